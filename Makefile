@@ -1,0 +1,41 @@
+# Each target is one visible command or a few; `make help` lists them.
+PYTHON ?= python3
+BIN = .venv/bin
+DEMO = results/demo
+# What the installed package is made from: a change installs it again, with its loops compiled.
+SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py)
+
+.PHONY: help setup demo test bench lint clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+setup: .venv/installed  ## make .venv and install the package there, loops compiled
+
+demo: .venv/installed  ## scale, train and predict on a real set
+	mkdir -p $(DEMO)
+	$(BIN)/svm-scale -s $(DEMO)/range data/breast_cancer > $(DEMO)/train.scale
+	$(BIN)/svm-scale -r $(DEMO)/range data/breast_cancer.t > $(DEMO)/test.scale
+	$(BIN)/svm-train -s 2 $(DEMO)/train.scale $(DEMO)/breast_cancer.model
+	$(BIN)/svm-predict $(DEMO)/test.scale $(DEMO)/breast_cancer.model $(DEMO)/predictions
+
+test: .venv/installed  ## run the tests
+	$(BIN)/python -m pytest -q
+
+bench: .venv/installed  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and scikit-learn
+	$(BIN)/python scripts/bench.py
+
+lint: .venv/installed  ## check style
+	$(BIN)/ruff check .
+
+clean:  ## remove what was built: .venv, compiled loops, results
+	rm -rf .venv build results *.egg-info svmtool/compiled/loops-*
+
+.venv/installed: $(SOURCES)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
+	  { echo "svmtool needs Python 3.10 or newer as $(PYTHON): sudo apt install python3, or make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "$(PYTHON) cannot make virtual environments: sudo apt install python3-venv"; exit 1; }
+	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@

@@ -1,0 +1,69 @@
+"""Keeps the README's tables equal to the registry and the table of options.
+
+    python scripts/readme_tables.py            rewrites README.md between its markers
+    python scripts/readme_tables.py --check    exit status 1 where README.md is not current
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+README = os.path.join(ROOT, "README.md")
+sys.path.insert(0, ROOT)
+
+from svmtool import registry  # noqa: E402
+from svmtool.cli import texts  # noqa: E402
+
+
+def table(head: tuple[str, ...], rows) -> str:
+    """A Markdown table; bars inside cells are escaped."""
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def solvers() -> str:
+    """One line for each solver of the registry."""
+    rows = []
+    for row in registry.SOLVERS:
+        rows.append((f"`{row.number}`", f"`{row.name}`", row.help, f"`{row.objective}`", row.stopping, f"`{row.word}`"))
+    return table(("`-s`", "name", "what", "problem", "stops when", "word in the model file"), rows)
+
+
+def option_table() -> str:
+    """The options of svm-train: LIBLINEAR's first, then ours."""
+    rows = [*texts.option_rows(), *texts.long_option_rows()]
+    return table(("option of svm-train", "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
+
+
+TABLES = {"solvers": solvers, "options": option_table}
+
+
+def rendered(text: str) -> str:
+    """README text with fresh tables between `<!-- name -->` and `<!-- end name -->`."""
+    for name, make in TABLES.items():
+        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
+        if len(pattern.findall(text)) != 1:
+            raise SystemExit(f"README.md: the markers of the table `{name}` are missing or doubled")
+        fresh = make()
+        text = pattern.sub(lambda found, fresh=fresh: f"{found[1]}{fresh}\n{found[2]}", text)
+    return text
+
+
+def main() -> int:
+    with open(README, encoding="utf-8") as f:
+        text = f.read()
+    fresh = rendered(text)
+    if "--check" in sys.argv[1:]:
+        if fresh != text:
+            print("README.md is not current: run python scripts/readme_tables.py", file=sys.stderr)
+        return int(fresh != text)
+    with open(README, "w", encoding="utf-8") as f:
+        f.write(fresh)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""The only place of svm-train that prints.  stdout carries what LIBLINEAR's does, stderr the rest."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from svmtool.errors import SvmtoolError
+
+BAR_AFTER_SECONDS = 1.0  # shorter runs show no bar
+REDRAW_SECONDS = 0.1
+_INFINITY = float("inf")
+
+
+class Console:
+    """Output of one command.  `quiet` (-q) silences the solver's text and the bar, nothing else."""
+
+    def __init__(self, quiet: bool = False):
+        self.quiet = quiet
+        self._bar: Any = None
+        self._first_gap = 0.0
+        self._drawn = 0.0  # seconds at which the bar was drawn last
+
+    def solver(self, text: str) -> None:
+        """Text of a solver, exactly as given (no line end is added), unless quiet."""
+        if not self.quiet:
+            self.out(text)
+
+    def out(self, text: str) -> None:
+        """Result text on stdout, exactly as given."""
+        self.close()
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader has gone (`| head`): the model is still worth writing
+            forget_stdout()
+        except OSError as e:
+            forget_stdout()
+            raise SvmtoolError(f"can't write to standard output: {e.strerror}") from None
+
+    def warn(self, text: str) -> None:
+        """One line on stderr, also when quiet."""
+        self.close()
+        error_line(text)
+
+    def progress(self, seconds: float, gap: float, target: float | None = None, **fields: Any) -> None:
+        """Show the current certified gap in a bar on a terminal, once the run takes over a second.
+
+        `seconds` since the start; `target` the gap at which the run ends, if that is known: then the bar
+        fills with the logarithm of the gap.  Further fields of a solver's record are not shown.
+        """
+        if self._bar is None:
+            self._first_gap = self._first_gap or (gap if gap < _INFINITY else 0.0)
+            if self.quiet or seconds < BAR_AFTER_SECONDS or sys.stderr is None or not sys.stderr.isatty():
+                return
+            from tqdm import tqdm
+
+            known = target is not None
+            shape = "{l_bar}{bar}| {elapsed}{postfix}" if known else "{desc}: {n_fmt} rounds, {elapsed}{postfix}"
+            self._bar = tqdm(
+                total=100 if known else None, desc="training", bar_format=shape, leave=False, file=sys.stderr
+            )
+        self._bar.n = self._bar.n + 1 if target is None else round(100 * _share(self._first_gap, gap, target))
+        if seconds - self._drawn >= REDRAW_SECONDS:
+            self._drawn = seconds
+            self._bar.set_postfix_str(f"gap {gap:.2e}", refresh=True)
+
+    def close(self) -> None:
+        """Take the bar off the terminal."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def _share(first: float, now: float, target: float) -> float:
+    """How far the gap has come from its first value to the target, on a logarithmic scale, 0 to 1."""
+    from math import log
+
+    if now <= target:
+        return 1.0
+    return log(first / now) / log(first / target) if target < now < first else 0.0
+
+
+def error_line(text: str) -> None:
+    """One line on stderr; a stderr that is closed or gone is no reason to fail."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        return
+
+
+def forget_stdout() -> None:
+    """Let stdout lead nowhere, so that what is still buffered cannot fail again at exit."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):  # stdout is no file (tests capture it) or closed
+        return

@@ -1,0 +1,318 @@
+"""The command line of svm-train, read as LIBLINEAR reads it.
+
+LIBLINEAR looks at the one character after the dash and takes the next argument
+as its value, whatever that is (`-s2 -q d` means: -s with the value `-q`).
+Scripts live with this, so it stays.  Our own long options are whole words, take
+`--name value` or `--name=value`, and may stand anywhere before the data file.
+
+Checks that LIBLINEAR makes only after it has read the data are in
+`settings.check_after_reading`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from svmtool import registry
+from svmtool.errors import SvmtoolError, UsageError
+from svmtool.settings import Settings
+
+
+class Command(NamedTuple):
+    """What a command line asks for."""
+
+    action: str  # train | help | version | explain
+    settings: Settings
+    data: str = ""
+    model: str = ""
+    notes: tuple[str, ...] = ()  # sentences for stderr that stop nothing
+
+
+class LongOption(NamedTuple):
+    """An option of our own: where its value goes and how it is read (None: a flag)."""
+
+    setting: str
+    metavar: str
+    read: Callable[[str, str], object] | None
+    help: str
+    letter: str = ""  # a short name that other editions of LIBLINEAR gave it
+
+
+def atoi(text: str) -> int:
+    """C's atoi: the integer that `text` begins with, 0 without one; SvmtoolError beyond 32 bits."""
+    digits = text.lstrip(" \t\n\v\f\r")
+    end = 1 if digits[:1] in ("+", "-") else 0
+    while end < len(digits) and "0" <= digits[end] <= "9":
+        end += 1
+    value = int(digits[:end]) if digits[:end].strip("+-") else 0
+    if not -(2**31) <= value < 2**31:
+        raise SvmtoolError(f"ERROR: {text}: not an integer of 32 bits")
+    return value
+
+
+def atof(text: str) -> float:
+    """C's atof: the number that `text` begins with (decimal, hexadecimal, inf or nan), 0 without one."""
+    if "_" not in text:  # Python reads 1_000, C does not
+        try:
+            return float(text)
+        except ValueError:
+            pass
+    import re
+
+    decimal = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+    hexadecimal = r"0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?\d+)?"
+    found = re.match(rf"[ \t\n\v\f\r]*([+-]?(?:({hexadecimal})|{decimal}|inf|nan))", text, re.ASCII | re.IGNORECASE)
+    if not found:
+        return 0.0
+    try:
+        return float.fromhex(found[1]) if found[2] else float(found[1])
+    except OverflowError:
+        return float("-inf" if found[1].startswith("-") else "inf")
+
+
+def _whole(least: int) -> Callable[[str, str], int]:
+    def read(name: str, text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least or value >= 2**63:
+            raise SvmtoolError(f"ERROR: {name} {text}: wants an integer >= {least}")
+        return value
+
+    return read
+
+
+def _positive(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise SvmtoolError(f"ERROR: {name} {text}: wants a number > 0")
+    return value
+
+
+def _file(name: str, text: str) -> str:
+    if not text:
+        raise SvmtoolError(f"ERROR: {name}: wants a file name")
+    return text
+
+
+LONG_OPTIONS: dict[str, LongOption] = {
+    "--weights": LongOption("weights", "FILE", _file, "cost factors, one number for each row of the data", "W"),
+    "--initial-model": LongOption("initial_model", "FILE", _file, "start from this model", "i"),
+    "--gap": LongOption("gap", "G", _positive, "stop at this certified relative duality gap instead of by -e"),
+    "--max-seconds": LongOption("max_seconds", "T", _positive, "stop after T seconds with the best model so far"),
+    "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
+    "--seed": LongOption("seed", "N", _whole(0), "another random order, of folds too (default: LIBLINEAR's folds)"),
+    "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
+    "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
+    "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge"),
+    "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line an iteration"),
+    "--plot": LongOption("plot", "FILE", _file, "draw gap and objective against time (needs matplotlib)"),
+    "--explain": LongOption("", "", None, "print the problem, the stopping rule and the paper behind -s, and exit"),
+    "--version": LongOption("", "", None, "print the version and exit"),
+    "--help": LongOption("", "", None, "print this help and exit"),
+}
+_LETTERS = {option.letter: name for name, option in LONG_OPTIONS.items() if option.letter}
+_REALS = {"c": "C", "p": "p", "n": "nu", "e": "eps", "B": "bias"}
+_VALUELESS: dict[str, dict[str, Any]] = {
+    "q": {"quiet": True},
+    "C": {"find_C": True},
+    "R": {"regularize_bias": False},
+}
+_LIBSVM_ONLY = "tgdr"
+
+
+def _is_long(argument: str) -> bool:
+    return argument.partition("=")[0] in LONG_OPTIONS
+
+
+def _refuse_libsvm(argv: list[str]) -> None:
+    """-t, -g, -d and -r exist in LIBSVM's svm-train only; such a command line means another program."""
+    i = 0
+    while i + 1 < len(argv) and argv[i].startswith("-") and argv[i] != "-":
+        if _is_long(argv[i]):
+            i += 1 if "=" in argv[i] or LONG_OPTIONS[argv[i]].read is None else 2
+        elif argv[i][1] in _LIBSVM_ONLY:
+            raise SvmtoolError(
+                f"ERROR: -{argv[i][1]} makes this a LIBSVM command line, and kernels are not in this version: "
+                "leave out -t, -g, -d and -r for a linear model"
+            )
+        else:
+            i += 1 if argv[i][1] in _VALUELESS else 2
+
+
+class _Scan:
+    """The arguments up to the data file, turned into settings."""
+
+    def __init__(self, argv: list[str]):
+        self.argv, self.i = argv, 0
+        self.settings = Settings()
+        self.given: list[str] = []  # options met, by the name that error sentences use
+        self.notes: list[str] = []
+        self.action = "train"
+
+    def set(self, option: str, **changes: Any) -> None:
+        self.given.append(option)
+        self.settings = self.settings._replace(**changes)
+
+    def run(self) -> None:
+        """Scan; self.i ends at the data file."""
+        while self.i < len(self.argv):
+            argument = self.argv[self.i]
+            if _is_long(argument):
+                self.long(argument)
+                if self.action in ("help", "version"):
+                    return
+            elif argument.startswith("-") and argument != "-":
+                if self.i + 1 >= len(self.argv):
+                    raise UsageError("")
+                self.short(argument)
+            else:
+                return
+
+    def long(self, argument: str) -> None:
+        name, equals, value = argument.partition("=")
+        self.i += 1
+        option = LONG_OPTIONS[name]
+        if option.read is None:
+            if equals:
+                raise SvmtoolError(f"ERROR: {name} takes no value")
+            if option.setting:
+                self.set(name, **{option.setting: True})
+            else:
+                self.action = name[2:]
+            return
+        if not equals:
+            if self.i >= len(self.argv):
+                raise SvmtoolError(f"ERROR: {name} needs a value: {name} {option.metavar}")
+            value = self.argv[self.i]
+            self.i += 1
+        self.set(name, **{option.setting: option.read(name, value)})
+
+    def number(self, option: str, text: str, read: Callable[[str], Any], strict: Callable[[str], Any]) -> Any:
+        """A value as C reads it; a note says so where C takes only the beginning of the text."""
+        value = read(text)
+        try:
+            strict(text)
+        except ValueError:
+            self.notes.append(f"WARNING: {option} {text}: read as {value:g}")
+        return value
+
+    def short(self, argument: str) -> None:
+        """One of LIBLINEAR's options: its second character decides, its value is the next argument."""
+        letter, value = argument[1], self.argv[self.i + 1]
+        option = "-" + letter
+        self.i += 1 if letter in _VALUELESS else 2
+        if letter == "s":
+            named = value.strip()[:1].isalpha()
+            number = registry.find(value.strip()).number if named else self.number(option, value, atoi, int)
+            self.set(option, solver=number, solver_given=True)
+        elif letter == "v":
+            folds = self.number(option, value, atoi, int)
+            if folds < 2:
+                raise UsageError("n-fold cross validation: n must >= 2")
+            self.set(option, folds=folds)
+        elif letter == "w":
+            pair = (atoi(argument[2:]), self.number(argument, value, atof, float))
+            self.set(option, class_weights=(*self.settings.class_weights, pair))
+        elif letter in _REALS:
+            x = self.number(option, value, atof, float)
+            changes: dict[str, Any] = {_REALS[letter]: x}
+            if letter in "cp":
+                changes[_REALS[letter] + "_given"] = True
+            if letter == "e" and x == float("inf"):  # LIBLINEAR's mark for "not given"
+                changes["eps"] = None
+            self.set(option, **changes)
+        elif letter in _VALUELESS:
+            self.set(option, **_VALUELESS[letter])
+        elif letter in _LETTERS:
+            name = _LETTERS[letter]
+            self.set(name, **{LONG_OPTIONS[name].setting: _file(option, value)})
+        elif letter in "mM":
+            raise SvmtoolError(f"ERROR: {option} is an option of another edition: use --threads N")
+        else:
+            shown = argument if argument.startswith("--") else option
+            raise UsageError(f"unknown option: {shown}")
+
+
+def parse(argv: list[str]) -> Command:
+    """Read the arguments (without the program's name).
+
+    UsageError: LIBLINEAR would print its usage.  SvmtoolError: one sentence says what is wrong.
+    """
+    _refuse_libsvm(argv)
+    scan = _Scan(argv)
+    scan.run()
+    if scan.action in ("help", "version"):
+        return Command(scan.action, scan.settings)
+    files = argv[scan.i :]
+    if not files and scan.action == "train":
+        raise UsageError("")
+    settings, search_note = _choose_for_search(scan.settings)
+    notes = (*scan.notes, *search_note)
+    _check_solver(settings, scan.given)
+    if scan.action == "explain":
+        return Command("explain", settings, notes=notes)
+    for argument in files[1:2]:
+        if _is_long(argument):  # a model file of this name is a slip; `-s` is not refused: LIBLINEAR writes to it
+            raise SvmtoolError(f"ERROR: {argument} stands after the data file: options come before it")
+    _check_combinations(settings, files)
+    model = files[1] if len(files) > 1 else files[0].rpartition("/")[2] + ".model"
+    return Command("train", settings, files[0], model, notes)
+
+
+def _choose_for_search(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
+    """-C: without -s it takes -s 2, and not every solver has it."""
+    if not settings.find_C:
+        return settings, ()
+    if not settings.solver_given:
+        return settings._replace(solver=2), ("Solver not specified. Using -s 2",)
+    ours = [row.number for row in registry.honouring("-C")]
+    if settings.solver not in (0, 2, 11) and settings.solver not in ours:
+        raise UsageError("Warm-start parameter search only available for -s 0, -s 2 and -s 11")
+    return settings, ()
+
+
+def _check_solver(settings: Settings, given: list[str]) -> None:
+    """Refuse a solver that is not in this version, and options that the chosen one does not honour.
+
+    A number in no list at all passes: LIBLINEAR speaks of it only after it has read the data.
+    -R too is judged then.  -p and -n are read and unused under LIBLINEAR's own numbers, as there.
+    """
+    if settings.solver in registry.PLANNED:
+        registry.find(settings.solver)
+    row = next((r for r in registry.SOLVERS if r.number == settings.solver), None)
+    if row is None:
+        return
+    for option in given:
+        if option in registry.OBEYED_BY_ALL or option in row.honours or option == "-R":
+            continue
+        if option in ("-p", "-n") and row.number < 30:
+            continue
+        able = registry.honouring(option)
+        advice = f"use -s {registry.in_words(able)}" if able else "no solver of this version does"
+        raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour {option}: {advice}")
+
+
+def _check_combinations(settings: Settings, files: list[str]) -> None:
+    """Options that would be ignored beside others are refused."""
+    s = settings
+    validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
+    if s.stratified and not validating:
+        raise SvmtoolError("ERROR: --stratified needs -v or -C: it says how folds are drawn")
+    if s.eps is not None and s.gap is not None:
+        raise SvmtoolError("ERROR: -e and --gap both say when to stop: give one of them")
+    if validating:
+        for name, value in (
+            ("--initial-model", s.initial_model),
+            ("--solver-log", s.solver_log),
+            ("--plot", s.plot),
+        ):
+            if value is not None:
+                raise SvmtoolError(f"ERROR: {name} belongs to a run that trains one model: not with {validating}")
+    if files[0] == "-" and len(files) < 2 and not validating:
+        raise SvmtoolError("ERROR: the data comes from standard input: name the model file too")

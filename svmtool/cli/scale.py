@@ -1,0 +1,136 @@
+"""svm-scale: LIBSVM's scaling of features and labels, to the byte, streamed in two passes."""
+
+from __future__ import annotations
+
+import sys
+
+from svmtool.errors import SvmtoolError, UsageError
+from svmtool.formats.numbers import parse_prefix
+
+USAGE = """\
+Usage: svm-scale [options] data_filename
+options:
+-l lower : x scaling lower limit (default -1)
+-u upper : x scaling upper limit (default +1)
+-y y_lower y_upper : y scaling limits (default: no y scaling)
+-s save_filename : save scaling parameters to save_filename
+-r restore_filename : restore scaling parameters from restore_filename
+"""
+
+HELP = (
+    USAGE
+    + """\
+--threads N : use N threads (default: all cores, or OMP_NUM_THREADS)
+--version, --help
+
+The scaled data go to standard output.  data_filename may be - (standard
+input), a pipe, or end in .gz, .bz2 or .xz.  Each feature is taken linearly
+from its own range, in which absent means 0, to lower..upper; features that do
+not vary are left out.  Scale training and test data alike: -s FILE with the
+first, -r FILE with the second.
+"""
+)
+
+
+class Options:
+    """What a command line asks for."""
+
+    __slots__ = ("lower", "upper", "y", "save", "restore", "file", "threads")
+
+    def __init__(self):
+        self.lower, self.upper = -1.0, 1.0
+        self.y: tuple[float, float] | None = None
+        self.save: str | None = None
+        self.restore: str | None = None
+        self.threads: int | None = None
+        self.file = ""
+
+
+def parse(argv: list[str]) -> Options | str:
+    """The options, or the text that --help or --version ask for.
+
+    As LIBSVM: only the second character of an option counts, its value is the
+    next argument, the last repeat wins, options end at the first other
+    argument.  Raises UsageError (an empty text: usage alone).
+    """
+    options = Options()
+    i = 0
+    while i < len(argv) and argv[i].startswith("-") and argv[i] != "-":
+        word, letter, i = argv[i], argv[i][1], i + 1
+        if letter == "-":
+            name, _, value = word.partition("=")
+            if word == "--help":
+                return HELP
+            if word == "--version":
+                from svmtool import __version__
+
+                return f"svm-scale (svmtool) {__version__}\n"
+            if name != "--threads":
+                raise UsageError(f"unknown option: {word}" if len(word) > 3 else "unknown option")
+            if "=" not in word:
+                value, i = (argv[i] if i < len(argv) else ""), i + 1
+            options.threads = int(value) if value.isdecimal() else 0
+            if options.threads < 1:
+                raise SvmtoolError(f"--threads wants a number of at least 1, not {value!r}")
+            continue
+        if letter not in "luysr":
+            raise UsageError("unknown option")
+        values = argv[i : i + 2 if letter == "y" else i + 1]
+        i += 2 if letter == "y" else 1
+        if i > len(argv):
+            if letter in "sr":
+                break  # LIBSVM checks the limits first
+            raise UsageError("")
+        if letter == "l":
+            options.lower = parse_prefix(values[0])
+        elif letter == "u":
+            options.upper = parse_prefix(values[0])
+        elif letter == "y":
+            options.y = parse_prefix(values[0]), parse_prefix(values[1])
+        elif letter == "s":
+            options.save = values[0]
+        else:
+            options.restore = values[0]
+    if not options.upper > options.lower or (options.y and not options.y[1] > options.y[0]):
+        raise SvmtoolError("inconsistent lower/upper specification")
+    if options.save is not None and options.restore is not None:
+        raise SvmtoolError("cannot use -r and -s simultaneously")
+    if i + 1 != len(argv):
+        raise UsageError("")
+    if not all(map(_finite, (options.lower, options.upper, *(options.y or ())))):
+        raise SvmtoolError("inconsistent lower/upper specification: a limit is not finite")
+    options.file = argv[i]
+    return options
+
+
+def _finite(x: float) -> bool:
+    return x - x == 0.0
+
+
+def main(argv: list[str]) -> int:
+    """Run svm-scale with these arguments (without the program's name); returns the exit status."""
+    try:
+        options = parse(argv)
+        if isinstance(options, str):
+            sys.stdout.write(options)
+            return 0
+        if options.threads is not None:
+            from svmtool.compiled import threads
+
+            threads.set_count(options.threads)
+        from svmtool import scaling
+
+        scaling.run(options, _warn)
+    except UsageError as e:
+        if str(e):
+            print(e, file=sys.stderr)
+        sys.stdout.write(USAGE)
+        return e.exit_code
+    except SvmtoolError as e:
+        print(e, file=sys.stderr)
+        return e.exit_code
+    return 0
+
+
+def _warn(text: str) -> None:
+    print(text, file=sys.stderr)

@@ -1,0 +1,47 @@
+"""svm-train: reads the command line, answers --help and the like, and hands over to the pipeline."""
+
+from __future__ import annotations
+
+from svmtool.cli import options
+from svmtool.cli.console import Console
+from svmtool.errors import SvmtoolError, UsageError
+
+
+def main(argv: list[str]) -> int:
+    """Run svm-train with these arguments (without the program's name); returns the exit status."""
+    console = Console()
+    try:
+        command = options.parse(argv)
+        console.quiet = command.settings.quiet
+        for note in command.notes:
+            console.warn(note)
+        return run(command, console)
+    except UsageError as e:
+        if str(e):
+            console.warn(str(e))
+        from svmtool.cli import texts
+
+        console.out(texts.usage())
+        return e.exit_code
+    except SvmtoolError as e:
+        console.warn(str(e))
+        return e.exit_code
+    finally:
+        console.close()
+
+
+def run(command: options.Command, console: Console) -> int:
+    """Do what a parsed command line asks for; returns the exit status."""
+    if command.action == "train":
+        from svmtool.training import pipeline
+
+        return pipeline.run(command.settings, command.data, command.model, console)
+    if command.action == "version":
+        from svmtool import __version__
+
+        console.out(f"svmtool {__version__}\n")
+        return 0
+    from svmtool.cli import texts
+
+    console.out(texts.help_text() if command.action == "help" else texts.explain(command.settings))
+    return 0

@@ -1,0 +1,250 @@
+"""Compiled loops: how a plain Python function becomes machine code, and where it is found.
+
+A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
+
+    @loop("f8(f8[], f8[], i8)")
+    def dot(a, b, n): ...
+
+Types: u1 i4 u4 i8 u8 f8, with [] for an array; the result is void or a scalar.
+An unsigned integer array takes a signed one as it is: numba lets an index that
+may be negative count from the end, which costs a test at each access and stops
+vectorisation; indices and bounds declared unsigned spare that.
+A loop allocates nothing, raises nothing and calls only functions marked
+`@helper` (whose types numba infers).  Loop names are unique in the package.
+
+Three ways to run the same source:
+
+* ahead of time (the usual one): `build.py` compiled every loop into one shared
+  library without a single reference to Python; it is called through ctypes,
+  which releases the GIL.  Neither numba nor scipy is imported.
+* as an object file, where the building machine had no linker: the same machine
+  code, loaded by llvmlite.
+* just in time, where neither fits the sources or the processor: numba with its
+  cache on disk.  `SVMTOOL_LOOPS=jit` asks for it.
+
+The compiled file's name holds a checksum of the loop sources, so that edited
+loops never meet stale machine code.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import zlib
+from typing import Any, Callable
+
+import numpy as np
+
+MODE = os.environ.get("SVMTOOL_LOOPS", "auto")  # auto | jit | build (build.py)
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+# Reductions may be reordered and contracted; nan and inf keep their meaning.
+FAST_MATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
+
+DTYPES = {t: np.dtype(t) for t in ("u1", "i4", "u4", "i8", "u8", "f8")}
+TAKES = {DTYPES["u4"]: DTYPES["i4"], DTYPES["u8"]: DTYPES["i8"]}  # signed arrays that pass for unsigned
+
+REGISTRY: dict[str, "Loop"] = {}
+
+
+def loop_sources() -> list[str]:
+    """The files whose text decides the machine code, in a fixed order."""
+    return sorted(
+        os.path.join(FOLDER, f) for f in os.listdir(FOLDER) if f.endswith("_loops.py") or f == "power_table.py"
+    )
+
+
+@functools.cache
+def checksum() -> str:
+    crc = 0
+    for path in loop_sources():
+        with open(path, "rb") as f:
+            crc = zlib.crc32(f.read(), crc)
+    return f"{crc:08x}"
+
+
+def parse_signature(text: str) -> tuple[str, list[str]]:
+    """`"void(i8[], f8)"` -> ("void", ["i8[]", "f8"])."""
+    result, _, inside = text.partition("(")
+    return result.strip(), [a.strip() for a in inside.rstrip(") ").split(",") if a.strip()]
+
+
+def jit_options(fast: bool) -> dict[str, Any]:
+    return {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": FAST_MATH if fast else False}
+
+
+class Loop:
+    """One loop, callable with arrays and scalars; `bind` fixes the arrays for repeated calls."""
+
+    def __init__(self, function: Callable, signature: str, fast: bool):
+        self.function, self.fast = function, fast
+        self.name = function.__name__
+        self.__doc__ = function.__doc__
+        self.result, self.arguments = parse_signature(signature)
+        self.n_arrays = sum(a.endswith("[]") for a in self.arguments)
+        assert all(a.endswith("[]") for a in self.arguments[: self.n_arrays]), f"{self.name}: arrays come first"
+        self.dtypes = [DTYPES[a[:-2]] for a in self.arguments[: self.n_arrays]]
+        self.entry: Callable | None = None
+        assert self.name not in REGISTRY, f"two loops are called {self.name}"
+        REGISTRY[self.name] = self
+
+    def _addresses(self, arrays) -> list[int]:
+        """Pointer and length of each array, after a check that saves us from wild memory."""
+        flat = []
+        for dtype, a in zip(self.dtypes, arrays, strict=True):
+            if (a.dtype != dtype and a.dtype != TAKES.get(dtype)) or not a.flags.c_contiguous:
+                raise TypeError(f"loop {self.name}: wants contiguous {dtype}, got {a.dtype}")
+            flat += (a.__array_interface__["data"][0], a.size)
+        return flat
+
+    def _flat(self, arrays) -> list[np.ndarray]:
+        """The arrays as numba wants them: flat, of the declared type, writable (loops honour read-only ones)."""
+        import ctypes
+
+        flat = []
+        for dtype, (address, size) in zip(self.dtypes, zip(*[iter(self._addresses(arrays))] * 2)):
+            memory = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
+            flat.append(np.frombuffer(memory, dtype))
+        return flat
+
+    def __call__(self, *args):
+        entry = self.entry or self._find()
+        arrays = args[: self.n_arrays]
+        return entry(*(self._addresses(arrays) if _library else self._flat(arrays)), *args[self.n_arrays :])
+
+    def bind(self, *arrays) -> Callable:
+        """The loop with its arrays fixed: call the result with the scalars alone."""
+        entry = self.entry or self._find()
+        call = functools.partial(entry, *(self._addresses(arrays) if _library else self._flat(arrays)))
+        call.arrays = arrays  # type: ignore[attr-defined]  # keeps the memory alive
+        return call
+
+    def _find(self) -> Callable:
+        self.entry = _library.entry(self) if _library else self.dispatcher()
+        return self.entry
+
+    def numba_types(self) -> tuple:
+        """The declared arguments as numba's types."""
+        from numba import types
+
+        scalars = {
+            "u1": types.uint8, "i4": types.int32, "u4": types.uint32, "i8": types.int64, "u8": types.uint64,
+            "f8": types.float64,
+        }  # fmt: skip
+        return tuple(types.Array(scalars[a[:-2]], 1, "C") if a.endswith("[]") else scalars[a] for a in self.arguments)
+
+    def dispatcher(self):
+        """The numba dispatcher of this loop, compiled for the declared types and cached on disk."""
+        import numba
+
+        return numba.jit(self.numba_types(), cache=MODE != "build", **jit_options(self.fast))(self.function)
+
+
+def loop(signature: str, fast: bool = False) -> Callable[[Callable], Loop]:
+    """Declare a compiled loop.  `fast` lets sums be reordered (see FAST_MATH)."""
+    return lambda function: Loop(function, signature, fast)
+
+
+def helper(function: Callable | None = None, *, fast: bool = False):
+    """Declare a function that loops may call.  It is compiled only together with them."""
+    if function is None:
+        return lambda f: helper(f, fast=fast)
+    if _library is not None:
+        return function
+    import numba
+
+    return numba.jit(function, **jit_options(fast))
+
+
+class _SharedLibrary:
+    """Loops compiled into a shared library, called through ctypes."""
+
+    def __init__(self, path: str):
+        import ctypes
+
+        kinds = {"void": None, "i4": ctypes.c_int32, "i8": ctypes.c_int64, "u8": ctypes.c_uint64, "f8": ctypes.c_double}
+        self.kinds, self.pointer = kinds, ctypes.c_void_p
+        self.open(ctypes, path)
+
+    def open(self, ctypes, path: str) -> None:
+        self.handle = ctypes.CDLL(path)
+
+    def symbol(self, name: str):
+        return self.handle[name]
+
+    def entry(self, loop: Loop) -> Callable:
+        f = self.symbol("svmtool_" + loop.name)
+        types = []
+        for a in loop.arguments:
+            types += [self.pointer, self.kinds["i8"]] if a.endswith("[]") else [self.kinds[a]]
+        f.argtypes, f.restype = types, self.kinds[loop.result]
+        return f
+
+
+class _ObjectFile(_SharedLibrary):
+    """The same machine code not yet linked: llvmlite puts it into memory."""
+
+    def open(self, ctypes, path: str) -> None:
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        machine = llvm.Target.from_default_triple().create_target_machine()
+        self.handle = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        self.handle.add_object_file(llvm.object_file.ObjectFileRef.from_path(path))
+        self.handle.finalize_object()
+        self.function_type = ctypes.CFUNCTYPE
+
+    def symbol(self, name: str):
+        return _ctypes_function(self.handle.get_function_address(name))
+
+
+def _ctypes_function(address: int):
+    import ctypes
+
+    return ctypes.CFUNCTYPE(None)(address)
+
+
+def processor_level() -> str:
+    """`v3` where this processor has AVX2 and FMA (x86-64-v3), else `base`."""
+    try:
+        with open("/proc/cpuinfo", "rb") as f:
+            head = f.read(4096)
+    except OSError:
+        return "base"
+    return "v3" if b" avx2 " in head and b" fma " in head and b" bmi2 " in head else "base"
+
+
+def library_path(kind: str, level: str | None = None) -> str:
+    """Where the compiled loops lie: kind is `so` (shared library) or `o` (object file)."""
+    return os.path.join(FOLDER, f"loops-{level or processor_level()}-{checksum()}.{kind}")
+
+
+def _open_library() -> _SharedLibrary | None:
+    if MODE != "auto":
+        return None
+    for kind, opener in (("so", _SharedLibrary), ("o", _ObjectFile)):
+        path = library_path(kind)
+        if os.path.exists(path):
+            return opener(path)
+    return None
+
+
+def _prepare_jit_cache() -> None:
+    """Keep numba's cache where this user may write, apart for each version of the loops."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(home, "svmtool", checksum()))
+    if MODE == "auto" and sys.stderr is not None and sys.stderr.isatty():
+        print("svmtool: no compiled loops found for this machine; compiling (the result is cached)", file=sys.stderr)
+
+
+def begin_build() -> None:
+    """From now on loops are declared in order to be compiled, whatever was found compiled before."""
+    global MODE, _library
+    MODE, _library = "build", None
+
+
+_library = _open_library()
+if _library is None and MODE != "build":
+    _prepare_jit_cache()

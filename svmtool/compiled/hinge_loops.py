@@ -1,0 +1,80 @@
+"""The squared hinge C_i max(0, 1 - z_i)^2 row by row, z_i = y_i x_i.w the margin."""
+
+from svmtool.compiled import helper, loop
+
+
+@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
+def hinge2_state(z, cost, y, u, c, change, counts, lo, hi):
+    """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i max(0, 1 - z_i)^2.
+
+    u_i = d loss_i / d(x_i.w) = -2 C_i y_i max(0, 1 - z_i);  c_i = 2 C_i on active rows, else 0;
+    change_i = new c_i - old c_i.  counts = rows whose activity changed, active rows, sum_i 2 C_i max(0, 1 - z_i).
+    """
+    loss = 0.0
+    changed = 0.0
+    active = 0.0
+    total = 0.0
+    for i in range(lo, hi):
+        slack = max(1.0 - z[i], 0.0)
+        now = 2.0 * cost[i] if slack > 0.0 else 0.0
+        alpha = now * slack
+        total += alpha
+        loss += alpha * slack
+        u[i] = -alpha * y[i]
+        active += 1.0 if now != 0.0 else 0.0
+        changed += 1.0 if now != c[i] else 0.0
+        change[i] = now - c[i]
+        c[i] = now
+    counts[0] = changed
+    counts[1] = active
+    counts[2] = total
+    return 0.5 * loss
+
+
+@helper(fast=True)
+def hinge2_slope(z, dz, cost, out, at, lo, hi):
+    """out[0], out[1] += slope and curvature at `at` of sum_i C_i max(0, 1 - z_i - at dz_i)^2."""
+    slope = 0.0
+    curvature = 0.0
+    for i in range(lo, hi):
+        slack = 1.0 - z[i] - at * dz[i]
+        t = 2.0 * cost[i] * dz[i] if slack > 0.0 else 0.0
+        slope -= t * slack
+        curvature += t * dz[i]
+    out[0] += slope
+    out[1] += curvature
+
+
+@loop("void(f8[], f8[], f8[], f8[], f8, u8, u8)")
+def hinge2_ray(z, dz, cost, out, at, lo, hi):
+    """out[0], out[1] = slope and curvature along the ray, over rows lo .. hi-1."""
+    out[0] = 0.0
+    out[1] = 0.0
+    hinge2_slope(z, dz, cost, out, at, lo, hi)
+
+
+@loop("void(f8[], f8[], f8, u8, u8)", fast=True)
+def add_scaled(z, dz, step, lo, hi):
+    """z += step dz."""
+    for i in range(lo, hi):
+        z[i] += step * dz[i]
+
+
+@loop("void(f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
+def hinge2_dual_terms(z, cost, y, alpha, out, lo, hi):
+    """alpha_i = 2 C_i max(0, 1 - z_i); out[0] = sum alpha, out[1] = sum alpha^2 / 4C, out[2] = sum C max(0, 1-z)^2."""
+    total = 0.0
+    quadratic = 0.0
+    loss = 0.0
+    for i in range(lo, hi):
+        slack = 1.0 - z[i]
+        if slack > 0.0 and cost[i] > 0.0:
+            alpha[i] = 2.0 * cost[i] * slack
+            total += alpha[i]
+            quadratic += cost[i] * slack * slack
+            loss += cost[i] * slack * slack
+        else:
+            alpha[i] = 0.0
+    out[0] = total
+    out[1] = quadratic
+    out[2] = loss

@@ -1,0 +1,110 @@
+"""Passes over sparse rows (CSR).  Each handles rows lo .. hi-1, so that blocks can run side by side."""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+
+ONE = np.uint64(1)
+
+
+@helper(fast=True)
+def row_dot(indices, values, w, start, stop):
+    total = 0.0
+    for k in range(start, stop):
+        total += values[k] * w[indices[k]]
+    return total
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+def csr_margins(indptr, indices, values, w, y, z, shift, lo, hi):
+    """z_i = y_i (x_i.w + shift)."""
+    for i in range(lo, hi):
+        z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
+def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
+    """g += sum_i u_i x_i; rows with u_i = 0 are not touched."""
+    for i in range(lo, hi):
+        c = u[i]
+        if c != 0.0:
+            for k in range(indptr[i], indptr[i + ONE]):
+                g[indices[k]] += c * values[k]
+
+
+@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
+    """g += sum_i c_i (x_i.v + shift) x_i in one pass; returns sum_i c_i (x_i.v + shift), the bias's share."""
+    total = 0.0
+    for i in range(lo, hi):
+        if c[i] != 0.0:
+            t = c[i] * (row_dot(indices, values, v, indptr[i], indptr[i + ONE]) + shift)
+            total += t
+            for k in range(indptr[i], indptr[i + ONE]):
+                g[indices[k]] += t * values[k]
+    return total
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
+def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
+    """Upper triangle of gram (d x d, row after row) += sum_i c_i x_i x_i'; c_i may be negative (rows taken out)."""
+    for i in range(lo, hi):
+        if c[i] != 0.0:
+            stop = indptr[i + ONE]
+            for k in range(indptr[i], stop):
+                t = c[i] * values[k]
+                base = np.uint64(indices[k]) * d
+                for m in range(k, stop):
+                    gram[base + indices[m]] += t * values[m]
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
+def csr_diagonal(indptr, indices, values, c, diagonal, lo, hi):
+    """diagonal_j += sum_i c_i x_ij^2."""
+    for i in range(lo, hi):
+        if c[i] != 0.0:
+            for k in range(indptr[i], indptr[i + ONE]):
+                diagonal[indices[k]] += c[i] * values[k] * values[k]
+
+
+@loop("void(u8[], f8[], f8[], u8, u8)", fast=True)
+def csr_square_norms(indptr, values, norms, lo, hi):
+    """norms_i = |x_i|^2."""
+    for i in range(lo, hi):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + ONE]):
+            total += values[k] * values[k]
+        norms[i] = total
+
+
+@loop("void(u8[], u4[], f8[], u8[], u8[], u4[], f8[])")
+def csr_take(indptr, indices, values, chosen, taken_indptr, taken_indices, taken_values):
+    """Copy the rows `chosen`; taken_indptr[1:] is written, the other two must be large enough."""
+    at = np.uint64(0)
+    taken_indptr[0] = at
+    for r in range(len(chosen)):
+        for k in range(indptr[chosen[r]], indptr[chosen[r] + ONE]):
+            taken_indices[at] = indices[k]
+            taken_values[at] = values[k]
+            at += ONE
+        taken_indptr[r + 1] = at
+
+
+@loop("void(u8[], u4[], f8[], f8[], u8, u8, u8)")
+def csr_to_dense(indptr, indices, values, dense, d, lo, hi):
+    """dense (rows x d, zeros before) receives rows lo .. hi-1."""
+    for i in range(lo, hi):
+        for k in range(indptr[i], indptr[i + ONE]):
+            dense[(i - lo) * d + indices[k]] = values[k]
+
+
+@loop("void(i8[], i8, i8)")
+def draw_one_of_each(chosen, group, seed):
+    """chosen_r = a random row of the r-th group of `group` consecutive rows (splitmix64)."""
+    state = np.uint64(seed)
+    for r in range(len(chosen)):
+        state += np.uint64(0x9E3779B97F4A7C15)
+        mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed = mixed ^ (mixed >> np.uint64(31))
+        chosen[r] = r * group + np.int64((mixed >> ONE) % np.uint64(group))

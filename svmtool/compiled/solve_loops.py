@@ -1,0 +1,38 @@
+"""Small dense linear algebra, for systems too small to be worth a library call."""
+
+from svmtool.compiled import loop
+
+
+@loop("i8(f8[], f8[], f8[], i8)", fast=True)
+def cholesky_solve(upper, right, solution, d):
+    """solution = A^-1 right for a positive definite A given by its upper triangle (d x d, destroyed).
+
+    A = U'U is formed in place, row after row.  Returns 0, or 1 + the pivot that was not positive.
+    """
+    for j in range(d):
+        row = j * d
+        pivot = upper[row + j]
+        if not pivot > 0.0:
+            return 1 + j
+        scale = 1.0 / pivot**0.5
+        for k in range(j, d):
+            upper[row + k] *= scale
+        for i in range(j + 1, d):
+            t = upper[row + i]
+            if t != 0.0:
+                for k in range(i, d):
+                    upper[i * d + k] -= t * upper[row + k]
+    for j in range(d):
+        solution[j] = right[j]
+    for j in range(d):
+        solution[j] /= upper[j * d + j]
+        t = solution[j]
+        for k in range(j + 1, d):
+            solution[k] -= t * upper[j * d + k]
+    for i in range(d):
+        j = d - 1 - i
+        total = solution[j]
+        for k in range(j + 1, d):
+            total -= upper[j * d + k] * solution[k]
+        solution[j] = total / upper[j * d + j]
+    return 0

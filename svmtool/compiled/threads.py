@@ -1,0 +1,89 @@
+"""Plain threads over fixed blocks of work.  Compiled loops release the GIL, so blocks run side by side.
+
+What a block is never depends on the number of threads, and results are
+combined in block order: one thread or many give the same bits.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Callable
+
+_count: int | None = None
+_pool: "_Pool | None" = None
+
+
+def available() -> int:
+    """Cores this process may use: its affinity mask, and no more than OMP_NUM_THREADS."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not Linux
+        cores = os.cpu_count() or 1
+    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
+
+
+def set_count(n: int | None) -> None:
+    """Use n threads from now on (None: `available()`)."""
+    global _count
+    _count = n
+
+
+def count() -> int:
+    global _count
+    if _count is None:
+        _count = available()
+    return _count
+
+
+class _Pool:
+    """Workers that wait on a queue; started once, they end with the process."""
+
+    def __init__(self, size: int):
+        import queue
+
+        self.size = size
+        self.tasks: queue.SimpleQueue = queue.SimpleQueue()
+        for _ in range(size):
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            self.tasks.get()()
+
+
+def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
+    """Call work(0) ... work(n_blocks - 1), on up to count() threads; the first exception is raised here."""
+    global _pool
+    workers = min(count(), n_blocks) - 1
+    if workers <= 0:
+        for b in range(n_blocks):
+            work(b)
+        return
+    if _pool is None or _pool.size < workers:
+        _pool = _Pool(workers)
+    order = iter(range(n_blocks))  # next() on it is atomic under the GIL
+    failures: list[BaseException] = []
+    finished = threading.Semaphore(0)
+
+    def drain() -> None:
+        try:
+            for b in order:
+                if failures:
+                    break
+                work(b)
+        except BaseException as e:  # handed to the caller below
+            failures.append(e)
+
+    def worker() -> None:
+        drain()
+        finished.release()
+
+    for _ in range(workers):
+        _pool.tasks.put(worker)
+    drain()
+    for _ in range(workers):
+        finished.acquire()
+    if failures:
+        raise failures[0]

@@ -1,0 +1,33 @@
+"""Errors that a user can act on.  The command line prints their text and exits with `exit_code`."""
+
+
+class SvmtoolError(Exception):
+    """A fault of input, options or surroundings, described in one sentence.
+
+    `exit_code` is the status the command ends with; `stdout_usage` asks the
+    command to print its usage as well, as LIBLINEAR does for faulty options.
+    """
+
+    exit_code = 1
+
+
+class UsageError(SvmtoolError):
+    """A command line that cannot be understood.  The text may be empty: then only usage is shown."""
+
+
+class DataError(SvmtoolError):
+    """A malformed data file.
+
+    Keeps LIBLINEAR's sentence first: `Wrong input format at line 3: d.txt: token '0:1': indices start at 1`.
+    `line` is 1-based; `token` is the offending text, cut to a readable length.
+    """
+
+    def __init__(self, line: int, file: str, token: str, reason: str):
+        self.line, self.file, self.token, self.reason = line, file, token, reason
+        shown = token if len(token) <= 60 else token[:57] + "..."
+        where = f"token {shown!r}: " if token else ""
+        super().__init__(f"Wrong input format at line {line}: {file}: {where}{reason}")
+
+
+class ModelError(SvmtoolError):
+    """A model file that cannot be read or does not fit what is asked of it."""

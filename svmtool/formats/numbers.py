@@ -1,0 +1,106 @@
+"""Numbers and their text, to the letter of C: printf's %g and %.17g, strtod, atof and atoi."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # options are parsed without numpy
+    import numpy as np
+
+# What strtod takes, without the white space before it.  A hexadecimal prefix
+# without digits is the number 0 followed by an x.
+NUMBER = re.compile(
+    rb"[+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?"
+    rb"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+    rb"|inf(?:inity)?|nan(?:\([0-9a-z_]*\))?)",
+    re.I,
+)
+_INTEGER = re.compile(rb"[+-]?[0-9]+")
+_SPACE = b" \t\n\r\v\f"
+
+
+_STEP = 8192  # numbers printed in one call of the loop
+
+
+def format_numbers(values: np.ndarray, digits: int, separator: bytes = b"\n") -> bytes:
+    """Each of values f8[n] as C's %.{digits}g, `separator` behind every one; digits is 6 or 17."""
+    return _print(values, digits, b"", separator, 1)
+
+
+def format_rows(values: np.ndarray, digits: int, between: bytes = b" ", end: bytes = b"\n") -> bytes:
+    """Each row of values f8[n, k], k > 0, as a line: `between` behind each number, but `end` behind a row's last."""
+    return _print(values, digits, between, end, values.shape[1])
+
+
+def format_one(x: float, digits: int) -> str:
+    """x as C's %.{digits}g; a negative nan is `-nan`, as C prints it."""
+    if x != x:
+        return "-nan" if math.copysign(1.0, x) < 0 else "nan"
+    return "%.*g" % (digits, x)
+
+
+def _print(values: np.ndarray, digits: int, between: bytes, end: bytes, per_row: int) -> bytes:
+    import numpy as np
+
+    from svmtool.compiled import number_loops
+
+    if digits not in (6, 17):
+        raise ValueError(f"numbers are printed with 6 or 17 digits, not {digits}")
+    flat = np.ascontiguousarray(values, np.float64).reshape(-1)
+    step = max(1, _STEP // per_row) * per_row
+    longest = 24 + max(len(between), len(end))
+    out = np.empty(min(step, len(flat)) * longest + number_loops.ROOM, np.uint8)
+    state = np.zeros(2, np.int64)
+    behind = [np.frombuffer(text, np.uint8) for text in (between, end)]
+    loop = number_loops.format_values.bind(flat, out, *behind, state)
+    parts = []
+    for start in range(0, len(flat), step):
+        stop = min(start + step, len(flat))
+        while loop(stop, per_row, digits):  # this number the loop could not settle
+            i, p = state.tolist()
+            text = format_one(flat[i].item(), digits).encode() + (end if (i + 1) % per_row == 0 else between)
+            out[p : p + len(text)] = np.frombuffer(text, np.uint8)
+            state[:] = i + 1, p + len(text)
+        parts.append(out[: state[1]].tobytes())
+        state[1] = 0
+    return b"".join(parts)
+
+
+def parse_number(text: bytes | str) -> float:
+    """The number that `text` is as a whole, by C's strtod: also hexadecimal, inf, nan, and white space before it.
+
+    Raises ValueError where something else is left.
+    """
+    raw = (text.encode() if isinstance(text, str) else text).lstrip(_SPACE)
+    found = NUMBER.fullmatch(raw)
+    if found is None:
+        raise ValueError(f"not a number: {text!r}")
+    return _value(found.group())
+
+
+def parse_prefix(text: bytes | str) -> float:
+    """C's atof: the number that `text` starts with, 0.0 for none."""
+    raw = (text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text).lstrip(_SPACE)
+    found = NUMBER.match(raw)
+    return _value(found.group()) if found else 0.0
+
+
+def parse_int_prefix(text: bytes | str) -> int:
+    """C's atoi: the whole number that `text` starts with, 0 for none; wraps to 32 bits as glibc does."""
+    raw = (text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text).lstrip(_SPACE)
+    found = _INTEGER.match(raw)
+    value = int(found.group()) if found else 0
+    value = max(-(2**63), min(2**63 - 1, value))  # strtol
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def _value(text: bytes) -> float:
+    lower = text.lower()
+    if b"0x" in lower[:3]:
+        try:
+            return float.fromhex(lower.decode())
+        except OverflowError:
+            return float("-inf") if lower.startswith(b"-") else float("inf")
+    return float(lower.split(b"(")[0])

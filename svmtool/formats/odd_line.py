@@ -1,0 +1,129 @@
+"""One line of LIBSVM text by the full grammar: for lines that the compiled loop left aside.
+
+LIBLINEAR's meaning where it has a valid one (hexadecimal numbers, `1: 3`,
+`+1:2`); what it refuses, and what it drops, wraps or misreads without a word,
+is refused here with a reason.
+"""
+
+from __future__ import annotations
+
+import re
+
+from svmtool.errors import DataError
+from svmtool.formats.numbers import NUMBER, parse_number
+
+BLANKS = b" \t"
+SPACE = b" \t\r\v\f"  # what C's strtod and strtol skip
+SMALLEST_NORMAL = 2.2250738585072014e-308
+LAST_INDEX = 2147483647
+
+INDEX = re.compile(rb"[+-]?[0-9]+\Z")
+_NONZERO = re.compile(rb"[1-9a-f]", re.I)
+
+
+def parse_line(line: bytes, number: int, file: str, tiny: bool = False) -> tuple[float, list[int], list[float]]:
+    """Label, indices (from 1 on) and values of a line without its newline.
+
+    tiny: take values below the normal range of doubles, which LIBLINEAR refuses and LIBSVM's svm-scale takes.
+    Raises DataError with the line's number, the token and the reason.
+    """
+
+    def refuse(token: bytes, reason: str):
+        raise DataError(number, file, token.decode("utf-8", "backslashreplace"), reason)
+
+    if not line.strip(SPACE):
+        refuse(b"", "the line is empty")
+    at = len(line) - len(line.lstrip(BLANKS))
+    token = _word(line, at)
+    label = _label(token, refuse)
+    at += len(token)
+    indices: list[int] = []
+    values: list[float] = []
+    previous = 0
+    while True:
+        rest = line[at:].lstrip(BLANKS)
+        if not rest or rest == b"\r":
+            return label, indices, values
+        at = len(line) - len(rest)
+        colon = rest.find(b":")
+        word = _word(rest, 0)
+        if b":" not in word:
+            refuse(word, "no colon: each feature reads index:value")
+        index = _index(rest[:colon], word, previous, refuse)
+        start = colon + 1
+        start += len(rest[start:]) - len(rest[start:].lstrip(BLANKS))
+        token = _word(rest, start)
+        shown = rest[: start + len(token)]
+        values.append(_value(token, shown, start + len(token) == len(rest), tiny, refuse))
+        indices.append(index)
+        previous = index
+        at += start + len(token)
+
+
+def _word(text: bytes, start: int) -> bytes:
+    """The token from `start` up to the next blank or tab."""
+    end = start
+    while end < len(text) and text[end] not in BLANKS:
+        end += 1
+    return text[start:end]
+
+
+def _label(token: bytes, refuse) -> float:
+    body = token.lstrip(SPACE)
+    found = NUMBER.match(body)
+    if found is None:
+        if b":" in token:
+            refuse(token, "the label is missing")
+        refuse(token, "the label is not a number")
+    elif found.end() != len(body):
+        if body[found.end() :] == b"\r":
+            refuse(token, "a carriage return stands directly behind the label: convert the line ends (CRLF) to LF")
+        refuse(token, "the label is missing" if b":" in token else "the label is not a number")
+    value = parse_number(found.group())
+    if value != value or value in (float("inf"), float("-inf")):
+        refuse(token, "the label is not finite")
+    return value
+
+
+def _index(text: bytes, word: bytes, previous: int, refuse) -> int:
+    body = text.lstrip(SPACE)
+    if not body:
+        refuse(word, "the index is missing")
+    if not INDEX.match(body):
+        refuse(word, "the index is not a whole number")
+    index = int(body)
+    if index < 1:
+        refuse(word, "indices start at 1")
+    if index > LAST_INDEX:
+        refuse(word, f"the index exceeds {LAST_INDEX}")
+    if index == previous:
+        refuse(word, "the index appears twice in the line")
+    if index < previous:
+        refuse(word, f"indices must ascend; it follows {previous}")
+    return index
+
+
+def _value(token: bytes, shown: bytes, last: bool, tiny: bool, refuse) -> float:
+    body = token.lstrip(SPACE)
+    found = NUMBER.match(body)
+    if found is None:
+        refuse(shown, "the value is not a number" if body else "the value is missing")
+    tail = body[found.end() :]
+    if tail and not (tail == b"\r" and last):
+        refuse(shown, "the value is not a number")
+    text = found.group()
+    value = parse_number(text)
+    if value != value or "inf" in text.decode().lower():
+        refuse(shown, "the value is not finite")
+    if value in (float("inf"), float("-inf")):
+        refuse(shown, "the value is beyond the range of double precision")
+    if abs(value) < SMALLEST_NORMAL and not tiny and _has_nonzero_digit(text):
+        refuse(shown, "the value is too close to zero for double precision")
+    return value
+
+
+def _has_nonzero_digit(text: bytes) -> bool:
+    """Whether the mantissa of a finite number is other than zero."""
+    text = text.lstrip(b"+-").lower()
+    mantissa = text[2:].split(b"p")[0] if text.startswith(b"0x") else text.split(b"e")[0]
+    return _NONZERO.search(mantissa) is not None

@@ -1,0 +1,101 @@
+"""Where output goes: a file appears whole under its name or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from typing import BinaryIO, Iterator
+
+from svmtool.errors import SvmtoolError
+
+
+@contextlib.contextmanager
+def replacing(path: str, refusal: str = "can't open output file") -> Iterator[BinaryIO]:
+    """A binary file object whose content becomes the file `path` when the block ends without an exception.
+
+    Until then it has a temporary name in the same folder; after an exception
+    (Ctrl-C too) it is removed and an old file stays as it was.  A symbolic link
+    is followed.  The mode bits of an old file are kept.  `-` and whatever is
+    not a regular file (/dev/stdout, /dev/null, a pipe) is written directly.
+
+    Raises SvmtoolError "`refusal` PATH" where nothing can be created and
+    "can't write PATH: ..." where writing fails.  BrokenPipeError passes through.
+    """
+    direct = _direct(path, refusal)
+    if direct is not None:
+        with _write_errors(path):
+            yield direct
+            direct.flush()
+            if direct is not sys.stdout.buffer:
+                direct.close()
+        return
+    target = os.path.realpath(path)
+    scratch = os.path.join(
+        os.path.dirname(target), f".{os.path.basename(target)[:200]}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    )
+    try:
+        mode = _mode(target)
+        fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+    except (OSError, ValueError) as e:
+        raise _cannot_open(path, refusal, e) from None
+    try:
+        with _write_errors(path), open(fd, "wb", buffering=1 << 18) as file:
+            if mode is not None:
+                os.fchmod(fd, mode)
+            yield file
+            file.flush()
+            os.fsync(fd)
+        with _write_errors(path):
+            os.replace(scratch, target)
+    except BaseException:
+        with contextlib.suppress(OSError):  # the first error is the one to tell
+            os.unlink(scratch)
+        raise
+
+
+def _mode(target: str) -> int | None:
+    """Mode bits of the old file, None where there is none; an unwritable old file is an error, as for fopen."""
+    try:
+        mode = stat.S_IMODE(os.stat(target).st_mode)
+    except FileNotFoundError:
+        return None
+    if not os.access(target, os.W_OK):
+        raise PermissionError(13, "Permission denied")
+    return mode
+
+
+def _direct(path: str, refusal: str) -> BinaryIO | None:
+    """The file object for `-` and for what exists but is no regular file; None for what will be replaced."""
+    if path in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        sys.stdout.flush()
+        return sys.stdout.buffer
+    try:
+        kind = os.stat(path).st_mode
+        if stat.S_ISREG(kind) and not os.path.realpath(path).startswith(("/dev/", "/proc/")):
+            return None
+        if stat.S_ISDIR(kind):
+            raise SvmtoolError(f"{refusal} {path}: it is a directory")
+        return open(path, "wb")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as e:
+        raise _cannot_open(path, refusal, e) from None
+
+
+def _cannot_open(path: str, refusal: str, e: Exception) -> SvmtoolError:
+    reason = "" if isinstance(e, FileNotFoundError) else f": {getattr(e, 'strerror', None) or e}"
+    return SvmtoolError(f"{refusal} {path}{reason}")
+
+
+@contextlib.contextmanager
+def _write_errors(path: str) -> Iterator[None]:
+    """Turn a failed write (full disk, quota) into a sentence that names the file."""
+    try:
+        yield
+    except (BrokenPipeError, InterruptedError):
+        raise
+    except OSError as e:
+        name = "standard output" if path == "-" else path
+        raise SvmtoolError(f"can't write {name}: {e.strerror or e}") from e

@@ -1,0 +1,118 @@
+"""Trained models: what they hold, their decision values, labels and probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled import threads
+from svmtool.compiled.decision_loops import choose, decide, logistic
+from svmtool.errors import ModelError
+
+REGRESSION_WORDS = ("L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL")
+ONE_CLASS_WORD = "ONECLASS_SVM"
+CRAMMER_SINGER_WORD = "MCSVM_CS"
+LOGISTIC_WORDS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
+
+# The words of LIBLINEAR's model files, in the order of its solver numbers.
+WORDS = (
+    "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC", "L1R_LR",
+    "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
+)  # fmt: skip
+
+ROWS_A_BLOCK = 2048
+
+
+class LinearModel:
+    """A linear model, as LIBLINEAR's file holds it.
+
+    word        one of WORDS; decides how decision values become answers
+    labels      class labels in the model's order; None for regression and one-class
+    nr_class    number of classes; 2 for regression and one-class
+    n_features  largest feature index known to the model, bias not counted
+    bias        value of the appended constant feature; below 0: none
+    rho         subtracted from the decision values (one-class), else None
+    W           f8 (n_features + 1 where bias >= 0, columns), C order
+    notes       lines, each starting with '#', kept behind the weights
+    """
+
+    __slots__ = ("word", "labels", "nr_class", "n_features", "bias", "rho", "W", "notes")
+
+    def __init__(
+        self,
+        word: str,
+        labels: tuple[int, ...] | None,
+        n_features: int,
+        bias: float,
+        W: np.ndarray,
+        rho: float | None = None,
+        notes: tuple[str, ...] = (),
+    ):
+        self.word, self.labels, self.n_features, self.bias = word, labels, n_features, bias
+        self.nr_class = 2 if labels is None else len(labels)
+        self.rho, self.notes = rho, tuple(notes)
+        shape = (weight_rows(n_features, bias), weight_columns(word, self.nr_class))
+        self.W = np.ascontiguousarray(W, dtype=np.float64).reshape(shape)
+
+    @property
+    def columns(self) -> int:
+        """Decision values a row."""
+        return self.W.shape[1]
+
+    @property
+    def task(self) -> str:
+        """`classification`, `regression` or `one-class`."""
+        if self.word in REGRESSION_WORDS:
+            return "regression"
+        return "one-class" if self.word == ONE_CLASS_WORD else "classification"
+
+    @property
+    def gives_probabilities(self) -> bool:
+        return self.word in LOGISTIC_WORDS
+
+    def decision_values(self, table) -> np.ndarray:
+        """Decision values f8 (n, columns) of a formats.svmlight.Table; surplus features are left out."""
+        n = len(table.labels)
+        out = np.empty((n, self.columns))
+        call = decide.bind(table.indptr, table.indices, table.values, self.W, out)
+        rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other words carry it in vain
+
+        def work(block: int) -> None:
+            first = block * ROWS_A_BLOCK
+            call(self.columns, self.n_features, self.bias, rho, first, min(n, first + ROWS_A_BLOCK))
+
+        threads.run_blocks(work, -(-n // ROWS_A_BLOCK))
+        return out
+
+    def labels_from(self, decisions: np.ndarray) -> np.ndarray:
+        """Predicted labels (or values) f8[n] from decision values."""
+        if self.task == "regression":
+            return decisions[:, 0].copy()
+        by_sign = self.nr_class == 2  # the sign of the first column even where there are two (MCSVM_CS)
+        if not by_sign and self.columns == 0:
+            raise ModelError("the model has no classes (it was trained on an empty file) and cannot predict")
+        places = np.empty(len(decisions), dtype=np.int64)
+        choose(decisions, places, self.columns, int(by_sign), len(decisions))
+        names = (1, -1) if self.labels is None else self.labels
+        return np.array(names, dtype=np.float64)[places]
+
+    def predict(self, table) -> np.ndarray:
+        """Predicted labels (or values) f8[n] of a Table."""
+        return self.labels_from(self.decision_values(table))
+
+    def probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        """Class probabilities f8 (n, nr_class) of a logistic model, from decision values."""
+        if not self.gives_probabilities:
+            raise ModelError("probability output is only supported for logistic regression")
+        out = np.empty((len(decisions), self.nr_class))
+        logistic(decisions, out, self.columns, self.nr_class, len(decisions))
+        return out
+
+
+def weight_columns(word: str, nr_class: int) -> int:
+    """Columns of W: one for two classes (but two for MCSVM_CS), else one a class."""
+    return 1 if nr_class == 2 and word != CRAMMER_SINGER_WORD else nr_class
+
+
+def weight_rows(n_features: int, bias: float) -> int:
+    """Rows of W: one a feature, one more for the bias."""
+    return n_features + (1 if bias >= 0 else 0)

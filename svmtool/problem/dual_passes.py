@@ -1,0 +1,75 @@
+"""Dual coordinate passes over sparse rows: the "inexpensive method" of the MFN paper's Section 4.1.
+
+They are what wins on text, where d exceeds n (Hsieh et al., ICML 2008).  The
+dual point has length n and therefore lives here; solvers see w and scalars.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled import dcd_loops, hinge_loops
+from svmtool.problem.objective import SquaredHinge
+from svmtool.problem.rows import CsrRows
+
+
+class DualPasses:
+    """Dual coordinate descent on an objective with a regularised bias, started from the objective's w.
+
+    `w` (length d) = sum alpha_i y_i x_i is kept up to date.
+    """
+
+    @staticmethod
+    def possible(objective: SquaredHinge) -> bool:
+        return isinstance(objective.rows, CsrRows) and not objective.free_bias and bool(np.all(objective.cost > 0))
+
+    def __init__(self, objective: SquaredHinge, seed: int):
+        self.objective = objective
+        rows = objective.rows
+        assert isinstance(rows, CsrRows)
+        self.n = rows.n
+        self.alpha = np.zeros(self.n)
+        self.w = np.zeros(rows.d)
+        if np.any(objective.w):
+            self._out = np.zeros(3)
+            hinge_loops.hinge2_dual_terms(
+                objective.z, objective.cost, objective.y, self.alpha, self._out, 0, self.n
+            )
+            self.w[:] = rows.transpose_product(self.alpha * objective.y)
+        self.diagonal = 0.5 / objective.cost
+        self.square_norms = rows.square_norms()
+        self.order = np.arange(self.n)
+        self.limits = np.array([np.inf, 0.0, 0.0])
+        self.state = np.array([self.n, 88172645463325252 ^ (seed * 2654435761)], np.uint64)
+        self._pass = dcd_loops.dcd_pass.bind(
+            rows.indptr, rows.indices, rows.values, objective.y, self.diagonal, self.square_norms,
+            self.alpha, self.w, self.order, self.limits, self.state,
+        )  # fmt: skip
+
+    @property
+    def complete(self) -> bool:
+        """Whether the last pass went over all rows, none shrunk away."""
+        return int(self.state[0]) == self.n
+
+    @property
+    def spread(self) -> float:
+        """How far the projected gradients of the last pass lie apart or from zero."""
+        _, largest, smallest = self.limits.tolist()
+        return max(largest - smallest, abs(largest), abs(smallest)) if largest >= smallest else 0.0
+
+    def run(self) -> None:
+        """One pass over the rows not shrunk away; rows at zero with a clearly positive gradient leave."""
+        _, largest, _ = self.limits.tolist()
+        self._pass(self.objective.rows.bias)
+        largest = self.limits[1]
+        self.limits[0] = largest if largest > 0 else np.inf
+
+    def restore(self) -> None:
+        """Let all rows take part again."""
+        self.state[0] = self.n
+        self.limits[0] = np.inf
+
+    def dual_value(self) -> float:
+        """D(alpha) = sum alpha - 1/2 |w|^2 - 1/2 sum alpha_i^2 / (2 C_i)."""
+        a = self.alpha
+        return float(np.sum(a)) - 0.5 * float(self.w @ self.w) - 0.5 * float(self.diagonal @ (a * a))

@@ -1,0 +1,92 @@
+"""Labels of a file <-> classes, in LIBLINEAR's order, and the cost of each row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.errors import SvmtoolError
+
+
+def whole_labels(labels: np.ndarray) -> np.ndarray:
+    """Labels as classes: truncated towards zero, as LIBLINEAR does.
+
+    Raises SvmtoolError where that would merge two different labels (1.2 and 1.9) into one class.
+    """
+    whole = np.trunc(labels)
+    if np.array_equal(whole, labels):
+        return whole.astype(np.int64)
+    for k in np.unique(whole[whole != labels]):
+        inside = np.unique(labels[whole == k])
+        if len(inside) > 1:
+            raise SvmtoolError(
+                f"labels {inside[0]:g} and {inside[1]:g} would both become class {int(k)}: use whole numbers as labels"
+            )
+    return whole.astype(np.int64)
+
+
+def first_appearance(whole: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """The different values in order of appearance, and for each row the index of its value (i8[n])."""
+    values: list[int] = []
+    number = np.zeros(len(whole), np.int64)
+    rest = np.arange(0)
+    at = 0 if len(whole) else None
+    while at is not None and len(values) < 16:  # a pass for each class beats sorting while classes are few
+        if values:
+            number[rest[whole[rest] == whole[at]]] = len(values)
+            rest = rest[whole[rest] != whole[at]]
+        else:
+            rest = np.flatnonzero(whole != whole[at])
+        values.append(int(whole[at]))
+        at = rest[0] if len(rest) else None
+    if at is not None:
+        found, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return [int(v) for v in found[order]], rank[inverse.reshape(-1)]
+    return values, number
+
+
+class Classes:
+    """The classes of a training set, in LIBLINEAR's order.
+
+    labels: class labels by first appearance (exactly two, -1 before 1: swapped); number i8[n]: the
+    class of each row as an index into `labels`; counts: rows of each class.
+    """
+
+    def __init__(self, file_labels: np.ndarray):
+        self.labels, self.number = first_appearance(whole_labels(file_labels))
+        if self.labels == [-1, 1]:
+            self.labels, self.number = [1, -1], 1 - self.number
+        self.counts = np.bincount(self.number, minlength=len(self.labels))
+
+    @property
+    def problems(self) -> int:
+        """How many two-class problems are solved: one for two classes, else one for each class."""
+        return 1 if len(self.labels) == 2 else len(self.labels)
+
+    def signs(self, k: int) -> np.ndarray:
+        """+1 for rows of class k, -1 for the rest, f8[n]."""
+        return np.where(self.number == k, 1.0, -1.0)
+
+    def weights(self, class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
+        """Cost factor of each class (repeated -wi multiply), and the labels in -wi that the data lack."""
+        factor = np.ones(len(self.labels))
+        missing = []
+        for label, value in class_weights:
+            if label in self.labels:
+                factor[self.labels.index(label)] *= value
+            else:
+                missing.append(label)
+        return factor, missing
+
+    def costs(self, k: int, C: float, factor: np.ndarray, row_weights: np.ndarray | None) -> np.ndarray:
+        """C_i of the k-th two-class problem, f8[n].
+
+        Two classes: both sides carry their class's factor.  One-vs-rest: only the positives do, as in LIBLINEAR.
+        """
+        if len(self.labels) == 2:
+            cost = C * factor[self.number]
+        else:
+            cost = np.where(self.number == k, C * factor[k], C)
+        return cost if row_weights is None else cost * row_weights

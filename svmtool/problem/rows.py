@@ -1,0 +1,250 @@
+"""Where the rows live: dense or CSR in memory, float64, in fixed blocks.
+
+Solvers never see a row.  They see vectors of the feature space (length d, the
+bias feature last where there is one) through the objective, which calls the
+passes below.  The bias feature is never stored: its value enters each pass as a
+number.  A block of rows depends on the data alone and sums are taken in block
+order, so that any number of threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import numpy as np
+
+from svmtool.compiled import row_loops as loops
+from svmtool.compiled.threads import run_blocks
+
+BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
+MAX_BLOCKS = 32
+DENSE_FROM = 0.5  # share of non-zeros from which a low-dimensional set is held dense
+
+
+class Rows:
+    """What both layouts share.  n rows, d features (with the bias feature), bias its value (< 0: none)."""
+
+    n: int
+    d: int
+    nnz: int
+    bias: float
+    blocks: list[tuple[int, int]]
+
+    @property
+    def plain(self) -> int:
+        """Number of features without the bias feature."""
+        return self.d - (self.bias >= 0)
+
+    def _partition(self, starts: np.ndarray | None, n_blocks: int) -> list[tuple[int, int]]:
+        """Cut the rows into about equal blocks of work."""
+        n_blocks = max(1, min(n_blocks, self.n))
+        if starts is None:
+            cuts = [self.n * b // n_blocks for b in range(n_blocks + 1)]
+        else:
+            marks = np.arange(n_blocks + 1) * (int(starts[-1]) / n_blocks)
+            cuts = np.searchsorted(starts, marks[:-1]).tolist() + [self.n]
+        return [(lo, hi) for lo, hi in zip(cuts, cuts[1:]) if hi > lo] or [(0, self.n)]
+
+    def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float]) -> tuple:
+        """Sum of arrays (and of returned numbers) over blocks, each block with an array of its own."""
+        if len(blocks) == 1:
+            total = np.zeros(shape)
+            return total, work(total, *blocks[0])
+        parts: list[np.ndarray | None] = [None] * len(blocks)
+        numbers = [0.0] * len(blocks)
+
+        def one(b: int) -> None:
+            part = np.zeros(shape)
+            numbers[b] = work(part, *blocks[b]) or 0.0
+            parts[b] = part
+
+        run_blocks(one, len(blocks))
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        return total, sum(numbers)
+
+    def shift(self, v: np.ndarray) -> float:
+        """The bias feature's part of x.v, the same for each row."""
+        return self.bias * float(v[-1]) if self.bias >= 0 else 0.0
+
+    def for_each_block(self, work: Callable[[int, int], None]) -> None:
+        run_blocks(lambda b: work(*self.blocks[b]), len(self.blocks))
+
+
+class CsrRows(Rows):
+    """Compressed sparse rows: indptr i8[n+1], indices i4[nnz] from 0, values f8[nnz]."""
+
+    def __init__(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float = -1.0):
+        self.indptr, self.indices, self.values = indptr, indices, values
+        self.n, self.bias, self.nnz = len(indptr) - 1, bias, len(values)
+        self.d = plain + (bias >= 0)
+        # each block of a sum over rows needs a vector of length d: not worth it where d is large
+        n_blocks = min(MAX_BLOCKS, self.nnz // BLOCK_WORK, self.nnz // (4 * max(self.d, 1)))
+        self.blocks = self._partition(indptr, n_blocks)
+        self.gram_blocks = self._partition(indptr, min(n_blocks, 8, 2 * self.nnz // max(self.d**2, 1)))
+        self._transpose = loops.csr_transpose_product.bind
+        self._arrays = (indptr, indices, values)
+
+    def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        """z_i = y_i x_i.w"""
+        call, shift = loops.csr_margins.bind(*self._arrays, w, y, z), self.shift(w)
+        self.for_each_block(lambda lo, hi: call(shift, lo, hi))
+
+    def transpose_product(self, u: np.ndarray) -> np.ndarray:
+        """sum_i u_i x_i, length d."""
+        g, _ = self._sum_over(
+            self.blocks, self.d, lambda g, lo, hi: loops.csr_transpose_product(*self._arrays, u, g, lo, hi)
+        )
+        if self.bias >= 0:
+            g[-1] = self.bias * float(np.sum(u))
+        return g
+
+    def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """sum_i c_i (x_i.v) x_i, length d; one pass."""
+        shift = self.shift(v)
+        g, total = self._sum_over(
+            self.blocks, self.d, lambda g, lo, hi: loops.csr_curvature_product(*self._arrays, c, v, g, shift, lo, hi)
+        )
+        if self.bias >= 0:
+            g[-1] = self.bias * total
+        return g
+
+    def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
+        """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
+        m = self.plain
+        flat, _ = self._sum_over(
+            self.gram_blocks, m * m, lambda g, lo, hi: loops.csr_gram(*self._arrays, c, g, m, lo, hi)
+        )
+        gram[:m, :m] += flat.reshape(m, m)
+        if self.bias >= 0:
+            edge = self.transpose_product(c)
+            gram[:, -1] += self.bias * edge
+
+    def diagonal(self, c: np.ndarray) -> np.ndarray:
+        """sum_i c_i x_ij^2, length d."""
+        g, _ = self._sum_over(self.blocks, self.d, lambda g, lo, hi: loops.csr_diagonal(*self._arrays, c, g, lo, hi))
+        if self.bias >= 0:
+            g[-1] = self.bias**2 * float(np.sum(c))
+        return g
+
+    def square_norms(self) -> np.ndarray:
+        """|x_i|^2 with the bias feature, length n."""
+        norms = np.empty(self.n)
+        call = loops.csr_square_norms.bind(self.indptr, self.values, norms)
+        self.for_each_block(lambda lo, hi: call(lo, hi))
+        return norms + self.bias**2 if self.bias >= 0 else norms
+
+    def take(self, chosen: np.ndarray) -> "CsrRows":
+        """The rows `chosen` (i8), copied."""
+        indptr = np.empty(len(chosen) + 1, np.int64)
+        total = int(np.sum(self.indptr[chosen + 1] - self.indptr[chosen]))
+        indices, values = np.empty(total, np.int32), np.empty(total)
+        loops.csr_take(*self._arrays, chosen, indptr, indices, values)
+        return CsrRows(indptr, indices, values, self.plain, self.bias)
+
+
+class DenseRows(Rows):
+    """A matrix X (n x plain), C order; products by BLAS, a block at a time."""
+
+    GATHER = 1 << 16  # numbers copied at once for the Gram matrix: they stay in cache
+
+    def __init__(self, X: np.ndarray, bias: float = -1.0):
+        self.X, self.bias = X, bias
+        self.n, self.nnz = len(X), X.size
+        self.d = X.shape[1] + (bias >= 0)
+        self.blocks = self._partition(None, min(MAX_BLOCKS, X.size // BLOCK_WORK))
+        self.gram_blocks = self._partition(None, min(8, X.size // max(2 * self.d**2, BLOCK_WORK)))
+
+    def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        shift, v = self.shift(w), w[: self.plain]
+
+        def work(lo: int, hi: int) -> None:
+            part = z[lo:hi]
+            np.matmul(self.X[lo:hi], v, out=part)
+            part += shift
+            part *= y[lo:hi]
+
+        self.for_each_block(work)
+
+    def transpose_product(self, u: np.ndarray) -> np.ndarray:
+        def work(g: np.ndarray, lo: int, hi: int) -> float:
+            g[: self.plain] += u[lo:hi] @ self.X[lo:hi]
+            return 0.0
+
+        g, _ = self._sum_over(self.blocks, self.d, work)
+        if self.bias >= 0:
+            g[-1] = self.bias * float(np.sum(u))
+        return g
+
+    def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
+        shift, inner = self.shift(v), v[: self.plain]
+
+        def work(g: np.ndarray, lo: int, hi: int) -> float:
+            t = c[lo:hi] * (self.X[lo:hi] @ inner + shift)
+            g[: self.plain] += t @ self.X[lo:hi]
+            return float(np.sum(t))
+
+        g, total = self._sum_over(self.blocks, self.d, work)
+        if self.bias >= 0:
+            g[-1] = self.bias * total
+        return g
+
+    def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
+        m, step = self.plain, max(64, self.GATHER // max(self.plain, 1))
+
+        def work(g: np.ndarray, lo: int, hi: int) -> float:
+            square = g.reshape(m, m)
+            for sign in (1.0, -1.0):
+                used = lo + np.flatnonzero(c[lo:hi] * sign > 0)
+                for start in range(0, len(used), step):
+                    some = used[start : start + step]
+                    part = self.X[some]
+                    part *= np.sqrt(sign * c[some])[:, None]
+                    if sign > 0:
+                        square += part.T @ part
+                    else:
+                        square -= part.T @ part
+            return 0.0
+
+        flat, _ = self._sum_over(self.gram_blocks, m * m, work)
+        gram[:m, :m] += flat.reshape(m, m)
+        if self.bias >= 0:
+            gram[:, -1] += self.bias * self.transpose_product(c)
+
+    def diagonal(self, c: np.ndarray) -> np.ndarray:
+        g = np.zeros(self.d)
+        for lo, hi in self.blocks:
+            g[: self.plain] += c[lo:hi] @ np.square(self.X[lo:hi])
+        if self.bias >= 0:
+            g[-1] = self.bias**2 * float(np.sum(c))
+        return g
+
+    def square_norms(self) -> np.ndarray:
+        norms = np.empty(self.n)
+        for lo, hi in self.blocks:
+            norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
+        return norms + self.bias**2 if self.bias >= 0 else norms
+
+    def take(self, chosen: np.ndarray) -> "DenseRows":
+        return DenseRows(self.X[chosen], self.bias)
+
+
+def from_csr(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float, dense_below: int):
+    """The layout that is faster for these rows: dense where at least half of a low-dimensional set is non-zero.
+
+    `dense_below` is the number of features up to which the solver forms Gram matrices.
+    """
+    n = len(indptr) - 1
+    if 32 <= plain <= dense_below and len(values) >= DENSE_FROM * n * plain:
+        X = np.zeros((n, plain))
+        loops.csr_to_dense(indptr, indices, values, X, plain, 0, n)
+        return DenseRows(X, bias)
+    return CsrRows(indptr, indices, values, plain, bias)
+
+
+def draw_rows(n: int, group: int, seed: int) -> np.ndarray:
+    """One random row of each group of `group` consecutive rows, ascending."""
+    chosen = np.empty(n // group, np.int64)
+    loops.draw_one_of_each(chosen, group, seed)
+    return chosen

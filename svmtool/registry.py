@@ -1,0 +1,162 @@
+"""The table of solvers: one row for each value of -s that works.
+
+Everything that depends on the choice of a solver is told here once: `--help`,
+`--explain`, the README's tables, the checks of options, the model file's word
+and the rows of tests and benchmarks all come from it.  A solver is added with
+one file in `solvers/` and one row here; nothing else names a solver.
+
+Solver modules are named by string, so that reading this table imports none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import ModuleType
+from typing import NamedTuple
+
+from svmtool.errors import SvmtoolError
+
+
+class Solver(NamedTuple):
+    """One row: what `-s number` (or `-s name`) solves, how it stops and what it obeys."""
+
+    number: int
+    name: str  # what -s takes beside the number
+    word: str  # solver_type in the model file: the decision rule that LIBLINEAR's predict knows
+    module: str  # the back end, imported when a run needs it
+    help: str  # one line for --help
+    objective: str  # the problem, in ASCII mathematics
+    task: str  # classification | regression | one-class
+    loss: str
+    regulariser: str
+    space: str  # primal | dual: whose variables LIBLINEAR's stopping rule for this number looks at
+    kernel: bool
+    bias: str  # what becomes of the bias
+    eps_default: float | None  # value of -e when it is not given; None: the certified gap decides
+    gap_default: float | None  # value of --gap when neither -e nor --gap is given
+    stopping: str  # the rule in words, with the default
+    honours: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL)
+    paper: str
+
+
+OBEYED_BY_ALL = frozenset({"-s", "-c", "-B", "-w", "-v", "-q", "--threads", "--stratified", "--strict"})
+
+_MFN = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
+_MFN += "JMLR 6 (2005) 341-361: algorithm L2-SVM-MFN (Appendix A), dual solution of Section 4.7"
+_SQUARED_HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
+_BIAS = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
+_RUN_OPTIONS = frozenset(
+    {
+        "-e", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
+        "--solver-log", "--plot",
+    }
+)  # fmt: skip
+
+SOLVERS: tuple[Solver, ...] = (
+    Solver(
+        number=1,
+        name="l2svc-dual",
+        word="L2R_L2LOSS_SVC_DUAL",
+        module="svmtool.solvers.mfn",
+        help="L2-regularized L2-loss support vector classification (dual)",
+        objective=_SQUARED_HINGE,
+        task="classification",
+        loss="squared hinge",
+        regulariser="1/2 |w|^2",
+        space="dual",
+        kernel=False,
+        bias=_BIAS,
+        eps_default=0.1,
+        gap_default=None,
+        stopping="the largest and the smallest projected gradient of the dual, and their difference, "
+        "are all within -e of zero (LIBLINEAR's rule for -s 1; default 0.1)",
+        honours=_RUN_OPTIONS,
+        paper=_MFN,
+    ),
+    Solver(
+        number=2,
+        name="l2svc",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.mfn",
+        help="L2-regularized L2-loss support vector classification (primal)",
+        objective=_SQUARED_HINGE,
+        task="classification",
+        loss="squared hinge",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        eps_default=0.01,
+        gap_default=None,
+        stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
+        "class among l (LIBLINEAR's rule for -s 2; default -e 0.01)",
+        honours=_RUN_OPTIONS | {"-R", "-C"},
+        paper=_MFN,
+    ),
+    Solver(
+        number=40,
+        name="mfn",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.mfn",
+        help="L2-regularized L2-loss support vector classification to a certified gap",
+        objective=_SQUARED_HINGE,
+        task="classification",
+        loss="squared hinge",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        eps_default=None,
+        gap_default=1e-6,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops as -s 2 does",
+        honours=_RUN_OPTIONS | {"-R", "-C"},
+        paper=_MFN,
+    ),
+)
+
+# LIBLINEAR's other numbers, which scripts may use: refused by name until a row above serves them.
+PLANNED: dict[int, str] = {
+    0: "L2R_LR",
+    3: "L2R_L1LOSS_SVC_DUAL",
+    4: "MCSVM_CS",
+    5: "L1R_L2LOSS_SVC",
+    6: "L1R_LR",
+    7: "L2R_LR_DUAL",
+    11: "L2R_L2LOSS_SVR",
+    12: "L2R_L2LOSS_SVR_DUAL",
+    13: "L2R_L1LOSS_SVR_DUAL",
+    21: "ONECLASS_SVM",
+}
+
+_BY_KEY: dict[int | str, Solver] = {key: row for row in SOLVERS for key in (row.number, row.name)}
+
+
+def find(key: int | str) -> Solver:
+    """The row of a number or a name; SvmtoolError says which there are."""
+    row = _BY_KEY.get(key)
+    if row is not None:
+        return row
+    if key in PLANNED:
+        word = PLANNED[key]  # type: ignore[index]
+        raise SvmtoolError(f"ERROR: solver {key} ({word}) is not in this version: use -s {in_words(SOLVERS)}")
+    raise SvmtoolError(f"ERROR: unknown solver type: {key}: use -s {in_words(SOLVERS)}")
+
+
+def honouring(option: str) -> list[Solver]:
+    """The rows that obey an option, in the order of the table."""
+    return [row for row in SOLVERS if option in OBEYED_BY_ALL or option in row.honours]
+
+
+def in_words(rows: Iterable[Solver]) -> str:
+    """`1, 2 or 40`; `no solver` for no rows."""
+    texts = [str(row.number) for row in rows]
+    if len(texts) < 2:
+        return texts[0] if texts else "no solver"
+    return ", ".join(texts[:-1]) + " or " + texts[-1]
+
+
+def load(row: Solver) -> ModuleType:
+    """The module of a row's back end, imported now."""
+    import importlib
+
+    return importlib.import_module(row.module)

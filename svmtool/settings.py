@@ -1,0 +1,95 @@
+"""What one training run may set, and the checks that do not need the command line.
+
+The checks keep LIBLINEAR's sentences and its order; they run after the data has
+been read, because there a malformed file is reported before a bad -c.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from svmtool import registry
+from svmtool.errors import SvmtoolError
+
+
+class Settings(NamedTuple):
+    """All settings of a run; immutable, `settings._replace(C=2.0)` gives a changed copy.
+
+    None always means "not given".  Times are in seconds.
+    """
+
+    solver: int = 1
+    C: float = 1.0
+    p: float = 0.1
+    nu: float = 0.5
+    eps: float | None = None  # -e; None: the solver's own default
+    bias: float = -1.0  # value of the appended feature, < 0: none
+    regularize_bias: bool = True
+    class_weights: tuple[tuple[int, float], ...] = ()  # (label, factor) in the order given; factors of a label multiply
+    folds: int | None = None  # -v
+    find_C: bool = False
+    solver_given: bool = False
+    C_given: bool = False
+    p_given: bool = False
+    quiet: bool = False
+    weights: str | None = None  # file with one cost factor a row
+    initial_model: str | None = None
+    gap: float | None = None  # stop at this certified relative gap
+    max_seconds: float | None = None
+    max_iter: int | None = None
+    seed: int | None = None
+    threads: int | None = None
+    stratified: bool = False
+    strict: bool = False
+    solver_log: str | None = None
+    plot: str | None = None
+
+    @property
+    def row(self) -> registry.Solver:
+        """The registry's row of the chosen solver; SvmtoolError where there is none."""
+        return registry.find(self.solver)
+
+
+_FREE_BIAS_WORDS = "L2R_LR, L2R_L2LOSS_SVC, L1R_L2LOSS_SVC, L1R_LR, and L2R_L2LOSS_SVR"
+_FREE_BIAS_NUMBERS = (0, 2, 5, 6, 11)  # LIBLINEAR's; rows of our own tell it by their `honours`
+
+
+def _is_finite(x: float) -> bool:
+    return x - x == 0.0
+
+
+def check_after_reading(settings: Settings) -> None:
+    """LIBLINEAR's check_parameter: the first fault found, in its order, as SvmtoolError.
+
+    Where it lets values through that no problem can be made of (nan, infinity,
+    negative costs), a sentence of our own follows at the end.
+    """
+    s, number = settings, settings.solver
+    eps = s.eps if s.eps is not None else 1.0
+    if eps <= 0:
+        raise SvmtoolError("ERROR: eps <= 0")
+    if s.C <= 0:
+        raise SvmtoolError("ERROR: C <= 0")
+    if s.p < 0 and number == 11:
+        raise SvmtoolError("ERROR: p < 0")
+    if s.bias >= 0 and number == 21:
+        raise SvmtoolError("ERROR: prob->bias >=0, but this is ignored in ONECLASS_SVM")
+    if not s.regularize_bias:
+        if s.bias != 1:
+            raise SvmtoolError("ERROR: To not regularize bias, must specify -B 1 along with -R")
+        ours = [row.number for row in registry.honouring("-R")]
+        if number not in _FREE_BIAS_NUMBERS and number not in ours:
+            raise SvmtoolError(f"ERROR: -R option supported only for solver {_FREE_BIAS_WORDS}")
+    registry.find(number)
+    _check_numbers(settings)
+
+
+def _check_numbers(settings: Settings) -> None:
+    """Refuse what is not a number, infinite or a negative cost."""
+    named = [("-e", settings.eps), ("-c", settings.C), ("-p", settings.p), ("-n", settings.nu), ("-B", settings.bias)]
+    for option, value in named:
+        if value is not None and not _is_finite(value):
+            raise SvmtoolError(f"ERROR: {option} is {value}: it must be a finite number")
+    for label, factor in settings.class_weights:
+        if not _is_finite(factor) or factor < 0:
+            raise SvmtoolError(f"ERROR: -w{label} is {factor:g}: a class weight must be a finite number >= 0")

@@ -1,0 +1,104 @@
+"""What every solver shares: why it stopped, what it returns, and who watches it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+
+import numpy as np
+
+from svmtool.problem.certify import relative_gap
+
+
+class Status:
+    """Why a run ended.  `converged` says whether the answer can be relied on; `advice` is for the user."""
+
+    def __init__(self, name: str, converged: bool, advice: str):
+        self.name, self.converged, self.advice = name, converged, advice
+
+    def __repr__(self) -> str:
+        return f"Status({self.name})"
+
+
+OPTIMAL = Status("optimal", True, "the exact minimiser: active rows repeat and their least squares problem is solved")
+RULE = Status("rule", True, "LIBLINEAR's stopping rule (-e) holds")
+GAP = Status("gap", True, "the certified relative gap is as small as asked for (--gap)")
+PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")
+ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter or loosen -e or --gap")
+TIME = Status("time", False, "time limit reached: raise --max-seconds or loosen -e or --gap")
+INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far is kept")
+
+
+class Result:
+    """w (length d), status, number of iterations, history (one dict an iteration) and, from dual methods,
+    alpha (length n): the dual point that belongs to w."""
+
+    def __init__(self, w: np.ndarray, status: Status, iterations: int, history: list, alpha: np.ndarray | None = None):
+        self.w, self.status, self.iterations, self.history, self.alpha = w, status, iterations, history, alpha
+
+
+class Monitor:
+    """Watches a run: limits, interruption, history and progress.
+
+    A solver calls `step` once an iteration and stops with the Status it may
+    return.  `gap` is the relative gap to stop at (None: the solver's own rule).
+    `sink` receives each record as keywords; `stop` is shared by the runs of a
+    command, so that one Ctrl-C ends them all.
+    """
+
+    def __init__(
+        self,
+        gap: float | None = None,
+        max_iter: int | None = None,
+        max_seconds: float | None = None,
+        sink: Callable[..., None] | None = None,
+        stop: "StopFlag | None" = None,
+        started: float | None = None,
+    ):
+        self.gap, self.max_iter, self.max_seconds = gap, max_iter, max_seconds
+        self.sink, self.stop = sink, stop
+        self.started = time.perf_counter() if started is None else started
+        self.history: list[dict[str, Any]] = []
+        self.iterations = 0
+
+    def step(self, objective: float, bound: float, **fields: Any) -> Status | None:
+        """Record one iteration: primal objective, dual lower bound, and whatever else the solver tells."""
+        gap = relative_gap(objective, bound)
+        record = {"iteration": self.iterations, "objective": objective, "bound": bound, "gap": gap, **fields}
+        self.history.append(record)
+        if self.sink:
+            self.sink(seconds=time.perf_counter() - self.started, **record)
+        self.iterations += 1
+        if self.gap is not None and gap <= self.gap:
+            return GAP
+        return self.limit()
+
+    def limit(self) -> Status | None:
+        """The limit or interruption that ends the run now, if any."""
+        if self.stop is not None and self.stop.set:
+            return INTERRUPTED
+        if self.max_iter is not None and self.iterations > self.max_iter:
+            return ITERATIONS
+        if self.max_seconds is not None and time.perf_counter() - self.started > self.max_seconds:
+            return TIME
+        return None
+
+
+class Rule:
+    """When -e decides: LIBLINEAR's rule, as numbers a solver compares with.
+
+    gradient: stop when |grad f| <= this (numbers 0, 2, 11);
+    projected: stop when the dual's projected gradients lie within this of each other and of zero (number 1).
+    Whichever is not None applies; with both None the solver goes to its exact end.
+    """
+
+    def __init__(self, gradient: float | None = None, projected: float | None = None):
+        self.gradient, self.projected = gradient, projected
+
+
+class StopFlag:
+    """Set once by a signal handler; read by every solver's loop."""
+
+    def __init__(self):
+        self.set = False
+

@@ -1,0 +1,205 @@
+"""Replays the recorded cases of LIBLINEAR and LIBSVM on our commands.
+
+A case names its files, arguments, exit status, both streams and the files that
+are written.  What is compared, and how closely:
+
+* `compare`: exact, or numbers:T (same text, numbers within T relative to 1 + |x|);
+* `stdout_mode: prefix`: only the beginning of stdout;
+* stderr: each line begins with the recorded one, for our errors say more (file, token, reason);
+* lines of our own on stdout, which begin with `Certified`, do not count;
+* numbers that hang on a solver's path (PATH_NUMBERS) may differ as PATH_RULES says;
+* DEVIATIONS lists the cases where the policy asks for something else, and what.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import lzma
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from conftest import SHARED
+
+from svmtool import registry
+
+REFUSED = "the reference misreads this silently; we refuse"
+
+
+class Deviation(NamedTuple):
+    """Why we differ from a recorded case, and what we do instead."""
+
+    reason: str
+    exit: int
+    stderr: str = ""  # beginning of stderr
+    stdout: str | None = None  # beginning of stdout; None: as recorded
+
+
+DEVIATIONS = {
+    "reader_comment_tail_dropped": Deviation(REFUSED, 1, "Wrong input format at line 1: "),
+    "reader_no_colon_dropped": Deviation(REFUSED, 1, "Wrong input format at line 1: "),
+    "reader_index_wraps": Deviation(REFUSED, 1, "Wrong input format at line 1: "),
+    "train_labels_truncated": Deviation(
+        "different labels would become one class: we refuse", 1, "labels 1.2 and 1.9 would both become class 1"
+    ),
+    "train_help_word_is_usage_only": Deviation("--help is ours: a page and exit 0", 0, "", "Usage: svm-train "),
+    "train_s2_glued_eats_next": Deviation("a value that is no number is named", 0, "WARNING: -s -q: read as 0"),
+}
+
+
+def cases(tool_folder: str = "liblinear", *beginnings: str) -> list[dict]:
+    """The recorded cases of a folder whose names begin with one of the words; empty where they are absent."""
+    found = []
+    for path in sorted((SHARED / "compat_cases" / tool_folder).glob("*.json")):
+        if not beginnings or path.stem.startswith(beginnings):
+            found.append(json.loads(path.read_text(encoding="utf-8", errors="surrogateescape")))
+    return found
+
+
+def solver_of(case: dict) -> int | None:
+    """The -s that a case of `train` really runs with, or None where it ends before a solver is chosen."""
+    from svmtool.cli import options
+    from svmtool.errors import SvmtoolError
+
+    planned = {**registry.PLANNED}
+    registry.PLANNED.clear()  # parse as if everything were there
+    try:
+        return options.parse(case["args"]).settings.solver
+    except SvmtoolError:
+        return None
+    finally:
+        registry.PLANNED.update(planned)
+
+
+def skip_reason(case: dict) -> str:
+    """Why a case cannot run in this version; empty where it can."""
+    number = solver_of(case) if case["tool"] == "train" else None
+    if number in registry.PLANNED:
+        return f"-s {number} ({registry.PLANNED[number]}) is not in this version"
+    return ""
+
+
+class Outcome(NamedTuple):
+    """What a command did: exit status, both streams."""
+
+    exit: int
+    stdout: str
+    stderr: str
+
+
+def lay_out(case: dict, folder: Path) -> None:
+    """Write the files of a case."""
+    for name, content in case["files"].items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content.encode("utf-8", errors="surrogateescape"))
+    if "uses" in case:
+        packed = SHARED / "data" / (case["uses"] + ".xz")
+        if not packed.exists():
+            pytest.skip(f"{packed} is absent")
+        (folder / case["uses"]).write_bytes(lzma.decompress(packed.read_bytes()))
+
+
+def run_inside(case: dict, folder: Path, monkeypatch) -> Outcome:
+    """Call the command's main() in this process, inside `folder`."""
+    main = importlib.import_module(f"svmtool.cli.{case['tool']}").main
+    streams = {}
+    for name in ("stdout", "stderr"):
+        streams[name] = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True)
+        monkeypatch.setattr(sys, name, streams[name])
+    monkeypatch.chdir(folder)
+    status = main([str(a) for a in case["args"]])
+    texts = {}
+    for name, stream in streams.items():
+        stream.flush()
+        texts[name] = stream.buffer.getvalue().decode("utf-8")
+    return Outcome(status, texts["stdout"], texts["stderr"])
+
+
+def check(case: dict, got: Outcome, folder: Path) -> None:
+    """Assert that the outcome is the recorded one, or the one that DEVIATIONS puts in its place."""
+    deviation = DEVIATIONS.get(case["name"])
+    if deviation is not None:
+        assert got.exit == deviation.exit, got.stderr
+        assert got.stderr.startswith(deviation.stderr), got.stderr
+        if deviation.exit:  # refused: one line, no output, nothing left behind
+            assert got.stderr.count("\n") == 1
+            assert not any((folder / name).exists() for name in case["outputs"])
+            return
+        if deviation.stdout is not None:
+            assert got.stdout.startswith(deviation.stdout)
+            return
+    else:
+        assert got.exit == case["exit"], got.stderr
+        check_stderr(case["stderr"], got.stderr)
+    check_stdout(case, got.stdout)
+    for name, content in case["outputs"].items():
+        written = (folder / name).read_bytes().decode("utf-8", errors="surrogateescape")
+        same_text(without_notes(written), content, tolerance_of(case))
+
+
+def check_stderr(expected: str, got: str) -> None:
+    wanted, lines = expected.splitlines(), got.splitlines()
+    assert len(lines) == len(wanted), got
+    for line, beginning in zip(lines, wanted, strict=True):
+        assert line.startswith(beginning), f"{line!r} does not begin with {beginning!r}"
+
+
+def check_stdout(case: dict, got: str) -> None:
+    lines = [line for line in got.splitlines(keepends=True) if not line.startswith("Certified")]
+    text = "".join(lines)
+    if case.get("stdout_mode") == "prefix":
+        assert text.startswith(case["stdout"]), text
+    elif case["name"].startswith("stdout_"):
+        check_solver_text(case, text)
+    else:
+        same_text(text, case["stdout"], tolerance_of(case))
+
+
+def check_solver_text(case: dict, text: str) -> None:
+    """Text of a solver: its form is LIBLINEAR's, the path is ours, the objective is no worse.
+
+    The recorded dual solvers print the objective of the minimised dual, which ends at minus the optimum.
+    A recorded run that hit its cap has left the value to the Newton lines; ours certifies instead.
+    """
+    wanted = re.findall(r"^Objective value = (\S+)$", case["stdout"], re.MULTILINE)
+    found = re.findall(r"^Objective value = (\S+)$", text, re.MULTILINE)
+    if wanted:
+        assert len(found) == len(wanted), text
+        if "WARNING" not in case["stdout"]:
+            tolerance = 10 * max(tolerance_of(case), 1e-4)
+            assert float(found[-1]) == pytest.approx(float(wanted[-1]), rel=tolerance)
+        assert re.search(r"\noptimization finished, #iter = \d+\nObjective value = \S+\nnSV = \d+\n", text), text
+    else:
+        first = case["stdout"].splitlines()[0]
+        assert text.splitlines()[0] == first, "the first line holds the objective at w = 0, which no path changes"
+        final = [float(m) for m in re.findall(r"^iter +\d+ f (\S+) ", text, re.MULTILINE)]
+        recorded = [float(m) for m in re.findall(r"^iter +\d+ f (\S+) ", case["stdout"], re.MULTILINE)]
+        assert min(final) <= recorded[-1] * (1 + 1e-3), text
+
+
+def tolerance_of(case: dict) -> float:
+    """T of numbers:T, 0 for exact."""
+    kind, _, tolerance = case["compare"].partition(":")
+    return float(tolerance) if kind == "numbers" else 0.0
+
+
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def same_text(got: str, wanted: str, tolerance: float) -> None:
+    """Equal but for numbers, which may differ by `tolerance` times 1 + |number|."""
+    if tolerance == 0:
+        assert got == wanted
+        return
+    assert NUMBER.sub("#", got) == NUMBER.sub("#", wanted), f"{got!r} has another form than {wanted!r}"
+    for a, b in zip(NUMBER.findall(got), NUMBER.findall(wanted), strict=True):
+        assert abs(float(a) - float(b)) <= tolerance * (1 + abs(float(b))), f"{a} is not {b}: {got!r}"
+
+
+def without_notes(model: str) -> str:
+    """A model file without our lines that begin with # after the weights."""
+    return "".join(line for line in model.splitlines(keepends=True) if not line.startswith("#"))

@@ -1,0 +1,78 @@
+"""What all tests share: the folders, the commands as subprocesses, LIBLINEAR's own programs where they are."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # as the commands set it, before numpy is imported
+    os.environ[name] = "1"
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SHARED = REPOSITORY.parent / "shared"  # LIBLINEAR's replayable cases and larger data, where they exist
+sys.path.insert(0, str(REPOSITORY / "tests"))
+if str(REPOSITORY) not in sys.path:  # the package may be installed or lie beside the tests
+    sys.path.insert(1, str(REPOSITORY))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])]
+)  # for subprocesses
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The sets that ship with the repository."""
+    return REPOSITORY / "data"
+
+
+def shared_file(name: str) -> Path:
+    """A file of the folder beside the repository; skips the test where it is absent."""
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip(f"{path} is absent: {name} comes with the project's shared folder, not with the repository")
+    return path
+
+
+@pytest.fixture(scope="session")
+def heart_scale(tmp_path_factory) -> Path:
+    """LIBSVM's best known small set, unpacked; skips where the shared folder is absent."""
+    target = tmp_path_factory.mktemp("heart") / "heart_scale"
+    target.write_bytes(lzma.decompress(shared_file("data/heart_scale.xz").read_bytes()))
+    return target
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Run `train|predict|scale` as a process of its own in a temporary folder; returns CompletedProcess of bytes."""
+
+    def run(name: str, *argv, env: dict[str, str] | None = None, **options) -> subprocess.CompletedProcess:
+        full = [sys.executable, "-m", "svmtool", name, *map(str, argv)]
+        options.setdefault("capture_output", True)
+        options.setdefault("cwd", tmp_path)
+        return subprocess.run(full, env={**os.environ, **(env or {})}, timeout=120, **options)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def reference() -> dict[str, str]:
+    """LIBLINEAR's `train` and `predict`: from LIBLINEAR_DIR or Debian's liblinear-tools; skips without them.
+
+    Our own package installs liblinear-predict too, beside the running Python: that one does not count.
+    """
+    ours = Path(sys.executable).parent
+    folders = [f for f in os.environ.get("PATH", "").split(os.pathsep) if f and Path(f) != ours]
+    found = {}
+    for name in ("train", "predict"):
+        path = shutil.which(f"liblinear-{name}", path=os.pathsep.join(folders))
+        if "LIBLINEAR_DIR" in os.environ:
+            path = shutil.which(name, path=os.environ["LIBLINEAR_DIR"])
+        if path is None:
+            pytest.skip("LIBLINEAR's programs are absent: install liblinear-tools or set LIBLINEAR_DIR")
+        found[name] = path
+    return found

@@ -1,0 +1,49 @@
+"""svm-train against what LIBLINEAR 2.50's train did, case by case."""
+
+from __future__ import annotations
+
+import compat_cases
+import pytest
+from conftest import SHARED
+
+from svmtool import registry
+
+CASES = [case for case in compat_cases.cases("liblinear") if case["tool"] == "train"]
+AS_PROCESS = ("train_usage", "train_missing_file", "train_default_model_name", "cv_s2_heart", "reader_index_zero")
+
+
+def by_name(case: dict) -> str:
+    return case["name"]
+
+
+def test_the_cases_are_there():
+    if not (SHARED / "compat_cases").is_dir():
+        pytest.skip(f"{SHARED / 'compat_cases'} is absent: the recorded cases do not ship with the repository")
+    assert len(CASES) >= 60
+    names = {case["name"] for case in CASES}
+    assert set(compat_cases.DEVIATIONS) <= names, "a deviation speaks of no recorded case"
+
+
+@pytest.mark.parametrize("case", CASES, ids=by_name)
+def test_train_does_what_liblinear_did(case, tmp_path, monkeypatch):
+    reason = compat_cases.skip_reason(case)
+    if reason:
+        pytest.skip(reason)
+    compat_cases.lay_out(case, tmp_path)
+    compat_cases.check(case, compat_cases.run_inside(case, tmp_path, monkeypatch), tmp_path)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c["name"] in AS_PROCESS], ids=by_name)
+def test_train_as_a_process(case, tmp_path, command):
+    compat_cases.lay_out(case, tmp_path)
+    done = command("train", *case["args"])
+    got = compat_cases.Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+    compat_cases.check(case, got, tmp_path)
+
+
+def test_only_solvers_of_later_versions_are_skipped():
+    """A case without -s, or with a number that works, runs."""
+    for case in CASES:
+        if compat_cases.skip_reason(case):
+            values = [b for a, b in zip(case["args"], case["args"][1:], strict=False) if a.startswith("-s")]
+            assert values and all(v == "-q" or int(v) in registry.PLANNED for v in values), case["name"]

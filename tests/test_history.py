@@ -1,0 +1,170 @@
+"""--solver-log, --plot and what the console prints where."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from svmtool.cli.console import Console, _share
+from svmtool.cli.entry import BROKEN_PIPE, INTERRUPTED, guarded
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.training.history import History
+
+RECORDS = [
+    {"seconds": 0.1, "objective": 3.0, "bound": -float("inf"), "gap": float("inf"), "iteration": 0},
+    {"seconds": 0.2, "objective": np.float64(2.0), "bound": 1.0, "gap": 0.5, "iteration": 1, "active": np.int64(7)},
+]
+
+
+def test_log_has_a_line_for_each_iteration_as_it_comes(tmp_path):
+    path = tmp_path / "log"
+    with History(str(path)) as history:
+        for k, record in enumerate(RECORDS):
+            history.record(**record)
+            lines = path.read_text().splitlines()
+            assert len(lines) == k + 1, "written at once, so that it can be followed"
+    first, second = map(json.loads, lines)
+    assert first == {"iteration": 0, "seconds": 0.1, "objective": 3.0, "bound": None, "gap": None}
+    assert second == {"iteration": 1, "seconds": 0.2, "objective": 2.0, "bound": 1.0, "gap": 0.5, "active": 7}
+
+
+def test_log_to_stdout(capsys):
+    with History("-") as history:
+        history.record(**RECORDS[1])
+    assert json.loads(capsys.readouterr().out)["gap"] == 0.5
+
+
+def test_log_that_cannot_be_written_is_told_before_the_run(tmp_path):
+    with pytest.raises(SvmtoolError, match="can't open output file .*No such file"):
+        History(str(tmp_path / "nowhere" / "log"))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_full_disk_is_one_sentence():
+    history = History("/dev/full")
+    with pytest.raises(SvmtoolError, match="can't write to /dev/full: No space left"):
+        history.record(**RECORDS[0])
+
+
+def test_without_files_nothing_is_kept():
+    with History() as history:
+        history.record(**RECORDS[0])
+    assert history.points == []
+
+
+def test_plot_needs_a_known_kind(tmp_path):
+    with pytest.raises(SvmtoolError, match=r"must end in \.png, \.svg, \.pdf"):
+        History(plot=str(tmp_path / "x.bmp"))
+
+
+def test_plot_without_matplotlib_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SvmtoolError, match=r"pip install 'svmtool\[plot\]'"):
+        History(plot=str(tmp_path / "x.png"))
+
+
+@pytest.mark.parametrize("kind, beginning", [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_plot(tmp_path, kind, beginning):
+    pytest.importorskip("matplotlib", reason="matplotlib is an optional extra")
+    path = tmp_path / f"run.{kind}"
+    with History(plot=str(path)) as history:
+        for record in RECORDS:
+            history.record(**record)
+        assert not path.exists()
+    assert path.read_bytes().startswith(beginning)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_quiet_silences_the_solver_only(capsys):
+    console = Console(quiet=True)
+    console.solver("solver\n")
+    console.out("result\n")
+    console.warn("warning")
+    assert capsys.readouterr() == ("result\n", "warning\n")
+    Console().solver(".")
+    assert capsys.readouterr().out == "."
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("target", [None, 1e-6])
+def test_bar_shows_the_gap_on_a_terminal_after_a_second(target, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    console = Console()
+    console.progress(seconds=0.5, gap=1.0, target=target, iteration=0)
+    assert sys.stderr.getvalue() == ""
+    console.progress(seconds=1.5, gap=1e-3, target=target, iteration=1, objective=4.0)
+    assert "gap 1.00e-03" in sys.stderr.getvalue()
+    console.progress(seconds=1.55, gap=1e-4, target=target, iteration=2)
+    assert "gap 1.00e-04" not in sys.stderr.getvalue(), "not redrawn for each of many fast iterations"
+    console.progress(seconds=1.7, gap=1e-5, target=target, iteration=3)
+    assert "gap 1.00e-05" in sys.stderr.getvalue()
+    console.close()
+
+
+@pytest.mark.parametrize("quiet, stream", [(True, Terminal), (False, io.StringIO)])
+def test_no_bar_when_quiet_or_without_terminal(quiet, stream, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", stream())
+    Console(quiet).progress(seconds=9.0, gap=0.1)
+    assert sys.stderr.getvalue() == ""
+
+
+def test_share_of_the_way_is_logarithmic():
+    assert _share(1.0, 1e-3, 1e-6) == pytest.approx(0.5)
+    assert _share(1.0, 2.0, 1e-6) == 0.0
+    assert _share(1.0, 1e-7, 1e-6) == 1.0
+    assert _share(0.0, 0.5, 1e-6) == 0.0  # no finite gap was seen before
+    assert _share(1.0, float("inf"), 1e-6) == 0.0
+
+
+@pytest.mark.parametrize(
+    "fault, status, sentence",
+    [
+        (SvmtoolError("a sentence"), 1, "a sentence\n"),
+        (DataError(3, "d", "0:1", "why"), 1, "Wrong input format at line 3: d: token '0:1': why\n"),
+        (KeyboardInterrupt(), INTERRUPTED, "interrupted\n"),
+        (BrokenPipeError(), BROKEN_PIPE, ""),
+        (MemoryError(), 1, "ERROR: not enough memory for this data: "),
+        (OSError(28, "No space left on device", "f"), 1, "ERROR: f: No space left on device\n"),
+    ],
+    ids=lambda x: type(x).__name__ if isinstance(x, BaseException) else None,
+)
+def test_faults_become_one_sentence(fault, status, sentence, capsys, monkeypatch):
+    monkeypatch.setattr("svmtool.cli.entry.forget_stdout", lambda: None)  # pytest needs its stdout
+
+    def work():
+        raise fault
+
+    assert guarded(work) == status
+    err = capsys.readouterr().err
+    assert err.startswith(sentence) and err.count("\n") == (1 if sentence else 0)
+
+
+def test_reader_that_goes_away_is_no_error(command, tmp_path):
+    """`svm-train --explain | head -0`: no traceback, whatever the pipe does."""
+    read, write = os.pipe()
+    os.close(read)
+    done = command("train", "--explain", stdout=write, stderr=-1, capture_output=False)
+    os.close(write)
+    assert done.stderr == b"" and done.returncode in (0, BROKEN_PIPE)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_full_stdout_is_an_error(command):
+    with open("/dev/full", "wb") as full:
+        done = command("train", "--explain", stdout=full, stderr=-1, capture_output=False)
+    assert done.returncode == 1
+    assert done.stderr == b"can't write to standard output: No space left on device\n"
+
+
+def test_module_needs_a_command(command):
+    done = command("nonsense")
+    assert done.returncode == 1 and b"train|predict|scale" in done.stderr and done.stdout == b""

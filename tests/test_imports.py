@@ -1,0 +1,156 @@
+"""Which part may import which, and what each command loads when it starts."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import REPOSITORY
+
+PACKAGE = REPOSITORY / "svmtool"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# part of the package -> parts that it may import; the root's modules (errors, registry, ...) have their own rows
+ALLOWED = {
+    "errors": set(),
+    "registry": {"errors"},
+    "settings": {"errors", "registry"},
+    "compiled": set(),
+    "formats": {"compiled", "errors", "model"},
+    "model": {"compiled", "errors", "formats"},
+    "metrics": {"compiled", "errors"},
+    "problem": {"compiled", "errors", "formats"},
+    "solvers": {"compiled", "errors", "problem"},
+    "training": {"compiled", "errors", "formats", "metrics", "model", "problem", "registry", "settings", "solvers"},
+}
+
+
+def part_of(module: str) -> str:
+    """`formats` for svmtool.formats.svmlight; empty for the package itself."""
+    return (module.split(".") + [""])[1]
+
+
+def module_of(path) -> str:
+    words = ["svmtool", *path.relative_to(PACKAGE).with_suffix("").parts]
+    return ".".join(words[:-1] if words[-1] == "__init__" else words)
+
+
+def imports(path) -> set[str]:
+    """Modules of the package that a file imports anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:  # relative
+                base = ".".join(module_of(path).split(".")[: -node.level] + ([base] if base else []))
+            for name in node.names:
+                below = PACKAGE.parent / (base + "." + name.name).replace(".", "/")
+                is_module = below.with_suffix(".py").exists() or below.is_dir()
+                found.add(base + "." + name.name if is_module else base)
+    return {m for m in found if m.split(".")[0] == "svmtool"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_direction(path):
+    here = module_of(path)
+    part = part_of(here)
+    used = imports(path) - {here}
+    if part not in ("cli", "__main__"):
+        assert not [m for m in used if part_of(m) == "cli"], "nothing imports cli"
+    if part in ALLOWED:
+        strangers = {part_of(m) for m in used} - ALLOWED[part] - {part, ""}
+        assert not strangers, f"{here} must not import {sorted(strangers)}"
+
+
+def solver_files():
+    shared = {"__init__", "base", "linalg"}
+    return [p for p in (PACKAGE / "solvers").glob("*.py") if p.stem not in shared]
+
+
+@pytest.mark.parametrize("path", solver_files(), ids=lambda p: p.stem)
+def test_solvers_do_not_import_each_other(path):
+    others = {f"svmtool.solvers.{p.stem}" for p in solver_files()} - {module_of(path)}
+    assert not imports(path) & others
+
+
+def test_only_the_registry_names_solvers():
+    solvers = {f"svmtool.solvers.{p.stem}" for p in solver_files()}
+    for path in FILES:
+        assert not imports(path) & solvers, f"{path.name} imports a solver by name"
+        if path.name != "registry.py":
+            strings = {n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)}
+            assert not strings & solvers, f"{path.name} names a solver"
+
+
+def test_every_part_has_a_row():
+    parts = {part_of(module_of(p)) for p in FILES} - {"", "cli", "__main__"}
+    assert parts <= set(ALLOWED), "a new part of the package: say in ALLOWED what it may import"
+
+
+def test_solvers_neither_print_nor_read():
+    for path in solver_files():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("print", "open", "input"), f"{path.name}, line {node.lineno}"
+
+
+def loaded(argv: list[str], folder) -> set[str]:
+    """Top-level modules that a command has loaded when it ends."""
+    code = (
+        "import sys; from svmtool.cli import entry; status = entry.start(sys.argv[1], sys.argv[2:]); "
+        "sys.stderr.write('LOADED ' + ' '.join(sorted({m.partition('.')[0] for m in sys.modules}))); sys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *argv], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return set(re.search(r"LOADED (.*)", done.stderr)[1].split())
+
+
+def compiled_loops_exist() -> bool:
+    from svmtool import compiled
+
+    return any(os.path.exists(compiled.library_path(kind)) for kind in ("so", "o"))
+
+
+@pytest.fixture
+def ready(tmp_path):
+    """A folder with a small training set, a test set and a model."""
+    (tmp_path / "d").write_text("+1 1:1 2:0.5\n-1 1:-1 2:0.25\n+1 1:0.5 2:1\n-1 1:-0.5 2:-1\n")
+    (tmp_path / "m").write_text(
+        "solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias -1\nw\n0.8 \n0.4 \n"
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["train", "-s", "1", "d", "x"], ["train", "-s", "2", "d", "x"], ["predict", "d", "m", "o"], ["scale", "d"]],
+    ids=["train -s 1", "train -s 2", "predict", "scale"],
+)
+def test_linear_commands_start_lean(argv, ready):
+    if not compiled_loops_exist():
+        pytest.skip("no loops compiled ahead of time for this machine: numba has to be imported")
+    heavy = {"numba", "llvmlite", "scipy", "click", "tqdm", "matplotlib", "sklearn", "pandas"}
+    assert not loaded(argv, ready) & heavy
+
+
+@pytest.mark.parametrize("argv", [["train", "--help"], ["predict", "--help"], ["scale", "--help"]], ids=lambda a: a[0])
+def test_help_loads_no_numpy(argv, ready):
+    assert not loaded(argv, ready) & {"numpy", "numba", "scipy"}
+
+
+@pytest.mark.parametrize("argv", [["train", "--version"], ["train", "--explain"]], ids=lambda a: a[1])
+def test_short_answers_load_neither_numpy_nor_click(argv, ready):
+    assert not loaded(argv, ready) & {"numpy", "numba", "scipy", "click"}
+
+
+def test_package_itself_is_light():
+    code = "import svmtool, sys; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

@@ -1,0 +1,221 @@
+"""The command line of svm-train, LIBLINEAR's way of reading it and our long options."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svmtool.cli import options
+from svmtool.cli.options import atof, atoi, parse
+from svmtool.cli.train import main
+from svmtool.errors import SvmtoolError, UsageError
+from svmtool.settings import Settings
+
+
+def changed(line: str) -> dict:
+    """Settings that differ from the defaults."""
+    now, default = parse(line.split()).settings._asdict(), Settings()._asdict()
+    return {key: value for key, value in now.items() if value != default[key]}
+
+
+@pytest.mark.parametrize(
+    "line, expected",
+    [
+        ("d", {}),
+        ("-s 2 d", {"solver": 2, "solver_given": True}),
+        ("-s mfn d", {"solver": 40, "solver_given": True}),
+        ("-cfoo 2 d", {"C": 2.0, "C_given": True}),
+        ("-qxyz d", {"quiet": True}),
+        ("-c 1 -c 3 d", {"C": 3.0, "C_given": True}),
+        ("-s 2 -e 1e-3 d", {"solver": 2, "solver_given": True, "eps": 1e-3}),
+        ("-e inf d", {}),
+        ("-B 1 -R d", {"bias": 1.0, "regularize_bias": False}),
+        ("-B abc d", {"bias": 0.0}),
+        ("-w1 5 -w1 2 -w-1 .5 d", {"class_weights": ((1, 5.0), (1, 2.0), (-1, 0.5))}),
+        ("-w1.7 5 -w 3 d", {"class_weights": ((1, 5.0), (0, 3.0))}),
+        ("-v 5 d", {"folds": 5}),
+        ("-v 5.9 d", {"folds": 5}),
+        ("-C d", {"find_C": True, "solver": 2}),
+        ("-p 0.2 -n 0.3 d", {"p": 0.2, "p_given": True, "nu": 0.3}),
+        ("-W w -i m d", {"weights": "w", "initial_model": "m"}),
+        ("--weights w --initial-model=m d", {"weights": "w", "initial_model": "m"}),
+        ("--gap 1e-4 --max-seconds=2.5 --max-iter 7 d", {"gap": 1e-4, "max_seconds": 2.5, "max_iter": 7}),
+        ("--seed=0 --threads 3 --strict d", {"seed": 0, "threads": 3, "strict": True}),
+        ("-v 3 --stratified d", {"folds": 3, "stratified": True}),
+        ("--solver-log l --plot=p.svg -q d", {"solver_log": "l", "plot": "p.svg", "quiet": True}),
+        ("--weights a=b d", {"weights": "a=b"}),
+        ("--weights=a=b d", {"weights": "a=b"}),
+    ],
+)
+def test_settings(line, expected):
+    assert changed(line) == expected
+
+
+@pytest.mark.parametrize(
+    "line, data, model",
+    [
+        ("d", "d", "d.model"),
+        ("sub/d", "sub/d", "d.model"),
+        ("d m", "d", "m"),
+        ("d -s 0", "d", "-s"),  # options after the data file are none
+        ("d m extra", "d", "m"),
+        ("- m", "-", "m"),
+        ("-q - m", "-", "m"),
+        ("-v 3 -", "-", "-.model"),
+        (".", ".", "..model"),
+    ],
+)
+def test_files(line, data, model):
+    command = parse(line.split())
+    assert (command.data, command.model) == (data, model)
+
+
+def test_empty_argument_is_a_file_name():
+    assert parse([""]).data == ""
+
+
+@pytest.mark.parametrize(
+    "line, sentence",
+    [
+        ("", ""),
+        ("-q", ""),
+        ("-C", ""),
+        ("-h", ""),
+        ("--foo", ""),
+        ("-q -s", ""),
+        ("-s 2", ""),
+        ("-z d", "unknown option: -z"),
+        ("-h d", "unknown option: -h"),
+        ("-b 1 d", "unknown option: -b"),
+        ("--foo d", "unknown option: --foo"),
+        ("-v 1 d", "n-fold cross validation: n must >= 2"),
+        ("-v x d", "n-fold cross validation: n must >= 2"),
+        ("-v 1 -z d", "n-fold cross validation: n must >= 2"),
+        ("-z 1 -v 1 d", "unknown option: -z"),
+        ("-C -s 1 d", "Warm-start parameter search only available for -s 0, -s 2 and -s 11"),
+        ("-C -s 7 d", "Warm-start parameter search only available for -s 0, -s 2 and -s 11"),
+        ("-C -s 8 d", "Warm-start parameter search only available for -s 0, -s 2 and -s 11"),
+    ],
+)
+def test_usage_is_shown(line, sentence, capsys):
+    with pytest.raises(UsageError) as e:
+        parse(line.split())
+    assert str(e.value) == sentence
+    assert main(line.split()) == 1
+    out, err = capsys.readouterr()
+    assert err == (sentence + "\n" if sentence else "")
+    assert out.startswith("Usage: train [options] training_set_file [model_file]\n")
+
+
+@pytest.mark.parametrize(
+    "line, part",
+    [
+        ("-s 3 d", "solver 3 (L2R_L1LOSS_SVC_DUAL) is not in this version: use -s 1, 2 or 40"),
+        ("-s2 -q d", "solver 0 (L2R_LR) is not in this version"),
+        ("-s abc d", "unknown solver type: abc: use -s 1, 2 or 40"),
+        ("-s 99999999999 d", "not an integer of 32 bits"),
+        ("-w3000000000 1 d", "not an integer of 32 bits"),
+        ("-t 0 d", "-t makes this a LIBSVM command line"),
+        ("-b 1 -g 0.5 d", "-g makes this a LIBSVM command line"),
+        ("--threads 2 -r 1 d", "-r makes this a LIBSVM command line"),
+        ("-m 4 d", "use --threads N"),
+        ("-M 1 d", "use --threads N"),
+        ("--gap 0 d", "--gap 0: wants a number > 0"),
+        ("--gap nan d", "--gap nan: wants a number > 0"),
+        ("--gap x d", "--gap x: wants a number > 0"),
+        ("--max-seconds inf d", "--max-seconds inf: wants a number > 0"),
+        ("--max-iter 0 d", "--max-iter 0: wants an integer >= 1"),
+        ("--max-iter 1.5 d", "--max-iter 1.5: wants an integer >= 1"),
+        ("--seed -1 d", "--seed -1: wants an integer >= 0"),
+        ("--threads 0 d", "--threads 0: wants an integer >= 1"),
+        ("--threads", "--threads needs a value: --threads N"),
+        ("--weights= d", "--weights: wants a file name"),
+        ("--strict=1 d", "--strict takes no value"),
+        ("--stratified d", "--stratified needs -v or -C"),
+        ("-e 0.1 --gap 0.1 d", "-e and --gap both say when to stop"),
+        ("-v 3 --solver-log l d", "--solver-log belongs to a run that trains one model: not with -v"),
+        ("-C --initial-model m d", "--initial-model belongs to a run that trains one model: not with -C"),
+        ("-s 40 -p 1 d", "solver 40 (mfn) does not honour -p: no solver of this version does"),
+        ("d --gap 1", "--gap stands after the data file"),
+        ("-", "name the model file too"),
+    ],
+)
+def test_one_sentence_refuses(line, part, capsys):
+    with pytest.raises(SvmtoolError) as e:
+        parse(line.split())
+    assert not isinstance(e.value, UsageError)
+    assert part in str(e.value)
+    assert main(line.split()) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and err.startswith("ERROR: ")
+
+
+def test_unknown_number_waits_for_the_data():
+    assert parse(["-s", "8", "d"]).settings.solver == 8
+
+
+def test_value_that_c_reads_in_part_is_named():
+    assert parse(["-c", "1O", "d"]).notes == ("WARNING: -c 1O: read as 1",)
+    assert parse(["-C", "-v", "3 folds", "d"]).notes == (
+        "WARNING: -v 3 folds: read as 3",
+        "Solver not specified. Using -s 2",
+    )
+    assert parse(["-c", " 2", "d"]).notes == ()
+
+
+@pytest.mark.parametrize(
+    "line, beginning",
+    [
+        ("--help", "Usage: svm-train "),
+        ("-s 2 --help d", "Usage: svm-train "),
+        ("--version", "svmtool "),
+        ("--explain", "solver       -s 1, l2svc-dual: "),
+        ("-s 40 --explain", "solver       -s 40, mfn: "),
+        ("--explain -s 2 d", "solver       -s 2, l2svc: "),
+    ],
+)
+def test_answers_that_need_no_data(line, beginning, capsys):
+    assert main(line.split()) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(beginning) and err == ""
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("1.5", 1.5), (" \t2", 2.0), ("1e3x", 1000.0), ("abc", 0.0), ("", 0.0), ("-", 0.0), (".", 0.0), (".5.", 0.5),
+        ("1e", 1.0), ("1e+", 1.0), ("0x10", 16.0), ("0x1p3z", 8.0), ("0x", 0.0), ("-0x.8", -0.5), ("1_0", 1.0),
+        ("inf", math.inf), ("-Infinity!", -math.inf), ("1e999", math.inf), ("0x1p99999", math.inf), ("1,5", 1.0),
+    ],
+)  # fmt: skip
+def test_atof(text, value):
+    assert atof(text) == value
+
+
+def test_atof_nan():
+    assert math.isnan(atof("nan(1)"))
+
+
+@given(st.floats(allow_nan=False), st.text("abc ,_x", max_size=3))
+def test_atof_reads_the_beginning(x, tail):
+    assert atof(repr(x) + " " + tail) == x
+
+
+@pytest.mark.parametrize("text, value", [("7", 7), (" -3x", -3), ("+2", 2), ("x", 0), ("-", 0), ("", 0), ("1e3", 1)])
+def test_atoi(text, value):
+    assert atoi(text) == value
+
+
+WORDS = st.sampled_from([*options.LONG_OPTIONS, *(f"-{c}" for c in "scpneBRwvCqWimtx"), "2", "1e-3", "d", "-"])
+
+
+@given(st.lists(WORDS | st.text(max_size=6), max_size=8))
+def test_any_arguments_are_read_or_refused(argv):
+    try:
+        command = parse(argv)
+    except SvmtoolError:
+        return
+    assert command.action in ("train", *(name[2:] for name in options.LONG_OPTIONS))

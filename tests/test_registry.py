@@ -1,0 +1,144 @@
+"""The table of solvers is complete, and everything that is printed about solvers comes from it."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+
+import pytest
+from conftest import REPOSITORY
+
+from svmtool import registry, settings
+from svmtool.cli import options, texts
+from svmtool.errors import SvmtoolError, UsageError
+
+# Words that LIBLINEAR's predict knows.
+WORDS = {
+    "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC",
+    "L1R_LR", "L2R_LR_DUAL", "L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL", "ONECLASS_SVM",
+}  # fmt: skip
+LIBLINEAR_NUMBERS = {0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 21}
+KNOWN_OPTIONS = set(options.LONG_OPTIONS) | {flag[:2] for flag, _, _ in texts.LIBLINEAR_OPTIONS} | {"-p", "-n"}
+
+every_row = pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
+
+
+def test_numbers_and_names_are_unique():
+    keys = [key for row in registry.SOLVERS for key in (row.number, row.name)]
+    assert len(keys) == len(set(keys))
+
+
+def test_liblinear_numbers_are_served_or_planned():
+    served = {row.number for row in registry.SOLVERS if row.number < 30}
+    assert served | set(registry.PLANNED) == LIBLINEAR_NUMBERS
+    assert not served & set(registry.PLANNED)
+
+
+@every_row
+def test_row_is_complete(row):
+    assert row.word in WORDS
+    assert importlib.util.find_spec(row.module) is not None
+    assert (REPOSITORY / (row.module.replace(".", "/") + ".py")).exists()
+    for text in (row.help, row.objective, row.loss, row.regulariser, row.bias, row.stopping, row.paper):
+        assert text.strip() and "\n" not in text
+    assert row.honours <= KNOWN_OPTIONS
+    assert not row.honours & registry.OBEYED_BY_ALL
+    assert (row.eps_default is None) != (row.gap_default is None), "one rule decides by default"
+    assert row.space in ("primal", "dual") and row.task in ("classification", "regression", "one-class")
+
+
+@every_row
+def test_row_is_found_by_number_and_name(row):
+    assert registry.find(row.number) is row
+    assert registry.find(row.name) is row
+
+
+@every_row
+def test_back_end_has_solve(row):
+    assert callable(registry.load(row).solve)
+
+
+@pytest.mark.parametrize("number", sorted(registry.PLANNED))
+def test_planned_solver_is_refused_by_name(number):
+    with pytest.raises(SvmtoolError) as e:
+        registry.find(number)
+    assert registry.PLANNED[number] in str(e.value)
+    for row in registry.SOLVERS:
+        assert str(row.number) in str(e.value)
+
+
+def test_help_and_usage_list_exactly_what_works():
+    for text in (texts.help_text(), texts.usage()):
+        for row in registry.SOLVERS:
+            assert f"-s {row.number}, {row.name}" in text
+        for number in registry.PLANNED:
+            assert f"-s {number}," not in text
+        for name in options.LONG_OPTIONS:
+            assert name in texts.help_text()
+
+
+@every_row
+def test_explain_tells_problem_rule_and_paper(row):
+    text = texts.explain(settings.Settings(solver=row.number))
+    for part in (row.objective, row.stopping, row.paper, row.word, row.bias):
+        assert part in text
+    assert "<= 0.125 (--gap)" in texts.explain(settings.Settings(solver=row.number, gap=0.125))
+
+
+def test_option_that_a_row_lacks_is_an_error_naming_those_that_have_it(monkeypatch):
+    poor = registry.SOLVERS[0]._replace(honours=frozenset())
+    monkeypatch.setattr(registry, "SOLVERS", (poor, *registry.SOLVERS[1:]))
+    with pytest.raises(SvmtoolError, match=r"solver 1 \(l2svc-dual\) does not honour --max-iter: use -s 2 or 40"):
+        options.parse(["--max-iter", "3", "d"])
+    assert options.parse(["--max-iter", "3", "-s", "2", "d"]).settings.max_iter == 3
+    assert "(-s 2 or 40 only)" in dict((left, right) for left, right in texts.long_option_rows())["--max-iter N"]
+
+
+CHECKS = [  # in LIBLINEAR's order: each fault comes before all that follow it
+    ({"eps": 0.0}, "ERROR: eps <= 0"),
+    ({"C": 0.0}, "ERROR: C <= 0"),
+    ({"p": -1.0, "solver": 11}, "ERROR: p < 0"),
+    ({"bias": 0.0, "solver": 21}, "ERROR: prob->bias >=0, but this is ignored in ONECLASS_SVM"),
+    ({"regularize_bias": False}, "ERROR: To not regularize bias, must specify -B 1 along with -R"),
+    ({"regularize_bias": False, "bias": 1.0, "solver": 1}, "ERROR: -R option supported only for solver L2R_LR, "),
+    ({"solver": 8}, "ERROR: unknown solver type"),
+]
+
+
+@pytest.mark.parametrize("changes, sentence", CHECKS, ids=[sentence[7:20] for _, sentence in CHECKS])
+def test_checks_keep_the_sentences(changes, sentence):
+    with pytest.raises(SvmtoolError) as e:
+        settings.check_after_reading(settings.Settings()._replace(**changes))
+    assert str(e.value).startswith(sentence)
+    assert not isinstance(e.value, UsageError)
+
+
+def test_first_fault_wins():
+    everything = {key: value for changes, _ in reversed(CHECKS) for key, value in changes.items()}
+    s = settings.Settings()._replace(**everything)
+    repairs = [{"eps": 1.0}, {"C": 1.0}, {"p": 0.0, "solver": 21}, {"bias": -1.0}, {"bias": 1.0, "solver": 1}]
+    for repair, (_, sentence) in zip(repairs, CHECKS, strict=False):
+        with pytest.raises(SvmtoolError) as e:
+            settings.check_after_reading(s)
+        assert str(e.value).startswith(sentence)
+        s = s._replace(**repair)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"C": math.nan}, {"C": math.inf}, {"eps": math.nan}, {"bias": math.inf}, {"bias": math.nan},
+        {"class_weights": ((1, -1.0),)}, {"class_weights": ((1, 2.0), (2, math.nan))},
+    ],
+)  # fmt: skip
+def test_numbers_that_make_no_problem_are_refused(changes):
+    with pytest.raises(SvmtoolError, match="ERROR: "):
+        settings.check_after_reading(settings.Settings()._replace(**changes))
+
+
+@every_row
+def test_good_settings_pass(row):
+    settings.check_after_reading(settings.Settings(solver=row.number))
+    settings.check_after_reading(settings.Settings(solver=row.number, p=-1.0, class_weights=((1, 0.0),)))
+    if "-R" in row.honours:
+        settings.check_after_reading(settings.Settings(solver=row.number, bias=1.0, regularize_bias=False))
