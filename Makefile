@@ -14,7 +14,7 @@ setup: .venv/installed  ## make .venv and install the package there, loops compi
 
 demo: .venv/installed  ## scale, train and predict on a real set
 	mkdir -p $(DEMO)
-	$(BIN)/svm-scale -s $(DEMO)/range data/breast_cancer > $(DEMO)/train.scale
+	$(BIN)/svm-scale -l 0 -s $(DEMO)/range data/breast_cancer > $(DEMO)/train.scale
 	$(BIN)/svm-scale -r $(DEMO)/range data/breast_cancer.t > $(DEMO)/test.scale
 	$(BIN)/svm-train -s 2 $(DEMO)/train.scale $(DEMO)/breast_cancer.model
 	$(BIN)/svm-predict $(DEMO)/test.scale $(DEMO)/breast_cancer.model $(DEMO)/predictions
@@ -37,5 +37,6 @@ clean:  ## remove what was built: .venv, compiled loops, results
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "$(PYTHON) cannot make virtual environments: sudo apt install python3-venv"; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test]'
+	@$(BIN)/python -m compileall -q svmtool
 	@touch $@

@@ -1,7 +1,7 @@
 """Keeps the README's tables equal to the registry and the table of options.
 
-    python scripts/readme_tables.py            rewrites README.md between its markers
-    python scripts/readme_tables.py --check    exit status 1 where README.md is not current
+python scripts/readme_tables.py            rewrites README.md between its markers
+python scripts/readme_tables.py --check    exit status 1 where README.md is not current
 """
 
 from __future__ import annotations

@@ -7,17 +7,7 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.compiled.decision_loops import choose, decide, logistic
 from svmtool.errors import ModelError
-
-REGRESSION_WORDS = ("L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL")
-ONE_CLASS_WORD = "ONECLASS_SVM"
-CRAMMER_SINGER_WORD = "MCSVM_CS"
-LOGISTIC_WORDS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
-
-# The words of LIBLINEAR's model files, in the order of its solver numbers.
-WORDS = (
-    "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC", "L1R_LR",
-    "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
-)  # fmt: skip
+from svmtool.formats.linear_model import LOGISTIC_WORDS, ONE_CLASS_WORD, task_of, weight_columns, weight_rows
 
 ROWS_A_BLOCK = 2048
 
@@ -61,9 +51,7 @@ class LinearModel:
     @property
     def task(self) -> str:
         """`classification`, `regression` or `one-class`."""
-        if self.word in REGRESSION_WORDS:
-            return "regression"
-        return "one-class" if self.word == ONE_CLASS_WORD else "classification"
+        return task_of(self.word)
 
     @property
     def gives_probabilities(self) -> bool:
@@ -106,13 +94,3 @@ class LinearModel:
         out = np.empty((len(decisions), self.nr_class))
         logistic(decisions, out, self.columns, self.nr_class, len(decisions))
         return out
-
-
-def weight_columns(word: str, nr_class: int) -> int:
-    """Columns of W: one for two classes (but two for MCSVM_CS), else one a class."""
-    return 1 if nr_class == 2 and word != CRAMMER_SINGER_WORD else nr_class
-
-
-def weight_rows(n_features: int, bias: float) -> int:
-    """Rows of W: one a feature, one more for the bias."""
-    return n_features + (1 if bias >= 0 else 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class ShapeOfData:
         self.seen = np.concatenate((self.seen, np.zeros(more, np.int64)))
 
     def finish(self) -> None:
-        """Count the value 0 of the rows in which a feature is absent."""
+        """Count the value 0 of the rows in which a feature is absent (a lone -0 that is an extreme becomes 0)."""
         d = self.n_features
         self.low, self.high, self.seen = self.low[:d].copy(), self.high[:d].copy(), self.seen[:d]
         if self.rows:
@@ -115,7 +115,8 @@ def _factors(options, restored: Ranges | None, shape: ShapeOfData, warn):
             raise SvmtoolError(f"{options.restore}: the range of the labels is empty, so these labels cannot be scaled")
     if restored.x is None:
         what = "features" if restored.y is not None else "labels or features"
-        warn(f"WARNING: {options.restore} holds no scaling factors for {what}: {options.file} is scaled by its own range")
+        lack = f"{options.restore} holds no scaling factors for {what}"
+        warn(f"WARNING: {lack}: {options.file} is scaled by its own range")
         return y, limits
     known = np.zeros(shape.n_features, bool)
     known[restored.index - 1] = True
@@ -237,6 +238,7 @@ class RowWriter:
             starts.append(min(max(row + 1, min(by_pairs, by_text)), len(table)))
         turn = threading.Condition()
         writing = 0  # the piece whose turn it is; -1 after a failure
+        failures: list[BaseException] = []
 
         def await_turn(piece: int) -> None:
             with turn:
@@ -253,12 +255,16 @@ class RowWriter:
         def work(piece: int) -> None:
             try:
                 self._write_piece(table, starts[piece], starts[piece + 1], file, lambda: await_turn(piece))
-            except BaseException:
+            except BaseException as e:
+                failures.append(e)
                 end_turn(-1)
                 raise
             end_turn(piece + 1)
 
-        threads.run_blocks(work, len(starts) - 1)
+        try:
+            threads.run_blocks(work, len(starts) - 1)
+        except _Abandoned:
+            raise failures[0] from None
 
     def _write_piece(self, table: Table, start: int, stop: int, file, await_turn: Callable[[], None]) -> None:
         me = threading.get_ident()
@@ -266,9 +272,8 @@ class RowWriter:
         if out is None:
             out = self.buffers[me] = np.empty(BUFFER, np.uint8)
         state = np.array([start, table.indptr[start], -1, 0, 0, 0], np.int64)
-        loop = scale_loops.scaled_rows.bind(
-            out, table.labels, table.indptr, table.indices, table.values, self.low, self.high, self.absent, self.at, state
-        )
+        rows = table.labels, table.indptr, table.indices, table.values
+        loop = scale_loops.scaled_rows.bind(out, *rows, self.low, self.high, self.absent, self.at, state)
         while answer := loop(stop, *self.limits):
             if answer == scale_loops.FULL:
                 await_turn()

@@ -7,7 +7,8 @@ are written.  What is compared, and how closely:
 * `stdout_mode: prefix`: only the beginning of stdout;
 * stderr: each line begins with the recorded one, for our errors say more (file, token, reason);
 * lines of our own on stdout, which begin with `Certified`, do not count;
-* numbers that hang on a solver's path (PATH_NUMBERS) may differ as PATH_RULES says;
+* what a solver prints on its way is compared by form and objective (check_solver_text), and LOOSE gives
+  the numbers of some cases more room, with the reason;
 * DEVIATIONS lists the cases where the policy asks for something else, and what.
 """
 
@@ -48,6 +49,13 @@ DEVIATIONS = {
     ),
     "train_help_word_is_usage_only": Deviation("--help is ours: a page and exit 0", 0, "", "Usage: svm-train "),
     "train_s2_glued_eats_next": Deviation("a value that is no number is named", 0, "WARNING: -s -q: read as 0"),
+}
+
+# name of a case -> tolerance (as in numbers:T) in place of the recorded one
+LOOSE = {
+    # At one C the loosely stopped reference has one of 270 rows on the other side of the plane than the
+    # optimum has (its own run with -e 1e-12 prints what we print): 0.37 of 82.96 percent.
+    "C_s2_heart": 0.37 / 83.9,
 }
 
 
@@ -183,6 +191,8 @@ def check_solver_text(case: dict, text: str) -> None:
 
 def tolerance_of(case: dict) -> float:
     """T of numbers:T, 0 for exact."""
+    if case["name"] in LOOSE:
+        return LOOSE[case["name"]]
     kind, _, tolerance = case["compare"].partition(":")
     return float(tolerance) if kind == "numbers" else 0.0
 

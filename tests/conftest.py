@@ -12,7 +12,7 @@ from pathlib import Path
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # as the commands set it, before numpy is imported
     os.environ[name] = "1"
 
-import pytest
+import pytest  # noqa: E402
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = REPOSITORY.parent / "shared"  # LIBLINEAR's replayable cases and larger data, where they exist
@@ -54,7 +54,7 @@ def command(tmp_path):
         full = [sys.executable, "-m", "svmtool", name, *map(str, argv)]
         options.setdefault("capture_output", True)
         options.setdefault("cwd", tmp_path)
-        return subprocess.run(full, env={**os.environ, **(env or {})}, timeout=120, **options)
+        return subprocess.run(full, env={**os.environ, **(env or {})}, timeout=300, **options)
 
     return run
 

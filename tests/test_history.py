@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -163,6 +164,48 @@ def test_full_stdout_is_an_error(command):
         done = command("train", "--explain", stdout=full, stderr=-1, capture_output=False)
     assert done.returncode == 1
     assert done.stderr == b"can't write to standard output: No space left on device\n"
+
+
+SMALL = "+1 1:1 2:0.5\n-1 1:-1 2:0.25\n+1 1:0.5 2:1\n-1 1:-0.5 2:-1\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_full_stdout_does_not_cost_the_model(command, tmp_path):
+    (tmp_path / "d").write_text(SMALL)
+    with open("/dev/full", "wb") as full:
+        done = command("train", "d", "m", stdout=full, stderr=-1, capture_output=False)
+    assert done.returncode == 1
+    assert done.stderr == b"can't write to standard output: No space left on device\n"
+    assert (tmp_path / "m").read_bytes().startswith(b"solver_type L2R_L2LOSS_SVC_DUAL\n")
+
+
+@pytest.mark.parametrize("arguments", [["d", "m"], ["-q", "--solver-log", "-", "d", "m"]], ids=["text", "log"])
+def test_model_is_written_though_the_reader_went_away(arguments, command, tmp_path):
+    (tmp_path / "d").write_text(SMALL)
+    read, write = os.pipe()
+    os.close(read)
+    done = command("train", *arguments, stdout=write, stderr=-1, capture_output=False)
+    os.close(write)
+    assert done.stderr == b"" and done.returncode in (0, BROKEN_PIPE)
+    assert (tmp_path / "m").exists()
+
+
+def test_closed_stdout_is_no_error(command, tmp_path):
+    (tmp_path / "d").write_text(SMALL)
+    script = f"exec {sys.executable} -m svmtool train d m >&-"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, timeout=120)
+    assert done.returncode == 0 and done.stderr == b""
+    assert (tmp_path / "m").exists()
+
+
+def test_log_of_a_real_run(command, tmp_path):
+    (tmp_path / "d").write_text(SMALL)
+    done = command("train", "-s", "40", "--solver-log", "log", "d", "m")
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert [r["iteration"] for r in records] == list(range(len(records)))
+    assert records[-1]["gap"] <= 1e-6 and records[-1]["bound"] <= records[-1]["objective"] * (1 + 1e-12)
+    assert all(a["seconds"] <= b["seconds"] for a, b in zip(records, records[1:], strict=False))
 
 
 def test_module_needs_a_command(command):

@@ -25,6 +25,7 @@ ALLOWED = {
     "metrics": {"compiled", "errors"},
     "problem": {"compiled", "errors", "formats"},
     "solvers": {"compiled", "errors", "problem"},
+    "scaling": {"compiled", "errors", "formats"},
     "training": {"compiled", "errors", "formats", "metrics", "model", "problem", "registry", "settings", "solvers"},
 }
 
@@ -106,9 +107,7 @@ def loaded(argv: list[str], folder) -> set[str]:
         "import sys; from svmtool.cli import entry; status = entry.start(sys.argv[1], sys.argv[2:]); "
         "sys.stderr.write('LOADED ' + ' '.join(sorted({m.partition('.')[0] for m in sys.modules}))); sys.exit(status)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *argv], cwd=folder, capture_output=True, text=True, timeout=120
-    )
+    done = subprocess.run([sys.executable, "-c", code, *argv], cwd=folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return set(re.search(r"LOADED (.*)", done.stderr)[1].split())
 

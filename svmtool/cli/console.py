@@ -6,18 +6,21 @@ import os
 import sys
 from typing import Any
 
-from svmtool.errors import SvmtoolError
-
 BAR_AFTER_SECONDS = 1.0  # shorter runs show no bar
 REDRAW_SECONDS = 0.1
 _INFINITY = float("inf")
 
 
 class Console:
-    """Output of one command.  `quiet` (-q) silences the solver's text and the bar, nothing else."""
+    """Output of one command.  `quiet` (-q) silences the solver's text and the bar, nothing else.
+
+    `failure` says why stdout could not be written, or is empty.  It ends no run, so that the model is
+    still written; the command reports it at its end.
+    """
 
     def __init__(self, quiet: bool = False):
         self.quiet = quiet
+        self.failure = ""
         self._bar: Any = None
         self._first_gap = 0.0
         self._drawn = 0.0  # seconds at which the bar was drawn last
@@ -30,14 +33,16 @@ class Console:
     def out(self, text: str) -> None:
         """Result text on stdout, exactly as given."""
         self.close()
+        if sys.stdout is None:  # closed by the caller (>&-)
+            return
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
-        except BrokenPipeError:  # the reader has gone (`| head`): the model is still worth writing
+        except BrokenPipeError:  # the reader has gone (`| head`), which is its right
             forget_stdout()
         except OSError as e:
             forget_stdout()
-            raise SvmtoolError(f"can't write to standard output: {e.strerror}") from None
+            self.failure = f"can't write to standard output: {e.strerror}"
 
     def warn(self, text: str) -> None:
         """One line on stderr, also when quiet."""

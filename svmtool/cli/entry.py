@@ -56,7 +56,8 @@ def guarded(work: Callable[[], int]) -> int:
     """Call `work`; whatever it raises for reasons outside the program becomes one sentence and a status."""
     try:
         status = work()
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return status
     except SvmtoolError as e:
         error_line(str(e))

@@ -260,9 +260,14 @@ def parse(argv: list[str]) -> Command:
     for argument in files[1:2]:
         if _is_long(argument):  # a model file of this name is a slip; `-s` is not refused: LIBLINEAR writes to it
             raise SvmtoolError(f"ERROR: {argument} stands after the data file: options come before it")
-    _check_combinations(settings, files)
-    model = files[1] if len(files) > 1 else files[0].rpartition("/")[2] + ".model"
+    _check_combinations(settings)
+    model = files[1] if len(files) > 1 else default_model(files[0])
     return Command("train", settings, files[0], model, notes)
+
+
+def default_model(data: str) -> str:
+    """The model's name where none is given: in the current directory, as LIBLINEAR does it; `stdin` for `-`."""
+    return ("stdin" if data == "-" else data.rpartition("/")[2]) + ".model"
 
 
 def _choose_for_search(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
@@ -298,7 +303,7 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
         raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour {option}: {advice}")
 
 
-def _check_combinations(settings: Settings, files: list[str]) -> None:
+def _check_combinations(settings: Settings) -> None:
     """Options that would be ignored beside others are refused."""
     s = settings
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
@@ -314,5 +319,3 @@ def _check_combinations(settings: Settings, files: list[str]) -> None:
         ):
             if value is not None:
                 raise SvmtoolError(f"ERROR: {name} belongs to a run that trains one model: not with {validating}")
-    if files[0] == "-" and len(files) < 2 and not validating:
-        raise SvmtoolError("ERROR: the data comes from standard input: name the model file too")

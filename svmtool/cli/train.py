@@ -15,7 +15,10 @@ def main(argv: list[str]) -> int:
         console.quiet = command.settings.quiet
         for note in command.notes:
             console.warn(note)
-        return run(command, console)
+        status = run(command, console)
+        if console.failure:
+            raise SvmtoolError(console.failure)
+        return status
     except UsageError as e:
         if str(e):
             console.warn(str(e))

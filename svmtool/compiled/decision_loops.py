@@ -1,4 +1,4 @@
-"""Loops of prediction: decision values, labels, probabilities, sums of errors, and the text of a model's weights.
+"""Loops of prediction: decision values from rows or straight from text, labels, probabilities, sums of errors.
 
 Sums run in the order of the file, without contraction: the last bit of a
 decision value is the one that LIBLINEAR's predict computes.
@@ -6,8 +6,21 @@ decision value is the one that LIBLINEAR's predict computes.
 
 import math
 
-from svmtool.compiled import loop
-from svmtool.compiled.text_loops import number
+from svmtool.compiled import _library, helper, loop
+from svmtool.compiled.text_loops import BLANK, COLON, NEWLINE, RETURN, TAB, digits_at_front, few_digits, number
+
+if _library is None:
+    from numpy import uint64
+
+    from svmtool.compiled.power_table import load8
+
+
+@helper
+def add_row(out, base, W, at, columns, value):
+    """out[base + k] += W[at + k] value for all columns; unsigned places let the compiler vectorise."""
+    first, second = uint64(base), uint64(at)
+    for k in range(uint64(columns)):
+        out[first + k] += W[second + k] * value
 
 
 @loop("void(i8[], i4[], f8[], f8[], f8[], i8, i8, f8, f8, i8, i8)")
@@ -38,13 +51,9 @@ def decide(indptr, indices, values, W, out, columns, n_features, bias, rho, firs
             if j >= n_features:
                 break
             v = values[k]
-            at = j * columns
-            for c in range(columns):
-                out[base + c] += W[at + c] * v
+            add_row(out, base, W, j * columns, columns, v)
         if bias >= 0:
-            at = n_features * columns
-            for c in range(columns):
-                out[base + c] += W[at + c] * bias
+            add_row(out, base, W, n_features * columns, columns, bias)
         for c in range(columns):
             out[base + c] -= rho
 
@@ -66,6 +75,15 @@ def choose(decisions, out, columns, by_sign, n):
                 if decisions[base + c] > decisions[base + best]:
                     best = c
             out[i] = best
+
+
+@loop("i8(f8[], f8[], i8[], i8)")
+def count_hits(labels, names, places, n):
+    """How many rows have exactly the label that was predicted, names[places[i]]."""
+    hits = 0
+    for i in range(n):
+        hits += labels[i] == names[places[i]]
+    return hits
 
 
 @loop("void(f8[], f8[], i8, i8, i8)")
@@ -104,24 +122,6 @@ def add_errors(labels, predictions, sums, n):
         sums[6] += abs(p - y)
 
 
-@loop("i8(u1[], u1[], i8)")
-def break_lines(text, out, columns):
-    """Copy text, with a line end after every `columns`-th blank; the number of bytes written is returned."""
-    written = 0
-    left = columns
-    for k in range(text.size):
-        c = text[k]
-        out[written] = c
-        written += 1
-        if c == 32:
-            left -= 1
-            if left == 0:
-                out[written] = 10
-                written += 1
-                left = columns
-    return written
-
-
 @loop("i8(u1[], f8[], i8[], i8)")
 def parse_reals(text, out, state, stop):
     """Read blank-separated numbers from text[state[0]:stop] into out[state[1]:], until it is full.
@@ -146,3 +146,65 @@ def parse_reals(text, out, state, stop):
         p = q
     state[0], state[1] = p, k
     return status
+
+
+@loop("i8(u1[], f8[], f8[], f8[], i8[], i8, i8, f8, f8, i8)")
+def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rho, stop):
+    """Labels and decision values of the lines of text[state[0]:stop], whole lines, into the rows from state[1] on.
+
+    The rows themselves are not kept; the sums are those of `decide`.  state
+    (position, row) is kept up to date line by line.  Returns 0 at the end of the
+    text, 1 at the start of a line that is not of the ordinary form (see
+    text_loops), 2 at the start of a line for which `labels` has no room.
+    """
+    p, row = state[0], state[1]
+    while p < stop:
+        state[0], state[1] = p, row
+        if row >= labels.size:
+            return 2
+        while text[p] == BLANK or text[p] == TAB:
+            p += 1
+        label, p, fine = number(text, p)
+        c = text[p]
+        if not fine or not (c == BLANK or c == NEWLINE or c == TAB):
+            return 1
+        labels[row] = label
+        base = row * columns
+        total = 0.0
+        for k in range(columns):
+            decisions[base + k] = 0.0
+        previous = 0
+        while True:
+            c = text[p]
+            while c == BLANK or c == TAB:
+                p += 1
+                c = text[p]
+            if c == NEWLINE:
+                break
+            digits = digits_at_front(load8(text, p))
+            index = few_digits(load8(text, p), digits) if digits < 8 else 0
+            if text[p + digits] != COLON or index <= previous:  # eight digits and more are left to the slow way
+                if c == RETURN and text[p + 1] == NEWLINE:
+                    p += 1
+                    break
+                return 1
+            value, p, fine = number(text, p + digits + 1)
+            c = text[p]
+            if not fine or not (c == BLANK or c == NEWLINE or c == TAB or (c == RETURN and text[p + 1] == NEWLINE)):
+                return 1
+            previous = index
+            if index <= n_features:
+                if columns == 1:
+                    total += W[index - 1] * value
+                else:
+                    add_row(decisions, base, W, (index - 1) * columns, columns, value)
+        if columns == 1:
+            decisions[base] = total
+        if bias >= 0:
+            add_row(decisions, base, W, n_features * columns, columns, bias)
+        for k in range(columns):
+            decisions[base + k] -= rho
+        p += 1
+        row += 1
+    state[0], state[1] = p, row
+    return 0

@@ -13,7 +13,15 @@ from svmtool.compiled import _library, helper, loop
 
 if _library is None:
     from svmtool.compiled.power_table import (
-        FIRST_POWER, INT_TENS, POWERS, below, bits_of_float, high_product, leading_zeros, shift_right, store8,
+        FIRST_POWER,
+        INT_TENS,
+        POWERS,
+        below,
+        bits_of_float,
+        high_product,
+        leading_zeros,
+        shift_right,
+        store8,
         trailing_zeros,
     )  # fmt: skip
 

@@ -108,3 +108,17 @@ def draw_one_of_each(chosen, group, seed):
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         mixed = mixed ^ (mixed >> np.uint64(31))
         chosen[r] = r * group + np.int64((mixed >> ONE) % np.uint64(group))
+
+
+@loop("void(u8[], u4[], f8[], u8[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
+def csr_kernel(indptr, indices, values, left, right, kernel, scratch, width, lo, hi):
+    """kernel[a, b] = x_left[a].x_right[b] for a in lo .. hi-1 and all b; scratch (length d) is zero before and after."""
+    for a in range(lo, hi):
+        start = indptr[left[a]]
+        stop = indptr[left[a] + ONE]
+        for k in range(start, stop):
+            scratch[indices[k]] = values[k]
+        for b in range(np.uint64(len(right))):
+            kernel[a * width + b] = row_dot(indices, values, scratch, indptr[right[b]], indptr[right[b] + ONE])
+        for k in range(start, stop):
+            scratch[indices[k]] = 0.0

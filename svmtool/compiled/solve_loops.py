@@ -36,3 +36,19 @@ def cholesky_solve(upper, right, solution, d):
             total -= upper[j * d + k] * solution[k]
         solution[j] = total / upper[j * d + j]
     return 0
+
+
+@loop("void(f8[], f8[], i8)", fast=True)
+def substitute(lower, x, d):
+    """x = (L L')^-1 x for the lower triangular L (d x d, row after row)."""
+    for i in range(d):
+        total = x[i]
+        for k in range(i):
+            total -= lower[i * d + k] * x[k]
+        x[i] = total / lower[i * d + i]
+    for j in range(d):
+        i = d - 1 - j
+        t = x[i] / lower[i * d + i]
+        x[i] = t
+        for k in range(i):
+            x[k] -= t * lower[i * d + k]

@@ -14,7 +14,16 @@ from svmtool.compiled import _library, helper, loop
 
 if _library is None:
     from svmtool.compiled.power_table import (
-        FIRST_POWER, INT_TENS, POWERS, TENS, below, float_of_bits, high_product, leading_zeros, load8, shift_right,
+        FIRST_POWER,
+        INT_TENS,
+        POWERS,
+        TENS,
+        below,
+        float_of_bits,
+        high_product,
+        leading_zeros,
+        load8,
+        shift_right,
         trailing_zeros,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from typing import Callable
 
 _count: int | None = None
 _pool: "_Pool | None" = None
+_inside = threading.local()  # .yes is set in threads that already run blocks: what they call runs in turn
 
 
 def available() -> int:
@@ -54,10 +55,13 @@ class _Pool:
 
 
 def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
-    """Call work(0) ... work(n_blocks - 1), on up to count() threads; the first exception is raised here."""
+    """Call work(0) ... work(n_blocks - 1), on up to count() threads; the first exception is raised here.
+
+    Called from within such work it uses the one thread it is on.
+    """
     global _pool
     workers = min(count(), n_blocks) - 1
-    if workers <= 0:
+    if workers <= 0 or getattr(_inside, "yes", False):
         for b in range(n_blocks):
             work(b)
         return
@@ -68,6 +72,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
     finished = threading.Semaphore(0)
 
     def drain() -> None:
+        _inside.yes = True
         try:
             for b in order:
                 if failures:
@@ -75,6 +80,8 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
                 work(b)
         except BaseException as e:  # handed to the caller below
             failures.append(e)
+        finally:
+            _inside.yes = False
 
     def worker() -> None:
         drain()

@@ -14,53 +14,83 @@ without rho), a negative nr_feature, numbers beyond 32 bits, regression with oth
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
-from svmtool.errors import ModelError, SvmtoolError
+from svmtool.compiled.buffers import Buffer
+from svmtool.errors import ModelError
+from svmtool.formats.numbers import NUMBER, format_one, parse_number
+from svmtool.formats.source import open_source
 
-KEYS = ("solver_type", "nr_class", "nr_feature", "bias")
+if TYPE_CHECKING:
+    from svmtool.model import LinearModel
+
+REGRESSION_WORDS = ("L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL")
+ONE_CLASS_WORD = "ONECLASS_SVM"
+CRAMMER_SINGER_WORD = "MCSVM_CS"
+LOGISTIC_WORDS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
+
+# The words of LIBLINEAR's model files, in the order of its solver numbers.
+WORDS = (
+    "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC", "L1R_LR",
+    "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
+)  # fmt: skip
+
 LONGEST_WORD = 80  # what the reference's scanf takes at once
 WEIGHTS_A_CHUNK = 1 << 16
-PADDING = b" " * 32  # the compiled parser looks a few bytes ahead
+PADDING = 32  # bytes behind the text: the compiled parser looks ahead
 
 _BLANKS = re.compile(rb"[ \t\n\v\f\r]*")
 _WORD = re.compile(rb"[^ \t\n\v\f\r]{1,%d}" % LONGEST_WORD)
 _TOKEN = re.compile(rb"[^ \t\n\v\f\r]+")
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
-_REAL = re.compile(
-    rb"[+-]?(?:0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?"
-    rb"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:infinity|inf|nan))"
-)
-
 EARLY_END = "ERROR: fscanf failed to read the model"
 
 
-class Header:
-    """What stands before the weights; `end` is the position behind the word `w`."""
+class StoredModel:
+    """A model as its file holds it; the fields are those of model.LinearModel, which is made from it.
 
-    __slots__ = ("word", "nr_class", "labels", "n_features", "bias", "rho", "end")
+    W is a Buffer of rows x columns numbers, row by row, so that prediction can do without numpy.
+    """
 
-    def __init__(self) -> None:
-        self.word: str | None = None
-        self.nr_class: int | None = None
-        self.labels: tuple[int, ...] | None = None
-        self.n_features: int | None = None
-        self.bias: float | None = None
-        self.rho: float | None = None
-        self.end = 0
+    __slots__ = ("word", "nr_class", "labels", "n_features", "bias", "rho", "W", "notes")
+
+    word: str
+    nr_class: int
+    labels: tuple[int, ...] | None
+    n_features: int
+    bias: float
+    rho: float | None
+    W: Buffer
+    notes: tuple[str, ...]
+
+    @property
+    def task(self) -> str:
+        """`classification`, `regression` or `one-class`."""
+        return task_of(self.word)
+
+    @property
+    def rows(self) -> int:
+        """Rows of W: one a feature, one more for the bias."""
+        return weight_rows(self.n_features, self.bias)
+
+    @property
+    def columns(self) -> int:
+        """Columns of W: decision values a row of data."""
+        return weight_columns(self.word, self.nr_class)
 
 
 class _Scanner:
     """Takes words and numbers off the front of the text, as C's scanf does."""
 
-    def __init__(self, text: bytes):
-        self.text, self.at = text, 0
+    def __init__(self, text: bytearray, stop: int):
+        self.text, self.stop, self.at = text, stop, 0
 
     def _take(self, pattern: re.Pattern[bytes], wanted: str) -> str:
-        blanks = _BLANKS.match(self.text, self.at)
+        blanks = _BLANKS.match(self.text, self.at, self.stop)
         start = blanks.end() if blanks else self.at
-        found = pattern.match(self.text, start)
+        found = pattern.match(self.text, start, self.stop)
         if not found:
-            token = _TOKEN.match(self.text, start)
+            token = _TOKEN.match(self.text, start, self.stop)
             seen = repr(token[0][:40].decode("latin-1")) if token else "the end of the file"
             raise ModelError(f"{EARLY_END}: {wanted} expected, found {seen}")
         self.at = found.end()
@@ -76,178 +106,153 @@ class _Scanner:
         return value
 
     def real(self, wanted: str) -> float:
-        return _c_float(self._take(_REAL, wanted))
+        return parse_number(self._take(NUMBER, wanted))
 
 
-def _c_float(text: str) -> float:
-    """Value of a whole C number (decimal, hexadecimal, inf, nan); ValueError where there is none."""
-    if text.lower().lstrip("+-").startswith("0x"):
-        try:
-            return float.fromhex(text)
-        except OverflowError:
-            return float("-inf" if text.startswith("-") else "inf")
-    if "_" in text:  # Python reads 1_000, C does not
-        raise ValueError(text)
-    return float(text)
-
-
-def read_header(text: bytes) -> Header:
+def _read_header(scan: _Scanner) -> StoredModel:
     """Read everything up to the word `w`; ModelError with LIBLINEAR's sentence for what it refuses."""
-    from svmtool.model import ONE_CLASS_WORD, REGRESSION_WORDS, WORDS
-
-    scan, header = _Scanner(text), Header()
-    while True:
-        key = scan.word("a keyword")
+    found: dict[str, Any] = {}
+    while (key := scan.word("a keyword")) != "w":
         if key == "solver_type":
-            header.word = scan.word("a solver's name")
-            if header.word not in WORDS:
+            found[key] = scan.word("a solver's name")
+            if found[key] not in WORDS:
                 raise ModelError("unknown solver type.")
-        elif key == "nr_class":
-            header.nr_class = scan.integer(key)
-        elif key == "nr_feature":
-            header.n_features = scan.integer(key)
-        elif key == "bias":
-            header.bias = scan.real(key)
-        elif key == "rho":
-            header.rho = scan.real(key)
+        elif key in ("nr_class", "nr_feature"):
+            found[key] = scan.integer(key)
+        elif key in ("bias", "rho"):
+            found[key] = scan.real(key)
         elif key == "label":
-            if header.nr_class is None:
+            if "nr_class" not in found:
                 raise ModelError("ERROR: label stands before nr_class in the model")
-            header.labels = tuple(scan.integer(key) for _ in range(header.nr_class))
-        elif key == "w":
-            break
+            found[key] = tuple(scan.integer(key) for _ in range(found["nr_class"]))
         else:
             kernel = ": kernel models are not supported by this version" if key == "svm_type" else ""
             raise ModelError(f"unknown text in model file: [{key}]{kernel}")
-    header.end = scan.at
-    missing = [k for k, v in zip(KEYS, (header.word, header.nr_class, header.n_features, header.bias)) if v is None]
+    missing = [key for key in ("solver_type", "nr_class", "nr_feature", "bias") if key not in found]
     if missing:
         raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
-    if header.n_features < 0 or header.nr_class < 0:
+    model = StoredModel()
+    model.word, model.nr_class, model.n_features = found["solver_type"], found["nr_class"], found["nr_feature"]
+    model.bias, model.rho, model.labels = found["bias"], found.get("rho"), found.get("label")
+    _check(model)
+    return model
+
+
+def _check(model: StoredModel) -> None:
+    """Refuse what cannot be a model, although LIBLINEAR would read on."""
+    if model.n_features < 0 or model.nr_class < 0:
         raise ModelError("ERROR: the model counts less than zero features or classes")
-    if header.word in REGRESSION_WORDS or header.word == ONE_CLASS_WORD:
-        if header.nr_class != 2:
-            raise ModelError(f"ERROR: a model of {header.word} has nr_class 2, not {header.nr_class}")
-        if header.word == ONE_CLASS_WORD and header.rho is None:
-            raise ModelError("ERROR: the one-class model lacks rho")
-        header.labels = None
-    elif header.labels is None:
-        raise ModelError(f"ERROR: the model of {header.word} lacks its labels")
-    elif len(header.labels) != header.nr_class:
-        raise ModelError(f"ERROR: {len(header.labels)} labels stand in the model for {header.nr_class} classes")
-    return header
+    if model.task == "classification":
+        if model.labels is None:
+            raise ModelError(f"ERROR: the model of {model.word} lacks its labels")
+        if len(model.labels) != model.nr_class:
+            raise ModelError(f"ERROR: {len(model.labels)} labels stand in the model for {model.nr_class} classes")
+        return
+    model.labels = None
+    if model.nr_class != 2:
+        raise ModelError(f"ERROR: a model of {model.word} has nr_class 2, not {model.nr_class}")
+    if model.task == "one-class" and model.rho is None:
+        raise ModelError("ERROR: the one-class model lacks rho")
 
 
-def weights_shape(header: Header) -> tuple[int, int]:
-    """Rows and columns of the weights."""
-    from svmtool.model import weight_columns, weight_rows
-
-    return weight_rows(header.n_features, header.bias), weight_columns(header.word, header.nr_class)
+def weight_columns(word: str, nr_class: int) -> int:
+    """Columns of W: one for two classes (but two for MCSVM_CS), else one a class."""
+    return 1 if nr_class == 2 and word != CRAMMER_SINGER_WORD else nr_class
 
 
-def fill_weights(text, start: int, stop: int, slots, position) -> int:
-    """Read numbers from text[start:stop] until `slots` is full; returns the position behind the last.
+def weight_rows(n_features: int, bias: float) -> int:
+    """Rows of W: one a feature, one more for the bias."""
+    return n_features + (1 if bias >= 0 else 0)
 
-    `text` (u1, PADDING behind it), `slots` (f8) and `position` (i8[2]) are arrays for the compiled parser.
-    """
+
+def task_of(word: str) -> str:
+    """`classification`, `regression` or `one-class`."""
+    if word in REGRESSION_WORDS:
+        return "regression"
+    return "one-class" if word == ONE_CLASS_WORD else "classification"
+
+
+def _load(path: str) -> tuple[Buffer, int]:
+    """The whole text of a model file (`-`: standard input; compressed files too), and its length."""
+    with open_source(path, "can't open model file") as source:
+        room = 1 + (source.size or 0xFFFF)  # one more byte: the last read shows the end
+        text = Buffer("u1", room + PADDING)
+        held = source.read_into(text.items[:room])
+        while held == room:
+            longer = Buffer("u1", 2 * room + PADDING)
+            longer.items[:held] = text.items[:held]
+            text, room = longer, 2 * room
+            held += source.read_into(text.items[held:room])
+        return text, held
+
+
+def _fill(W: Buffer, text: Buffer, start: int, stop: int) -> int:
+    """Read numbers from text[start:stop] until W is full; returns the position behind the last."""
     from svmtool.compiled.decision_loops import parse_reals
 
-    position[0], position[1] = start, 0
-    while True:
-        status = parse_reals(text, slots, position, stop)
-        if status == 0:
-            return int(position[0])
-        at, k = int(position[0]), int(position[1])
-        end = at  # a token that the compiled parser leaves to us
-        while end < stop and text[end] not in b" \t\n\v\f\r":
-            end += 1
-        token = bytes(text[at:end]).decode("latin-1")
+    state = Buffer("i8", 2)
+    state.items[0] = start
+    while W.size and (status := parse_reals(text, W, state, stop)):
+        at, k = state.items
+        found = _TOKEN.match(text.memory, at, stop)  # the compiled parser leaves this one to us
+        token = found[0] if found and status != 2 else b""
         try:
-            if status == 2:
-                raise ValueError
-            slots[k] = _c_float(token)
+            W.items[k] = parse_number(token)
         except ValueError:
-            seen = repr(token[:40]) if token else "the end of the file"
-            raise ModelError(f"{EARLY_END}: {len(slots)} weights expected, number {k + 1} is {seen}") from None
-        position[0], position[1] = end, k + 1
+            seen = repr(token[:40].decode("latin-1")) if token else "the end of the file"
+            raise ModelError(f"{EARLY_END}: {W.size} weights expected, number {k + 1} is {seen}") from None
+        state.items[0], state.items[1] = at + len(token), k + 1
+    return state.items[0]
 
 
-def check_room(header: Header, text: bytes) -> None:
-    """Refuse, before memory is taken, a header that promises more weights than the file can hold."""
-    rows, columns = weights_shape(header)
-    if 2 * rows * columns - 1 > len(text) - header.end:
-        raise ModelError(f"{EARLY_END}: {rows * columns} weights expected, the file is too short for them")
-
-
-def notes_behind(text: bytes, at: int) -> tuple[str, ...]:
-    """The lines that start with '#' behind the weights."""
-    lines = text[at:].split(b"\n")
-    return tuple(line.rstrip(b"\r").decode("utf-8", "replace") for line in lines if line.startswith(b"#"))
-
-
-def load_bytes(path: str) -> bytes:
-    """The whole text of a model file (`-`: standard input; compressed files too)."""
-    from svmtool.formats.source import open_source
-
+def read_stored(path: str) -> StoredModel:
+    """Read a linear model without numpy; raises ModelError (LIBLINEAR's sentences, see the file's docstring)."""
+    text, length = _load(path)
     try:
-        with open_source(path) as source:
-            return source.read()
-    except SvmtoolError as e:
-        raise refusal(path, str(e)) from None
+        scan = _Scanner(text.memory, length)
+        model = _read_header(scan)
+        count = model.rows * model.columns
+        if 2 * count - 1 > length - scan.at:  # before memory is taken for them
+            raise ModelError(f"{EARLY_END}: {count} weights expected, the file is too short for them")
+        model.W = Buffer("f8", count)
+        end = _fill(model.W, text, scan.at, length)
+    except ModelError as e:
+        raise ModelError(f"{e}\ncan't open model file {path}") from None
+    lines = bytes(text.items[end:length]).split(b"\n")
+    model.notes = tuple(line.rstrip(b"\r").decode("utf-8", "replace") for line in lines if line.startswith(b"#"))
+    return model
 
 
-def refusal(path: str, sentence: str) -> ModelError:
-    """The reference's two lines: what is wrong, then which model."""
-    last = f"can't open model file {path}"
-    missing = f"can't open input file {path}"
-    if sentence.startswith(missing):
-        return ModelError(last + sentence[len(missing) :])
-    return ModelError(f"{sentence}\n{last}")
-
-
-def read(path: str):
-    """Read a linear model; returns a model.LinearModel, or raises ModelError (LIBLINEAR's sentences)."""
+def read(path: str) -> LinearModel:
+    """Read a linear model; raises as `read_stored` does."""
     import numpy as np
 
     from svmtool.model import LinearModel
 
-    text = load_bytes(path)
-    try:
-        header = read_header(text)
-        check_room(header, text)
-        W = np.empty(weights_shape(header))
-        padded = np.frombuffer(text + PADDING, dtype=np.uint8)
-        end = fill_weights(padded, header.end, len(text), W.reshape(-1), np.zeros(2, dtype=np.int64))
-    except ModelError as e:
-        raise refusal(path, str(e)) from None
-    return LinearModel(
-        header.word, header.labels, header.n_features, header.bias, W, header.rho, notes_behind(text, end)
-    )
+    stored = read_stored(path)
+    W = np.frombuffer(stored.W.memory, dtype=np.float64, count=stored.W.size)
+    return LinearModel(stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes)
 
 
-def header_text(model) -> str:
+def header_text(model: LinearModel) -> str:
     """The lines of a model before its weights."""
     lines = [f"solver_type {model.word}", f"nr_class {model.nr_class}"]
     if model.labels is not None:
         lines.append(" ".join(["label", *map(str, model.labels)]))
-    lines += [f"nr_feature {model.n_features}", f"bias {_g17(model.bias)}"]
+    lines += [f"nr_feature {model.n_features}", f"bias {format_one(model.bias, 17)}"]
     if model.rho is not None:
-        lines.append(f"rho {_g17(model.rho)}")
+        lines.append(f"rho {format_one(model.rho, 17)}")
     return "\n".join([*lines, "w", ""])
 
 
-def _g17(x: float) -> str:
-    return "%.17g" % x
-
-
-def write(path: str, model) -> None:
+def write(path: str, model: LinearModel) -> None:
     """Write a model.LinearModel: the old file stays whole until the new one is."""
     from svmtool.formats.output import replacing
 
     for note in model.notes:
         if not note.startswith("#") or "\n" in note:
             raise ValueError(f"a note behind the weights is one line that starts with '#', not {note!r}")
-    with replacing(path) as file:
+    with replacing(path, "can't save model to file") as file:
         file.write(header_text(model).encode())
         for piece in _weight_lines(model.W):
             file.write(piece)
@@ -256,10 +261,7 @@ def write(path: str, model) -> None:
 
 def _weight_lines(W):
     """The text of the weights, a piece at a time."""
-    import numpy as np
-
-    from svmtool.compiled.decision_loops import break_lines
-    from svmtool.formats.numbers import format_numbers
+    from svmtool.formats.numbers import format_rows
 
     rows, columns = W.shape
     if columns == 0:  # a model of no classes: the reference writes empty lines
@@ -267,7 +269,4 @@ def _weight_lines(W):
         return
     step = max(1, WEIGHTS_A_CHUNK // columns)
     for first in range(0, rows, step):
-        part = W[first : first + step]
-        text = np.frombuffer(format_numbers(part.reshape(-1), 17, b" "), dtype=np.uint8)
-        out = np.empty(text.size + len(part), dtype=np.uint8)
-        yield out[: break_lines(text, out, columns)].tobytes()
+        yield format_rows(W[first : first + step], 17, b" ", b" \n")

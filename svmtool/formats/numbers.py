@@ -38,7 +38,7 @@ def format_one(x: float, digits: int) -> str:
     """x as C's %.{digits}g; a negative nan is `-nan`, as C prints it."""
     if x != x:
         return "-nan" if math.copysign(1.0, x) < 0 else "nan"
-    return "%.*g" % (digits, x)
+    return f"{x:.{digits}g}"
 
 
 def _print(values: np.ndarray, digits: int, between: bytes, end: bytes, per_row: int) -> bytes:

@@ -53,7 +53,7 @@ def parse_line(line: bytes, number: int, file: str, tiny: bool = False) -> tuple
         start = colon + 1
         start += len(rest[start:]) - len(rest[start:].lstrip(BLANKS))
         token = _word(rest, start)
-        shown = rest[: start + len(token)]
+        shown = rest[: start + len(token)].rstrip(BLANKS)
         values.append(_value(token, shown, start + len(token) == len(rest), tiny, refuse))
         indices.append(index)
         previous = index

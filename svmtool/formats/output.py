@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import stat
 import sys
-from typing import BinaryIO, Iterator
+from collections.abc import Iterator
+from typing import BinaryIO
 
 from svmtool.errors import SvmtoolError
 
@@ -26,10 +28,7 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
     direct = _direct(path, refusal)
     if direct is not None:
         with _write_errors(path):
-            yield direct
-            direct.flush()
-            if direct is not sys.stdout.buffer:
-                direct.close()
+            yield from _written_directly(direct)
         return
     target = os.path.realpath(path)
     scratch = os.path.join(
@@ -55,6 +54,21 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
         raise
 
 
+def _written_directly(file: BinaryIO) -> Iterator[BinaryIO]:
+    """Yield a buffered file object over `file`; standard output stays open, anything else is closed."""
+    shared = file is getattr(sys.stdout, "buffer", None)
+    buffered = io.BufferedWriter(file) if isinstance(file, io.RawIOBase) else file  # raw: python -u
+    try:
+        yield buffered
+        buffered.flush()
+    finally:
+        with contextlib.suppress(OSError):  # what could not be written has been told
+            if not shared:
+                file.close()
+            elif buffered is not file:
+                buffered.detach()
+
+
 def _mode(target: str) -> int | None:
     """Mode bits of the old file, None where there is none; an unwritable old file is an error, as for fopen."""
     try:
@@ -69,6 +83,8 @@ def _mode(target: str) -> int | None:
 def _direct(path: str, refusal: str) -> BinaryIO | None:
     """The file object for `-` and for what exists but is no regular file; None for what will be replaced."""
     if path in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        if sys.stdout is None:
+            raise SvmtoolError(f"{refusal} {path}: there is no standard output")
         sys.stdout.flush()
         return sys.stdout.buffer
     try:

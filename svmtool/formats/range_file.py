@@ -1,11 +1,11 @@
 """LIBSVM's range file: what svm-scale -s saves and -r restores.
 
-    y                        (only where labels are scaled)
-    y_lower y_upper
-    y_min y_max
-    x
-    lower upper
-    index min max            (one line for each feature that varies, ascending)
+y                        (only where labels are scaled)
+y_lower y_upper
+y_min y_max
+x
+lower upper
+index min max            (one line for each feature that varies, ascending)
 """
 
 from __future__ import annotations

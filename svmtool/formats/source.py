@@ -55,7 +55,7 @@ class Source:
         except OSError as e:
             raise SvmtoolError(f"can't read {self.name}: {_reason(e)}") from e
 
-    def repeatable(self) -> "Source":
+    def repeatable(self) -> Source:
         """A source of the same bytes, from here on, that `rewind` can bring back to this place.
 
         That is this source itself where it stands on a file.  A pipe is copied
@@ -96,7 +96,7 @@ class Source:
             os.close(self._fd)
         self._fd = -1
 
-    def __enter__(self) -> "Source":
+    def __enter__(self) -> Source:
         return self
 
     def __exit__(self, *exc) -> None:

@@ -9,7 +9,7 @@ one block, and the text never stays in memory.
 from __future__ import annotations
 
 import threading
-from typing import Callable, Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Table:
         self.n_features = n_features
 
     @classmethod
-    def empty(cls, rows: int, pairs: int) -> "Table":
+    def empty(cls, rows: int, pairs: int) -> Table:
         indptr = np.empty(rows + 1, np.int64)
         indptr[0] = 0
         return cls(np.empty(rows), indptr, np.empty(pairs, np.int32), np.empty(pairs), 0)

@@ -89,3 +89,12 @@ def _balance(a: np.ndarray, y: np.ndarray) -> np.ndarray:
     if min(up, down) <= 0:
         return np.zeros_like(a)
     return np.where(y > 0, a * min(1.0, down / up), a * min(1.0, up / down))
+
+
+def worst(parts: list[Certificate]) -> Certificate:
+    """One certificate for several problems: values summed, gap and violation of the worst."""
+    whole = Certificate(
+        sum(p.primal for p in parts), sum(p.dual for p in parts), max((p.violation for p in parts), default=0.0)
+    )
+    whole.gap = max((p.gap for p in parts), default=0.0)
+    return whole

@@ -9,6 +9,7 @@ through few fused passes over the rows:
     move(w)      margins at w                         one product X w
     gradient()   value, gradient, active rows         one product X'u over active rows
     hessian()    R + X'CX over active rows            Gram matrix, kept up to date by rows that changed
+    face(rows)   least squares on some rows           the same from the side of the rows, where those are fewer
     ray(p)       exact minimiser along w + t p        one product X p
     advance(t)   margins at w + t p                   none
 """
@@ -18,7 +19,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import hinge_loops as loops
-from svmtool.problem.rows import Rows
+from svmtool.problem.kernel_cache import KernelCache
+from svmtool.problem.linalg import solve_positive
+from svmtool.problem.rows import CsrRows, Rows, draw_rows
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -28,7 +31,11 @@ def dual_bound(total: float, square: float, loss: float) -> float:
 
 
 class SquaredHinge:
-    """The squared hinge over `rows` with labels y (+-1, f8[n]) and cost C_i (f8[n])."""
+    """The squared hinge over `rows` with labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]).
+
+    w: where we are.  After gradient() or value(): active, changed: rows inside the hinge, and rows whose
+    activity changed since the last call; after gradient() also bound: a lower bound of min f.
+    """
 
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
@@ -36,15 +43,15 @@ class SquaredHinge:
         self.w = np.zeros(self.d)
         self.z, self.dz, self.u = np.zeros(self.n), np.empty(self.n), np.empty(self.n)
         self.c, self._change = np.zeros(self.n), np.zeros(self.n)  # curvature of each row, and its last change
-        self._counts = np.zeros(3)
-        self._out = np.zeros(2)
+        self._counts, self._out = np.zeros(3), np.zeros(2)
         self._gram: np.ndarray | None = None
         self._pending: np.ndarray | None = None  # changes of curvature that the Gram matrix has not seen
+        self._kernel: KernelCache | None = None
         self._state = loops.hinge2_state.bind(self.z, self.cost, self.y, self.u, self.c, self._change, self._counts)
         self._along = loops.hinge2_ray.bind(self.z, self.dz, self.cost, self._out)
         self._add = loops.add_scaled.bind(self.z, self.dz)
         self.changed = self.active = 0
-        self.bound = 0.0  # lower bound of min f, known after gradient()
+        self.bound = 0.0
 
     def regular(self, w: np.ndarray) -> np.ndarray:
         """R w."""
@@ -62,25 +69,33 @@ class SquaredHinge:
         else:
             self.z[:] = 0.0
 
+    def value(self) -> float:
+        """f at w."""
+        return 0.5 * float(self.w @ self.regular(self.w)) + self._classify()[0]
+
     def gradient(self) -> tuple[float, np.ndarray]:
-        """f and its gradient (length d) at w; sets `active`, `changed` (rows) and `bound`."""
-        loss = self._state(0, self.n)
-        changed, active, total = self._counts.tolist()
-        self.changed, self.active = int(changed), int(active)
-        self._note_change()
+        """f and its gradient (length d) at w."""
+        loss, total = self._classify()
         g = self.rows.transpose_product(self.u)
+        # -g = sum alpha_i y_i x_i for alpha_i = 2 C_i max(0, 1 - z_i)
+        self.bound = 0.0 if self.free_bias else dual_bound(total, float(g @ g), loss)
         inner = self.regular(self.w)
-        # v = sum alpha_i y_i x_i for alpha_i = 2 C_i max(0, 1 - z_i), whose best multiple bounds min f from below
-        self.bound = dual_bound(total, float(g @ g), loss) if not self.free_bias else 0.0
         g += inner
         return 0.5 * float(self.w @ inner) + loss, g
 
-    def _note_change(self) -> None:
+    def _classify(self) -> tuple[float, float]:
+        """Slopes and curvatures of all rows at the present margins; returns loss and sum 2 C_i max(0, 1 - z_i)."""
+        loss = self._state(0, self.n)
+        changed, active, total = self._counts.tolist()
+        self.changed, self.active = int(changed), int(active)
         if self._gram is not None and self.changed:
-            if self._pending is None:
-                self._pending = self._change.copy()
-            else:
-                self._pending += self._change
+            self._pending = self._change.copy() if self._pending is None else self._pending + self._change
+        return loss, total
+
+    def gradient_at_zero(self) -> float:
+        """|grad f(0)|, by which LIBLINEAR's rule for -s 2 measures."""
+        g = self.rows.transpose_product(-2.0 * self.cost * self.y)
+        return float(np.sqrt(g @ g))
 
     def hessian(self) -> np.ndarray:
         """R + sum over active rows of 2 C_i x_i x_i' (d x d; only the upper triangle is meaningful).
@@ -88,11 +103,10 @@ class SquaredHinge:
         Rows whose activity changed since the last call are added or taken out; where more changed
         than are active, the matrix is formed anew.
         """
-        fresh = self._gram is None
-        if not fresh and self._pending is not None:
-            moved = int(np.count_nonzero(self._pending))
-            fresh = moved >= self.active
-        if fresh:
+        if self._gram is not None and self._pending is not None:
+            if int(np.count_nonzero(self._pending)) >= self.active:
+                self._gram = None
+        if self._gram is None:
             self._gram = np.zeros((self.d, self.d))
             self.rows.add_gram(self.c, self._gram)
         elif self._pending is not None:
@@ -115,6 +129,28 @@ class SquaredHinge:
         if self.free_bias:
             diagonal[-1] = max(diagonal[-1] - 1.0, 1e-12)
         return diagonal
+
+    def active_rows(self) -> np.ndarray:
+        """Numbers of the active rows, i8."""
+        return np.flatnonzero(self.c)
+
+    def face(self, used: np.ndarray) -> np.ndarray:
+        """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (1 - y_i x_i.w)^2, from the rows' side.
+
+        It is w = sum a_i y_i x_i with (Q + D) a = 1, Q_ij = y_i y_j x_i.x_j, D = 1 / (2 C_i): a system of
+        len(used) unknowns.  Sparse rows and a regularised bias only.
+        """
+        if self._kernel is None:
+            assert isinstance(self.rows, CsrRows) and not self.free_bias
+            self._kernel = KernelCache(self.rows)
+        y = self.y[used]
+        Q = self._kernel.block(used)
+        Q *= y
+        Q *= y[:, None]
+        Q.flat[:: len(used) + 1] += 0.5 / self.cost[used]
+        a = np.zeros(self.n)
+        a[used] = y * solve_positive(Q, np.ones(len(used)))
+        return self.rows.transpose_product(a)
 
     def ray(self, p: np.ndarray) -> float:
         """The t > 0 that minimises f(w + t p), exactly (paper's Section 4.4).
@@ -150,10 +186,8 @@ class SquaredHinge:
         self.w += t * p
         self._add(t, 0, self.n)
 
-    def sample(self, group: int, seed: int) -> "SquaredHinge":
+    def sample(self, group: int, seed: int) -> SquaredHinge:
         """The same problem on one random row of each `group`, costs raised to make up for the rest."""
-        from svmtool.problem.rows import draw_rows
-
         chosen = draw_rows(self.n, group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
         return SquaredHinge(self.rows.take(chosen), self.y[chosen], cost, self.free_bias)

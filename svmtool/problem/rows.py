@@ -83,7 +83,6 @@ class CsrRows(Rows):
         n_blocks = min(MAX_BLOCKS, self.nnz // BLOCK_WORK, self.nnz // (4 * max(self.d, 1)))
         self.blocks = self._partition(indptr, n_blocks)
         self.gram_blocks = self._partition(indptr, min(n_blocks, 8, 2 * self.nnz // max(self.d**2, 1)))
-        self._transpose = loops.csr_transpose_product.bind
         self._arrays = (indptr, indices, values)
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
@@ -134,6 +133,21 @@ class CsrRows(Rows):
         call = loops.csr_square_norms.bind(self.indptr, self.values, norms)
         self.for_each_block(lambda lo, hi: call(lo, hi))
         return norms + self.bias**2 if self.bias >= 0 else norms
+
+    def kernel(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """The inner products x_i.x_j of rows `left` with rows `right` (i8 each), f8 (left, right)."""
+        K = np.empty((len(left), len(right)))
+        step = 128  # rows of K a block: enough to pay for its scratch vector
+
+        def work(b: int) -> None:
+            lo = b * step
+            hi = min(lo + step, len(left))
+            loops.csr_kernel(*self._arrays, left, right, K, np.zeros(self.plain), len(right), lo, hi)
+
+        run_blocks(work, -(-len(left) // step))
+        if self.bias >= 0:
+            K += self.bias**2
+        return K
 
     def take(self, chosen: np.ndarray) -> "CsrRows":
         """The rows `chosen` (i8), copied."""

@@ -87,9 +87,9 @@ class Monitor:
 class Rule:
     """When -e decides: LIBLINEAR's rule, as numbers a solver compares with.
 
-    gradient: stop when |grad f| <= this (numbers 0, 2, 11);
+    gradient: stop when |grad f(w)| <= gradient * |grad f(0)| (numbers 0, 2, 11);
     projected: stop when the dual's projected gradients lie within this of each other and of zero (number 1).
-    Whichever is not None applies; with both None the solver goes to its exact end.
+    At most one is given; with none the solver goes to its exact end.
     """
 
     def __init__(self, gradient: float | None = None, projected: float | None = None):

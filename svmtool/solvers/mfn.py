@@ -12,7 +12,8 @@ Differs from the paper in:
  5. Heuristic 3 (start on a random subset) is always used where rows abound; heuristics 1 and 2 (few CG
     steps first, then a loose and a tight tolerance) come from one schedule of CG tolerances.
  6. Where d is large and a dual point exists, coordinate passes give the first guess (Section 4.1's
-    "inexpensive method") and end the run where they certify first.
+    "inexpensive method") and end the run where they certify first.  Where they are slow and few rows are
+    active, least squares on the active rows is solved by a factorised system of that many unknowns.
 Stops when: the active rows repeat after a full step (Theorem 1: the exact minimiser), or -e or --gap holds.
 Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -25,7 +26,7 @@ from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.objective import SquaredHinge
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
-from svmtool.solvers.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.linalg import conjugate_gradient, solve_positive
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
@@ -33,7 +34,8 @@ CG_LOOSE, CG_TIGHT = 1e-2, 1e-6  # heuristic 2: the paper's two values of eps in
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
 SAMPLE_ROWS_A_FEATURE = 4  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all
-DUAL_PASSES = 1000  # coordinate passes before Newton steps take over
+DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
+ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their system is then factorised
 FLAT = 1e-14  # relative decrease below which rounding has the last word
 
 
@@ -42,15 +44,25 @@ def solve(
 ) -> Result:
     """Minimise `objective` from `start` (zeros if None); see the module's text."""
     objective.move(np.zeros(objective.d) if start is None else start)
-    if objective.d > GRAM_BELOW and DualPasses.possible(objective):
-        passes = DualPasses(objective, seed)
-        status = _coordinate_passes(objective, passes, monitor, rule)
-        if status is not base.ITERATIONS or monitor.limit():
-            return Result(passes.w, status, monitor.iterations, monitor.history, passes.alpha)
+    if objective.d <= GRAM_BELOW:
+        if start is None:
+            _first_guess(objective, monitor, seed)
+            rule = Rule()  # a step costs little and the last one is exact: no need to stop short
+        status = _newton(objective, monitor, rule, "features")
+        return Result(objective.w, status, monitor.iterations, monitor.history)
+    if not DualPasses.possible(objective):
+        return Result(objective.w, _newton(objective, monitor, rule, "products"), monitor.iterations, monitor.history)
+    passes = DualPasses(objective, seed)
+    status = _coordinate_passes(objective, passes, monitor, rule)
+    if status is not None:
+        return Result(passes.w, status, monitor.iterations, monitor.history, passes.alpha)
+    support = np.flatnonzero(passes.alpha)
+    if len(support) <= ROWS_SIDE:
+        objective.move(objective.face(support))
+        status = _newton(objective, monitor, rule, "rows")
+    else:
         objective.move(passes.w)
-    elif start is None and objective.d <= GRAM_BELOW:
-        _first_guess(objective, monitor, seed)
-    status = _newton(objective, monitor, rule)
+        status = _newton(objective, monitor, rule, "products")
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
@@ -60,13 +72,18 @@ def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
     if objective.n < SAMPLE_GROUP * rows:
         return
     subset = objective.sample(SAMPLE_GROUP, seed)
-    _newton(subset, Monitor(gap=1e-3, max_iter=20, stop=monitor.stop), Rule())
+    _newton(subset, Monitor(gap=1e-3, max_iter=20, stop=monitor.stop), Rule(), "features")
     objective.move(subset.w)
 
 
-def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule) -> Status:
-    """Newton steps with the exact ray search from the objective's w; returns why they ended."""
-    gram = objective.d <= GRAM_BELOW
+def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) -> Status:
+    """Newton steps with the exact ray search from the objective's w; returns why they ended.
+
+    side says how least squares on the active rows is solved: "features" by a factorised d x d matrix, "rows"
+    by one with a row for each active row, "products" by conjugate gradients.
+    """
+    warm = bool(np.any(objective.w))
+    enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     previous, exact, flat = np.inf, False, 0
     best, best_w = np.inf, objective.w.copy()
     cg_steps, t = 0, 0.0
@@ -77,27 +94,27 @@ def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule) -> Status:
         bound = max(objective.bound, f - 0.5 * norm * norm) if not objective.free_bias else 0.0
         if f < best:
             best, best_w[:] = f, objective.w
-        repeated = exact and objective.changed == 0
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        if status is None and not gram and rule.gradient is not None and norm <= rule.gradient:
+        if status is None and norm <= enough:
             status = base.RULE
-        if status is None and (repeated or norm == 0.0):
+        if status is None and (norm == 0.0 or (exact and objective.changed == 0)):
             status = base.OPTIMAL
         if status is None:
             flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
-            if flat >= 3:
-                status = base.PRECISION
+            status = base.PRECISION if flat >= 3 else None
         if status is not None:
             if f > best:
                 objective.move(best_w)
             return status
         previous = f
         # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
-        if gram:
+        if side == "features":
             p, exact = -solve_positive(objective.hessian(), g), True
+        elif side == "rows" and objective.active <= ROWS_SIDE:
+            p, exact = objective.face(objective.active_rows()) - objective.w, True
         else:
             tolerance = CG_LOOSE if k == 0 or (t < 0.9 and k < 5) else CG_TIGHT
-            cap = CG_CAP_FIRST if k == 0 and not np.any(objective.w) else 10 * objective.d
+            cap = CG_CAP_FIRST if k == 0 and not warm else 10 * objective.d
             p, cg_steps, exact = conjugate_gradient(
                 objective.hessian_product, g, objective.hessian_diagonal(), tolerance, cap,
                 lambda: monitor.limit() is not None,
@@ -110,27 +127,33 @@ def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule) -> Status:
     raise AssertionError
 
 
-def _coordinate_passes(objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule) -> Status:
-    """Dual coordinate passes until the rule or the gap holds; ITERATIONS where they are too slow."""
-    tolerance = rule.projected if rule.projected is not None and monitor.gap is None else 1.0
+def _coordinate_passes(objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule) -> Status | None:
+    """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
+    tolerance = rule.projected if rule.projected is not None else 1.0
+    enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
+    spent = 0.0
     for _ in range(DUAL_PASSES):
         status = monitor.limit()
         if status:
             return status
-        passes.run()
+        spent += passes.run()
         if passes.spread > tolerance:
+            if spent > passes.cost_of_rows_side(ROWS_SIDE):
+                return None
             continue
         if not passes.complete:
             passes.restore()
             continue
         objective.move(passes.w)
-        f, g = objective.gradient()
-        norm = float(np.sqrt(g @ g))
+        if rule.gradient is None:
+            f, norm = objective.value(), 0.0
+        else:
+            f, g = objective.gradient()
+            norm = float(np.sqrt(g @ g))
         status = monitor.step(f, passes.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
-        if status is None and monitor.gap is None:
-            if rule.projected is not None or (rule.gradient is not None and norm <= rule.gradient):
-                status = base.RULE
+        if status is None and (rule.projected is not None or norm <= enough):
+            status = base.RULE
         if status is not None:
             return status
         tolerance *= 0.3
-    return base.ITERATIONS
+    return None

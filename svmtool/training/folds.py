@@ -13,9 +13,7 @@ import numpy as np
 from svmtool.compiled.rand_loops import rand_fill, rand_seed, rand_shuffle
 from svmtool.errors import SvmtoolError
 
-TOO_MANY_FOLDS = (
-    "WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)"
-)
+TOO_MANY_FOLDS = "WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)"
 
 
 class GlibcRand:

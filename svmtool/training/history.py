@@ -45,18 +45,23 @@ class History:
             self._log.flush()
         except OSError as e:
             with contextlib.suppress(OSError):  # it would report the same fault once more
-                self._log.close()
-            self._log = None
+                self.close_log()
+            if isinstance(e, BrokenPipeError):  # who read it has gone, which is its right: the run goes on
+                return
             raise SvmtoolError(f"can't write to {self.log_path}: {e.strerror}") from None
 
     def close(self) -> None:
-        """End the log and draw the picture; further records are an error of the program."""
-        if self._log is not None and self._log is not sys.stdout:
-            self._log.close()
-        self._log = None
+        """End the log and draw the picture; further records are dropped."""
+        self.close_log()
         if self.plot_path is not None:
             _draw(self.plot_path, self.kind, self.points)
             self.plot_path = None
+
+    def close_log(self) -> None:
+        """End the log file; stdout stays open."""
+        log, self._log = self._log, None
+        if log is not None and log is not sys.stdout:
+            log.close()
 
     def __enter__(self) -> History:
         return self

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Times our commands against LIBLINEAR, LIBSVM's tools and scikit-learn, side by side in one run.
+
+    python scripts/bench.py --liblinear DIR --libsvm DIR --peer-python PYTHON [--only train,predict] [FILE ...]
+
+LIBLINEAR and LIBSVM are folders with their built programs (LIBLINEAR's with
+liblinear.so.6 and its python/ folder for `alone`); LIBLINEAR_DIR and LIBSVM_DIR
+do as well.  Commands run in turn, A B A B; medians and their ratios are shown.
+FILEs take the place of the usual sets.  Tables go to stdout, everything to a JSON file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from bench_parts import alone, commands
+from bench_parts.context import Context
+from bench_parts.measure import REPOSITORY, CommandFailed, Report
+
+PARTS = {
+    "startup": commands.startup,
+    "read": alone.read,
+    "train": commands.train,
+    "alone": alone.alone,
+    "multiclass": commands.multiclass,
+    "predict": commands.predict,
+    "scale": commands.scale,
+    "memory": commands.memory,
+    "slope": alone.slope,
+    "determinism": commands.determinism,
+}
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("\n")[0] if __doc__ else None,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    shared = REPOSITORY.parent / "shared" / "data"
+    parser.add_argument("files", nargs="*", help="data files to take instead of the usual sets")
+    parser.add_argument("--only", default=",".join(PARTS), help="parts to run, comma-separated")
+    parser.add_argument("--quick", action="store_true", help="few small sets")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each command that count")
+    parser.add_argument("--liblinear", default=os.environ.get("LIBLINEAR_DIR"), help="folder of LIBLINEAR")
+    parser.add_argument("--libsvm", default=os.environ.get("LIBSVM_DIR"), help="folder of LIBSVM")
+    parser.add_argument("--peer-python", default=sys.executable, help="a Python that imports scikit-learn")
+    parser.add_argument(
+        "--data",
+        action="append",
+        help="folder of data sets, plain or .xz (may be repeated; default: shared/data, data)",
+    )
+    parser.add_argument("--cache", default=str(REPOSITORY / "results" / "bench"), help="folder for unpacked data")
+    parser.add_argument("--json", default=None, help="file for the results (default: bench.json in the cache)")
+    parser.add_argument("--strict", action="store_true", help="exit with status 1 when a bar fails")
+    chosen = parser.parse_args()
+    chosen.data = chosen.data or [str(shared), str(REPOSITORY / "data")]
+    unknown = [name for name in chosen.only.split(",") if name not in PARTS]
+    if unknown:
+        parser.error(f"no such part: {', '.join(unknown)} (there are {', '.join(PARTS)})")
+    return chosen
+
+
+def machine() -> dict:
+    """What the figures were taken on."""
+    processor = platform.processor()
+    try:
+        with open("/proc/cpuinfo") as f:
+            processor = next((line.split(":")[1].strip() for line in f if line.startswith("model name")), processor)
+    except OSError:
+        pass  # not Linux: what platform knows must do
+    return {
+        "date": datetime.date.today().isoformat(),
+        "processor": processor,
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+    }
+
+
+def main() -> int:
+    chosen = options()
+    report = Report()
+    ctx = Context(chosen, report)
+    facts = machine()
+    report.show(", ".join(f"{key} {value}" for key, value in facts.items()))
+    for name in chosen.only.split(","):
+        try:
+            PARTS[name](ctx)
+        except CommandFailed as e:
+            report.show(str(e))
+            report.bar(f"part {name} runs to its end", 1.0, "<=", 0.0)
+    good = report.summary()
+    target = Path(chosen.json or Path(chosen.cache) / "bench.json")
+    target.write_text(json.dumps({"machine": facts, "sections": report.sections}, indent=1) + "\n")
+    report.show(f"\nwritten: {target}")
+    return 1 if chosen.strict and not good else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

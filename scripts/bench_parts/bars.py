@@ -1,0 +1,42 @@
+"""What the measurements must show.  Every bar of the project stands here and nowhere else."""
+
+from __future__ import annotations
+
+STARTUP = 1.7  # svm-train, svm-predict, svm-scale on heart_scale, against `import numpy`: at most
+HELP = 1.5  # --help against `import click`: at most
+FIRST_RUN = 2.0  # the first run after installation against later ones: at most
+READ_MB_S = 250.0  # reading, megabytes a second and core: at least
+READ_THREADS = 1.6  # reading, two threads against one: at least
+TRAIN_EACH = 1.0  # whole svm-train on large sets, LIBLINEAR's time over ours: above, on each
+TRAIN_MEAN = 2.0  # the same in geometric mean: at least
+ALONE_MEAN = 1.0  # training alone to the target, our time over LIBLINEAR's best, geometric mean: at most
+ALONE_EACH = 2.0  # the same on each: at most
+ALONE_TARGET = 1e-4  # relative distance of the objective from the best known
+MULTICLASS_MEAN = 3.0  # whole svm-train with several classes, LIBLINEAR's time over ours, geometric mean: at least
+PREDICT_EACH = 3.0  # whole svm-predict: at least
+SCALE_EACH = 3.0  # whole svm-scale, LIBSVM's time over ours: at least
+MEMORY_MB = 60.0  # peak memory of svm-train above LIBLINEAR's: at most
+SLOPE = 1.15  # log-log slope of training time in the number of rows: at most
+
+LARGE_SETS = ("connect-4", "covtype.binary.scale01.part", "madelon.ctr", "mnist.scale", "imdb.tfidf", "imdb.bigram")
+READ_SETS = ("imdb.tfidf", "mnist.scale")
+MULTICLASS_SETS = ("mnist.scale", "poker", "covtype.scale01.part")
+PREDICT_SETS = (("imdb.tfidf", "imdb.tfidf.t"), ("mnist.scale", "mnist.scale.t"))
+SCALE_SETS = ("mnist.scale",)
+MEMORY_SETS = ("mnist.scale", "imdb.bigram")
+SLOPE_SET = "imdb.tfidf"
+COSTS = (0.01, 1.0, 100.0)
+
+# Ladders of -e for the comparison of training alone: each tool is taken at its fastest step that reaches the target.
+LADDERS = {1: (1.0, 0.3, 0.1, 0.03, 0.01, 0.001), 2: (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5)}
+
+QUICK = {
+    "large": ("connect-4",),
+    "multiclass": ("poker",),
+    "predict": (("mnist.scale.t", "mnist.scale.t"),),
+    "scale": ("mnist.scale.t",),
+    "memory": ("connect-4",),
+    "read": ("mnist.scale.t",),
+    "alone": ("heart_scale", "a9a", "segment.scale"),
+    "slope": "connect-4",
+}

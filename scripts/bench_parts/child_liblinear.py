@@ -1,0 +1,46 @@
+"""Child process: LIBLINEAR's train() in memory, over ladders of -e.  Its one argument is an order in JSON.
+
+LIBLINEAR's own Python files and shared library are taken from the folder in the order.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import numpy as np
+
+from bench_parts.judge import answer, climb, objective, rows_of
+
+
+def main() -> None:
+    order = json.loads(sys.argv[1])
+    sys.path.insert(0, os.path.join(order["liblinear"], "python"))
+    from liblinear.liblinear import liblinear, parameter, problem
+
+    X, y = rows_of(order["path"])
+    rows = problem(y, X)
+
+    def fit(solver: int, C: float, e: float):
+        settings = parameter(f"-s {solver} -c {C!r} -e {e!r} -q")
+        rows.set_bias(settings.bias)
+        start = time.perf_counter()
+        found = liblinear.train(rows, settings)
+        seconds = time.perf_counter() - start
+        model = found.contents
+        labels = [model.label[k] for k in range(model.nr_class)]
+        columns = 1 if model.nr_class == 2 else model.nr_class
+        W = np.ctypeslib.as_array(model.w, (model.nr_feature * columns,)).reshape(-1, columns).copy()
+        liblinear.free_and_destroy_model(ctypes.pointer(found))
+        return seconds, (W, labels)
+
+    answer(climb(order, fit, lambda solution, C: objective(X, y, *solution, C)))
+
+
+if __name__ == "__main__":
+    main()

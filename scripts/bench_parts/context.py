@@ -1,0 +1,81 @@
+"""What every part of the benchmark needs: tools to compare with, data sets, scratch space."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from bench_parts.measure import Report
+
+
+class Context:
+    """Settings of one benchmark run."""
+
+    def __init__(self, options, report: Report):
+        self.report, self.repeats, self.quick = report, options.repeats, options.quick
+        self.data = [Path(folder) for folder in options.data]
+        self.cache = Path(options.cache)
+        self.scratch = self.cache / "scratch"
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        self.files = [Path(f) for f in options.files]
+        self.liblinear = _folder(options.liblinear, "train")
+        self.libsvm = _folder(options.libsvm, "svm-scale")
+        self.peer_python = options.peer_python if _imports(options.peer_python, "sklearn") else None
+
+    def find(self, name: str) -> str | None:
+        """Path of a data set by name, unpacked to the cache if need be; None (and a word) where it is absent."""
+        for folder in self.data:
+            if (folder / name).is_file():
+                return str(folder / name)
+            packed = folder / (name + ".xz")
+            if packed.is_file():
+                target = self.cache / "data" / name
+                if not target.exists() or target.stat().st_mtime < packed.stat().st_mtime:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    with lzma.open(packed) as source, open(target, "wb") as sink:
+                        shutil.copyfileobj(source, sink, 1 << 20)
+                return str(target)
+        self.report.show(f"   {name}: not found in {', '.join(map(str, self.data))}; left out")
+        return None
+
+    def sets(self, names) -> list[tuple[str, str]]:
+        """(name, path) of those that are there; files given on the command line take the place of the list."""
+        if self.files:
+            return [(f.name, str(f)) for f in self.files]
+        return [(name, path) for name in names if (path := self.find(name)) is not None]
+
+    def all_sets(self) -> list[str]:
+        """Names of every training set in the data folders (none ending in .t)."""
+        names = set()
+        for folder in self.data:
+            for path in folder.iterdir() if folder.is_dir() else ():
+                name = path.name.removesuffix(".xz")
+                if path.is_file() and name.rpartition(".")[2] not in ("t", "md", "tsv"):
+                    names.add(name)
+        return sorted(names)
+
+    def path(self, name: str) -> str:
+        """A scratch file."""
+        return str(self.scratch / name)
+
+    def reference(self, tool: str) -> str | None:
+        """LIBLINEAR's train or predict, LIBSVM's svm-scale; None where no folder was given."""
+        folder = self.libsvm if tool == "svm-scale" else self.liblinear
+        return None if folder is None else str(folder / tool)
+
+
+def _folder(path: str | None, tool: str) -> Path | None:
+    if not path:
+        return None
+    if not os.access(Path(path) / tool, os.X_OK):
+        raise SystemExit(f"{path} holds no program called {tool}")
+    return Path(path).resolve()
+
+
+def _imports(python: str | None, module: str) -> bool:
+    if not python:
+        return False
+    return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0

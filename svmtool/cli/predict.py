@@ -1,0 +1,222 @@
+"""svm-predict: LIBLINEAR's predict to the letter, for every linear model; scores and metrics on request.
+
+The test file is scored a few blocks at a time, so memory does not grow with it
+(--metrics with two classes keeps nine bytes a row, for the area under the ROC
+curve).  All outputs appear whole at the end or not at all.
+
+The plain job, classification without -b, --scores and --metrics, runs without numpy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, BinaryIO
+
+from svmtool.cli.console import Console
+from svmtool.errors import ModelError, SvmtoolError, UsageError
+
+if TYPE_CHECKING:
+    from svmtool.formats.linear_model import StoredModel
+    from svmtool.formats.scored_text import Scored
+
+USAGE = """\
+Usage: predict [options] test_file model_file output_file
+options:
+-b 0|1 : write probabilities, of logistic models only (default 0)
+-q : quiet mode (no result lines)
+svm-predict --help tells of the long options
+"""
+
+HELP = """\
+Usage: svm-predict [options] test_file model_file output_file
+
+Predicts the rows of a LIBSVM text file with a linear model of svm-train or of
+LIBLINEAR, and prints the accuracy (or the errors of a regression).
+
+test_file may be - (standard input), a pipe, or end in .gz, .bz2 or .xz;
+output_file may be - (standard output).  Options stand before the files.
+
+  -b 0|1           write probabilities, of logistic models only (default 0)
+  -q               quiet: no accuracy or error lines
+  --scores FILE    write the decision values too: one row a line, blanks between
+  --metrics        print precision, recall and F1 a class and their means, the
+                   area under the ROC curve (two classes, one-class); for a
+                   regression the mean absolute error and R2
+  --threads N      use N threads (default: all cores, or OMP_NUM_THREADS)
+  --version, --help
+"""
+
+VALUED = ("--scores", "--threads")
+
+
+class Options:
+    """What a command line asks for; `page` is the text that --help or --version ask for."""
+
+    __slots__ = ("probabilities", "quiet", "scores", "metrics", "threads", "files", "page")
+
+    def __init__(self) -> None:
+        self.probabilities = self.quiet = self.metrics = False
+        self.scores: str | None = None
+        self.threads: int | None = None
+        self.files: list[str] = []
+        self.page: str | None = None
+
+
+def parse(argv: list[str]) -> Options:
+    """Read the arguments as LIBLINEAR's predict does: the character behind the dash decides.
+
+    Raises UsageError (an empty text: usage alone), SvmtoolError for our own options.
+    """
+    options = Options()
+    i = 0
+    while i < len(argv) and argv[i].startswith("-") and argv[i] != "-":
+        word, i = argv[i], i + 1
+        if word.startswith("--"):
+            i = _long(options, argv, word, i)
+            if options.page is not None:
+                return options
+        elif word[1] == "q":
+            options.quiet = True
+        elif word[1] == "b":
+            if i == len(argv):
+                raise UsageError("")
+            from svmtool.formats.numbers import parse_int_prefix
+
+            options.probabilities = parse_int_prefix(argv[i]) != 0
+            i += 1
+        else:
+            raise UsageError(f"unknown option: -{word[1]}")
+    options.files = argv[i : i + 3]
+    if len(options.files) < 2:
+        raise UsageError("")
+    if options.files[:2] == ["-", "-"]:
+        raise SvmtoolError("ERROR: test_file and model_file cannot both be standard input")
+    if options.scores is not None and options.scores == options.files[-1] and len(options.files) == 3:
+        raise SvmtoolError(f"ERROR: --scores and output_file are both {options.scores}")
+    return options
+
+
+def _long(options: Options, argv: list[str], word: str, i: int) -> int:
+    """Take one of our own options; returns the place behind it and its value."""
+    name, given, value = word.partition("=")
+    if word == "--help":
+        options.page = HELP
+    elif word == "--version":
+        from svmtool import __version__
+
+        options.page = f"svm-predict (svmtool) {__version__}\n"
+    elif word == "--metrics":
+        options.metrics = True
+    elif name in VALUED:
+        if not given:
+            if i == len(argv):
+                raise SvmtoolError(f"ERROR: {name} wants a value behind it")
+            value, i = argv[i], i + 1
+        if name == "--scores":
+            if not value:
+                raise SvmtoolError("ERROR: --scores wants the name of a file")
+            options.scores = value
+        else:
+            options.threads = int(value) if value.isdecimal() else 0
+            if options.threads < 1:
+                raise SvmtoolError(f"ERROR: --threads wants a number of at least 1, not {value!r}")
+    else:
+        raise UsageError(f"unknown option: {word}")
+    return i
+
+
+def main(argv: list[str]) -> int:
+    """Run svm-predict with these arguments (without the program's name); returns the exit status."""
+    console = Console()
+    try:
+        options = parse(argv)
+        if options.page is not None:
+            console.out(options.page)
+            return 0
+        lines = predict(options)
+        if lines:
+            console.out(lines)
+        return 0
+    except UsageError as e:
+        if str(e):
+            console.warn(str(e))
+        console.out(USAGE)
+        return e.exit_code
+    except SvmtoolError as e:
+        console.warn(str(e))
+        return e.exit_code
+
+
+def predict(options: Options) -> str:
+    """Do what the options ask for; returns the lines for stdout.
+
+    The order of checks is LIBLINEAR's: test file, output file, model, probabilities, then the rows.
+    """
+    from svmtool.compiled import threads
+    from svmtool.formats.linear_model import LOGISTIC_WORDS, read_stored
+    from svmtool.formats.output import replacing
+    from svmtool.formats.scored_text import scored_blocks
+    from svmtool.formats.source import open_source
+
+    threads.set_count(options.threads)
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(open_source(options.files[0]))
+        if len(options.files) < 3:
+            raise SvmtoolError("can't open output file (null): name an output file, or - for standard output")
+        output = stack.enter_context(replacing(options.files[2]))
+        model = read_stored(options.files[1])
+        if options.probabilities and model.word not in LOGISTIC_WORDS:
+            raise ModelError("probability output is only supported for logistic regression")
+        if model.columns == 0:
+            raise ModelError("the model has no classes (it was trained on an empty file) and cannot predict")
+        scores = stack.enter_context(replacing(options.scores)) if options.scores is not None else None
+        plain = model.task != "regression" and not (options.probabilities or scores or options.metrics)
+        if plain:
+            report = Plain(model, output)
+        else:
+            from svmtool.cli.predict_report import Report
+
+            report = Report(model, output, scores, options.probabilities, options.metrics)
+        for block in scored_blocks(source, model):
+            report.add(block)
+    return ("" if options.quiet else report.result_lines()) + report.metric_lines()
+
+
+class Plain:
+    """Labels of a classifier or one-class model, and the accuracy, without numpy."""
+
+    def __init__(self, model: StoredModel, output: BinaryIO):
+        from svmtool.compiled.buffers import Buffer
+
+        names = (1, -1) if model.labels is None else model.labels
+        self.output, self.columns = output, model.columns
+        self.by_sign = int(model.nr_class == 2)  # MCSVM_CS too, although it has two columns
+        self.names = Buffer("f8", len(names))
+        for k, name in enumerate(names):
+            self.names.items[k] = name
+        self.texts = [b"%d\n" % name for name in names]
+        self.total = self.hits = 0
+
+    def add(self, block: Scored) -> None:
+        """Write and count the rows of a block."""
+        from svmtool.compiled.buffers import Buffer
+        from svmtool.compiled.decision_loops import choose, count_hits
+
+        places = Buffer("i8", block.n)
+        choose(block.decisions, places, self.columns, self.by_sign, block.n)
+        self.hits += count_hits(block.labels, self.names, places, block.n)
+        self.total += block.n
+        self.output.write(b"".join(map(self.texts.__getitem__, places.items[: block.n])))
+
+    def result_lines(self) -> str:
+        """The accuracy, as LIBLINEAR prints it."""
+        return accuracy_line(self.hits, self.total)
+
+    def metric_lines(self) -> str:
+        return ""
+
+
+def accuracy_line(hits: int, total: int) -> str:
+    """LIBLINEAR's line; without rows it prints what C makes of 0 / 0."""
+    percent = "%g" % (hits / total * 100) if total else "-nan"
+    return f"Accuracy = {percent}% ({hits}/{total})\n"

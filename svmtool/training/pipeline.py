@@ -1,0 +1,168 @@
+"""The flow of svm-train on one screen: read -> problems -> solve -> certify -> model -> write."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import Any, Callable
+
+import numpy as np
+
+from svmtool import __version__
+from svmtool.compiled import threads
+from svmtool.formats import linear_model, svmlight, weight_file
+from svmtool.formats.svmlight import Table
+from svmtool.model import LinearModel
+from svmtool.problem.certify import Certificate
+from svmtool.settings import Settings, check_after_reading
+from svmtool.solvers.base import INTERRUPTED, Result, Status, StopFlag
+from svmtool.training.multiclass import Problems
+
+NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
+
+
+class Training:
+    """What training gives: model, results (one a two-class problem), certificate, missing labels of -wi,
+    and `seconds` of training alone: labels, objective and solver, neither reading nor certificate."""
+
+    def __init__(self, model: LinearModel, results: list[Result], certificate: Certificate, missing: list, seconds: float):
+        self.model, self.results, self.certificate = model, results, certificate
+        self.missing, self.seconds = missing, seconds
+
+    @property
+    def status(self) -> Status | None:
+        """The status of the problem that fared worst: an interrupted one, else one that did not converge."""
+        order = sorted((r.status for r in self.results), key=lambda s: (s is not INTERRUPTED, s.converged))
+        return order[0] if order else None
+
+
+def train(
+    table: Table,
+    settings: Settings,
+    report: Callable[..., None] | None = None,
+    row_weights: np.ndarray | None = None,
+    initial: LinearModel | None = None,
+    stop: StopFlag | None = None,
+) -> Training:
+    """Train on a table (which is used up); report receives every solver record as keywords."""
+    began = time.perf_counter()
+    problems = Problems(table, settings, row_weights)
+    del table
+    start = None if initial is None else problems.start_from(initial)
+    results = problems.fit(start, report, stop)
+    seconds = time.perf_counter() - began
+    certificate = problems.certify(results)
+    model = problems.model(problems.weights(results), _notes(settings, certificate, results))
+    return Training(model, results, certificate, problems.missing, seconds)
+
+
+def run(settings: Settings, data_path: str, model_path: str, console: Any) -> int:
+    """svm-train after its command line; returns the exit status."""
+    threads.set_count(settings.threads)
+    if data_path == "-" and model_path == "-.model":
+        model_path = "stdin.model"
+    initial = linear_model.read(settings.initial_model) if settings.initial_model else None
+    table = svmlight.read(data_path)
+    check_after_reading(settings)
+    row_weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
+    if settings.find_C or settings.folds is not None:
+        from svmtool.training import validation
+
+        work = validation.search_C if settings.find_C else validation.cross_validate
+        return work(table, settings, row_weights, console)
+    tables = [table]  # the only reference, so that training may give its memory back
+    del table
+    with _Recorder(settings, console) as recorder, _Interruptible() as stop:
+        done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
+    console.close()
+    for label in done.missing:
+        console.warn(f"WARNING: class label {label} specified in weight is not found")
+    for result in done.results:
+        console.solver(solver_text(settings, result))
+    console.solver(done.certificate.line() + "\n")
+    linear_model.write(model_path, done.model)
+    status = done.status
+    if status is None:
+        console.warn("WARNING: the training file has no rows: the model knows no class")
+        return 0
+    if status is INTERRUPTED:
+        console.warn(f"interrupted: {model_path} holds the best model so far, {done.certificate.line().lower()}")
+        return CTRL_C
+    if not status.converged:
+        console.warn(f"WARNING: not converged: {status.advice} (certified relative gap {done.certificate.gap:.2g})")
+        return NOT_CONVERGED if settings.strict else 0
+    return 0
+
+
+def solver_text(settings: Settings, result: Result) -> str:
+    """What LIBLINEAR's solver of this number prints, from the history of ours."""
+    last = result.history[-1]
+    if settings.row.space == "dual":
+        value, support = -last["bound"], last["active"]
+        return f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\nnSV = {support}\n"
+    lines = []
+    for record in result.history:
+        f, g, k = record["objective"], record["gradient"], record["iteration"]
+        if k == 0:
+            lines.append(f"init f {f:5.3e} |g| {g:5.3e}\n")
+        else:
+            lines.append(f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n")
+    return "".join(lines)
+
+
+def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:
+    """What only we know, for the lines behind the weights."""
+    row = settings.row
+    asked = "" if settings.gap is None else f" --gap {settings.gap:g}"
+    return (
+        f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {settings.C:.17g} -B {settings.bias:.17g}{asked}",
+        f"# {certificate.line()}",
+        "# Stopped: " + "; ".join(dict.fromkeys(r.status.advice for r in results)),
+    )
+
+
+class _Recorder:
+    """Hands a solver's records to the progress bar, the log and the picture."""
+
+    def __init__(self, settings: Settings, console: Any):
+        self.console, self.target = console, settings.gap
+        self.history = None
+        if settings.solver_log or settings.plot:
+            from svmtool.training.history import History
+
+            self.history = History(settings.solver_log, settings.plot)
+
+    def record(self, **fields: Any) -> None:
+        self.console.progress(target=self.target, **fields)
+        if self.history is not None:
+            self.history.record(**fields)
+
+    def __enter__(self) -> _Recorder:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self.history is not None:
+            self.history.__exit__(*exception)
+
+
+class _Interruptible:
+    """While it lasts the first Ctrl-C only sets a flag that solvers look at; the second one is final."""
+
+    def __enter__(self) -> StopFlag:
+        self.flag = StopFlag()
+        try:
+            self.before = signal.signal(signal.SIGINT, self._handle)
+        except ValueError:  # not the main thread: Python delivers signals elsewhere
+            self.before = None
+        return self.flag
+
+    def _handle(self, *_: Any) -> None:
+        if self.flag.set:
+            raise KeyboardInterrupt
+        self.flag.set = True
+
+    def __exit__(self, *_: Any) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+
+

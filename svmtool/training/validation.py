@@ -1,0 +1,119 @@
+"""Cross-validation (-v) and LIBLINEAR's search for C (-C)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from svmtool.compiled import threads
+from svmtool.errors import SvmtoolError
+from svmtool.formats.svmlight import Table
+from svmtool.problem.rows import CsrRows
+from svmtool.settings import Settings
+from svmtool.training import folds as draws
+from svmtool.training.multiclass import Problems, take
+
+MAX_C = 1024.0
+UNMOVED_ROUNDS = 5  # values of C in a row at which no fold's w moves: the search ends
+UNMOVED = 1e-15
+DEFAULT_FOLDS = 5
+
+
+class Folds:
+    """The folds of one data set, drawn once; each is copied when it is used, so that memory stays bounded."""
+
+    def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any, wanted: int):
+        self.table, self.settings, self.row_weights, self.console = table, settings, row_weights, console
+        if wanted > len(table) > 0:
+            console.warn(draws.TOO_MANY_FOLDS)
+        if settings.stratified:
+            self.order, self.starts = draws.stratified_folds(table.labels, wanted, settings.seed)
+        else:
+            self.order, self.starts = draws.liblinear_folds(len(table), wanted, settings.seed)
+        self.count = len(self.starts) - 1
+
+    def evaluate(self, settings: Settings, warm: list | None = None) -> tuple[np.ndarray, bool]:
+        """Predictions for every row, each by the model that has not seen it, and whether any w moved.
+
+        warm holds a weight matrix a fold (or None); it is replaced by the new one.
+        """
+        predictions = np.empty(len(self.table))
+        moved = [False] * self.count
+        missing: list[list[int]] = [[] for _ in range(self.count)]
+
+        def one(k: int) -> None:
+            inside, outside = draws.fold_rows(self.order, self.starts, k)
+            weights = None if self.row_weights is None else self.row_weights[inside]
+            problems = Problems(take(self.table, inside), settings, weights)
+            missing[k] = problems.missing
+            start = warm[k] if warm is not None else None
+            results = problems.fit(start)
+            W = problems.weights(results)
+            moved[k] = start is None or float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
+            if warm is not None:
+                warm[k] = W
+            predictions[outside] = problems.model(W).predict(take(self.table, outside))
+
+        threads.run_blocks(one, self.count)
+        for labels in missing:
+            for label in labels:
+                self.console.warn(f"WARNING: class label {label} specified in weight is not found")
+        return predictions, any(moved)
+
+    def rate(self, predictions: np.ndarray) -> float:
+        """Share of rows whose label is predicted."""
+        return float(np.count_nonzero(predictions == self.table.labels)) / len(self.table)
+
+
+def cross_validate(table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any) -> int:
+    """-v: LIBLINEAR's line on stdout, also when quiet."""
+    assert settings.folds is not None
+    folds = Folds(table, settings, row_weights, console, settings.folds)
+    predictions, _ = folds.evaluate(settings)
+    console.out(f"Cross Validation Accuracy = {percent(folds.rate(predictions))}%\n")
+    return 0
+
+
+def search_C(table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any) -> int:
+    """-C: double C from a small value; each fold starts from its answer at the last C (beta-seeding, Section 4.1).
+
+    Starting value, end and ties are LIBLINEAR's: the smallest of equally good values wins, and the
+    search ends early once no fold's w has moved for five values in a row.
+    """
+    wanted = settings.folds if settings.folds is not None else DEFAULT_FOLDS
+    console.out(f"Doing parameter search with {wanted}-fold cross validation.\n")
+    folds = Folds(table, settings, row_weights, console, wanted)
+    C = min(settings.C if settings.C_given else smallest_C(table, settings.bias), MAX_C)
+    best_C, best_rate = C, 0.0
+    warm: list = [None] * folds.count
+    unmoved = 0
+    while C <= MAX_C:
+        predictions, moved = folds.evaluate(settings._replace(C=C), warm)
+        rate = folds.rate(predictions)
+        unmoved = 1 if moved else unmoved + 1
+        if rate > best_rate:
+            best_C, best_rate = C, rate
+        console.solver(f"log2c={math.log2(C):7.2f}\trate={percent(rate)}\n")
+        if unmoved == UNMOVED_ROUNDS:
+            break
+        C *= 2.0
+    else:
+        console.solver("WARNING: maximum C reached.\n")
+    console.out(f"Best C = {best_C:g}  CV accuracy = {percent(best_rate)}%\n")
+    return 0
+
+
+def smallest_C(table: Table, bias: float) -> float:
+    """LIBLINEAR's first C for the squared hinge: a power of two below 1 / (2 n max |x_i|^2)."""
+    rows = CsrRows(table.indptr, table.indices, table.values, table.n_features, bias)
+    largest = float(np.max(rows.square_norms(), initial=0.0))
+    if largest <= 0:
+        raise SvmtoolError("the search for C needs rows with features: every row of the data is empty; give -c")
+    return 2.0 ** math.floor(math.log2(1.0 / (2.0 * len(table) * largest)))
+
+
+def percent(share: float) -> str:
+    """A share as C's printf shows 100 times it with %g."""
+    return f"{100.0 * share:g}"

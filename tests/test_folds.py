@@ -1,0 +1,117 @@
+"""The folds of LIBLINEAR and LIBSVM, drawn as they draw them."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from svmtool.errors import SvmtoolError
+from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, stratified_folds
+
+
+def glibc():
+    try:
+        library = ctypes.CDLL("libc.so.6")
+    except OSError:
+        pytest.skip("no glibc here to compare with")
+    return library
+
+
+def naive_shuffle(n: int, draws: list[int]) -> list[int]:
+    order = list(range(n))
+    for i in range(n):
+        j = i + draws[i] % (n - i)
+        order[i], order[j] = order[j], order[i]
+    return order
+
+
+def test_the_first_numbers_are_those_of_an_unseeded_program():
+    assert GlibcRand().draw(3).tolist() == [1804289383, 846930886, 1681692777]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 42, 2**31 - 1, 2**31, 2**32 - 1])
+def test_every_seed_gives_the_numbers_of_the_c_library(seed):
+    libc = glibc()
+    libc.srand(ctypes.c_uint(seed))
+    assert GlibcRand(seed).draw(1000).tolist() == [libc.rand() for _ in range(1000)]
+
+
+def test_the_folds_of_heart_scale_start_as_liblinear_draws_them():
+    order, starts = liblinear_folds(270, 5)
+    assert order[:5].tolist() == [73, 258, 15, 31, 33]
+    assert starts.tolist() == [0, 54, 108, 162, 216, 270]
+    assert order.tolist() == naive_shuffle(270, GlibcRand().draw(270).tolist())
+
+
+@pytest.mark.parametrize(("rows", "folds"), [(1, 2), (2, 2), (7, 3), (10, 10), (10, 99), (1000, 7)])
+def test_folds_share_out_all_rows(rows, folds):
+    order, starts = liblinear_folds(rows, folds)
+    used = min(rows, folds)
+    assert sorted(order.tolist()) == list(range(rows))
+    assert starts.tolist() == [k * rows // used for k in range(used + 1)]
+    for k in range(used):
+        rest, held_out = fold_rows(order, starts, k)
+        assert sorted([*rest, *held_out]) == list(range(rows))
+        assert len(held_out) == starts[k + 1] - starts[k]
+        assert rest.tolist() == [r for r in order.tolist() if r not in set(held_out.tolist())]
+
+
+def naive_stratified(labels: list[int], folds: int) -> tuple[list[int], list[int]]:
+    """LIBSVM's way, step by step."""
+    classes = list(dict.fromkeys(labels))
+    if classes == [-1, 1]:
+        classes = [1, -1]
+    rand = GlibcRand()
+    shuffled = []
+    for c in classes:
+        rows = [i for i, label in enumerate(labels) if label == c]
+        for i in range(len(rows)):
+            j = i + int(rand.draw(1)[0]) % (len(rows) - i)
+            rows[i], rows[j] = rows[j], rows[i]
+        shuffled.append(rows)
+    order, starts = [], [0]
+    for f in range(folds):
+        for rows in shuffled:
+            order += rows[f * len(rows) // folds : (f + 1) * len(rows) // folds]
+        starts.append(len(order))
+    return order, starts
+
+
+@pytest.mark.parametrize("classes", [[-1, 1], [1, -1], [3, 1, 2], [5], [0, 1], [2, -1]])
+def test_stratified_folds_are_those_of_libsvm(classes):
+    labels = np.random.default_rng(7).choice(classes, 101).astype(float)
+    labels[: len(classes)] = classes  # the order of first appearance
+    order, starts = stratified_folds(labels, 4)
+    wanted_order, wanted_starts = naive_stratified(labels.astype(int).tolist(), 4)
+    assert order.tolist() == wanted_order
+    assert starts.tolist() == wanted_starts
+
+
+def test_stratified_folds_share_out_each_class_evenly():
+    labels = np.repeat([1.0, 2.0], [60, 12])
+    order, starts = stratified_folds(labels, 3, seed=5)
+    for k in range(3):
+        held_out = labels[fold_rows(order, starts, k)[1]]
+        assert (held_out == 1).sum() == 20 and (held_out == 2).sum() == 4
+
+
+def test_as_many_folds_as_rows_leave_one_out():
+    order, starts = stratified_folds(np.array([1.0, -1, 1, -1]), 4)
+    assert order.tolist() == liblinear_folds(4, 4)[0].tolist()
+    assert starts.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_seeds_draw_differently_and_repeat():
+    first, again, other = (liblinear_folds(50, 5, seed)[0].tolist() for seed in (3, 3, 4))
+    assert first == again
+    assert first != other
+    assert liblinear_folds(50, 5, 1)[0].tolist() == liblinear_folds(50, 5)[0].tolist()
+
+
+def test_no_rows_or_one_fold_is_refused():
+    with pytest.raises(SvmtoolError, match="at least one row"):
+        liblinear_folds(0, 5)
+    with pytest.raises(SvmtoolError, match="n must >= 2"):
+        liblinear_folds(10, 1)

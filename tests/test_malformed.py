@@ -1,0 +1,162 @@
+"""Lines that the reader takes and lines that it refuses, one by one, and that both its readings agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from svmtool.errors import DataError
+from svmtool.formats import svmlight
+from svmtool.formats.odd_line import parse_line
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "d.txt"
+
+    def write(text: bytes) -> str:
+        path.write_bytes(text)
+        return str(path)
+
+    return write
+
+
+def rows_of(table) -> list[tuple[float, dict[int, float]]]:
+    """Each row as (label, {index from 1: value})."""
+    rows = []
+    for k in range(len(table)):
+        part = slice(table.indptr[k], table.indptr[k + 1])
+        indices = (table.indices[part].astype(np.int64) + 1).tolist()
+        rows.append((float(table.labels[k]), dict(zip(indices, table.values[part].tolist(), strict=True))))
+    return rows
+
+
+TAKEN = [
+    (b"1 1:2", (1.0, {1: 2.0})),
+    (b"  1\t1:2 \t 3:4 ", (1.0, {1: 2.0, 3: 4.0})),
+    (b"1 1:2\r", (1.0, {1: 2.0})),
+    (b"1 1:2 \r", (1.0, {1: 2.0})),
+    (b"1 \r", (1.0, {})),
+    (b"-1", (-1.0, {})),
+    (b"1 +1:1 02:+3", (1.0, {1: 1.0, 2: 3.0})),
+    (b"1 1: 3", (1.0, {1: 3.0})),
+    (b"1e0 1:1", (1.0, {1: 1.0})),
+    (b"0x1 1:1", (1.0, {1: 1.0})),
+    (b"1.9 1:.5", (1.9, {1: 0.5})),
+    (b"1e-400 1:1", (0.0, {1: 1.0})),
+    (b"3000000000 1:1.", (3e9, {1: 1.0})),
+    (b"1 2147483647:1", (1.0, {2147483647: 1.0})),
+    (b"1 1:0 7:0", (1.0, {1: 0.0, 7: 0.0})),
+]
+
+REFUSED = [
+    (b"-1\r", "-1\\r", "carriage return"),
+    (b"", "", "line is empty"),
+    (b"   ", "", "line is empty"),
+    (b"\r", "", "line is empty"),
+    (b"# comment", "#", "label is not a number"),
+    (b"a 1:1", "a", "label is not a number"),
+    (b"1,2 1:1", "1,2", "label is not a number"),
+    (b"\xef\xbb\xbf1 1:2", "\\ufeff1", "label is not a number"),
+    (b"- 1:1", "-", "label is not a number"),
+    (b"1:1 2:1", "1:1", "label is missing"),
+    (b"nan 1:1", "nan", "label is not finite"),
+    (b"-inf 1:1", "-inf", "label is not finite"),
+    (b"1e400 1:1", "1e400", "label is not finite"),
+    (b"1 1:1 # note", "#", "no colon"),
+    (b"1 1:1 # a:1", "#", "no colon"),
+    (b"1 1", "1", "no colon"),
+    (b"1 1:2 5", "5", "no colon"),
+    (b"1 5 1:2", "5", "no colon"),
+    (b"1 1 :2", "1", "no colon"),
+    (b"1 -", "-", "no colon"),
+    (b"1 :5", ":5", "index is missing"),
+    (b"1 :", ":", "index is missing"),
+    (b"1 qid:1 1:2", "qid:1", "index is not a whole number"),
+    (b"1 1.0:1", "1.0:1", "index is not a whole number"),
+    (b"1 1e0:1", "1e0:1", "index is not a whole number"),
+    (b"1 0x1:1", "0x1:1", "index is not a whole number"),
+    (b"1 0:1", "0:1", "indices start at 1"),
+    (b"1 -1:1", "-1:1", "indices start at 1"),
+    (b"1 2:1 1:1", "1:1", "must ascend"),
+    (b"1 3:1 3:1", "3:1", "twice"),
+    (b"1 2147483648:1", "2147483648:1", "exceeds 2147483647"),
+    (b"1 4294967297:1", "4294967297:1", "exceeds 2147483647"),
+    (b"1 9223372036854775809:1", "9223372036854775809:1", "exceeds 2147483647"),
+    (b"1 1:", "1:", "value is missing"),
+    (b"1 1: ", "1:", "value is missing"),
+    (b"1 1: 2:3", "1: 2:3", "value is not a number"),
+    (b"1 1::5", "1::5", "value is not a number"),
+    (b"1 1:2:3", "1:2:3", "value is not a number"),
+    (b"1 1:abc", "1:abc", "value is not a number"),
+    (b"1 1:1.5.2", "1:1.5.2", "value is not a number"),
+    (b"1 1:1,5", "1:1,5", "value is not a number"),
+    (b"1 1:1d0", "1:1d0", "value is not a number"),
+    (b"1 1:1e", "1:1e", "value is not a number"),
+    (b"1 1:0x", "1:0x", "value is not a number"),
+    (b"1 1:--1", "1:--1", "value is not a number"),
+    (b"1 1:2\f", "1:2\\x0c", "value is not a number"),
+    (b"1 1:2\r1 1:3\r", "1:2\\r1", "value is not a number"),
+    (b"1 1:2\0 2:3", "1:2\\x00", "value is not a number"),
+    (b"1 1:nan", "1:nan", "value is not finite"),
+    (b"1 1:-inf", "1:-inf", "value is not finite"),
+    (b"1 1:1e400", "1:1e400", "beyond the range"),
+    (b"1 1:-1e400", "1:-1e400", "beyond the range"),
+    (b"1 1:1e-310", "1:1e-310", "too close to zero"),
+    (b"1 1:1e-400", "1:1e-400", "too close to zero"),
+    (b"1 1:0.00e0 2:0x1p-1080", "2:0x1p-1080", "too close to zero"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line, row", TAKEN)
+def test_taken(file, line, row):
+    assert rows_of(svmlight.read(file(line))) == [row]
+    assert rows_of(svmlight.read(file(line + b"\n" + line + b"\n"))) == [row, row]
+    label, indices, values = parse_line(line, 1, "d")
+    assert (label, dict(zip(indices, values, strict=True))) == row
+
+
+@pytest.mark.parametrize("line, token, reason", REFUSED)
+@pytest.mark.parametrize("before", [0, 3])
+def test_refused(file, line, token, reason, before):
+    path = file(b"1 1:2\n" * before + line + b"\n")
+    for attempt in (svmlight.read, lambda p: list(svmlight.blocks(p, 64))):
+        with pytest.raises(DataError) as caught:
+            attempt(path)
+        text = str(caught.value)
+        assert text.startswith(f"Wrong input format at line {before + 1}: {path}: ")
+        assert reason in text and (not token or f"token '{token}'" in text or f'token "{token}"' in text)
+        assert caught.value.exit_code == 1
+
+
+def test_an_empty_line_at_the_very_end_is_refused(file):
+    with pytest.raises(DataError, match="line 2: .*empty"):
+        svmlight.read(file(b"1 1:2\n\n"))
+
+
+pieces = st.sampled_from(
+    [b"1", b"0", b"7", b"12", b"99999999", b".", b"-", b"+", b"e", b"E5", b":", b":", b" ", b" ", b"\t", b"\r", b"\f",
+     b"\0", b"x", b"0x", b"nan", b"inf", b"#", b",", b"1:2", b" 3:0.5", b" 4:-1e-3", b"1 ", b"123456789012345678901",
+     b"e-400"]
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=1500)
+@given(st.lists(pieces, max_size=10).map(b"".join))
+@example(b"1 1:0.12345678901234567890e1\r")
+@example(b"1 12345678:1")
+def test_the_compiled_loop_and_the_full_grammar_agree(tmp_path_factory, line):
+    """Whatever the line: the loop takes it as the full grammar does, or leaves it to that."""
+    path = tmp_path_factory.getbasetemp() / "line"
+    path.write_bytes(line + b"\n")
+    try:
+        label, indices, values = parse_line(line, 1, str(path))
+    except DataError as e:
+        with pytest.raises(DataError) as caught:
+            svmlight.read(str(path))
+        assert str(caught.value) == str(e)
+    else:
+        ours = rows_of(svmlight.read(str(path)))
+        assert repr(ours) == repr([(label, dict(zip(indices, values, strict=True)))])

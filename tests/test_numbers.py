@@ -1,0 +1,170 @@
+"""Numbers and text: printf's %g and %.17g to the letter, strtod, atof, atoi; and the just-in-time twin of the loops."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svmtool.formats import numbers
+
+rng = np.random.default_rng(5)
+
+
+def printed(values, digits: int) -> list[str]:
+    return numbers.format_numbers(np.asarray(values, float), digits).decode().splitlines()
+
+
+def expected(values, digits: int) -> list[str]:
+    return [f"{x:.{digits}g}" if x == x else "nan" for x in np.asarray(values, float).tolist()]
+
+
+GROUPS = {
+    "bit patterns": np.abs(rng.integers(0, 2**64, 30000, dtype=np.uint64).view(float)),
+    "negative": -rng.random(2000),
+    "unit interval": rng.random(20000),
+    "normal": rng.normal(size=20000),
+    "short decimals": np.round(rng.random(20000), 4),
+    "shifted decimals": rng.integers(0, 10**7, 20000) * 10.0 ** rng.integers(-30, 30, 20000),
+    "whole": rng.integers(0, 10**9, 20000),
+    "large whole": rng.integers(0, 2**63 - 1, 20000),
+    "ties of six digits": np.concatenate([rng.integers(0, 4 * 10**6, 20000) / 64, 10 * np.arange(999000, 1000100) + 5]),
+    "ties of seventeen digits": 10 * rng.integers(10**16, 9 * 10**16, 5000) + 5,
+    "powers of ten": 10.0 ** np.arange(-323, 309),
+    "below powers of ten": np.nextafter(10.0 ** np.arange(-300, 309), 0),
+    "powers of two": 2.0 ** np.arange(-1074, 1024),
+    "fives": np.outer([1, 3, 5, 7, 25, 5**10, 5**20], 2.0 ** np.arange(-200, 200)).ravel(),
+    "edges": [0.0, -0.0, 1, 999999, 999999.5, 9999995, 1e16, 1e17, 99999999999999995, 5e-324, 1e-4, 9.9999995e-5,
+              0.99999995, 1.7976931348623157e308, float("inf"), -float("inf"), float("nan"), 2.0**63, -(2.0**63)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("digits", [6, 17])
+@pytest.mark.parametrize("group", GROUPS)
+def test_prints_like_c(group, digits):
+    assert printed(GROUPS[group], digits) == expected(GROUPS[group], digits)
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.lists(st.floats(), min_size=1), st.sampled_from([6, 17]))
+def test_prints_any_double_like_c(values, digits):
+    assert printed(values, digits) == [numbers.format_one(x, digits) for x in values]
+
+
+def test_the_sign_of_nan_is_printed_as_c_does():
+    assert printed([np.copysign(np.nan, -1.0)], 6) == ["-nan"] == [numbers.format_one(-float("nan"), 17)]
+
+
+def test_every_number_survives_seventeen_digits():
+    text = numbers.format_numbers(GROUPS["bit patterns"], 17)
+    back = np.array([float(t) for t in text.split()])
+    same = back.view(np.int64) == GROUPS["bit patterns"].view(np.int64)
+    assert (same | np.isnan(back)).all()
+
+
+def test_separators_rows_and_more_than_one_step():
+    values = np.arange(20000.0)
+    assert numbers.format_numbers(values, 17, b" ").decode() == "".join(f"{k} " for k in range(20000))
+    table = values[:19998].reshape(-1, 3)
+    wanted = "".join(f"{a:g}, {b:g}, {c:g} ;\n" for a, b, c in table.tolist())
+    assert numbers.format_rows(table, 6, b", ", b" ;\n").decode() == wanted
+    assert numbers.format_numbers(np.empty(0), 6) == b""
+    with pytest.raises(ValueError):
+        numbers.format_numbers(values, 8)
+
+
+def test_a_number_that_the_loop_leaves_open_is_printed_by_python(monkeypatch):
+    """The loop settles all numbers we know of, so one is declared open here."""
+
+    class Hesitant:
+        def bind(self, flat, out, between, end, state):
+            true = loop.bind(flat, out, between, end, state)
+
+            def call(stop, per_row, digits):
+                at = int(state[0])
+                opened = next((k for k in range(at, stop) if flat[k] == 0.3), stop)
+                return true(opened, per_row, digits) or int(opened < stop)
+
+            return call
+
+    from svmtool.compiled import number_loops
+
+    loop = number_loops.format_values
+    monkeypatch.setattr(number_loops, "format_values", Hesitant())
+    assert numbers.format_rows(np.array([[0.3, 1], [2, 0.3], [0.3, 0.3]]), 17).decode() == (
+        "0.29999999999999999 1\n2 0.29999999999999999\n0.29999999999999999 0.29999999999999999\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [("1", 1.0), (" \t\n-2.5e1", -25.0), ("+.5", 0.5), ("5.", 5.0), ("0x10", 16.0), ("0X1P-1", 0.5), ("-0x.8", -0.5),
+     ("inf", float("inf")), ("-Infinity", -float("inf")), ("1e400", float("inf")), ("0x1p5000", float("inf"))],
+)  # fmt: skip
+def test_parse_number(text, value):
+    assert numbers.parse_number(text) == numbers.parse_number(text.encode()) == value
+
+
+def test_parse_number_knows_nan():
+    assert all(np.isnan(numbers.parse_number(t)) for t in ("nan", "-NAN", "nan(12ab)"))
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "a", "1a", "1 ", "1e", "0x", "1_0", "1,5", "--1", "infi", "e5", ".", "0x1p", "\u0661"]
+)
+def test_parse_number_refuses(text):
+    with pytest.raises(ValueError):
+        numbers.parse_number(text)
+
+
+@pytest.mark.parametrize(
+    "text, real, whole",
+    [("", 0.0, 0), ("abc", 0.0, 0), (" 12abc", 12.0, 12), ("1.9", 1.9, 1), ("-3e2x", -300.0, -3), ("0x1F", 31.0, 0),
+     ("1e", 1.0, 1), ("+7", 7.0, 7), ("- 7", 0.0, 0), ("3000000000", 3e9, -1294967296), ("1e400", float("inf"), 1),
+     ("99999999999999999999", 1e20, -1), (".5.5", 0.5, 0)],
+)  # fmt: skip
+def test_prefixes(text, real, whole):
+    assert numbers.parse_prefix(text) == real
+    assert numbers.parse_int_prefix(text) == whole
+
+
+TWIN = """
+import hashlib, sys
+import numpy as np
+from svmtool.formats import numbers, svmlight
+from svmtool.cli import scale
+rng = np.random.default_rng(9)
+values = np.concatenate([rng.integers(0, 2**64, 2000, dtype=np.uint64).view(float), rng.random(500), np.arange(500)])
+values = values[np.isfinite(values) & ((abs(values) > 2.3e-308) | (values == 0))]
+text = numbers.format_numbers(values, 17) + numbers.format_numbers(values, 6)
+with open(sys.argv[1], "wb") as f:
+    for k, token in enumerate(text.split()):
+        f.write(b"%d %d:%s %d:%d\\r\\n" % (k % 3, k % 50 + 1, token, k % 50 + 60, k))
+table = svmlight.read(sys.argv[1])
+assert len(table) == 2 * len(values)
+digest = hashlib.sha256(text)
+for a in (table.labels, table.indptr, table.indices, table.values):
+    digest.update(a.tobytes())
+print(digest.hexdigest(), flush=True)
+sys.exit(scale.main(["--threads", "2", sys.argv[1]]))
+"""
+
+
+def twin(tmp_path, mode: str) -> tuple[int, str]:
+    environment = {**os.environ, "SVMTOOL_LOOPS": mode}
+    command = [sys.executable, "-c", TWIN, str(tmp_path / "d")]
+    done = subprocess.run(command, env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    return len(done.stdout), hashlib.sha256(done.stdout).hexdigest()
+
+
+def test_loops_compiled_ahead_and_just_in_time_agree(tmp_path):
+    ahead, just_in_time = twin(tmp_path, "auto"), twin(tmp_path, "jit")
+    assert ahead == just_in_time
+    assert ahead[0] > 100_000

@@ -1,0 +1,355 @@
+"""svm-predict against what LIBLINEAR 2.50's predict did, and what it does beyond that."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import subprocess
+import sys
+
+import compat_cases
+import numpy as np
+import pytest
+
+from svmtool.cli import predict
+from svmtool.compiled import threads
+from svmtool.formats import linear_model, scored_text, svmlight
+from svmtool.formats.source import open_source
+from svmtool.metrics import ClassCounts, RankCurve, determination
+from svmtool.model import LinearModel
+
+CASES = [case for case in compat_cases.cases("liblinear") if case["tool"] == "predict"]
+TWO = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias -1\nw\n0.5 \n-0.25 \n"
+ROWS = "+1 1:1 2:0.5\n-1 1:-1 2:0.25\n0 2:1\n"
+ANSWERS = "1\n-1\n-1\n"
+
+
+@pytest.fixture(autouse=True)
+def threads_as_before():
+    yield
+    threads.set_count(None)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Call predict's main() in the temporary folder with the files t (ROWS) and m (TWO); returns the outcome."""
+    (tmp_path / "t").write_text(ROWS)
+    (tmp_path / "m").write_text(TWO)
+
+    def call(*argv: str) -> compat_cases.Outcome:
+        return compat_cases.run_inside({"tool": "predict", "args": argv}, tmp_path, monkeypatch)
+
+    return call
+
+
+# What the reference did, case by case
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_predict_does_what_liblinear_did(case, tmp_path, monkeypatch):
+    compat_cases.lay_out(case, tmp_path)
+    got = compat_cases.run_inside(case, tmp_path, monkeypatch)
+    assert got.exit == case["exit"], got.stderr
+    compat_cases.check_stderr(case["stderr"], got.stderr)
+    compat_cases.check_stdout(case, got.stdout)
+    for name, content in case["outputs"].items():
+        if case["exit"]:  # the reference leaves an empty or half-written file; ours leaves nothing
+            assert not (tmp_path / name).exists()
+        else:
+            assert (tmp_path / name).read_text() == content
+    left = {p.name for p in tmp_path.iterdir()} - {*case["files"], *case["outputs"]}
+    assert not left, "temporary files stay behind"
+
+
+@pytest.mark.parametrize("solver", [0, 1, 4, 6, 11, 13, 21])
+@pytest.mark.parametrize("options", [(), ("-b", "1")])
+def test_every_kind_of_model_gives_the_bytes_of_liblinear(solver, options, reference, tmp_path, command, data):
+    name = "diabetes" if solver in (11, 13) else "digits"
+    train, test = data / name, data / (name if name == "diabetes" else "digits.t")
+    model = tmp_path / "model"
+    subprocess.run([reference["train"], "-q", "-s", str(solver), train, model], check=True)
+    theirs = subprocess.run([reference["predict"], *options, test, model, tmp_path / "o1"], capture_output=True)
+    ours = command("predict", *options, test, model, tmp_path / "o2")
+    assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
+    assert ours.stderr == theirs.stderr
+    if theirs.returncode == 0:
+        assert (tmp_path / "o2").read_bytes() == (tmp_path / "o1").read_bytes()
+
+
+def test_the_plain_job_needs_no_numpy(tmp_path, heart_scale):
+    """Classification without extras; the loops' own package decides whether it imports numpy, so that is set aside."""
+    (tmp_path / "m").write_text(TWO)
+    code = (
+        "import sys, svmtool.compiled; had = 'numpy' in sys.modules\n"
+        "from svmtool.cli.predict import main\n"
+        "assert main(sys.argv[1:]) == 0\n"
+        "assert had or 'numpy' not in sys.modules\n"
+        "assert not {'numba', 'scipy', 'click', 'tqdm'} & set(sys.modules)\n"
+        "assert 'svmtool.model' not in sys.modules and 'svmtool.formats.svmlight' not in sys.modules\n"
+    )
+    from svmtool.compiled import _library
+
+    if _library is None:
+        pytest.skip("loops are compiled just in time here, with numba")
+    argv = [sys.executable, "-c", code, heart_scale, tmp_path / "m", tmp_path / "o"]
+    done = subprocess.run(argv, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+# Options
+
+
+def test_options_are_read_as_the_reference_reads_them(run, tmp_path):
+    assert run("-bogus", "2x", "-quiet", "t", "m", "o", "-b", "0").stdout == ""
+    assert (tmp_path / "o").read_text().startswith("labels 1 -1\n1 0.592667 0.407333\n")
+    run("-b", "x", "t", "m", "o")
+    assert (tmp_path / "o").read_text() == ANSWERS
+
+
+@pytest.mark.parametrize("argv", [("-b",), ("-q",), ("t",), ("-b", "1"), ("-q", "t")])
+def test_too_little_shows_usage(argv, run):
+    got = run(*argv)
+    assert (got.exit, got.stderr) == (1, "")
+    assert got.stdout.startswith("Usage: predict [options] test_file model_file output_file\n")
+
+
+@pytest.mark.parametrize("argv", [("--score", "x"), ("-z",), ("--thread=2",)])
+def test_unknown_options_are_named(argv, run):
+    got = run(*argv, "t", "m", "o")
+    assert got.exit == 1
+    assert got.stderr == f"unknown option: {argv[0]}\n"
+
+
+@pytest.mark.parametrize("argv", [("--threads", "0"), ("--threads=x",), ("--scores",), ("--scores=",)])
+def test_bad_values_of_long_options_are_one_sentence(argv, run):
+    got = run(*argv, "t", "m", "o") if len(argv) == 2 or "=" in argv[0] else run(*argv)
+    assert got.exit == 1
+    assert got.stderr.startswith("ERROR: --") and got.stderr.count("\n") == 1
+
+
+def test_help_and_version(run):
+    page = run("--help")
+    assert page.exit == 0 and "--metrics" in page.stdout
+    assert run("--version").stdout.startswith("svm-predict (svmtool) ")
+
+
+def test_both_inputs_from_standard_input_are_refused(run):
+    assert run("-", "-", "o").stderr.startswith("ERROR: test_file and model_file cannot both")
+
+
+# Inputs and outputs
+
+
+def test_standard_streams_and_compressed_files(command, tmp_path):
+    (tmp_path / "m").write_text(TWO)
+    (tmp_path / "t.gz").write_bytes(gzip.compress(ROWS.encode()))
+    done = command("predict", "-", "m", "-", input=ROWS.encode())
+    assert done.stdout.decode() == ANSWERS + "Accuracy = 66.6667% (2/3)\n"
+    assert command("predict", "t.gz", "m", "/dev/stdout").stdout == done.stdout
+    assert command("predict", "-q", "t.gz", "-", "-", input=TWO.encode()).stdout.decode() == ANSWERS
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ("1 1:1\n1 1:nan\n", "Wrong input format at line 2: t: token '1:nan': "),
+        (ROWS * 40000 + "1 2:1 1:1\n" + ROWS, "Wrong input format at line 120001: t: token '1:1': "),
+        ("1 1:1\n\n", "Wrong input format at line 2: t: "),
+    ],
+)
+@pytest.mark.parametrize("as_stream", [False, True])
+def test_a_bad_line_leaves_the_old_output(rows, sentence, as_stream, run, tmp_path):
+    name = "t.gz" if as_stream else "t"
+    (tmp_path / name).write_bytes(gzip.compress(rows.encode()) if as_stream else rows.encode())
+    (tmp_path / "o").write_text("old")
+    got = run(name, "m", "o")
+    assert got.exit == 1
+    assert got.stderr.startswith(sentence.replace(" t:", f" {name}:"))
+    assert (tmp_path / "o").read_text() == "old"
+
+
+def test_a_full_disk_is_an_error(command, tmp_path):
+    (tmp_path / "m").write_text(TWO)
+    (tmp_path / "t").write_text(ROWS)
+    done = command("predict", "t", "m", "/dev/full")
+    assert done.returncode == 1
+    assert done.stderr.decode().startswith("can't write /dev/full")
+
+
+def test_the_test_file_may_be_the_output(run, tmp_path):
+    assert run("t", "m", "t").exit == 0
+    assert (tmp_path / "t").read_text() == ANSWERS
+
+
+def test_an_empty_test_file(run, tmp_path):
+    (tmp_path / "t").write_text("")
+    assert run("t", "m", "o").stdout == "Accuracy = -nan% (0/0)\n"
+    (tmp_path / "m").write_text(TWO.replace("L2R_LR", "L2R_L2LOSS_SVR").replace("label 1 -1\n", ""))
+    assert run("t", "m", "o").stdout == (
+        "Mean squared error = -nan (regression)\nSquared correlation coefficient = -nan (regression)\n"
+    )
+    assert (tmp_path / "o").read_text() == ""
+
+
+def test_a_model_of_no_classes_cannot_predict(run, tmp_path):
+    (tmp_path / "m").write_text("solver_type L2R_LR\nnr_class 0\nlabel\nnr_feature 0\nbias -1\nw\n")
+    assert "no classes" in run("t", "m", "o").stderr
+
+
+# Scoring, block by block
+
+
+def naive_decisions(model: LinearModel, rows: list[tuple[float, dict[int, float]]]) -> np.ndarray:
+    """w.x summed from left to right."""
+    out = np.zeros((len(rows), model.columns))
+    for i, (_, x) in enumerate(rows):
+        for c in range(model.columns):
+            total = 0.0
+            for index, value in x.items():
+                if index <= model.n_features:
+                    total += model.W[index - 1, c] * value
+            if model.bias >= 0:
+                total += model.W[model.n_features, c] * model.bias
+            out[i, c] = total - (model.rho if model.word == "ONECLASS_SVM" else 0)
+    return out
+
+
+@pytest.mark.parametrize("word", ["L2R_LR", "MCSVM_CS", "L2R_L2LOSS_SVR", "ONECLASS_SVM"])
+@pytest.mark.parametrize("bias", [-1.0, 0.0, 2.5])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_threads, tmp_path, monkeypatch):
+    random = np.random.default_rng(3)
+    rows = []
+    for _ in range(400):
+        indices = np.sort(random.choice(30, random.integers(0, 12), replace=False)) + 1
+        rows.append((float(random.integers(1, 4)), dict(zip(indices.tolist(), random.normal(size=12), strict=False))))
+    labels = None if word.endswith("SVR") or word == "ONECLASS_SVM" else (3, 1, 2)
+    columns = 1 if labels is None else 3
+    model = LinearModel(word, labels, 25, bias, random.normal(size=(25 + (bias >= 0), columns)), rho=0.3)
+    lines = [f"{y:g} " + " ".join(f"{j}:{v:.17g}" for j, v in x.items()) for y, x in rows]
+    lines[7] = lines[7].replace("1:", "+1:").replace("2:", "02:")  # forms that only the slow reader takes
+    lines[11] = "0x1p1 1: 3 2:0x.8p0"
+    rows[11] = (2.0, {1: 3.0, 2: 0.5})
+    lines[13] = "1 5:1 99999999:7"
+    rows[13] = (1.0, {5: 1.0})
+    text = "\n".join(lines).encode()  # the last line without its newline
+    wanted = naive_decisions(model, rows)
+    (tmp_path / "t").write_bytes(text)
+    (tmp_path / "t.gz").write_bytes(gzip.compress(text + b"\n"))
+    path = str(tmp_path / "m")
+    linear_model.write(path, model)
+    stored = linear_model.read_stored(path)
+    threads.set_count(n_threads)
+    for block, ahead, stream in ((1 << 18, 1 << 14, 1 << 23), (300, 8, 512), (40, 1, 64)):
+        monkeypatch.setattr(scored_text, "BLOCK", block)
+        monkeypatch.setattr(scored_text, "AHEAD", ahead)
+        monkeypatch.setattr(scored_text, "STREAM", stream)
+        for name in ("t", "t.gz"):
+            with open_source(str(tmp_path / name)) as source:
+                parts = [
+                    (list(b.labels.items[: b.n]), list(b.decisions.items[: b.n * columns]))
+                    for b in scored_text.scored_blocks(source, stored)
+                ]
+            assert [y for labels, _ in parts for y in labels] == [y for y, _ in rows]
+            assert [d for _, decisions in parts for d in decisions] == wanted.reshape(-1).tolist()
+    table = svmlight.read(str(tmp_path / "t"))
+    assert model.decision_values(table).tolist() == wanted.tolist()
+    assert linear_model.read(path).predict(table).tolist() == model.labels_from(wanted).tolist()
+
+
+def test_many_short_rows_in_a_block_find_room(run, tmp_path):
+    (tmp_path / "t").write_text("1\n" * 300000)
+    assert run("t", "m", "o").stdout == "Accuracy = 0% (0/300000)\n"
+    assert (tmp_path / "o").read_text() == "-1\n" * 300000
+
+
+def test_nan_decides_as_in_the_reference():
+    decisions = np.array([[np.nan, 1.0, 2.0], [1.0, np.nan, 1.0], [0.0, 0.0, 0.0]])
+    three = LinearModel("L2R_LR", (5, 6, 7), 0, -1.0, np.empty((0, 3)))
+    assert three.labels_from(decisions).tolist() == [5, 5, 5]
+    two = LinearModel("L2R_LR", (5, 6), 0, -1.0, np.empty((0, 1)))
+    assert two.labels_from(np.array([[np.nan], [0.0], [1e-300]])).tolist() == [6, 6, 5]
+
+
+# --scores and --metrics
+
+
+def test_scores_of_two_classes(run, tmp_path):
+    assert run("--scores", "s", "t", "m", "o").stdout == "Accuracy = 66.6667% (2/3)\n"
+    assert (tmp_path / "s").read_text() == "0.375\n-0.5625\n-0.25\n"
+    assert (tmp_path / "o").read_text() == ANSWERS
+
+
+def test_scores_of_three_classes_and_one_class(run, tmp_path):
+    (tmp_path / "m").write_text("solver_type L2R_LR nr_class 3 label 3 1 2 nr_feature 2 bias -1 w 1 -1 0 0 0 0.1")
+    run("-q", "--scores=s", "t", "m", "o")
+    wanted = ["1 -1 0.050000000000000003", "-1 1 0.025000000000000001", "0 0 0.10000000000000001"]
+    assert (tmp_path / "s").read_text().splitlines() == wanted
+    (tmp_path / "m").write_text("solver_type ONECLASS_SVM nr_class 2 nr_feature 2 bias -1 rho 0.25 w 0.5 -0.25")
+    run("-q", "--scores=s", "t", "m", "o")
+    assert (tmp_path / "s").read_text() == "0.125\n-0.8125\n-0.5\n"
+
+
+def test_scores_and_output_must_differ(run):
+    assert run("--scores", "o", "t", "m", "o").stderr == "ERROR: --scores and output_file are both o\n"
+
+
+def test_metrics_of_two_classes(run, tmp_path):
+    (tmp_path / "t").write_text("1 1:1\n1 1:-1\n-1 1:2\n-1 1:-3\n-1 1:-1\n")
+    lines = run("--metrics", "t", "m", "o").stdout.splitlines()
+    assert lines == [
+        "Accuracy = 60% (3/5)",
+        "Label 1: precision = 50%, recall = 50%, F1 = 50% (2 rows)",
+        "Label -1: precision = 66.6667%, recall = 66.6667%, F1 = 66.6667% (3 rows)",
+        "Macro average: precision = 58.3333%, recall = 58.3333%, F1 = 58.3333%",
+        "AUC = 0.583333",  # of six pairs three are in order and one is tied
+    ]
+    assert run("-q", "--metrics", "t", "m", "o").stdout.splitlines() == lines[1:]
+
+
+def test_metrics_of_a_regression(run, tmp_path):
+    (tmp_path / "m").write_text("solver_type L2R_L2LOSS_SVR nr_class 2 nr_feature 1 bias -1 w 1")
+    (tmp_path / "t").write_text("1 1:1\n2 1:1\n3 1:4\n")
+    lines = run("--metrics", "t", "m", "o").stdout.splitlines()
+    assert lines[2:] == ["Mean absolute error = 0.666667", "R2 = 0"]
+
+
+def test_counts_against_the_definition():
+    random = np.random.default_rng(0)
+    labels, predictions = random.integers(0, 4, 500).astype(float), random.integers(0, 3, 500).astype(float)
+    counts = ClassCounts((0, 1, 2))
+    for first in range(0, 500, 123):
+        counts.add(labels[first : first + 123], predictions[first : first + 123])
+    rows = counts.rows()
+    assert [r[0] for r in rows] == [0, 1, 2, 3]
+    for c, precision, recall, f1, n in rows:
+        right = int(((labels == c) & (predictions == c)).sum())
+        predicted, actual = int((predictions == c).sum()), int((labels == c).sum())
+        assert n == actual
+        assert precision == (right / predicted if predicted else 0)
+        assert recall == right / actual
+        assert f1 == pytest.approx(2 * precision * recall / (precision + recall) if right else 0)
+    assert counts.macro() == pytest.approx([np.mean([r[k] for r in rows]) for k in (1, 2, 3)])
+
+
+def test_area_against_all_pairs():
+    random = np.random.default_rng(1)
+    labels, scores = random.choice([1.0, -1.0, 5.0], 200), random.integers(0, 9, 200) / 3
+    curve = RankCurve(1.0, -1.0)
+    curve.add(labels[:90], scores[:90])
+    curve.add(labels[90:], scores[90:])
+    pairs = [(p > q) + 0.5 * (p == q) for p in scores[labels == 1] for q in scores[labels == -1]]
+    assert curve.area() == pytest.approx(np.mean(pairs))
+    assert math.isnan(RankCurve(1.0).area())
+
+
+def test_determination_of_constant_targets_is_unknown():
+    assert math.isnan(determination(1.0, 3.0, 3.0, 3))
+    assert determination(0.0, 6.0, 14.0, 3) == 1.0
+
+
+def test_parse_leaves_argv_alone():
+    argv = ["--scores", "s", "-q", "t", "m", "o", "x"]
+    options = predict.parse(argv)
+    assert argv == ["--scores", "s", "-q", "t", "m", "o", "x"]
+    assert (options.files, options.scores, options.quiet) == (["t", "m", "o"], "s", True)

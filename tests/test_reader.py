@@ -1,0 +1,280 @@
+"""The reader of LIBSVM text: numbers to the last bit, every malformed line, blocks, threads, streams."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import struct
+import subprocess
+import sys
+import threading
+from decimal import Decimal, getcontext
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svmtool.compiled import threads
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats import svmlight
+from svmtool.formats.svmlight import Table
+
+relaxed = settings(deadline=None, max_examples=60)
+
+# --- oracles -----------------------------------------------------------------
+
+
+def naive(rows: list[tuple[float, dict[int, float]]]) -> Table:
+    """The Table that rows of (label, {index from 1: value}) make."""
+    labels = np.array([label for label, _ in rows], float)
+    indptr = np.cumsum([0] + [len(pairs) for _, pairs in rows]).astype(np.int64)
+    indices = np.array([i - 1 for _, pairs in rows for i in pairs], np.int32)
+    values = np.array([v for _, pairs in rows for v in pairs.values()], float)
+    return Table(labels, indptr, indices, values, max((i for _, pairs in rows for i in pairs), default=0))
+
+
+def bits(a: np.ndarray) -> list[int]:
+    return np.ascontiguousarray(a).view(np.int64).tolist()
+
+
+def assert_same(a: Table, b: Table) -> None:
+    assert bits(a.labels) == bits(b.labels)
+    assert a.indptr.tolist() == b.indptr.tolist()
+    assert a.indices.tolist() == b.indices.tolist()
+    assert bits(a.values) == bits(b.values)
+    assert a.n_features == b.n_features
+    assert (a.labels.dtype, a.indptr.dtype, a.indices.dtype, a.values.dtype) == ("f8", "i8", "i4", "f8")
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks so small that a few lines make many, and lines are longer than a block."""
+    monkeypatch.setattr(svmlight, "BLOCK", 40)
+    monkeypatch.setattr(svmlight, "STREAM_BLOCK", 24)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "d.txt"
+
+    def write(text: bytes) -> str:
+        path.write_bytes(text)
+        return str(path)
+
+    return write
+
+
+# --- round trips ---------------------------------------------------------------
+
+finite = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
+short = st.decimals(-1000, 1000, places=3, allow_nan=False).map(float)
+spellings = st.sampled_from(["%r", "%.17g", "%.20e", "%+.17G", "%.25g"])
+pairs = st.dictionaries(st.integers(1, 40) | st.integers(1, 2**31 - 1), finite | short, max_size=8)
+rows_of = st.lists(st.tuples(finite | short, pairs.map(lambda d: dict(sorted(d.items())))), max_size=20)
+
+
+@relaxed
+@given(rows=rows_of, spelling=spellings, data=st.data())
+def test_round_trip(tmp_path_factory, rows, spelling, data):
+    gap = st.sampled_from([" ", "\t", "  ", " \t "])
+    lines = []
+    for label, features in rows:
+        text = spelling % label
+        for index, value in features.items():
+            text += data.draw(gap) + data.draw(st.sampled_from(["%d", "%05d", "+%d"])) % index + ":" + spelling % value
+        lines.append(data.draw(st.sampled_from(["", " ", "\t"])) + text + data.draw(st.sampled_from(["", " ", " \r"])))
+    text = "\n".join(lines) + data.draw(st.sampled_from(["\n", ""])) if lines else ""
+    path = str(tmp_path_factory.mktemp("trip") / "d")
+    with open(path, "w", newline="") as f:
+        f.write(text)
+    expected = naive([(float(spelling % label), {i: float(spelling % v) for i, v in f.items()}) for label, f in rows])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(svmlight, "BLOCK", data.draw(st.integers(8, 200)))
+        patch.setattr(svmlight, "STREAM_BLOCK", data.draw(st.integers(8, 200)))
+        assert_same(svmlight.read(path), expected)
+        parts = list(svmlight.blocks(path, data.draw(st.integers(1, 300))))
+    assert sum(len(p) for p in parts) == len(rows)
+    assert bits(np.concatenate([p.values for p in parts] or [np.empty(0)])) == bits(expected.values)
+    assert max((p.n_features for p in parts), default=0) == expected.n_features
+
+
+def parsed(tokens: list[str], path: str) -> np.ndarray:
+    """The values that the reader makes of the tokens, ten a line."""
+    with open(path, "w") as f:
+        for k in range(0, len(tokens), 10):
+            f.write("1 " + " ".join(f"{i + 1}:{t}" for i, t in enumerate(tokens[k : k + 10])) + "\n")
+    return svmlight.read(path).values
+
+
+def random_doubles(seed: int, n: int) -> list[float]:
+    words = np.random.default_rng(seed).integers(0, 2**64, 2 * n, dtype=np.uint64)
+    x = words.view(float)
+    return x[np.isfinite(x) & (np.abs(x) > 2.3e-308)][:n].tolist()
+
+
+@pytest.mark.parametrize("spelling", ["%r", "%.17g", "%.16g", "%.19e", "%.20e", "%.40e", "%g", "%.15f"])
+def test_random_bit_patterns_read_like_float(tmp_path, spelling):
+    source = random_doubles(1, 5000) if "f" not in spelling else np.random.default_rng(2).normal(size=5000).tolist()
+    tokens = [spelling % x for x in source]
+    assert bits(parsed(tokens, str(tmp_path / "d"))) == bits(np.array([float(t) for t in tokens]))
+
+
+def test_halfway_cases_read_like_float(tmp_path):
+    getcontext().prec = 800
+    tokens = []
+    for x in random_doubles(3, 400):
+        y = float(np.nextafter(x, 0.0))
+        middle = (Decimal(x) + Decimal(y)) / 2
+        tokens += [str(middle), str(middle) + ("" if "E" in str(middle) else "0001" if "." in str(middle) else ".0001")]
+    tokens += [str(2 * k + 1) for k in range(2**53, 2**53 + 50)]
+    tokens += ["9007199254740992.99999999999999999999", "9007199254740993.00000000000000000001", "1e22", "1e23"]
+    assert bits(parsed(tokens, str(tmp_path / "d"))) == bits(np.array([float(t) for t in tokens]))
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.from_regex(r"\A[+-]?([0-9]{1,25}\.?|[0-9]{0,22}\.[0-9]{1,25})([eE][+-]?[0-9]{1,2})?\Z"), min_size=1))
+def test_any_decimal_reads_like_float(tmp_path_factory, tokens):
+    wanted = [float(t) for t in tokens]
+    assert bits(parsed(tokens, str(tmp_path_factory.mktemp("n") / "d"))) == bits(np.array(wanted))
+
+
+@pytest.mark.parametrize(
+    "token, value", [("0x1p3", 8.0), ("-0X.8", -0.5), ("0x1.8p-1", 0.75), ("0e-400", 0.0), ("-0", -0.0)]
+)
+def test_numbers_that_c_reads(file, token, value):
+    table = svmlight.read(file(b"%s 1:%s" % (token.encode(), token.encode())))
+    assert bits(table.labels) == bits(table.values) == bits(np.array([value]))
+
+
+# --- errors and blocks ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_a_bad_last_line_of_a_large_file_is_found(file, n_threads):
+    rows = 150_000  # several blocks of the true size
+    path = file(b"1 1:0.25 7:3\n" * rows + b"1 1:2 1:3")
+    threads.set_count(n_threads)
+    try:
+        with pytest.raises(DataError, match=f"line {rows + 1}: .*token '1:3'"):
+            svmlight.read(path)
+    finally:
+        threads.set_count(None)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+def test_the_first_bad_line_is_reported(file, small_blocks, n_threads):
+    good = b"1 1:0.25 7:3\n"
+    path = file(good * 29 + b"1 x:1\n" + good * 40 + b"1 y:1\n" + good * 5 + b"1 nan\n")
+    threads.set_count(n_threads)
+    try:
+        for attempt in (svmlight.read, lambda p: list(svmlight.blocks(p, 150)), lambda p: list(svmlight.blocks(p))):
+            for _ in range(20):
+                with pytest.raises(DataError, match="line 30: .*token 'x:1'"):
+                    attempt(path)
+    finally:
+        threads.set_count(None)
+
+
+def test_odd_but_valid_lines_inside_many_blocks(file, small_blocks):
+    rows = [(0.5, {1: 8.0, 3: 0.1}), (-1.0, {2: 1e300}), (3.0, {})] * 30
+    path = file(b"0.5 1:0x8 3:.1\n -1 2:1e300 \n3\t\n" * 30)
+    assert_same(svmlight.read(path), naive(rows))
+
+
+def test_lines_longer_than_a_block(file, small_blocks):
+    rows = [(1.0, {i: i / 7 for i in range(1, 400)}), (2.0, {5: 1.0}), (-3.0, {i: 1.0 for i in range(3, 90)})] * 3
+    text = "\n".join(" ".join([repr(label), *(f"{i}:{v!r}" for i, v in f.items())]) for label, f in rows)
+    path = file(text.encode())
+    assert_same(svmlight.read(path), naive(rows))
+    assert sum(len(p) for p in svmlight.blocks(path, 100)) == len(rows)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_threads_do_not_matter(file, small_blocks, n_threads):
+    rng = np.random.default_rng(0)
+    rows = [(float(rng.integers(3)), {int(i): float(rng.normal()) for i in range(1, 9)}) for _ in range(300)]
+    path = file("".join(f"{y:g} " + " ".join(f"{i}:{v!r}" for i, v in f.items()) + "\n" for y, f in rows).encode())
+    threads.set_count(n_threads)
+    try:
+        assert_same(svmlight.read(path), naive(rows))
+    finally:
+        threads.set_count(None)
+
+
+# --- sources --------------------------------------------------------------------
+
+TEXT = b"1 1:2 3:0.5\n-1 2:7\n" * 500
+ROWS = [(1.0, {1: 2.0, 3: 0.5}), (-1.0, {2: 7.0})] * 500
+
+
+@pytest.mark.parametrize("suffix, pack", [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
+def test_compressed(tmp_path, suffix, pack):
+    path = tmp_path / ("d" + suffix)
+    packed = pack(TEXT)
+    path.write_bytes(packed)
+    assert_same(svmlight.read(str(path)), naive(ROWS))
+    path.write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(SvmtoolError, match="can't read .*d" + suffix):
+        svmlight.read(str(path))
+    path.write_bytes(b"this is not compressed at all")
+    with pytest.raises(SvmtoolError, match="can't read .*d" + suffix):
+        svmlight.read(str(path))
+
+
+def test_fifo(tmp_path):
+    path = str(tmp_path / "pipe")
+    os.mkfifo(path)
+
+    def feed():
+        with open(path, "wb") as f:
+            for k in range(0, len(TEXT), 777):
+                f.write(TEXT[k : k + 777])
+                f.flush()
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    table = svmlight.read(path)
+    feeder.join()
+    assert_same(table, naive(ROWS))
+
+
+def test_standard_input():
+    script = "from svmtool.formats import svmlight; t = svmlight.read('-'); print(len(t), len(t.values), t.n_features)"
+    done = subprocess.run([sys.executable, "-c", script], input=TEXT, capture_output=True)
+    assert done.stdout.split() == [b"1000", b"1500", b"3"], done.stderr
+
+
+def test_what_cannot_be_opened(tmp_path):
+    for name in (str(tmp_path / "absent"), ""):
+        with pytest.raises(SvmtoolError) as caught:
+            svmlight.read(name)
+        assert str(caught.value) == f"can't open input file {name}"
+    with pytest.raises(SvmtoolError, match="can't open input file .*: it is a directory"):
+        svmlight.read(str(tmp_path))
+
+
+def test_empty_file(file):
+    assert_same(svmlight.read(file(b"")), naive([]))
+    assert list(svmlight.blocks(file(b""))) == []
+
+
+def test_memory_is_the_table_and_little_else(tmp_path):
+    """Peak of a process that reads: 12 bytes a pair and 20 MB above one that only imports."""
+    path = str(tmp_path / "d")
+    line = b"1 " + b" ".join(b"%d:%.6f" % (i, i / 7) for i in range(1, 101)) + b"\n"
+    with open(path, "wb") as f:
+        f.write(line * 25_000)
+    script = "import resource, sys; from svmtool.formats import svmlight; n = len(sys.argv) > 1 and len(svmlight.read(\
+sys.argv[1]).values); print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    peak = [subprocess.run([sys.executable, "-c", script, *a], capture_output=True, check=True) for a in ([], [path])]
+    (_, before), (pairs, after) = (map(int, p.stdout.replace(b"False", b"0").split()) for p in peak)
+    assert pairs == 2_500_000
+    assert after - before < (12 * pairs + 20e6) / 1024
+
+
+def test_doubles_survive_as_repr(tmp_path):
+    values = [struct.unpack("<d", struct.pack("<Q", k))[0] for k in (1 << 52, (2047 << 52) - 1, 0x3FF0000000000001)]
+    assert bits(parsed([repr(v) for v in values], str(tmp_path / "d"))) == bits(np.array(values))

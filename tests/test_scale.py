@@ -1,0 +1,354 @@
+"""svm-scale: recorded cases of LIBSVM's, a slow oracle of its rules, refusals, streams, threads."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from conftest import SHARED
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svmtool import scaling
+from svmtool.cli import scale
+from svmtool.compiled import scale_loops, threads
+
+CASES = sorted((SHARED / "compat_cases" / "libsvm").glob("scale_*.json"))
+
+
+class Deviation(NamedTuple):
+    """What stderr says in addition, and why."""
+
+    stderr: str
+    reason: str
+
+
+DEVIATIONS = {
+    "scale_labels_crlf": Deviation(
+        "WARNING: a: line 6: of the label '1,2' only the number in front is kept\n",
+        "LIBSVM drops the rest of the label silently; we say so",
+    ),
+    "scale_restore_not_a_range": Deviation(
+        "WARNING: r holds no scaling factors for labels or features: a is scaled by its own range\n",
+        "LIBSVM ignores such a file silently; we say so",
+    ),
+    "scale_restore_bad": Deviation(
+        "ERROR: failed to read scaling parameters: r: 'foo' is not a number\n", "LIBSVM's sentence, then the reason"
+    ),
+}
+
+
+def run(folder, *argv: str, stdin: bytes | None = None) -> subprocess.CompletedProcess:
+    """svm-scale as a process of its own."""
+    script = "import sys; from svmtool.cli.scale import main; sys.exit(main(sys.argv[1:]))"
+    return subprocess.run([sys.executable, "-c", script, *argv], cwd=folder, input=stdin, capture_output=True)
+
+
+def here(capfdbinary, *argv: str) -> tuple[int, bytes, bytes]:
+    """svm-scale in this process: status, stdout, stderr."""
+    capfdbinary.readouterr()
+    status = scale.main(list(argv))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return status, *capfdbinary.readouterr()
+
+
+@pytest.mark.skipif(not CASES, reason="the recorded cases lie beside the repository and are absent here")
+@pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)
+def test_recorded_case(path, tmp_path):
+    case = json.loads(path.read_text())
+    for name, content in case["files"].items():
+        (tmp_path / name).write_bytes(content.encode())
+    done = run(tmp_path, *case["args"])
+    assert done.returncode == case["exit"]
+    assert done.stdout.decode() == case["stdout"]
+    stderr = DEVIATIONS[path.stem].stderr if path.stem in DEVIATIONS else case["stderr"]
+    assert done.stderr.decode() == stderr
+    if case["exit"]:
+        assert stderr.startswith(case["stderr"].rstrip("\n"))
+    for name, content in case["outputs"].items():
+        assert (tmp_path / name).read_bytes().decode() == content
+
+
+def test_deviations_name_recorded_cases():
+    assert not CASES or DEVIATIONS.keys() <= {p.stem for p in CASES}
+
+
+# --- a slow oracle ---------------------------------------------------------------
+
+
+def plain(x: float, low: float, high: float, lower: float, upper: float) -> float:
+    if x == low:
+        return lower
+    return upper if x == high else lower + (upper - lower) * (x - low) / (high - low)
+
+
+def naive(rows, lower=-1.0, upper=1.0, y=None) -> tuple[str, str, str]:
+    """(stdout, stderr, range file) of svm-scale for rows of (label, {index: value})."""
+    top = max((i for _, f in rows for i in f), default=0)
+    x_range = {}
+    for i in range(1, top + 1):
+        column = [f.get(i, 0.0) for _, f in rows]
+        x_range[i] = min(column), max(column)
+    labels = [label for label, _ in rows]
+    out, ranges, new = "", "", 0
+    if y:
+        ranges += f"y\n{y[0]:.17g} {y[1]:.17g}\n{min(labels):.17g} {max(labels):.17g}\n"
+    ranges += f"x\n{lower:.17g} {upper:.17g}\n"
+    ranges += "".join(f"{i} {a:.17g} {b:.17g}\n" for i, (a, b) in x_range.items() if a != b)
+    for label, features in rows:
+        if y:
+            label = plain(label, min(labels), max(labels), *y)
+        out += f"{label:.17g} "
+        for i, (a, b) in x_range.items():
+            value = plain(features.get(i, 0.0), a, b, lower, upper)
+            if a != b and value != 0.0:
+                out += f"{i}:{value:g} "
+                new += 1
+        out += "\n"
+    old = sum(len(f) for _, f in rows)
+    warning = (
+        f"WARNING: original #nonzeros {old}\n       > new      #nonzeros {new}\n"
+        "If feature values are non-negative and sparse, use -l 0 rather than the default -l -1\n"
+    )
+    return out, warning if new > old else "", ranges
+
+
+number = st.sampled_from([0.0, 1.0, -1.0, 0.5, 3.0]) | st.floats(-1e6, 1e6, allow_subnormal=False).map(
+    lambda x: x + 0.0
+)
+features = st.dictionaries(st.integers(1, 30), number, max_size=6).map(lambda d: dict(sorted(d.items())))
+row_lists = st.lists(st.tuples(number, features), min_size=1, max_size=25)
+limits = st.sampled_from([(-1.0, 1.0), (0.0, 1.0), (0.1, 0.7), (-3.0, -1.0), (-1.0, 0.0)])
+
+
+def text_of(rows) -> str:
+    return "".join(f"{y!r} " + " ".join(f"{i}:{v!r}" for i, v in f.items()) + "\n" for y, f in rows)
+
+
+@settings(deadline=None, max_examples=80)
+@given(rows=row_lists, x=limits, y=st.none() | limits, n_threads=st.integers(1, 3), small=st.booleans())
+def test_oracle(tmp_path_factory, rows, x, y, n_threads, small):
+    folder = tmp_path_factory.mktemp("scale")
+    data, saved, out = (str(folder / name) for name in ("data", "ranges", "out"))
+    with open(data, "w") as f:
+        f.write(text_of(rows))
+    argv = ["-l", repr(x[0]), "-u", repr(x[1]), *(["-y", repr(y[0]), repr(y[1])] if y else []), "-s", saved, data]
+    warnings: list[str] = []
+    with pytest.MonkeyPatch.context() as patch, open(out, "wb") as target:
+        patch.setattr(sys, "stdout", Standard(target))
+        if small:  # many pieces, and an output buffer that holds hardly more than one number
+            patch.setattr(scaling, "PIECE_PAIRS", 5)
+            patch.setattr(scaling, "BUFFER", scale_loops.ROOM + 40)
+        threads.set_count(n_threads)
+        try:
+            scaling.run(scale.parse(argv), warnings.append)
+        finally:
+            threads.set_count(None)
+    stdout, stderr, ranges = naive(rows, *x, y)
+    assert Path(out).read_text() == stdout
+    assert "".join(w + "\n" for w in warnings) == stderr
+    assert Path(saved).read_text() == ranges
+
+
+class Standard:
+    """Stands in for sys.stdout: a binary buffer in a file."""
+
+    def __init__(self, buffer):
+        self.buffer = buffer
+
+    def flush(self):
+        self.buffer.flush()
+
+
+def test_restoring_gives_back_what_was_saved(tmp_path, capfdbinary, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    rows = [(float(k % 3), {i: float(v) for i, v in enumerate(rng.normal(size=12), 1)}) for k in range(50)]
+    (tmp_path / "a").write_text(text_of(rows))
+    status, first, _ = here(capfdbinary, "-l", "0", "-y", "-1", "1", "-s", "r", "a")
+    assert status == 0 and first
+    assert here(capfdbinary, "-l", "5", "-u", "9", "-r", "r", "a") == (0, first, b"")
+    assert here(capfdbinary, "-r", "r", "--threads", "2", "a") == (0, first, b"")
+
+
+def test_features_unknown_to_the_range_file(tmp_path, capfdbinary, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r").write_text("x\n-1 1\n2 0 4\n6 -1 1\n")
+    (tmp_path / "a").write_text("1 1:5 2:1 3:7\n2 1:5 2:2\n")
+    status, out, err = here(capfdbinary, "-r", "r", "a")
+    assert (status, out) == (0, b"1 2:-0.5 \n2 \n")
+    assert err.decode() == (
+        "WARNING: feature index 3 appeared in file a was not seen in the scaling factor file r."
+        " The feature is scaled to 0.\n"
+    )
+
+
+BAD_RANGES = {
+    "": "WARNING: r holds no scaling factors",
+    "y\n0 1\n0 2\n": "WARNING: r holds no scaling factors for features",
+    "x\n": "ERROR: failed to read scaling parameters: r: the file ends",
+    "x\n1 one\n": "ERROR: failed to read scaling parameters: r: 'one' is not a number",
+    "x\n-1 1\n1 0 2\n2 0\n": "ERROR: failed to read scaling parameters: r: the last line",
+    "x\n-1 1\n2 0 2\n1 0 2\n": "ERROR: failed to read scaling parameters: r: feature 1 follows 2",
+    "x\n-1 1\n1 0 2\n1 0 3\n": "ERROR: failed to read scaling parameters: r: feature 1 follows 1",
+    "x\n-1 1\n0 0 2\n": "ERROR: failed to read scaling parameters: r: '0' is not a feature index",
+    "x\n-1 1\n1 0 inf\n": "ERROR: failed to read scaling parameters: r: 'inf' is not finite",
+    "y\n0 1\n0 2\nhello": "ERROR: failed to read scaling parameters: r: 'hello' where the x section",
+    "y\n0 1\n3 3\nx\n-1 1\n": "r: the range of the labels is empty",
+}
+
+
+@pytest.mark.parametrize("content", BAD_RANGES)
+def test_bad_range_files(tmp_path, capfdbinary, monkeypatch, content):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r").write_text(content)
+    (tmp_path / "a").write_text("1 1:5\n2 1:3\n")
+    status, out, err = here(capfdbinary, "-r", "r", "a")
+    wanted = BAD_RANGES[content]
+    assert err.decode().startswith(wanted) and err.count(b"\n") == 1
+    assert (status, bool(out)) == ((0, True) if "WARNING" in wanted else (255 if "ERROR" in wanted else 1, False))
+
+
+# --- refusals --------------------------------------------------------------------
+
+BAD_LINES = [
+    ("", 255, "ERROR: failed to read labels: a: line 2: the line is empty"),
+    ("   ", 255, "ERROR: failed to read labels: a: line 2: the line is empty"),
+    ("# comment", 255, "ERROR: failed to read labels: a: line 2: '#' is not a number"),
+    ("label 1:2", 255, "ERROR: failed to read labels: a: line 2: 'label' is not a number"),
+    ("1:2", 1, "Wrong input format at line 2: a: token '1:2': the label is missing"),
+    ("nan 1:2", 1, "Wrong input format at line 2: a: token 'nan': the label is not finite"),
+    ("1 1:nan", 1, "Wrong input format at line 2: a: token '1:nan': the value is not finite"),
+    ("1 1:inf", 1, "Wrong input format at line 2: a: token '1:inf': the value is not finite"),
+    ("1 1:1e400", 1, "Wrong input format at line 2: a: token '1:1e400': the value is beyond the range"),
+    ("1 1:2 # note", 1, "Wrong input format at line 2: a: token '#': no colon"),
+    ("1 qid:1 1:2", 1, "Wrong input format at line 2: a: token 'qid:1': the index"),
+    ("1 1:5x", 1, "Wrong input format at line 2: a: token '1:5x': the value is not a number"),
+    ("1 0:5", 1, "Wrong input format at line 2: a: token '0:5': indices start at 1"),
+    ("1 -3:5", 1, "Wrong input format at line 2: a: token '-3:5': indices start at 1"),
+    ("1 4294967298:1", 1, "Wrong input format at line 2: a: token '4294967298:1': the index exceeds"),
+    ("1 2:1 1:1", 1, "Wrong input format at line 2: a: token '1:1': indices must ascend"),
+    ("1 2:1 2:1", 1, "Wrong input format at line 2: a: token '2:1': the index appears twice"),
+]
+
+
+@pytest.mark.parametrize("line, status, text", BAD_LINES)
+def test_bad_lines(tmp_path, capfdbinary, monkeypatch, line, status, text):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_text(f"1 1:2\n{line}\n1 :\n")
+    (tmp_path / "r").write_text("old")
+    got = here(capfdbinary, "-s", "r", "a")
+    assert (got[0], got[1]) == (status, b"") and got[2].decode().startswith(text) and got[2].count(b"\n") == 1
+    assert (tmp_path / "r").read_text() == "old"
+
+
+def test_lines_that_train_refuses_and_scale_takes(tmp_path, capfdbinary, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_bytes(b"-1\r\n1,2 1:2e-310\n2abc 1:4e-310\n")
+    status, out, err = here(capfdbinary, "a")
+    assert (status, out) == (0, b"-1 1:-1 \n1 1:0 \n2 1:1 \n".replace(b"1:0 ", b""))
+    assert b"a: line 2: of the label '1,2' only the number in front is kept (2 such lines)" in err
+
+
+COMMAND_LINES = [
+    ([], 1, "Usage", ""),
+    (["-l"], 1, "Usage", ""),
+    (["-y", "0"], 1, "Usage", ""),
+    (["-s"], 1, "Usage", ""),
+    (["-r"], 1, "Usage", ""),
+    (["-l0", "a"], 1, "Usage", ""),
+    (["a", "-l", "0"], 1, "Usage", ""),
+    (["-z", "a"], 1, "Usage", "unknown option\n"),
+    (["-h"], 1, "Usage", "unknown option\n"),
+    (["--l", "a"], 1, "Usage", "unknown option\n"),
+    (["--frob", "a"], 1, "Usage", "unknown option: --frob\n"),
+    (["-l", "1", "-u", "1"], 1, "", "inconsistent lower/upper specification\n"),
+    (["-l", "nan", "a"], 1, "", "inconsistent lower/upper specification\n"),
+    (["-y", "2", "1", "a"], 1, "", "inconsistent lower/upper specification\n"),
+    (["-l", "2", "-s"], 1, "", "inconsistent lower/upper specification\n"),
+    (["-u", "inf", "a"], 1, "", "inconsistent lower/upper specification: a limit is not finite\n"),
+    (["-s", "p", "-r", "q", "a"], 1, "", "cannot use -r and -s simultaneously\n"),
+    (["--threads", "none", "a"], 1, "", "--threads wants a number of at least 1, not 'none'\n"),
+    (["absent"], 1, "", "can't open file absent\n"),
+    (["-r", "absent", "a"], 1, "", "can't open file absent\n"),
+    (["-s", "absent/r", "a"], 1, "", "can't open file absent/r\n"),
+    (["--help"], 0, "Usage", ""),
+    (["--version"], 0, "svm-scale (svmtool) ", ""),
+    (["-l", "0", "--threads=1", "--help"], 0, "Usage", ""),
+    (["-lfoo", "abc", "-l", "0", "a"], 0, "1 1:1 \n2 \n", ""),
+    (["--threads=2", "-u", "1e0x", "-l", "0", "a"], 0, "1 1:1 \n2 \n", ""),
+]
+
+
+@pytest.mark.parametrize("argv, status, out, err", COMMAND_LINES)
+def test_command_lines(tmp_path, capfdbinary, monkeypatch, argv, status, out, err):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_text("1 1:5\n2 1:3\n")
+    try:
+        got = here(capfdbinary, *argv)
+    finally:
+        threads.set_count(None)
+    assert got[0] == status
+    assert got[1].decode().startswith(out) and bool(got[1]) == bool(out)
+    assert got[2].decode() == err
+
+
+# --- streams, threads, memory --------------------------------------------------------
+
+
+def big(n_rows: int) -> bytes:
+    rng = np.random.default_rng(8)
+    values = np.round(rng.normal(size=(n_rows, 6)), 4)
+    used = rng.random((n_rows, 6)) < 0.6
+    lines = []
+    for v, u in zip(values.tolist(), used.tolist(), strict=True):
+        lines.append("1 " + " ".join(f"{3 * i + 1}:{x:g}" for i, (x, w) in enumerate(zip(v, u, strict=True)) if w))
+    return "\n".join(lines).encode() + b"\n"
+
+
+def test_pipes_compressed_files_and_threads_give_the_same_bytes(tmp_path):
+    text = big(30_000)
+    (tmp_path / "a").write_bytes(text)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(text, 1))
+    first = run(tmp_path, "--threads", "1", "a")
+    assert first.returncode == 0 and first.stdout.count(b"\n") == 30_000
+    for argv, stdin in ((["--threads", "2", "a"], None), (["a.gz"], None), (["-"], text), (["/dev/stdin"], text)):
+        again = run(tmp_path, *argv, stdin=stdin)
+        assert (again.returncode, again.stdout, again.stderr) == (0, first.stdout, first.stderr), argv
+    with open(tmp_path / "a", "rb") as f:  # standard input that is a file, from where it stands
+        f.readline()
+        f.seek(f.tell())
+        os.lseek(f.fileno(), f.tell(), os.SEEK_SET)
+        script = "import sys; from svmtool.cli.scale import main; sys.exit(main(['-']))"
+        rest = subprocess.run([sys.executable, "-c", script], stdin=f, capture_output=True)
+    assert rest.stdout.count(b"\n") == 29_999
+
+
+def test_full_disk(tmp_path):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full here")
+    for rows in (3, 30_000):
+        (tmp_path / "a").write_bytes(big(rows))
+        script = "import sys; from svmtool.cli.scale import main; sys.exit(main(['-l', '0', 'a']))"
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 1
+        assert done.stderr.decode() == "can't write standard output: No space left on device\n"
+
+
+def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeypatch):
+    """One row of output may exceed the buffer by far; the text of absent features is copied in parts."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(scaling, "BUFFER", 4096)
+    rows = [(1.0, {2000 * k + 1: 1.0, 100_000: -1.0}) for k in range(4)]
+    (tmp_path / "a").write_text(text_of(rows))
+    status, out, err = here(capfdbinary, "a")
+    assert (status, out.decode(), err.decode()) == (0, *naive(rows)[:2])
