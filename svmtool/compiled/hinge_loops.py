@@ -3,8 +3,8 @@
 from svmtool.compiled import helper, loop
 
 
-@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
-def hinge2_state(z, cost, y, u, c, change, counts, lo, hi):
+@helper(fast=True)
+def state_of_rows(z, cost, y, u, c, change, counts, lo, hi):
     """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i max(0, 1 - z_i)^2.
 
     u_i = d loss_i / d(x_i.w) = -2 C_i y_i max(0, 1 - z_i);  c_i = 2 C_i on active rows, else 0;
@@ -31,9 +31,15 @@ def hinge2_state(z, cost, y, u, c, change, counts, lo, hi):
     return 0.5 * loss
 
 
+@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8)")
+def hinge2_state(z, cost, y, u, c, change, counts, lo, hi):
+    """`state_of_rows` of rows lo .. hi-1."""
+    return state_of_rows(z, cost, y, u, c, change, counts, lo, hi)
+
+
 @helper(fast=True)
-def hinge2_slope(z, dz, cost, out, at, lo, hi):
-    """out[0], out[1] += slope and curvature at `at` of sum_i C_i max(0, 1 - z_i - at dz_i)^2."""
+def slope_of_rows(z, dz, cost, out, at, lo, hi):
+    """out[0], out[1] = slope and curvature at `at` of sum_i C_i max(0, 1 - z_i - at dz_i)^2."""
     slope = 0.0
     curvature = 0.0
     for i in range(lo, hi):
@@ -41,16 +47,14 @@ def hinge2_slope(z, dz, cost, out, at, lo, hi):
         t = 2.0 * cost[i] * dz[i] if slack > 0.0 else 0.0
         slope -= t * slack
         curvature += t * dz[i]
-    out[0] += slope
-    out[1] += curvature
+    out[0] = slope
+    out[1] = curvature
 
 
 @loop("void(f8[], f8[], f8[], f8[], f8, u8, u8)")
 def hinge2_ray(z, dz, cost, out, at, lo, hi):
     """out[0], out[1] = slope and curvature along the ray, over rows lo .. hi-1."""
-    out[0] = 0.0
-    out[1] = 0.0
-    hinge2_slope(z, dz, cost, out, at, lo, hi)
+    slope_of_rows(z, dz, cost, out, at, lo, hi)
 
 
 @loop("void(f8[], f8[], f8, u8, u8)", fast=True)

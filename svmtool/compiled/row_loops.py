@@ -45,8 +45,8 @@ def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
     return total
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
-def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
+@helper(fast=True)
+def add_outer_products(indptr, indices, values, c, gram, d, lo, hi):
     """Upper triangle of gram (d x d, row after row) += sum_i c_i x_i x_i'; c_i may be negative (rows taken out)."""
     for i in range(lo, hi):
         if c[i] != 0.0:
@@ -54,8 +54,19 @@ def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
             for k in range(indptr[i], stop):
                 t = c[i] * values[k]
                 base = np.uint64(indices[k]) * d
-                for m in range(k, stop):
-                    gram[base + indices[m]] += t * values[m]
+                if np.uint64(indices[stop - ONE] - indices[k]) + ONE == stop - k:  # no gap from here on: vectorises
+                    shift = base + np.uint64(indices[k]) - k
+                    for m in range(k, stop):
+                        gram[shift + m] += t * values[m]
+                else:
+                    for m in range(k, stop):
+                        gram[base + indices[m]] += t * values[m]
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)")
+def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
+    """`add_outer_products` of rows lo .. hi-1."""
+    add_outer_products(indptr, indices, values, c, gram, d, lo, hi)
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
@@ -110,15 +121,15 @@ def draw_one_of_each(chosen, group, seed):
         chosen[r] = r * group + np.int64((mixed >> ONE) % np.uint64(group))
 
 
-@loop("void(u8[], u4[], f8[], u8[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
-def csr_kernel(indptr, indices, values, left, right, kernel, scratch, width, lo, hi):
-    """kernel[a, b] = x_left[a].x_right[b] for a in lo .. hi-1 and all b; scratch (length d) is zero before and after."""
+@loop("void(u8[], u4[], f8[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
+def csr_kernel(indptr, indices, values, chosen, kernel, scratch, width, lo, hi):
+    """kernel[a, b] = x_chosen[a].x_chosen[b] for a in lo .. hi-1, b <= a; scratch (d zeros) is left as it was."""
     for a in range(lo, hi):
-        start = indptr[left[a]]
-        stop = indptr[left[a] + ONE]
+        start = indptr[chosen[a]]
+        stop = indptr[chosen[a] + ONE]
         for k in range(start, stop):
             scratch[indices[k]] = values[k]
-        for b in range(np.uint64(len(right))):
-            kernel[a * width + b] = row_dot(indices, values, scratch, indptr[right[b]], indptr[right[b] + ONE])
+        for b in range(a + ONE):
+            kernel[a * width + b] = row_dot(indices, values, scratch, indptr[chosen[b]], indptr[chosen[b] + ONE])
         for k in range(start, stop):
             scratch[indices[k]] = 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
@@ -35,12 +36,12 @@ class Scored:
         self.labels, self.decisions = Buffer("f8", room), Buffer("f8", room * columns)
         self.error: DataError | None = None
 
-    def grown(self, n: int, columns: int) -> Scored:
-        """A copy of the first n rows with room for many more."""
-        longer = Scored(4 * n + BLOCK // ROOM_EACH, columns)
-        longer.labels.items[:n] = self.labels.items[:n]
-        longer.decisions.items[: n * columns] = self.decisions.items[: n * columns]
-        return longer
+    def resized(self, n: int, room: int, columns: int) -> Scored:
+        """A copy of the first n rows with room for `room`."""
+        copy = Scored(room, columns)
+        copy.labels.items[:n] = self.labels.items[:n]
+        copy.decisions.items[: n * columns] = self.decisions.items[: n * columns]
+        return copy
 
 
 def scored_blocks(source: Source, model: StoredModel) -> Iterator[Scored]:
@@ -57,6 +58,7 @@ def scored_blocks(source: Source, model: StoredModel) -> Iterator[Scored]:
                 raise DataError(lines + e.line, e.file, e.token, e.reason)
             lines += block.n
             yield block
+        wave.clear()  # its memory is free before the next one is scored
 
 
 def _waves_of_file(source: Source, model: StoredModel) -> Iterator[list[Scored]]:
@@ -144,7 +146,7 @@ def _score(text: Buffer, start: int, stop: int, model: StoredModel, name: str) -
     ):
         at, row = state.items
         if status == 2:
-            scored = scored.grown(row, columns)
+            scored = scored.resized(row, 4 * row + BLOCK // ROOM_EACH, columns)
             continue
         from svmtool.formats.odd_line import parse_line
 
@@ -157,11 +159,14 @@ def _score(text: Buffer, start: int, stop: int, model: StoredModel, name: str) -
         scored.labels.items[row] = label
         _decide_row(scored.decisions.items, row, indices, values, model, rho)
         state.items[0], state.items[1] = at + len(line) + 1, row + 1
-    scored.n = state.items[1]
+    n = state.items[1]
+    if 2 * n < scored.labels.size:  # many blocks wait together: keep no more than is needed
+        scored = scored.resized(n, n, columns)
+    scored.n = n
     return scored
 
 
-def _decide_row(out: memoryview, row: int, indices: list[int], values: list[float], model: StoredModel, rho: float):
+def _decide_row(out: Any, row: int, indices: list[int], values: list[float], model: StoredModel, rho: float):
     """The same sums as score_lines, for a row that only odd_line can read."""
     W, columns = model.W.items, model.columns
     for c in range(columns):

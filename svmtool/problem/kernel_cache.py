@@ -16,16 +16,19 @@ class KernelCache:
         self.known = np.empty(0, np.int64)
         self.K = np.empty((0, 0))
 
-    def block(self, used: np.ndarray) -> np.ndarray:
-        """x_i.x_j for i, j in `used` (i8), as a matrix of its own."""
+    def block(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows `used` (i8) in the order they have here, and their x_i.x_j as a matrix of its own.
+
+        Only the matrix's lower triangle is meaningful.
+        """
         new = used[self.place[used] < 0]
         if len(new):
             m = len(self.known)
             self.place[new] = m + np.arange(len(new))
             self.known = np.concatenate([self.known, new])
-            cross = self.rows.kernel(new, self.known)
             K = np.empty((len(self.known), len(self.known)))
-            K[:m, :m], K[m:], K[:m, m:] = self.K, cross, cross[:, :m].T
+            K[:m, :m] = self.K
+            self.rows.fill_kernel(self.known, K, m)
             self.K = K
-        at = self.place[used]
-        return self.K[np.ix_(at, at)]
+        at = np.sort(self.place[used])
+        return self.known[at], self.K[np.ix_(at, at)]

@@ -7,24 +7,37 @@ from typing import Callable
 import numpy as np
 
 from svmtool.compiled import solve_loops
+from svmtool.errors import SvmtoolError
 
 SMALL = 64  # up to this order the compiled Cholesky beats the library's call
 
 
 def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """H^-1 g for a positive definite H whose upper triangle is given (destroyed).
+    """H^-1 g for a positive definite H whose upper triangle is given.
 
-    Raises numpy.linalg.LinAlgError where rounding has made H singular.
+    Where rounding has made H singular a multiple of the identity is added, no larger than it must be.
     """
     d = len(g)
-    if d <= SMALL:
-        p = np.empty(d)
-        if solve_loops.cholesky_solve(H, g, p, d):
-            raise np.linalg.LinAlgError("matrix is not positive definite")
-        return p
-    p = g.copy()
-    solve_loops.substitute(np.ascontiguousarray(np.linalg.cholesky(H.T)), p, d)
-    return p
+    shift = 0.0
+    while True:
+        p = g.copy()
+        if d <= SMALL:
+            upper = H.copy()
+            if not solve_loops.cholesky_solve(upper, g, p, d):
+                return p
+        else:
+            try:
+                solve_loops.substitute(np.ascontiguousarray(np.linalg.cholesky(H.T)), p, d)
+                return p
+            except np.linalg.LinAlgError:
+                pass  # not positive definite: shifted below
+        largest = float(np.abs(H.flat[:: d + 1]).max())
+        if not np.isfinite(largest) or shift > largest:
+            raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
+        step = max(10.0 * shift, 1e-15 * largest) - shift
+        H = H.copy()
+        H.flat[:: d + 1] += step
+        shift += step
 
 
 def conjugate_gradient(

@@ -19,9 +19,12 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import hinge_loops as loops
+from svmtool.compiled import small_loops
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import solve_positive
 from svmtool.problem.rows import CsrRows, Rows, draw_rows
+
+SMALL_FEATURES, SMALL_WORK = 64, 1 << 16  # `small_newton`: most features and non-zeros
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -40,18 +43,23 @@ class SquaredHinge:
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
         self.n, self.d = rows.n, rows.d
+        self.changed = self.active = 0
+        self.bound = 0.0
+        self._gram: np.ndarray | None = None
+        self._pending: np.ndarray | None = None  # changes of curvature that the Gram matrix has not seen
+        self._kernel: KernelCache | None = None
+        self._ready = False
+
+    def _prepare(self) -> None:
+        """The vectors of length n; not before they are needed (`small_newton` has its own)."""
         self.w = np.zeros(self.d)
         self.z, self.dz, self.u = np.zeros(self.n), np.empty(self.n), np.empty(self.n)
         self.c, self._change = np.zeros(self.n), np.zeros(self.n)  # curvature of each row, and its last change
         self._counts, self._out = np.zeros(3), np.zeros(2)
-        self._gram: np.ndarray | None = None
-        self._pending: np.ndarray | None = None  # changes of curvature that the Gram matrix has not seen
-        self._kernel: KernelCache | None = None
         self._state = loops.hinge2_state.bind(self.z, self.cost, self.y, self.u, self.c, self._change, self._counts)
         self._along = loops.hinge2_ray.bind(self.z, self.dz, self.cost, self._out)
         self._add = loops.add_scaled.bind(self.z, self.dz)
-        self.changed = self.active = 0
-        self.bound = 0.0
+        self._ready = True
 
     def regular(self, w: np.ndarray) -> np.ndarray:
         """R w."""
@@ -63,6 +71,8 @@ class SquaredHinge:
 
     def move(self, w: np.ndarray) -> None:
         """Go to w."""
+        if not self._ready:
+            self._prepare()
         self.w[:] = w
         if np.any(w):
             self.rows.margins(self.w, self.y, self.z)
@@ -143,13 +153,13 @@ class SquaredHinge:
         if self._kernel is None:
             assert isinstance(self.rows, CsrRows) and not self.free_bias
             self._kernel = KernelCache(self.rows)
+        used, Q = self._kernel.block(used)
         y = self.y[used]
-        Q = self._kernel.block(used)
         Q *= y
         Q *= y[:, None]
         Q.flat[:: len(used) + 1] += 0.5 / self.cost[used]
         a = np.zeros(self.n)
-        a[used] = y * solve_positive(Q, np.ones(len(used)))
+        a[used] = y * solve_positive(np.ascontiguousarray(Q.T), np.ones(len(used)))
         return self.rows.transpose_product(a)
 
     def ray(self, p: np.ndarray) -> float:
@@ -185,6 +195,27 @@ class SquaredHinge:
         """w += t p, margins with it; p is the vector last given to `ray`."""
         self.w += t * p
         self._add(t, 0, self.n)
+
+    @property
+    def small(self) -> bool:
+        """Whether `small_newton` can be used: sparse rows without a bias feature, so few that calls cost more than work."""
+        r = self.rows
+        return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= SMALL_WORK and self.n > 0
+
+    def small_newton(self, w: np.ndarray, gap: float, enough: float, most: int) -> tuple[list[list[float]], int]:
+        """At most `most` rounds of MFN in one compiled call, from w (length d, overwritten by the answer).
+
+        Returns a record a round (f, lower bound, |gradient|, active rows, step) and why it ended: 0 the limit
+        of rounds, 1 the active rows repeat, 2 gap <= `gap`, 3 |gradient| <= `enough`, 4 rounding.
+        """
+        r, d = self.rows, self.d
+        history = np.empty((most + 1, small_loops.FIELDS))
+        work = np.empty(5 * self.n + 2 * d * d + 3 * d + 8)
+        code = small_loops.small_newton(
+            r.indptr, r.indices, r.values, self.y, self.cost, w, work, history, gap, enough, most
+        )
+        rounds = int(history[-1, 0])
+        return history[:rounds].tolist(), code
 
     def sample(self, group: int, seed: int) -> SquaredHinge:
         """The same problem on one random row of each `group`, costs raised to make up for the rest."""

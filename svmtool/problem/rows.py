@@ -134,20 +134,18 @@ class CsrRows(Rows):
         self.for_each_block(lambda lo, hi: call(lo, hi))
         return norms + self.bias**2 if self.bias >= 0 else norms
 
-    def kernel(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """The inner products x_i.x_j of rows `left` with rows `right` (i8 each), f8 (left, right)."""
-        K = np.empty((len(left), len(right)))
-        step = 128  # rows of K a block: enough to pay for its scratch vector
+    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+        """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
+        step = 64  # rows of K a block: enough to pay for its scratch vector
 
         def work(b: int) -> None:
-            lo = b * step
-            hi = min(lo + step, len(left))
-            loops.csr_kernel(*self._arrays, left, right, K, np.zeros(self.plain), len(right), lo, hi)
+            lo = first + b * step
+            hi = min(lo + step, len(chosen))
+            loops.csr_kernel(*self._arrays, chosen, K, np.zeros(self.plain), len(chosen), lo, hi)
+            if self.bias >= 0:
+                K[lo:hi] += self.bias**2
 
-        run_blocks(work, -(-len(left) // step))
-        if self.bias >= 0:
-            K += self.bias**2
-        return K
+        run_blocks(work, -(-(len(chosen) - first) // step))
 
     def take(self, chosen: np.ndarray) -> "CsrRows":
         """The rows `chosen` (i8), copied."""

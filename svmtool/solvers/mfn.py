@@ -43,6 +43,8 @@ def solve(
     objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1
 ) -> Result:
     """Minimise `objective` from `start` (zeros if None); see the module's text."""
+    if objective.small:
+        return _small(objective, monitor, rule, start)
     objective.move(np.zeros(objective.d) if start is None else start)
     if objective.d <= GRAM_BELOW:
         if start is None:
@@ -66,12 +68,32 @@ def solve(
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
+SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)
+SMALL_ROUNDS = 200
+
+
+def _small(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None) -> Result:
+    """All rounds in one compiled call: a small problem is solved sooner than Python could follow it."""
+    w = np.zeros(objective.d) if start is None else start.copy()
+    enough = -1.0
+    if start is not None and rule.gradient is not None:
+        enough = rule.gradient * objective.gradient_at_zero()
+    most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
+    gap = -1.0 if monitor.gap is None else monitor.gap
+    records, code = objective.small_newton(w, gap, enough, most)
+    status = None
+    for f, bound, norm, active, t in records:
+        status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
+    return Result(w, SMALL_ENDS[code] or status or base.ITERATIONS, monitor.iterations, monitor.history)
+
+
 def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
     """Heuristic 3: move to the minimiser over a random subset of the rows."""
     rows = max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d)
     if objective.n < SAMPLE_GROUP * rows:
         return
     subset = objective.sample(SAMPLE_GROUP, seed)
+    subset.move(np.zeros(objective.d))
     _newton(subset, Monitor(gap=1e-3, max_iter=20, stop=monitor.stop), Rule(), "features")
     objective.move(subset.w)
 
@@ -138,7 +160,7 @@ def _coordinate_passes(objective: SquaredHinge, passes: DualPasses, monitor: Mon
             return status
         spent += passes.run()
         if passes.spread > tolerance:
-            if spent > passes.cost_of_rows_side(ROWS_SIDE):
+            if passes.enough(spent, ROWS_SIDE):
                 return None
             continue
         if not passes.complete:

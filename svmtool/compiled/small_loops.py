@@ -1,0 +1,139 @@
+"""MFN on a small problem in one call: where a round takes microseconds, calls from Python would cost more.
+
+The same steps as solvers/mfn.py with problem/objective.py, built from the same helpers; tests hold them equal.
+"""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.hinge_loops import slope_of_rows, state_of_rows
+from svmtool.compiled.row_loops import ONE, add_outer_products, row_dot
+from svmtool.compiled.solve_loops import cholesky_in_place
+
+FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
+FLAT = 1e-14  # relative decrease below which rounding has the last word
+
+
+@helper(fast=True)
+def dot(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@helper(fast=True)
+def exact_step(z, dz, cost, out, a, b, rows):
+    """The minimiser along the ray: Newton steps inside a bracket, as in SquaredHinge.ray."""
+    low = 0.0
+    high = np.inf
+    t = 1.0
+    for _ in range(100):
+        slope_of_rows(z, dz, cost, out, t, np.uint64(0), rows)
+        slope = out[0] + a + t * b
+        curvature = out[1] + b
+        if slope > 0.0:
+            high = t
+        else:
+            low = t
+        if not curvature > 0.0 or high - low <= 1e-15 * high:
+            break
+        new = t - slope / curvature
+        if not (low < new and new < high):
+            new = 0.5 * (low + high) if high < np.inf else 2.0 * t
+        if abs(new - t) <= 1e-14 * abs(t):
+            break
+        t = new
+    return t
+
+
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, i8)", fast=True)
+def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough, most):
+    """See SquaredHinge.small_newton; history[-FIELDS] receives the number of records."""
+    n = len(y)
+    d = len(w)
+    rows = np.uint64(n)
+    none = np.uint64(0)
+    z = work[:n]
+    dz = work[n : 2 * n]
+    u = work[2 * n : 3 * n]
+    c = work[3 * n : 4 * n]
+    change = work[4 * n : 5 * n]
+    at = 5 * n
+    gram = work[at : at + d * d]
+    factor = work[at + d * d : at + 2 * d * d]
+    at += 2 * d * d
+    g = work[at : at + d]
+    p = work[at + d : at + 2 * d]
+    counts = work[at + 3 * d : at + 3 * d + 3]
+    out = work[at + 3 * d + 4 : at + 3 * d + 6]
+    for j in range(d * d):
+        gram[j] = 0.0
+    for i in range(n):
+        c[i] = 0.0
+    for i in range(rows):
+        z[i] = y[i] * row_dot(indices, values, w, indptr[i], indptr[i + ONE])
+    previous = np.inf
+    exact = False
+    flat = 0
+    t = 0.0
+    code = 0
+    records = 0
+    while True:
+        loss = state_of_rows(z, cost, y, u, c, change, counts, none, rows)
+        for j in range(d):
+            g[j] = w[j]
+        square = 0.0
+        for i in range(rows):
+            if u[i] != 0.0:
+                for k in range(indptr[i], indptr[i + ONE]):
+                    g[indices[k]] += u[i] * values[k]
+        for j in range(d):
+            square += (g[j] - w[j]) * (g[j] - w[j])
+        f = 0.5 * dot(w, w) + loss
+        norm = dot(g, g) ** 0.5
+        quadratic = square + 2.0 * loss
+        bound = 0.5 * counts[2] * counts[2] / quadratic if quadratic > 0.0 else 0.0
+        bound = max(bound, f - 0.5 * norm * norm)
+        history[records * 5] = f
+        history[records * 5 + 1] = bound
+        history[records * 5 + 2] = norm
+        history[records * 5 + 3] = counts[1]
+        history[records * 5 + 4] = t
+        records += 1
+        if f - bound <= gap * f:
+            code = 2
+            break
+        if norm <= enough:
+            code = 3
+            break
+        if norm == 0.0 or (exact and counts[0] == 0.0):
+            code = 1
+            break
+        flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+        if flat >= 3:
+            code = 4
+            break
+        if records > most - 1:
+            break
+        previous = f
+        add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, rows)
+        for j in range(d * d):
+            factor[j] = gram[j]
+        for j in range(d):
+            factor[j * d + j] += 1.0
+        if cholesky_in_place(factor, g, p, d):
+            code = 4
+            break
+        for j in range(d):
+            p[j] = -p[j]
+        for i in range(rows):
+            dz[i] = y[i] * row_dot(indices, values, p, indptr[i], indptr[i + ONE])
+        t = exact_step(z, dz, cost, out, dot(w, p), dot(p, p), rows)
+        for j in range(d):
+            w[j] += t * p[j]
+        for i in range(rows):
+            z[i] += t * dz[i]
+        exact = abs(t - 1.0) <= 1e-9
+    history[len(history) - 5] = records
+    return code
