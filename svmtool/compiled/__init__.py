@@ -32,9 +32,8 @@ import functools
 import os
 import sys
 import zlib
-from typing import Any, Callable
-
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
 MODE = os.environ.get("SVMTOOL_LOOPS", "auto")  # auto | jit | build (build.py)
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -42,10 +41,10 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 # Reductions may be reordered and contracted; nan and inf keep their meaning.
 FAST_MATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
 
-DTYPES = {t: np.dtype(t) for t in ("u1", "i4", "u4", "i8", "u8", "f8")}
-TAKES = {DTYPES["u4"]: DTYPES["i4"], DTYPES["u8"]: DTYPES["i8"]}  # signed arrays that pass for unsigned
+# Types are compared with an array's dtype by name: numpy is not imported here, so that prediction starts without it.
+TAKES = {"u4": "i4", "u8": "i8"}  # signed arrays that pass for unsigned
 
-REGISTRY: dict[str, "Loop"] = {}
+REGISTRY: dict[str, Loop] = {}
 
 
 def loop_sources() -> list[str]:
@@ -84,7 +83,7 @@ class Loop:
         self.result, self.arguments = parse_signature(signature)
         self.n_arrays = sum(a.endswith("[]") for a in self.arguments)
         assert all(a.endswith("[]") for a in self.arguments[: self.n_arrays]), f"{self.name}: arrays come first"
-        self.dtypes = [DTYPES[a[:-2]] for a in self.arguments[: self.n_arrays]]
+        self.dtypes = [a[:-2] for a in self.arguments[: self.n_arrays]]
         self.entry: Callable | None = None
         assert self.name not in REGISTRY, f"two loops are called {self.name}"
         REGISTRY[self.name] = self
@@ -98,13 +97,16 @@ class Loop:
             flat += (a.__array_interface__["data"][0], a.size)
         return flat
 
-    def _flat(self, arrays) -> list[np.ndarray]:
+    def _flat(self, arrays) -> list:
         """The arrays as numba wants them: flat, of the declared type, writable (loops honour read-only ones)."""
         import ctypes
 
+        import numpy as np
+
         flat = []
-        for dtype, (address, size) in zip(self.dtypes, zip(*[iter(self._addresses(arrays))] * 2)):
-            memory = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
+        found = self._addresses(arrays)
+        for dtype, address, size in zip(self.dtypes, found[::2], found[1::2], strict=True):
+            memory = (ctypes.c_char * (size * int(dtype[1]))).from_address(address)
             flat.append(np.frombuffer(memory, dtype))
         return flat
 
@@ -231,8 +233,19 @@ def _open_library() -> _SharedLibrary | None:
     return None
 
 
-def _prepare_jit_cache() -> None:
-    """Keep numba's cache where this user may write, apart for each version of the loops."""
+V3_FEATURES = "+sse4.2,+popcnt,+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt,+movbe"
+
+
+def numba_target(level: str) -> tuple[str, str]:
+    """Processor and features for which numba compiles at a `processor_level`: the same ahead of and in time,
+    so that both give the same bits."""
+    return ("x86-64-v3", V3_FEATURES) if level == "v3" else ("generic", "")
+
+
+def _prepare_jit() -> None:
+    """Numba's target, and its cache where this user may write, apart for each version of the loops."""
+    for name, value in zip(("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"), numba_target(processor_level()), strict=True):
+        os.environ.setdefault(name, value)
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(home, "svmtool", checksum()))
     if MODE == "auto" and sys.stderr is not None and sys.stderr.isatty():
@@ -247,4 +260,4 @@ def begin_build() -> None:
 
 _library = _open_library()
 if _library is None and MODE != "build":
-    _prepare_jit_cache()
+    _prepare_jit()

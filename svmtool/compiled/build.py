@@ -19,8 +19,6 @@ import subprocess
 import sys
 import tempfile
 
-V3_FEATURES = "+sse4.2,+popcnt,+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt,+movbe"
-
 WRAPPER = """
 declare i32 @"{inner}"({types})
 define {result} @svmtool_{name}({parameters}) {{
@@ -58,9 +56,10 @@ def wrapped_module(loop, machine):
     parameters, arguments = [], ["ptr %value", "ptr %error"]
     for k, a in enumerate(loop.arguments):
         if a.endswith("[]"):  # numba's array: parent, owner, count, item size, data, shape, stride
-            size = loop.dtypes[k].itemsize
+            size = int(loop.dtypes[k][1])
             parameters += [f"ptr %p{k}", f"i64 %n{k}"]
-            arguments += ["ptr null", "ptr null", f"i64 %n{k}", f"i64 {size}", f"ptr %p{k}", f"i64 %n{k}", f"i64 {size}"]
+            arguments += ["ptr null", "ptr null", f"i64 %n{k}", f"i64 {size}", f"ptr %p{k}"]
+            arguments += [f"i64 %n{k}", f"i64 {size}"]
         else:
             parameters.append(f"{llvm_types[a]} %s{k}")
             arguments.append(f"{llvm_types[a]} %s{k}")
@@ -89,9 +88,10 @@ def wrapped_module(loop, machine):
 
 def link(object_file: str, library: str) -> bool:
     """Link with whatever linker there is; False where there is none."""
-    for command in (["cc", "-shared"], ["gcc", "-shared"], ["clang", "-shared"], ["ld", "-shared"], ["ld.lld", "-shared"]):
-        if shutil.which(command[0]):
-            done = subprocess.run([*command, "-o", library, object_file, "-lm"], capture_output=True, text=True)
+    for linker in ("cc", "gcc", "clang", "ld", "ld.lld"):
+        if shutil.which(linker):
+            command = [linker, "-shared", "-o", library, object_file, "-lm"]
+            done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode == 0:
                 return True
     return False
@@ -106,7 +106,7 @@ def build(folder: str, level: str) -> str:
     compiled.begin_build()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    cpu, features = ("x86-64-v3", V3_FEATURES) if level == "v3" else ("", "")
+    cpu, features = compiled.numba_target(level) if level == "v3" else ("", "")
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small"
     )
@@ -135,13 +135,10 @@ def build(folder: str, level: str) -> str:
 
 def main() -> None:
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    from svmtool.compiled import processor_level
+    from svmtool.compiled import numba_target, processor_level
 
     level = processor_level()
-    if level == "v3":  # numba must vectorise for the same target that we emit
-        os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = "x86-64-v3", V3_FEATURES
-    else:
-        os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = "generic", ""
+    os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = numba_target(level)
     print(build(folder, level))
 
 

@@ -1,12 +1,11 @@
 """Dual coordinate descent for the squared hinge (Hsieh et al., ICML 2008, Algorithms 1 and 3).
 
-    min_alpha>=0  1/2 |sum_i alpha_i y_i x_i|^2 + sum_i alpha_i^2 / (4 C_i) - sum_i alpha_i
+min_alpha>=0  1/2 |sum_i alpha_i y_i x_i|^2 + sum_i alpha_i^2 / (4 C_i) - sum_i alpha_i
 """
 
 import numpy as np
 
 from svmtool.compiled import loop
-
 
 ONE = np.uint64(1)
 

@@ -104,7 +104,7 @@ def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough
         if f - bound <= gap * f:
             code = 2
             break
-        if norm <= enough:
+        if norm <= enough and records == 1:  # as for factorised features in mfn.py
             code = 3
             break
         if norm == 0.0 or (exact and counts[0] == 0.0):

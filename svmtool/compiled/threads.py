@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Callable
+from collections.abc import Callable
 
 _count: int | None = None
-_pool: "_Pool | None" = None
+_pool: _Pool | None = None
 _inside = threading.local()  # .yes is set in threads that already run blocks: what they call runs in turn
 
 

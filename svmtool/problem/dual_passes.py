@@ -40,9 +40,7 @@ class DualPasses:
         self.w = np.zeros(rows.d)
         if np.any(objective.w):
             self._out = np.zeros(3)
-            hinge_loops.hinge2_dual_terms(
-                objective.z, objective.cost, objective.y, self.alpha, self._out, 0, self.n
-            )
+            hinge_loops.hinge2_dual_terms(objective.z, objective.cost, objective.y, self.alpha, self._out, 0, self.n)
             self.w[:] = rows.transpose_product(self.alpha * objective.y)
         self.diagonal = 0.5 / objective.cost
         self.square_norms = rows.square_norms()

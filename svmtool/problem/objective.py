@@ -198,7 +198,7 @@ class SquaredHinge:
 
     @property
     def small(self) -> bool:
-        """Whether `small_newton` can be used: sparse rows without a bias feature, so few that calls cost more than work."""
+        """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a round than in its calls."""
         r = self.rows
         return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= SMALL_WORK and self.n > 0
 
@@ -206,7 +206,7 @@ class SquaredHinge:
         """At most `most` rounds of MFN in one compiled call, from w (length d, overwritten by the answer).
 
         Returns a record a round (f, lower bound, |gradient|, active rows, step) and why it ended: 0 the limit
-        of rounds, 1 the active rows repeat, 2 gap <= `gap`, 3 |gradient| <= `enough`, 4 rounding.
+        of rounds, 1 the active rows repeat, 2 gap <= `gap`, 3 |gradient| <= `enough` at the start, 4 rounding.
         """
         r, d = self.rows, self.d
         history = np.empty((most + 1, small_loops.FIELDS))

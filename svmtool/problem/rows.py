@@ -9,7 +9,7 @@ order, so that any number of threads gives the same bits.
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Rows:
         else:
             marks = np.arange(n_blocks + 1) * (int(starts[-1]) / n_blocks)
             cuts = np.searchsorted(starts, marks[:-1]).tolist() + [self.n]
-        return [(lo, hi) for lo, hi in zip(cuts, cuts[1:]) if hi > lo] or [(0, self.n)]
+        return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
 
     def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float]) -> tuple:
         """Sum of arrays (and of returned numbers) over blocks, each block with an array of its own."""
@@ -147,7 +147,7 @@ class CsrRows(Rows):
 
         run_blocks(work, -(-(len(chosen) - first) // step))
 
-    def take(self, chosen: np.ndarray) -> "CsrRows":
+    def take(self, chosen: np.ndarray) -> CsrRows:
         """The rows `chosen` (i8), copied."""
         indptr = np.empty(len(chosen) + 1, np.int64)
         total = int(np.sum(self.indptr[chosen + 1] - self.indptr[chosen]))
@@ -238,7 +238,7 @@ class DenseRows(Rows):
             norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
         return norms + self.bias**2 if self.bias >= 0 else norms
 
-    def take(self, chosen: np.ndarray) -> "DenseRows":
+    def take(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(self.X[chosen], self.bias)
 
 

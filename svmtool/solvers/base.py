@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ class Monitor:
         max_iter: int | None = None,
         max_seconds: float | None = None,
         sink: Callable[..., None] | None = None,
-        stop: "StopFlag | None" = None,
+        stop: StopFlag | None = None,
         started: float | None = None,
     ):
         self.gap, self.max_iter, self.max_seconds = gap, max_iter, max_seconds
@@ -101,4 +102,3 @@ class StopFlag:
 
     def __init__(self):
         self.set = False
-

@@ -23,10 +23,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.objective import SquaredHinge
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
-from svmtool.problem.linalg import conjugate_gradient, solve_positive
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
@@ -49,7 +49,6 @@ def solve(
     if objective.d <= GRAM_BELOW:
         if start is None:
             _first_guess(objective, monitor, seed)
-            rule = Rule()  # a step costs little and the last one is exact: no need to stop short
         status = _newton(objective, monitor, rule, "features")
         return Result(objective.w, status, monitor.iterations, monitor.history)
     if not DualPasses.possible(objective):
@@ -105,7 +104,9 @@ def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) ->
     by one with a row for each active row, "products" by conjugate gradients.
     """
     warm = bool(np.any(objective.w))
-    enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
+    # With factorised features a step costs little and the last one is exact: then the rule can only spare them all.
+    measured = rule.gradient is not None and (warm or side != "features")
+    enough = rule.gradient * objective.gradient_at_zero() if measured else -1.0
     previous, exact, flat = np.inf, False, 0
     best, best_w = np.inf, objective.w.copy()
     cg_steps, t = 0, 0.0
@@ -117,7 +118,7 @@ def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) ->
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        if status is None and norm <= enough:
+        if status is None and norm <= enough and (k == 0 or side != "features"):
             status = base.RULE
         if status is None and (norm == 0.0 or (exact and objective.changed == 0)):
             status = base.OPTIMAL

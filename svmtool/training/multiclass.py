@@ -8,7 +8,8 @@ rows of its own after its first step.
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -127,7 +128,8 @@ class Problems:
         """
         labels = list(self.classes.labels)
         if model.labels is None or set(model.labels) != set(labels) or (len(labels) == 2 and model.columns != 1):
-            raise SvmtoolError(f"the initial model has labels {model.labels or 'none'}, the data {labels}: they must agree")
+            theirs = "none" if model.labels is None else list(model.labels)
+            raise SvmtoolError(f"the initial model has labels {theirs}, the data {labels}: they must agree")
         if (model.bias >= 0) != (self.settings.bias >= 0):
             raise SvmtoolError(f"the initial model has bias {model.bias:g}, this run -B {self.settings.bias:g}")
         if len(labels) == 2:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,9 @@ class Training:
     """What training gives: model, results (one a two-class problem), certificate, missing labels of -wi,
     and `seconds` of training alone: labels, objective and solver, neither reading nor certificate."""
 
-    def __init__(self, model: LinearModel, results: list[Result], certificate: Certificate, missing: list, seconds: float):
+    def __init__(
+        self, model: LinearModel, results: list[Result], certificate: Certificate, missing: list[int], seconds: float
+    ):
         self.model, self.results, self.certificate = model, results, certificate
         self.missing, self.seconds = missing, seconds
 
@@ -59,8 +62,6 @@ def train(
 def run(settings: Settings, data_path: str, model_path: str, console: Any) -> int:
     """svm-train after its command line; returns the exit status."""
     threads.set_count(settings.threads)
-    if data_path == "-" and model_path == "-.model":
-        model_path = "stdin.model"
     initial = linear_model.read(settings.initial_model) if settings.initial_model else None
     table = svmlight.read(data_path)
     check_after_reading(settings)
@@ -125,7 +126,8 @@ class _Recorder:
     """Hands a solver's records to the progress bar, the log and the picture."""
 
     def __init__(self, settings: Settings, console: Any):
-        self.console, self.target = console, settings.gap
+        self.console = console
+        self.target = settings.gap if settings.gap is not None or settings.eps else settings.row.gap_default
         self.history = None
         if settings.solver_log or settings.plot:
             from svmtool.training.history import History
@@ -164,5 +166,3 @@ class _Interruptible:
     def __exit__(self, *_: Any) -> None:
         if self.before is not None:
             signal.signal(signal.SIGINT, self.before)
-
-
