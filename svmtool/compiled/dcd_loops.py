@@ -17,20 +17,24 @@ def dcd_pass(indptr, indices, values, y, diagonal, square_norms, alpha, w, order
     diagonal_i = 1 / (2 C_i); square_norms_i = |x_i|^2 with the bias feature; w (d, plus the bias's
     weight where bias >= 0) = sum alpha_i y_i x_i is kept up to date.  limits[0] is the shrinking
     threshold on the projected gradient; limits[1], limits[2] receive its largest and smallest value
-    in this pass.  state[0] = rows not shrunk (in: all to be visited, out: those left), state[1] = random state.
+    in this pass.  state[0] = rows not shrunk (in: all to be visited, out: those left), state[1] = random state;
+    state[2] = 0: keep the order given, 1: draw a new one.
     """
     active = state[0]
     random = state[1]
     largest = -np.inf
     smallest = np.inf
     threshold = limits[0]
+    draw = state[2] != 0
     at_bias = np.uint64(len(w) - 1)
     s = np.uint64(0)
     while s < active:
-        random ^= random << np.uint64(13)  # xorshift64: the rows still to come in random order
-        random ^= random >> np.uint64(7)
-        random ^= random << np.uint64(17)
-        j = s + (random >> ONE) % (active - s)
+        j = s
+        if draw:
+            random ^= random << np.uint64(13)  # xorshift64: the rows still to come in random order
+            random ^= random >> np.uint64(7)
+            random ^= random << np.uint64(17)
+            j = s + (random >> ONE) % (active - s)
         i = order[j]
         order[j] = order[s]
         order[s] = i

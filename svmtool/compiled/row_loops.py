@@ -109,16 +109,32 @@ def csr_to_dense(indptr, indices, values, dense, d, lo, hi):
             dense[(i - lo) * d + indices[k]] = values[k]
 
 
+@helper
+def splitmix(seed, k):
+    """The k-th number of the splitmix64 sequence of `seed`, without its lowest bit."""
+    state = np.uint64(seed) + np.uint64(k) * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (state ^ (state >> np.uint64(31))) >> ONE
+
+
 @loop("void(i8[], i8, i8)")
 def draw_one_of_each(chosen, group, seed):
-    """chosen_r = a random row of the r-th group of `group` consecutive rows (splitmix64)."""
-    state = np.uint64(seed)
+    """chosen_r = a random row of the r-th group of `group` consecutive rows."""
     for r in range(len(chosen)):
-        state += np.uint64(0x9E3779B97F4A7C15)
-        mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        mixed = mixed ^ (mixed >> np.uint64(31))
-        chosen[r] = r * group + np.int64((mixed >> ONE) % np.uint64(group))
+        chosen[r] = r * group + np.int64(splitmix(seed, r + 1) % np.uint64(group))
+
+
+@loop("void(i8[], i8)")
+def draw_permutation(order, seed):
+    """order = a random permutation of 0, 1, ..."""
+    for k in range(len(order)):
+        order[k] = k
+    for k in range(len(order)):
+        j = k + np.int64(splitmix(seed, k + 1) % np.uint64(len(order) - k))
+        kept = order[k]
+        order[k] = order[j]
+        order[j] = kept
 
 
 @loop("void(u8[], u4[], f8[], u8[], f8[], f8[], u8, u8, u8)", fast=True)

@@ -11,7 +11,7 @@ from svmtool.compiled.row_loops import ONE, add_outer_products, row_dot
 from svmtool.compiled.solve_loops import cholesky_in_place
 
 FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
-FLAT = 1e-14  # relative decrease below which rounding has the last word
+EXACT, FLAT = 1e-12, 1e-14  # as in mfn.py
 
 
 @helper(fast=True)
@@ -107,7 +107,7 @@ def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough
         if norm <= enough and records == 1:  # as for factorised features in mfn.py
             code = 3
             break
-        if norm == 0.0 or (exact and counts[0] == 0.0):
+        if norm == 0.0 or f - bound <= EXACT * f or (exact and counts[0] == 0.0):
             code = 1
             break
         flat = flat + 1 if previous - f <= FLAT * abs(f) else 0

@@ -38,6 +38,11 @@ def count() -> int:
     return _count
 
 
+def alone() -> bool:
+    """Whether blocks would run in turn on the thread that asks."""
+    return count() == 1 or getattr(_inside, "yes", False)
+
+
 class _Pool:
     """Workers that wait on a queue; started once, they end with the process."""
 
@@ -61,7 +66,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
     """
     global _pool
     workers = min(count(), n_blocks) - 1
-    if workers <= 0 or getattr(_inside, "yes", False):
+    if workers <= 0 or alone():
         for b in range(n_blocks):
             work(b)
         return

@@ -24,7 +24,8 @@ from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import solve_positive
 from svmtool.problem.rows import CsrRows, Rows, draw_rows
 
-SMALL_FEATURES, SMALL_WORK = 64, 1 << 16  # `small_newton`: most features and non-zeros
+# `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
+SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -40,8 +41,11 @@ class SquaredHinge:
     activity changed since the last call; after gradient() also bound: a lower bound of min f.
     """
 
-    def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
+    def __init__(
+        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False
+    ):
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
+        self.one_of_several = one_of_several  # other problems are solved at the same time
         self.n, self.d = rows.n, rows.d
         self.changed = self.active = 0
         self.bound = 0.0
@@ -200,7 +204,8 @@ class SquaredHinge:
     def small(self) -> bool:
         """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a round than in its calls."""
         r = self.rows
-        return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= SMALL_WORK and self.n > 0
+        most = SMALL_SHARE if self.one_of_several else SMALL_WORK
+        return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= most and self.n > 0
 
     def small_newton(self, w: np.ndarray, gap: float, enough: float, most: int) -> tuple[list[list[float]], int]:
         """At most `most` rounds of MFN in one compiled call, from w (length d, overwritten by the answer).
@@ -221,4 +226,4 @@ class SquaredHinge:
         """The same problem on one random row of each `group`, costs raised to make up for the rest."""
         chosen = draw_rows(self.n, group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
-        return SquaredHinge(self.rows.take(chosen), self.y[chosen], cost, self.free_bias)
+        return SquaredHinge(self.rows.take(chosen), self.y[chosen], cost, self.free_bias, self.one_of_several)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmtool.compiled import row_loops as loops
-from svmtool.compiled.threads import run_blocks
+from svmtool.compiled.threads import alone, run_blocks
 
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
@@ -29,6 +29,11 @@ class Rows:
     nnz: int
     bias: float
     blocks: list[tuple[int, int]]
+    gram_blocks: list[tuple[int, int]]
+
+    def serve_several(self) -> None:
+        """Several problems on these rows will run at the same time: none needs blocks for its Gram matrix."""
+        self.gram_blocks = [(0, self.n)]
 
     @property
     def plain(self) -> int:
@@ -50,6 +55,14 @@ class Rows:
         if len(blocks) == 1:
             total = np.zeros(shape)
             return total, work(total, *blocks[0])
+        if alone():  # the same sums in the same order, one part at a time
+            total, number = np.zeros(shape), 0.0
+            for b, block in enumerate(blocks):
+                part = total if b == 0 else np.zeros(shape)
+                number += work(part, *block) or 0.0
+                if b:
+                    total += part
+            return total, number
         parts: list[np.ndarray | None] = [None] * len(blocks)
         numbers = [0.0] * len(blocks)
 
@@ -112,6 +125,9 @@ class CsrRows(Rows):
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
         """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
         m = self.plain
+        if m == self.d and len(self.gram_blocks) == 1:
+            loops.csr_gram(*self._arrays, c, gram, m, 0, self.n)
+            return
         flat, _ = self._sum_over(
             self.gram_blocks, m * m, lambda g, lo, hi: loops.csr_gram(*self._arrays, c, g, m, lo, hi)
         )

@@ -21,7 +21,7 @@ class Status:
         return f"Status({self.name})"
 
 
-OPTIMAL = Status("optimal", True, "the exact minimiser: active rows repeat and their least squares problem is solved")
+OPTIMAL = Status("optimal", True, "the exact minimiser, as far as rounding lets it be told")
 RULE = Status("rule", True, "LIBLINEAR's stopping rule (-e) holds")
 GAP = Status("gap", True, "the certified relative gap is as small as asked for (--gap)")
 PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")

@@ -9,8 +9,9 @@ Differs from the paper in:
     updated by the rows that changed (Section 4.3 prefers CGLS: its rows were sparse and d large).
  3. CGLS is preconditioned by the Hessian's diagonal.
  4. The ray's minimiser is found by safeguarded Newton steps on phi' instead of sorted kinks (exact all the same).
- 5. Heuristic 3 (start on a random subset) is always used where rows abound; heuristics 1 and 2 (few CG
-    steps first, then a loose and a tight tolerance) come from one schedule of CG tolerances.
+ 5. Heuristic 3 (start on a random subset) is always used where rows abound, a coordinate pass (see 6)
+    where they do not; heuristics 1 and 2 (few CG steps first, then a loose and a tight tolerance) come from
+    one schedule of CG tolerances.
  6. Where d is large and a dual point exists, coordinate passes give the first guess (Section 4.1's
     "inexpensive method") and end the run where they certify first.  Where they are slow and few rows are
     active, least squares on the active rows is solved by a factorised system of that many unknowns.
@@ -32,10 +33,14 @@ GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 1e-2, 1e-6  # heuristic 2: the paper's two values of eps in (13)
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
-SAMPLE_ROWS_A_FEATURE = 4  # ... and at least this many rows for each feature
-SAMPLE_ROWS = 400  # ... and this many in all
+SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
+SAMPLE_ROWS = 400  # ... and this many in all;
+SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
+FIRST_PASSES = 1  # coordinate passes for a first guess where the subset would be too small
 DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their system is then factorised
+ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 FLAT = 1e-14  # relative decrease below which rounding has the last word
 
 
@@ -44,7 +49,7 @@ def solve(
 ) -> Result:
     """Minimise `objective` from `start` (zeros if None); see the module's text."""
     if objective.small:
-        return _small(objective, monitor, rule, start)
+        return _small(objective, monitor, rule, start, seed)
     objective.move(np.zeros(objective.d) if start is None else start)
     if objective.d <= GRAM_BELOW:
         if start is None:
@@ -71,9 +76,11 @@ SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)
 SMALL_ROUNDS = 200
 
 
-def _small(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None) -> Result:
+def _small(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     """All rounds in one compiled call: a small problem is solved sooner than Python could follow it."""
     w = np.zeros(objective.d) if start is None else start.copy()
+    if start is None and _sampling_pays(objective):
+        objective.sample(SAMPLE_GROUP, seed).small_newton(w, SAMPLE_GAP, -1.0, SAMPLE_ROUNDS)
     enough = -1.0
     if start is not None and rule.gradient is not None:
         enough = rule.gradient * objective.gradient_at_zero()
@@ -83,18 +90,29 @@ def _small(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndar
     status = None
     for f, bound, norm, active, t in records:
         status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
-    return Result(w, SMALL_ENDS[code] or status or base.ITERATIONS, monitor.iterations, monitor.history)
+    if SMALL_ENDS[code] is base.PRECISION:
+        status = _rounded(*records[-1][:2])
+    else:
+        status = SMALL_ENDS[code] or status or base.ITERATIONS
+    return Result(w, status, monitor.iterations, monitor.history)
 
 
 def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
-    """Heuristic 3: move to the minimiser over a random subset of the rows."""
-    rows = max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d)
-    if objective.n < SAMPLE_GROUP * rows:
-        return
-    subset = objective.sample(SAMPLE_GROUP, seed)
-    subset.move(np.zeros(objective.d))
-    _newton(subset, Monitor(gap=1e-3, max_iter=20, stop=monitor.stop), Rule(), "features")
-    objective.move(subset.w)
+    """Move to the minimiser over a random subset of the rows (heuristic 3), or where a coordinate pass leads."""
+    if _sampling_pays(objective):
+        subset = objective.sample(SAMPLE_GROUP, seed)
+        subset.move(np.zeros(objective.d))
+        _newton(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule(), "features")
+        objective.move(subset.w)
+    elif DualPasses.possible(objective):
+        passes = DualPasses(objective, seed)
+        for k in range(FIRST_PASSES):
+            passes.run_near(seed + k)
+        objective.move(passes.w)
+
+
+def _sampling_pays(objective: SquaredHinge) -> bool:
+    return objective.n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d)
 
 
 def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) -> Status:
@@ -120,11 +138,11 @@ def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) ->
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
         if status is None and norm <= enough and (k == 0 or side != "features"):
             status = base.RULE
-        if status is None and (norm == 0.0 or (exact and objective.changed == 0)):
+        if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
         if status is None:
             flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
-            status = base.PRECISION if flat >= 3 else None
+            status = _rounded(f, bound) if flat >= 3 else None
         if status is not None:
             if f > best:
                 objective.move(best_w)
@@ -148,6 +166,11 @@ def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) ->
         objective.advance(t, p)
         exact = exact and abs(t - 1.0) <= 1e-9
     raise AssertionError
+
+
+def _rounded(f: float, bound: float) -> Status:
+    """Rounding lets nothing more happen: what the answer is worth."""
+    return base.OPTIMAL if f - bound <= ROUNDED * f else base.PRECISION
 
 
 def _coordinate_passes(objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule) -> Status | None:

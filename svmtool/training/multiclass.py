@@ -48,6 +48,8 @@ class Problems:
             table.indptr, table.indices, table.values, table.n_features, settings.bias, DENSE_BELOW
         )
         self.count = self.classes.problems if len(table) else 0
+        if self.count > 1:
+            self.rows.serve_several()
 
     def cost(self, k: int) -> np.ndarray:
         return self.classes.costs(k, self.settings.C, self.factor, self.row_weights)
@@ -88,7 +90,7 @@ class Problems:
             used = np.flatnonzero(cost > 0)
             if len(used) < data.n:  # -wi 0: rows that cost nothing only stand in the way
                 y, cost, data = y[used], cost[used], data.take(used)
-            objective = SquaredHinge(data, y, cost, free_bias=not s.regularize_bias)
+            objective = SquaredHinge(data, y, cost, not s.regularize_bias, one_of_several=self.count > 1)
             monitor = Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
             w = None if start is None else np.ascontiguousarray(start[:, k])
             result = solve(objective, monitor, self.rule(k), w, 1 if s.seed is None else s.seed)

@@ -1,0 +1,269 @@
+"""Every compiled loop of training against its twin in numpy (reference.py)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from reference import csr_of, random_rows
+
+from svmtool.compiled import REGISTRY, dcd_loops, hinge_loops, row_loops, small_loops, solve_loops
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.objective import SquaredHinge
+from svmtool.problem.rows import CsrRows
+from svmtool.solvers.base import Monitor, Rule
+
+MODULES = (row_loops, hinge_loops, dcd_loops, small_loops, solve_loops)
+SHAPES = [(0, 3), (1, 1), (7, 1), (12, 5), (40, 9), (3, 70)]
+every_shape = pytest.mark.parametrize("n, d", SHAPES, ids=lambda x: str(x))
+
+
+def close(a, b):
+    np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def made(n: int, d: int, seed: int = 0):
+    """rng, dense rows and their CSR arrays."""
+    rng = np.random.default_rng(seed + 31 * n + d)
+    X = random_rows(rng, n, d)
+    return rng, X, csr_of(X)
+
+
+def halves(n: int) -> list[tuple[int, int]]:
+    """The whole and two parts of the rows: blocks run side by side."""
+    return [(0, n), (0, n // 2), (n // 2, n)]
+
+
+def test_each_loop_of_training_has_a_test_here():
+    with open(__file__, encoding="utf-8") as file:
+        text = file.read()
+    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ in {m.__name__ for m in MODULES}]
+    assert names
+    missing = [name for name in names if f"{name}(" not in text and f"{name}.bind(" not in text]
+    assert not missing, f"loops without a twin: {missing}"
+
+
+@every_shape
+def test_margins(n, d):
+    rng, X, csr = made(n, d)
+    w, y = rng.normal(size=d), rng.choice([-1.0, 1.0], n)
+    for lo, hi in halves(n):
+        z = np.full(n, 9.0)
+        row_loops.csr_margins(*csr, w, y, z, 0.25, lo, hi)
+        close(z[lo:hi], (y * (X @ w + 0.25))[lo:hi])
+        assert np.all(z[:lo] == 9.0) and np.all(z[hi:] == 9.0)
+
+
+@every_shape
+def test_transpose_product(n, d):
+    rng, X, csr = made(n, d)
+    u = rng.normal(size=n) * (rng.random(n) < 0.7)
+    for lo, hi in halves(n):
+        g = np.ones(d)
+        row_loops.csr_transpose_product(*csr, u, g, lo, hi)
+        close(g, 1.0 + X[lo:hi].T @ u[lo:hi])
+
+
+@every_shape
+def test_curvature_product(n, d):
+    rng, X, csr = made(n, d)
+    c, v = rng.random(n) * (rng.random(n) < 0.7), rng.normal(size=d)
+    for lo, hi in halves(n):
+        g = np.ones(d)
+        total = row_loops.csr_curvature_product(*csr, c, v, g, 0.5, lo, hi)
+        t = c[lo:hi] * (X[lo:hi] @ v + 0.5)
+        close(g, 1.0 + X[lo:hi].T @ t)
+        close(total, t.sum())
+
+
+@every_shape
+@pytest.mark.parametrize("density", [0.3, 1.0], ids=["gaps", "full"])
+def test_gram(n, d, density):
+    rng = np.random.default_rng(n + d)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < density)
+    c = rng.normal(size=n) * (rng.random(n) < 0.7)  # negative: rows taken out
+    for lo, hi in halves(n):
+        gram = np.ones((d, d))
+        row_loops.csr_gram(*csr_of(X), c, gram, d, lo, hi)
+        close(gram, 1.0 + np.triu(X[lo:hi].T @ (c[lo:hi, None] * X[lo:hi])))
+
+
+@every_shape
+def test_diagonal(n, d):
+    rng, X, csr = made(n, d)
+    c = rng.normal(size=n) * (rng.random(n) < 0.7)
+    for lo, hi in halves(n):
+        diagonal = np.ones(d)
+        row_loops.csr_diagonal(*csr, c, diagonal, lo, hi)
+        close(diagonal, 1.0 + c[lo:hi] @ X[lo:hi] ** 2)
+
+
+@every_shape
+def test_square_norms(n, d):
+    _, X, (indptr, _, values) = made(n, d)
+    norms = np.full(n, -1.0)
+    row_loops.csr_square_norms(indptr, values, norms, 0, n)
+    close(norms, np.sum(X**2, axis=1))
+
+
+@every_shape
+def test_take_and_to_dense(n, d):
+    rng, X, csr = made(n, d)
+    chosen = rng.integers(0, n, 2 * n) if n else np.empty(0, np.int64)
+    indptr = np.empty(len(chosen) + 1, np.int64)
+    room = int(np.count_nonzero(X[chosen]))
+    indices, values = np.empty(room, np.int32), np.empty(room)
+    row_loops.csr_take(*csr, chosen, indptr, indices, values)
+    for got, wanted in zip((indptr, indices, values), csr_of(X[chosen]), strict=True):
+        assert np.array_equal(got, wanted)
+    for lo, hi in halves(n):
+        dense = np.zeros((hi - lo, d))
+        row_loops.csr_to_dense(*csr, dense, d, lo, hi)
+        assert np.array_equal(dense, X[lo:hi])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 12345678901])
+def test_draw_one_of_each(seed):
+    chosen = np.empty(9, np.int64)
+    row_loops.draw_one_of_each(chosen, 7, seed)
+    assert chosen.tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 12345678901])
+@pytest.mark.parametrize("n", [0, 1, 50])
+def test_draw_permutation(n, seed):
+    order = np.empty(n, np.int64)
+    row_loops.draw_permutation(order, seed)
+    wanted = list(range(n))
+    for k in range(n):
+        j = k + reference.splitmix(seed, k + 1) % (n - k)
+        wanted[k], wanted[j] = wanted[j], wanted[k]
+    assert order.tolist() == wanted
+
+
+@every_shape
+def test_kernel(n, d):
+    rng, X, csr = made(n, d)
+    chosen = rng.permutation(n)[: (n + 1) // 2].astype(np.int64)
+    m = len(chosen)
+    for lo, hi in halves(m):
+        K, scratch = np.full((m, m), 9.0), np.zeros(d)
+        row_loops.csr_kernel(*csr, chosen, K, scratch, m, lo, hi)
+        wanted = X[chosen] @ X[chosen].T
+        for a in range(m):
+            close(K[a, : a + 1], wanted[a, : a + 1] if lo <= a < hi else 9.0)
+            assert np.all(K[a, a + 1 :] == 9.0)
+        assert not np.any(scratch)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 200])
+def test_hinge_state(n):
+    rng = np.random.default_rng(n)
+    z, cost, y = rng.normal(1.0, 1.0, n), rng.random(n) * (rng.random(n) < 0.9), rng.choice([-1.0, 1.0], n)
+    z[: n // 4] = 1.0  # on the kink: not active
+    before = 2.0 * cost * (rng.random(n) < 0.5)
+    for lo, hi in halves(n):
+        u, c, change, counts = np.zeros(n), before.copy(), np.zeros(n), np.zeros(3)
+        loss = hinge_loops.hinge2_state(z, cost, y, u, c, change, counts, lo, hi)
+        part = slice(lo, hi)
+        wanted = reference.hinge2_state(z[part], cost[part], y[part], before[part])
+        for got, right in zip((loss, u[part], c[part], change[part], counts), wanted, strict=True):
+            close(got, right)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 200])
+def test_hinge_ray_and_add_scaled(n):
+    rng = np.random.default_rng(n)
+    z, dz, cost = rng.normal(1.0, 1.0, n), rng.normal(size=n), rng.random(n)
+    for lo, hi in halves(n):
+        for t in (0.0, 0.3, 4.0):
+            out = np.full(2, 9.0)
+            hinge_loops.hinge2_ray(z, dz, cost, out, t, lo, hi)
+            close(out, reference.hinge2_ray(z[lo:hi], dz[lo:hi], cost[lo:hi], t))
+        moved = z.copy()
+        hinge_loops.add_scaled(moved, dz, -0.7, lo, hi)
+        wanted = z.copy()
+        wanted[lo:hi] -= 0.7 * dz[lo:hi]
+        close(moved, wanted)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 200])
+def test_hinge_dual_terms(n):
+    rng = np.random.default_rng(n)
+    z, cost, y = rng.normal(1.0, 1.0, n), rng.random(n) * (rng.random(n) < 0.9), rng.choice([-1.0, 1.0], n)
+    alpha, out = np.full(n, 9.0), np.zeros(3)
+    hinge_loops.hinge2_dual_terms(z, cost, y, alpha, out, 0, n)
+    slack = np.maximum(1.0 - z, 0.0)
+    close(alpha, 2.0 * cost * slack)
+    close(out, [np.sum(alpha), np.sum(cost * slack**2), np.sum(cost * slack**2)])
+
+
+@pytest.mark.parametrize("bias", [-1.0, 0.0, 1.5])
+@pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (9, 40)])
+def test_dcd_pass(n, d, bias):
+    """Through DualPasses, which binds dcd_loops.dcd_pass(...): six passes with shrinking, row after row the same."""
+    p = reference.random_problem(5, max(n, 2), d, C=2.0, bias=bias)
+    objective = SquaredHinge(CsrRows(*csr_of(p.X), d, bias), p.y, p.cost)
+    objective.move(np.zeros(objective.d))
+    passes = DualPasses(objective, seed=3)
+    alpha, w, order = passes.alpha.copy(), passes.w.copy(), passes.order.tolist()
+    shrunk = False
+    for _ in range(6):
+        active, random, threshold = int(passes.state[0]), int(passes.state[1]), float(passes.limits[0])
+        passes.run()
+        wanted = reference.dcd_pass(p.A, p.y, p.cost, alpha, w, order, threshold, active, random)
+        close([passes.limits[1], passes.limits[2]], wanted[:2])
+        assert [int(passes.state[0]), int(passes.state[1])] == list(wanted[2:])
+        assert passes.order.tolist() == order
+        close(passes.alpha, alpha)
+        close(passes.w, w)
+        close(passes.w, p.A.T @ (passes.alpha * p.y))
+        assert passes.dual_value() <= p.value(passes.w) * (1 + 1e-12)
+        shrunk |= not passes.complete
+    assert shrunk or n != 12, "no row was shrunk away: the problem tests too little"
+
+
+@pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
+def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, monkeypatch):
+    """small_loops.small_newton(...) against solvers/mfn.py with problem/objective.py: record by record."""
+    from svmtool.problem import objective as module
+    from svmtool.solvers import mfn
+
+    p = reference.random_problem(8, n, d, C)
+
+    def run():
+        objective = SquaredHinge(CsrRows(*csr_of(p.X), d), p.y, p.cost)
+        return objective, mfn.solve(objective, Monitor(), Rule(), np.full(d, 0.01))
+
+    objective, small = run()
+    assert objective.small
+    monkeypatch.setattr(module, "SMALL_FEATURES", -1)
+    objective, plain = run()
+    assert not objective.small
+    assert small.status is plain.status
+    assert len(small.history) == len(plain.history)
+    for a, b in zip(small.history, plain.history, strict=True):
+        assert a["active"] == b["active"]
+        for name in ("objective", "bound", "step"):
+            assert a[name] == pytest.approx(b[name], rel=1e-7, abs=1e-9)
+    np.testing.assert_allclose(small.w, plain.w, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(small.w, reference.hinge2_minimiser(p), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 40])
+def test_cholesky_solve_and_substitute(d):
+    rng = np.random.default_rng(d)
+    B = rng.normal(size=(d, d))
+    A, b = B @ B.T + 0.1 * np.eye(d), rng.normal(size=d)
+    upper, x = np.triu(A) + np.tril(np.full((d, d), np.nan), -1), np.empty(d)  # the lower triangle is never read
+    assert solve_loops.cholesky_solve(upper, b, x, d) == 0
+    np.testing.assert_allclose(A @ x, b, rtol=1e-8, atol=1e-8)
+    y = b.copy()
+    solve_loops.substitute(np.ascontiguousarray(np.linalg.cholesky(A)), y, d)
+    np.testing.assert_allclose(A @ y, b, rtol=1e-8, atol=1e-8)
+
+
+def test_cholesky_tells_the_pivot_that_fails():
+    A = np.diag([1.0, -1.0, 1.0])
+    assert solve_loops.cholesky_solve(A, np.ones(3), np.empty(3), 3) == 2
+    assert solve_loops.cholesky_solve(np.array([[np.nan]]), np.ones(1), np.empty(1), 1) == 1
