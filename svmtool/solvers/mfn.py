@@ -37,6 +37,7 @@ SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 FIRST_PASSES = 1  # coordinate passes for a first guess where the subset would be too small
+SAFETY = 0.5  # share of LIBLINEAR's tolerance that passes go to, lest our order of rows end at a worse objective
 DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their system is then factorised
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
@@ -175,7 +176,7 @@ def _rounded(f: float, bound: float) -> Status:
 
 def _coordinate_passes(objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule) -> Status | None:
     """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
-    tolerance = rule.projected if rule.projected is not None else 1.0
+    tolerance = SAFETY * rule.projected if rule.projected is not None else 1.0
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     spent = 0.0
     for _ in range(DUAL_PASSES):
