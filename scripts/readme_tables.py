@@ -1,11 +1,13 @@
 """Keeps the README's tables equal to the registry and the table of options.
 
 python scripts/readme_tables.py            rewrites README.md between its markers
+python scripts/readme_tables.py --bench F  the same, and the table of speed from a JSON file of scripts/bench.py
 python scripts/readme_tables.py --check    exit status 1 where README.md is not current
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -38,6 +40,23 @@ def option_table() -> str:
     return table(("option of svm-train", "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
 
 
+def figures(path: str) -> str:
+    """The bars that scripts/bench.py measured, from its JSON file, with machine and date."""
+    with open(path, encoding="utf-8") as f:
+        found = json.load(f)
+    m = found["machine"]
+    rows = []
+    for section in found["sections"]:
+        for bar in section["bars"]:
+            if bar["value"] is not None:
+                asked = f"{'at least' if bar['relation'] == '>=' else 'at most'} {bar['limit']:g}"
+                rows.append((bar["text"], f"{bar['value']:.3g}", asked, "yes" if bar["holds"] else "**no**"))
+    where = (
+        f"Measured on {m['date']}: {m['processor']}, {m['cores']} cores, Python {m['python']}; medians, side by side."
+    )
+    return where + "\n\n" + table(("what", "measured", "asked", "holds"), rows)
+
+
 TABLES = {"solvers": solvers, "options": option_table}
 
 
@@ -56,6 +75,11 @@ def main() -> int:
     with open(README, encoding="utf-8") as f:
         text = f.read()
     fresh = rendered(text)
+    if "--bench" in sys.argv[1:]:
+        shown = figures(sys.argv[sys.argv.index("--bench") + 1])
+        fresh = re.sub(
+            r"(<!-- bench -->\n).*?(<!-- end bench -->)", lambda m: f"{m[1]}{shown}\n{m[2]}", fresh, flags=re.S
+        )
     if "--check" in sys.argv[1:]:
         if fresh != text:
             print("README.md is not current: run python scripts/readme_tables.py", file=sys.stderr)

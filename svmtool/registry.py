@@ -69,7 +69,8 @@ SOLVERS: tuple[Solver, ...] = (
         eps_default=0.1,
         gap_default=None,
         stopping="the largest and the smallest projected gradient of the dual, and their difference, "
-        "are all within -e of zero (LIBLINEAR's rule for -s 1; default 0.1)",
+        "are all within -e of zero (LIBLINEAR's rule for -s 1; default 0.1); "
+        "up to some 1500 features at the exact minimum",
         honours=_RUN_OPTIONS,
         paper=_MFN,
     ),
@@ -89,7 +90,8 @@ SOLVERS: tuple[Solver, ...] = (
         eps_default=0.01,
         gap_default=None,
         stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
-        "class among l (LIBLINEAR's rule for -s 2; default -e 0.01)",
+        "class among l (LIBLINEAR's rule for -s 2; default -e 0.01); "
+        "up to some 1500 features at the exact minimum",
         honours=_RUN_OPTIONS | {"-R", "-C"},
         paper=_MFN,
     ),

@@ -150,6 +150,7 @@ def random_problem(seed: int, n: int, d: int, C: float = 1.0, bias: float = -1.0
 
 # Twins of the compiled loops: same arguments where that is readable, same results.
 
+
 def splitmix(seed: int, k: int) -> int:
     """The k-th number (from 1 on) of the generator splitmix64, without its lowest bit."""
     mask = (1 << 64) - 1

@@ -41,7 +41,8 @@ def runs_of(ctx: Context, path: str, costs, budget: float) -> dict[str, list[dic
         "budget": budget,
         "path": path,
     }
-    found = {"ours": child_json([sys.executable, HERE / "child_ours.py", json.dumps(order)])}
+    ours = {**order, "ladders": {**order["ladders"], **{str(k): list(v) for k, v in bars.OUR_GAPS.items()}}}
+    found = {"ours": child_json([sys.executable, HERE / "child_ours.py", json.dumps(ours)])}
     if ctx.liblinear:
         order["liblinear"] = str(ctx.liblinear)
         found["theirs"] = child_json([sys.executable, HERE / "child_liblinear.py", json.dumps(order)])
@@ -52,6 +53,11 @@ def fastest(runs: list[dict], C: float, best: float) -> dict | None:
     """The quickest run at C whose objective is within the target of the best known."""
     good = [r for r in runs if r["C"] == C and r["objective"] <= best * (1 + bars.ALONE_TARGET)]
     return min(good, key=lambda r: r["seconds"], default=None)
+
+
+def step_of(run: dict) -> str:
+    """`-e 0.1` or `--gap 0.001`: the step of a ladder that a run took."""
+    return f"{'--gap' if run['solver'] in bars.OUR_GAPS else '-e'} {run['e']:g}"
 
 
 def alone(ctx: Context) -> None:
@@ -70,7 +76,7 @@ def alone(ctx: Context) -> None:
             best = min(r["objective"] for side in runs.values() for r in side if r["C"] == C)
             chosen = {side: fastest(found, C, best) for side, found in runs.items()}
             cells = [
-                f"{side} {1e3 * r['seconds']:10.2f} ms (-s {r['solver']} -e {r['e']:g})" if r else f"{side} never"
+                f"{side} {1e3 * r['seconds']:10.2f} ms (-s {r['solver']} {step_of(r)})" if r else f"{side} never"
                 for side, r in chosen.items()
             ]
             mine, other = chosen["ours"], chosen.get("theirs")

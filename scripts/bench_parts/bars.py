@@ -29,6 +29,7 @@ COSTS = (0.01, 1.0, 100.0)
 
 # Ladders of -e for the comparison of training alone: each tool is taken at its fastest step that reaches the target.
 LADDERS = {1: (1.0, 0.3, 0.1, 0.03, 0.01, 0.001), 2: (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5)}
+OUR_GAPS = {40: (1e-2, 1e-3, 1e-4)}  # and the steps of --gap, which LIBLINEAR lacks
 
 QUICK = {
     "large": ("connect-4",),

@@ -43,6 +43,8 @@ class Rows:
     def _partition(self, starts: np.ndarray | None, n_blocks: int) -> list[tuple[int, int]]:
         """Cut the rows into about equal blocks of work."""
         n_blocks = max(1, min(n_blocks, self.n))
+        if n_blocks == 1:
+            return [(0, self.n)]
         if starts is None:
             cuts = [self.n * b // n_blocks for b in range(n_blocks + 1)]
         else:
@@ -266,7 +268,13 @@ def from_csr(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain:
     n = len(indptr) - 1
     if 32 <= plain <= dense_below and len(values) >= DENSE_FROM * n * plain:
         X = np.zeros((n, plain))
-        loops.csr_to_dense(indptr, indices, values, X, plain, 0, n)
+        step = max(1, BLOCK_WORK // plain)
+
+        def work(b: int) -> None:
+            lo, hi = b * step, min(n, (b + 1) * step)
+            loops.csr_to_dense(indptr, indices, values, X[lo:hi], plain, lo, hi)
+
+        run_blocks(work, -(-n // step))
         return DenseRows(X, bias)
     return CsrRows(indptr, indices, values, plain, bias)
 

@@ -87,14 +87,15 @@ class Problems:
                 label = self.classes.labels[k]
                 sink = report if self.count == 1 else lambda **record: report(label=label, **record)
             y, cost, data = self.classes.signs(k), self.cost(k), self.rows
-            used = np.flatnonzero(cost > 0)
-            if len(used) < data.n:  # -wi 0: rows that cost nothing only stand in the way
+            used = None
+            if cost.min() <= 0:  # -wi 0: rows that cost nothing only stand in the way
+                used = np.flatnonzero(cost > 0)
                 y, cost, data = y[used], cost[used], data.take(used)
             objective = SquaredHinge(data, y, cost, not s.regularize_bias, one_of_several=self.count > 1)
             monitor = Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
             w = None if start is None else np.ascontiguousarray(start[:, k])
             result = solve(objective, monitor, self.rule(k), w, 1 if s.seed is None else s.seed)
-            if result.alpha is not None and len(used) < self.rows.n:
+            if result.alpha is not None and used is not None:
                 alpha = np.zeros(self.rows.n)
                 alpha[used] = result.alpha
                 result.alpha = alpha

@@ -1,0 +1,502 @@
+"""svm-train from file to model: classes, costs, weights, warm starts, odd data, limits and reproducible bytes."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import os
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import SHARED
+from reference import Problem, hinge2_minimiser, random_rows, table_of, text_of
+
+from svmtool import registry
+from svmtool.cli.train import main
+from svmtool.formats import linear_model, svmlight
+from svmtool.settings import Settings
+from svmtool.training.pipeline import train
+
+every_number = pytest.mark.parametrize("number", [row.number for row in registry.SOLVERS])
+EXACT = Settings(solver=40, gap=1e-12, solver_given=True)
+
+
+def made(seed: int, labels: list[int], n: int = 80, d: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Rows whose class shows in them, with noise; labels appear in the order given."""
+    rng = np.random.default_rng(seed)
+    X = random_rows(rng, n, d)
+    number = np.argmax(X @ rng.normal(size=(d, len(labels))) + 0.5 * rng.normal(size=(n, len(labels))), axis=1)
+    number[: len(labels)] = np.arange(len(labels))
+    return X, np.array(labels, dtype=float)[number]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def svm_train(here, capsys):
+    """Run svm-train in this process on text `d`; returns (exit status, stdout, stderr)."""
+
+    def run(*argv, data: str | None = None) -> tuple[int, str, str]:
+        if data is not None:
+            (here / "d").write_text(data)
+        status = main([str(a) for a in argv])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def model(path="m") -> linear_model.LinearModel:
+    return linear_model.read(str(path))
+
+
+# Classes
+
+
+@pytest.mark.parametrize(
+    "labels, wanted",
+    [
+        ([1, -1], (1, -1)),
+        ([-1, 1], (1, -1)),
+        ([0, 1], (0, 1)),
+        ([1, 0], (1, 0)),
+        ([-1, 2], (-1, 2)),
+        ([2, 1], (2, 1)),
+        ([3, 1, 2], (3, 1, 2)),
+        ([-1, 1, 0], (-1, 1, 0)),
+        ([7], (7,)),
+        (list(range(30, 0, -1)), tuple(range(30, 0, -1))),
+    ],
+    ids=str,
+)
+def test_labels_in_liblinears_order(labels, wanted):
+    X, y = made(1, labels)
+    done = train(table_of(X, y), EXACT)
+    assert done.model.labels == wanted
+    assert done.model.columns == (1 if len(wanted) == 2 else len(wanted))
+    share = np.mean(done.model.predict(table_of(X, y)) == y)
+    assert share >= (1.0 if len(wanted) == 1 else 0.7 if len(wanted) < 4 else 0.3)
+
+
+@every_number
+def test_one_against_the_rest_with_weights_for_the_positives_only(number):
+    X, y = made(2, [3, 1, 2])
+    settings = EXACT._replace(solver=number, C=2.0, class_weights=((1, 5.0), (2, 0.25), (2, 2.0)), bias=1.0)
+    done = train(table_of(X, y), settings)
+    for k, (label, factor) in enumerate([(3, 1.0), (1, 5.0), (2, 0.5)]):
+        cost = np.where(y == label, 2.0 * factor, 2.0)
+        w = hinge2_minimiser(Problem(X, np.where(y == label, 1.0, -1.0), cost, 1.0))
+        np.testing.assert_allclose(done.model.W[:, k], w, atol=1e-5)
+
+
+@every_number
+def test_two_classes_weighted_on_both_sides(number):
+    X, y = made(3, [-1, 1])
+    settings = EXACT._replace(solver=number, class_weights=((1, 3.0), (-1, 0.2)))
+    done = train(table_of(X, y), settings)
+    w = hinge2_minimiser(Problem(X, y, np.where(y > 0, 3.0, 0.2)))
+    np.testing.assert_allclose(done.model.W[:, 0], w, atol=1e-5)
+
+
+def test_several_classes_get_one_certificate_for_the_worst():
+    X, y = made(2, [3, 1, 2])
+    done = train(table_of(X, y), EXACT)
+    alone = [train(table_of(X, np.where(y == k, 1.0, -1.0)), EXACT) for k in (3, 1, 2)]
+    assert done.certificate.primal == pytest.approx(sum(a.certificate.primal for a in alone), rel=1e-9)
+    assert done.certificate.gap == pytest.approx(max(a.certificate.gap for a in alone), abs=1e-9)
+
+
+def test_labels_that_would_merge_are_refused(svm_train):
+    status, out, err = svm_train("d", "m", data="1.2 1:1\n1.9 1:2\n")
+    assert (status, out, err.count("\n")) == (1, "", 1) and "1.2 and 1.9" in err
+    assert not os.path.exists("m")
+
+
+# Weights
+
+
+@every_number
+def test_row_weights_are_repetition(number, svm_train, here):
+    X, y = made(4, [1, 2, 3], n=40)
+    times = np.arange(40) % 4
+    times[:3] = 1
+    (here / "w").write_text("\n".join(map(str, times)) + "\n")
+    weighted = svm_train("-q", "-s", number, "--gap", "1e-12", "-W", "w", "d", "m", data=text_of(X, y))
+    many = np.repeat(np.arange(40), times)
+    repeated = svm_train("-q", "-s", number, "--gap", "1e-12", "d", "m2", data=text_of(X[many], y[many]))
+    assert weighted == repeated == (0, "", "")
+    assert model("m").labels == model("m2").labels
+    np.testing.assert_allclose(model("m").W, model("m2").W, atol=1e-6)
+
+
+def test_rows_of_weight_zero_or_below_leave_the_training_set(svm_train, here):
+    """Their labels too: class 9 is not known to the model."""
+    X, y = made(5, [1, -1], n=30)
+    y[7], y[20] = 9, 9
+    weights = np.ones(30)
+    weights[[7, 20]] = 0.0, -2.0
+    (here / "w").write_text(" ".join(f"{w:g}" for w in weights))
+    assert svm_train("-q", "--gap", "1e-12", "-W", "w", "d", "m", data=text_of(X, y)) == (0, "", "")
+    kept = weights > 0
+    assert model().labels == (1, -1)
+    np.testing.assert_allclose(model().W[:, 0], hinge2_minimiser(Problem(X[kept], y[kept], weights[kept])), atol=1e-5)
+
+
+def test_all_rows_of_weight_zero(svm_train, here):
+    (here / "w").write_text("0 0")
+    status, _, err = svm_train("-W", "w", "d", "m", data="1 1:1\n-1 1:2\n")
+    assert status == 0 and err.startswith("WARNING: ") and err.count("\n") == 1
+    assert model().nr_class == 0
+
+
+@pytest.mark.parametrize("text", ["1", "1 1 1", "1 x", "1 nan", "1 inf", ""])
+def test_faulty_weight_files_are_refused(text, svm_train, here):
+    (here / "w").write_text(text)
+    status, out, err = svm_train("-W", "w", "d", "m", data="1 1:1\n-1 1:2\n")
+    assert (status, out, err.count("\n")) == (1, "", 1) and err.startswith("w: ")
+    assert not os.path.exists("m")
+
+
+@every_number
+@pytest.mark.parametrize("labels", [[1, -1], [1, 2, 3]], ids=str)
+def test_class_weight_zero(number, labels, svm_train):
+    X, y = made(6, labels)
+    status, _, err = svm_train("-s", number, "-w1", 0, "d", "m", data=text_of(X, y))
+    assert (status, err) == (0, "")
+    W = model().W
+    assert np.all(np.isfinite(W))
+    rest = Problem(X, np.where(y == 1, 1.0, -1.0), np.where(y == 1, 0.0, 1.0))
+    np.testing.assert_allclose(W[:, 0], hinge2_minimiser(rest), atol=1e-2)
+
+
+def test_weight_of_a_class_that_is_not_there(svm_train):
+    data = "1 1:1\n-1 1:2\n"
+    status, _, err = svm_train("-q", "-w9", 2, "d", "m", data=data)
+    assert (status, err) == (0, "WARNING: class label 9 specified in weight is not found\n")
+    assert svm_train("-q", "d", "m2", data=data)[0] == 0
+    assert np.array_equal(model("m").W, model("m2").W)
+
+
+def test_all_classes_of_weight_zero(svm_train):
+    status, _, err = svm_train("-w1", 0, "-w-1", 0, "d", "m", data="1 1:1\n-1 1:2\n")
+    assert status == 0 and "Traceback" not in err
+    assert not np.any(model().W)
+
+
+# Warm start
+
+
+@every_number
+@pytest.mark.parametrize("labels", [[1, -1], [4, 2, 7]], ids=str)
+@pytest.mark.parametrize("bias", [-1, 1])
+def test_warm_start_at_the_answer_takes_one_look(number, labels, bias, svm_train, here):
+    X, y = made(7, labels)
+    common = ["-s", number, "-B", bias, "--gap", "1e-7"]
+    assert svm_train(*common, "d", "first", data=text_of(X, y))[0] == 0
+    status, _, _ = svm_train(*common, "-i", "first", "--solver-log", "log", "d", "again")
+    assert status == 0
+    assert '"iteration": 1' not in (here / "log").read_text(), "the start was good enough"
+    assert np.array_equal(model("again").W, model("first").W)
+    # the same rows from the last to the first: another order of labels
+    assert svm_train(*common, "-i", "first", "--solver-log", "log", "d", "m", data=text_of(X[::-1], y[::-1]))[0] == 0
+    assert '"iteration": 1' not in (here / "log").read_text()
+    for k, label in enumerate(model("m").labels if len(labels) > 2 else ()):
+        column = model("first").labels.index(label)
+        assert np.array_equal(model("m").W[:, k], model("first").W[:, column])
+
+
+def test_warm_start_of_two_classes_named_the_other_way_round(svm_train, here):
+    X, y = made(7, [5, 3])
+    common = ["-s", 40, "--gap", "1e-7"]
+    assert svm_train(*common, "d", "first", data=text_of(X, y))[0] == 0
+    back = np.argsort(y, kind="stable")  # now 3 comes first and counts as +1
+    assert svm_train(*common, "-i", "first", "--solver-log", "log", "d", "m", data=text_of(X[back], y[back]))[0] == 0
+    assert model("m").labels == (3, 5)
+    assert '"iteration": 1' not in (here / "log").read_text()
+    assert np.array_equal(model("m").W, -model("first").W)
+
+
+@pytest.mark.parametrize("bias", [-1, 1])
+@pytest.mark.parametrize("kept", [3, 6, 9])
+def test_warm_start_from_another_number_of_features(kept, bias, svm_train):
+    X, y = made(8, [1, 2, 3], d=6)
+    other = np.hstack([X, X[:, :3] ** 2])[:, :kept]
+    common = ["-q", "-s", 2, "-B", bias, "--gap", "1e-12"]
+    assert svm_train(*common, "d", "first", data=text_of(other, y))[0] == 0
+    assert svm_train(*common, "-i", "first", "d", "m", data=text_of(X, y)) == (0, "", "")
+    assert svm_train(*common, "d", "cold")[0] == 0
+    np.testing.assert_allclose(model("m").W, model("cold").W, atol=1e-6)
+
+
+def test_warm_start_keeps_the_shift_under_another_bias_value(svm_train, here):
+    X, y = made(8, [1, -1])
+    assert svm_train("-q", "-s", 2, "-R", "-B", 1, "d", "first", data=text_of(X, y)) == (0, "", "")
+    assert svm_train("-q", "-s", 40, "-B", 10, "-i", "first", "--solver-log", "log", "d", "m")[0] == 0
+    first = (here / "log").read_text().splitlines()[0]
+    W = model("first").W[:, 0].copy()
+    W[-1] /= 10.0
+    objective = Problem(X, y, np.ones(len(y)), 10.0).value(W)
+    assert f'"objective": {objective:.9}'[:22] in first
+
+
+@pytest.mark.parametrize(
+    "first, second, part",
+    [
+        ([], ["-B", 1], "bias"),
+        (["-B", 1], [], "bias"),
+    ],
+)
+def test_warm_start_with_and_without_bias_is_refused(first, second, part, svm_train):
+    X, y = made(9, [1, -1])
+    assert svm_train("-q", *first, "d", "first", data=text_of(X, y))[0] == 0
+    status, out, err = svm_train(*second, "-i", "first", "d", "m")
+    assert (status, out, err.count("\n")) == (1, "", 1) and part in err
+    assert not os.path.exists("m")
+
+
+@pytest.mark.parametrize("labels", [[1, 2], [1, -1, 0], [1]], ids=str)
+def test_warm_start_from_other_classes_is_refused(labels, svm_train):
+    X, y = made(9, labels)
+    assert svm_train("-q", "d", "first", data=text_of(X, y))[0] == 0
+    X, y = made(9, [1, -1])
+    status, out, err = svm_train("-i", "first", "d", "m", data=text_of(X, y))
+    assert (status, out, err.count("\n")) == (1, "", 1) and "labels" in err
+
+
+def test_warm_start_from_no_model(svm_train):
+    status, out, err = svm_train("-i", "nowhere", "d", "m", data="1 1:1\n-1 1:2\n")
+    assert (status, out) == (1, "") and "can't open model file nowhere" in err
+
+
+# Odd data
+
+ODD = {
+    "empty": "",
+    "no-features": "1\n-1\n1\n",
+    "no-features-three": "1\n2\n3\n",
+    "one-class": "5 1:1 2:2\n5 1:0.5\n",
+    "one-class-negative": "-1 1:1 2:2\n-1 1:0.5\n",
+    "one-row": "1 1:1\n",
+    "one-bare-row": "3\n",
+    "zeros": "1 1:0 2:0\n-1 1:0\n",
+    "twins": "1 1:1\n-1 1:1\n",
+    "far-index": "1 2000000:1\n-1 7:1\n",
+    "huge": "1 1:1e300 2:1\n-1 1:-1e300\n1 2:2\n",
+    "huge-far": "1 1:1e300 1999:1\n-1 1:-1e300\n1 2:2\n",
+    "square-overflows": "1 1:1e200\n-1 2:1e200\n1 1:1\n",
+    "largest": "1 1:1.7976931348623157e308\n-1 1:-1.7976931348623157e308\n",
+    "tiny": "1 1:1e-300\n-1 1:-1e-300\n",
+    "mixed": "1 1:1e150 2:1e-150\n-1 1:-1 2:1e10\n1 3:1\n-1 3:-1e5\n",
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("options", [[], ["-B", 1], ["-c", "1e10"]], ids=str)
+@pytest.mark.parametrize("name", ODD)
+@every_number
+def test_odd_data_end_well_or_in_one_sentence(number, name, options, svm_train):
+    """A model of finite numbers with a true certificate, or exit 1 with a sentence and no model."""
+    status, out, err = svm_train("-s", number, *options, "d", "m", data=ODD[name])
+    if status == 1:
+        assert err.count("\n") == 1 and err[-2] not in ".:", err
+        assert not os.path.exists("m")
+        assert "huge" in name or name in ("square-overflows", "largest", "mixed"), "only overflow is refused"
+        return
+    assert status == 0
+    assert "nan" not in out and "inf" not in out, out
+    m = model()
+    assert np.all(np.isfinite(m.W))
+    rows = svmlight.read("d")
+    assert m.n_features == rows.n_features
+    assert sorted(m.labels) == sorted(set(rows.labels))
+    if name == "empty":
+        assert err == "WARNING: the training file has no rows: the model knows no class\n"
+    elif "not converged" not in err:
+        assert err == ""
+        gap = float(out.partition("Certified relative gap = ")[2].split()[0])
+        assert gap <= 0.3 or name == "mixed", out  # there |f'(0)|, which -e is relative to, says nothing
+    if len(m.labels) == 1:
+        assert set(m.predict(rows)) == set(rows.labels)
+
+
+@pytest.mark.parametrize("name", ["empty", "no-features", "huge", "largest", "mixed", "huge-far"])
+def test_odd_data_as_a_process(name, command, tmp_path):
+    """Nothing but our own sentences on stderr: no traceback, no warning of a library."""
+    (tmp_path / "d").write_text(ODD[name])
+    done = command("train", "-s", 2, "d", "m")
+    assert done.returncode in (0, 1)
+    assert done.stderr.count(b"\n") <= 1 and b"Warning:" not in done.stderr and b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("seed", [0, 2**31, 2**63 - 1])
+def test_any_seed_will_do(seed, svm_train):
+    rng = np.random.default_rng(0)
+    wide = text_of(random_rows(rng, 20, 2000, 0.05), rng.choice([1.0, -1.0], 20))
+    for number in (1, 40):
+        assert svm_train("-q", "-s", number, "--seed", seed, "d", "m", data=wide) == (0, "", "")
+
+
+# Limits
+
+
+WIDE = {"narrow": (80, 6, 0.6), "dense": (80, 40, 0.9), "wide": (60, 2000, 0.03), "wide-bias": (60, 2000, 0.03)}
+
+
+@pytest.fixture(params=WIDE)
+def shaped(request):
+    """(text, options) of each way that problems take through the solver."""
+    n, d, density = WIDE[request.param]
+    rng = np.random.default_rng(11)
+    X = random_rows(rng, n, d, density)
+    y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0, 1.0, -1.0)
+    return text_of(X, y), ["-B", 1] if request.param == "wide-bias" else []
+
+
+@every_number
+def test_iteration_limit_and_strict(number, shaped, svm_train):
+    data, options = shaped
+    common = ["-s", number, *options, "-c", 100, "--gap", "1e-13", "--max-iter", 1]
+    status, out, err = svm_train(*common, "d", "m", data=data)
+    assert status == 0
+    converged = err == ""
+    if not converged:
+        assert err.startswith("WARNING: not converged: ") and "--max-iter" in err and err.count("\n") == 1
+    assert np.all(np.isfinite(model().W))
+    assert svm_train(*common, "--strict", "d", "m")[0] == (0 if converged else 2)
+    assert os.path.exists("m"), "the model is written all the same"
+
+
+@every_number
+@pytest.mark.parametrize("quiet", [[], ["-q"]], ids=["", "quiet"])
+def test_time_limit(number, quiet, shaped, svm_train):
+    data, options = shaped
+    common = [*quiet, "-s", number, *options, "-c", 100, "--gap", "1e-13", "--max-seconds", "1e-9"]
+    status, out, err = svm_train(*common, "d", "m", data=data)
+    assert status == 0
+    if err:
+        assert err.startswith("WARNING: not converged: time limit reached") and err.count("\n") == 1
+    assert np.all(np.isfinite(model().W))
+
+
+def test_time_limit_zero_is_refused(svm_train):
+    status, out, err = svm_train("--max-seconds", 0, "d", "m", data="1 1:1\n-1 1:2\n")
+    assert (status, out, err.count("\n")) == (1, "", 1) and "--max-seconds 0" in err
+
+
+# What is written
+
+
+@every_number
+def test_notes_stand_behind_the_weights(number, svm_train, here):
+    X, y = made(12, [1, -1])
+    assert svm_train("-q", "-s", number, "-c", 3, "-B", 2, "d", "m", data=text_of(X, y)) == (0, "", "")
+    lines = (here / "m").read_text().splitlines()
+    notes = [line for line in lines if line.startswith("#")]
+    assert len(notes) >= 3 and lines[-len(notes) :] == notes
+    assert f"-s {number} " in notes[0] and "-c 3 " in notes[0] and "-B 2" in notes[0]
+    assert any(note.startswith("# Certified relative gap = ") for note in notes)
+    assert any(note.startswith("# Stopped: ") for note in notes)
+    assert model().notes == tuple(notes)
+    assert len(lines) - len(notes) == 6 + 6 + 1, "header, features, bias"
+
+
+def test_certificate_of_the_file_is_that_of_the_screen(svm_train, here):
+    X, y = made(12, [1, 2, 3])
+    _, out, _ = svm_train("-s", 2, "d", "m", data=text_of(X, y))
+    line = out.splitlines()[-1]
+    assert line.startswith("Certified relative gap = ") and f"# {line}" in (here / "m").read_text().splitlines()
+
+
+def real(name: str, lines: int, start: int = 0) -> bytes:
+    """The beginning of a real set, where the shared folder is; else rows of our own."""
+    path = SHARED / "data" / f"{name}.xz"
+    if path.exists():
+        with lzma.open(path) as file:
+            return b"".join(line for _, line in zip(range(lines), file, strict=False))
+    X, y = made(13, list(range(5)), n=lines, d=40)
+    return text_of(X, y).encode()
+
+
+SETS = {"a9a": 8000, "mnist.scale": 300, "imdb.tfidf": 400}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_same_bytes_for_any_number_of_threads(name, command, tmp_path):
+    (tmp_path / "d").write_bytes(real(name, SETS[name]))
+    models = []
+    for arguments, env in [
+        (["--threads", 2], {}),
+        ([], {"OMP_NUM_THREADS": "1"}),
+        ([], {"OMP_NUM_THREADS": "2"}),
+        (["--threads", 1], {}),
+    ]:
+        done = command("train", "-s", 2, "-B", 1, *arguments, "d", "m", env=env)
+        assert done.returncode == 0, done.stderr
+        models.append(((tmp_path / "m").read_bytes(), done.stdout))
+    assert len(set(models)) == 1
+
+
+@pytest.mark.parametrize("name", SETS)
+@every_number
+def test_no_worse_than_the_oracle_on_real_rows(name, number, here):
+    """-e at its default: the objective stands within the gap that the certificate tells."""
+    (here / "d").write_bytes(real(name, min(SETS[name], 1000) if name != "mnist.scale" else 100))
+    table = svmlight.read("d")
+    loose = train(table, Settings(solver=number, solver_given=True))
+    exact = train(svmlight.read("d"), EXACT)
+    best = exact.certificate.dual
+    assert exact.certificate.gap <= 1e-7 and loose.status.converged
+    assert loose.certificate.dual <= exact.certificate.primal * (1 + 1e-9)
+    assert loose.certificate.primal >= best * (1 - 1e-9)
+    assert loose.certificate.primal - best <= loose.certificate.gap * loose.certificate.primal * len(loose.results) + 1
+
+
+@every_number
+@pytest.mark.parametrize("labels", [[1, -1], [-1, 1], [3, 1, 2], [6]], ids=str)
+@pytest.mark.parametrize("bias", [-1, 1])
+def test_liblinears_predict_reads_our_models(number, labels, bias, reference, svm_train, here, capsys):
+    from svmtool.cli.predict import main as predict
+
+    X, y = made(14, labels)
+    assert svm_train("-q", "-s", number, "-B", bias, "d", "m", data=text_of(X, y)) == (0, "", "")
+    done = subprocess.run([reference["predict"], "d", "m", "theirs"], cwd=here, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert predict(["d", "m", "ours"]) == 0
+    assert (here / "theirs").read_bytes() == (here / "ours").read_bytes()
+    assert capsys.readouterr().out == done.stdout.decode()
+
+
+@every_number
+def test_never_worse_than_liblinear(number, reference, svm_train, here):
+    """-s 1 and -s 2 at LIBLINEAR's own default: our objective is not above its own."""
+    if number > 2:
+        pytest.skip("LIBLINEAR has no such number")
+    X, y = made(15, [1, -1], n=200, d=10)
+    for C in (0.01, 1, 100):
+        assert svm_train("-q", "-s", number, "-c", C, "d", "m", data=text_of(X, y)) == (0, "", "")
+        call = [reference["train"], "-q", "-s", str(number), "-c", str(C), "d", "theirs"]
+        subprocess.run(call, cwd=here, check=True, timeout=60)
+        value = Problem(X, y, np.full(200, float(C))).value
+        assert value(model("m").W[:, 0]) <= value(model("theirs").W[:, 0]) * (1 + 1e-12)
+
+
+def test_data_from_standard_input(command, tmp_path):
+    X, y = made(16, [1, -1])
+    done = command("train", "-q", "-", "m", input=text_of(X, y).encode())
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    (tmp_path / "d").write_text(text_of(X, y))
+    assert command("train", "-q", "d", "m2").returncode == 0
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "m2").read_bytes()
+
+
+def test_model_on_standard_output(command, tmp_path):
+    (tmp_path / "d").write_text("1 1:1\n-1 1:2\n")
+    done = command("train", "-q", "d", "-")
+    written = command("train", "-q", "d", "m")
+    assert written.returncode == done.returncode == 0
+    assert done.stdout == (tmp_path / "m").read_bytes()
+    assert io.BytesIO(done.stdout).readline() == b"solver_type L2R_L2LOSS_SVC_DUAL\n"

@@ -1,0 +1,274 @@
+"""-v and -C: the folds, the lines on the screen, the ties and the end of the search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import random_rows, table_of, text_of
+
+from svmtool import registry
+from svmtool.cli.train import main
+from svmtool.formats.svmlight import Table
+from svmtool.settings import Settings
+from svmtool.training import folds, validation
+from svmtool.training.pipeline import train
+
+every_number = pytest.mark.parametrize("number", [row.number for row in registry.SOLVERS])
+searching = pytest.mark.parametrize("number", [row.number for row in registry.honouring("-C")])
+
+
+def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = random_rows(rng, n, d)
+    number = np.argmax(X @ rng.normal(size=(d, len(labels))) + rng.normal(size=(n, len(labels))), axis=1)
+    return X, np.array(labels, dtype=float)[number]
+
+
+@pytest.fixture
+def svm_train(tmp_path, monkeypatch, capsys):
+    """Run svm-train in this process; returns (exit status, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv, data: str | None = None) -> tuple[int, str, str]:
+        if data is not None:
+            (tmp_path / "d").write_text(data)
+        return main([str(a) for a in argv]), *capsys.readouterr()
+
+    return run
+
+
+def by_hand(X, y, settings: Settings, drawn) -> float:
+    """Train on all rows but a fold, predict the fold; the share of right labels."""
+    order, starts = drawn
+    right = 0
+    for k in range(len(starts) - 1):
+        inside, outside = folds.fold_rows(order, starts, k)
+        model = train(table_of(X[inside], y[inside]), settings).model
+        held_out = table_of(X[outside], y[outside])
+        right += int(np.count_nonzero(model.predict(held_out) == y[outside]))
+    return right / len(y)
+
+
+def accuracy(out: str) -> float:
+    assert out.startswith("Cross Validation Accuracy = ") and out.endswith("%\n") and out.count("\n") == 1
+    return float(out[len("Cross Validation Accuracy = ") : -2])
+
+
+@every_number
+@pytest.mark.parametrize("labels", [(1, -1), (4, 2, 9)], ids=str)
+@pytest.mark.parametrize("bias", [-1, 1])
+def test_folds_side_by_side_give_what_a_loop_gives(number, labels, bias, svm_train):
+    X, y = made(labels)
+    lines = [
+        svm_train("-s", number, "-B", bias, "-v", 5, "--threads", threads, "d", data=text_of(X, y))
+        for threads in (1, 2, 3)
+    ]
+    assert lines[0] == lines[1] == lines[2]
+    status, out, err = lines[0]
+    assert (status, err) == (0, "")
+    settings = Settings(solver=number, bias=float(bias), solver_given=True)
+    wanted = by_hand(X, y, settings, folds.liblinear_folds(len(y), 5))
+    assert accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
+
+
+def test_stratified_and_seed(svm_train):
+    X, y = made()
+    data, settings = text_of(X, y), Settings(solver=2, solver_given=True)
+    found = {}
+    for options, drawn in [
+        ((), folds.liblinear_folds(90, 4)),
+        (("--seed", 7), folds.liblinear_folds(90, 4, 7)),
+        (("--stratified",), folds.stratified_folds(y, 4)),
+        (("--stratified", "--seed", 7), folds.stratified_folds(y, 4, 7)),
+    ]:
+        status, out, err = svm_train("-s", 2, "-v", 4, *options, "d", data=data)
+        assert (status, err) == (0, "")
+        found[options] = accuracy(out)
+        assert found[options] == pytest.approx(100 * by_hand(X, y, settings, drawn), rel=1e-5), options
+    assert len(set(found.values())) > 1, "other draws, other accuracies on noisy rows"
+
+
+def test_weights_of_rows_and_classes_act_inside_the_folds(svm_train, tmp_path):
+    X, y = made()
+    (tmp_path / "w").write_text("1 " * 45 + "0 " * 45)
+    plain = svm_train("-s", 2, "-v", 3, "d", data=text_of(X, y))
+    weighted = svm_train("-s", 2, "-v", 3, "-W", "w", "d")
+    tilted = svm_train("-s", 2, "-v", 3, "-w1", 1000, "d")
+    assert plain[0] == weighted[0] == tilted[0] == 0
+    assert accuracy(tilted[1]) < accuracy(plain[1])
+    order, starts = folds.liblinear_folds(90, 3)
+    right = 0
+    for k in range(3):
+        inside, outside = folds.fold_rows(order, starts, k)
+        inside = inside[inside < 45]
+        model = train(table_of(X[inside], y[inside]), Settings(solver=2, solver_given=True)).model
+        right += int(np.count_nonzero(model.predict(table_of(X[outside], y[outside])) == y[outside]))
+    assert accuracy(weighted[1]) == pytest.approx(100 * right / 90, rel=1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_class_that_a_fold_lacks_is_unknown_to_its_model(threads, svm_train):
+    """The only row of class 3 is never predicted when it is held out; nothing fails."""
+    X, y = made()
+    y[40] = 3.0
+    status, out, err = svm_train("-s", 2, "-v", 5, "--threads", threads, "d", data=text_of(X, y))
+    assert (status, err) == (0, "")
+    wanted = by_hand(X, y, Settings(solver=2, solver_given=True), folds.liblinear_folds(90, 5))
+    assert accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
+    assert accuracy(out) < 100
+
+
+def test_weight_of_a_missing_class_is_told_once_a_fold(svm_train):
+    X, y = made()
+    _, _, err = svm_train("-s", 2, "-v", 4, "-w9", 2, "d", data=text_of(X, y))
+    assert err == 4 * "WARNING: class label 9 specified in weight is not found\n"
+
+
+def test_one_class_and_leave_one_out(svm_train):
+    status, out, err = svm_train("-v", 2, "d", data="5 1:1\n5 1:2\n5 1:3\n")
+    assert (status, accuracy(out), err) == (0, 100.0, "")
+    X, y = made(n=12)
+    status, out, err = svm_train("-s", 2, "-v", 50, "d", data=text_of(X, y))
+    assert status == 0 and err == folds.TOO_MANY_FOLDS + "\n"
+    wanted = by_hand(X, y, Settings(solver=2, solver_given=True), folds.liblinear_folds(12, 12))
+    assert accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
+
+
+def test_no_model_is_written(svm_train, tmp_path):
+    X, y = made()
+    for options in (["-v", 3], ["-C", "-s", 2]):
+        assert svm_train("-q", *options, "d", "m", data=text_of(X, y))[0] == 0
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["d"]
+
+
+@pytest.mark.parametrize("options", [["-v", 2], ["-C", "-s", 2], ["-C", "-s", 2, "-c", 1]], ids=str)
+@pytest.mark.parametrize("data", ["", "1 1:1\n", "1\n-1\n"], ids=["empty", "one-row", "bare"])
+def test_data_too_small_to_validate(options, data, svm_train):
+    """An answer, or one sentence about the data."""
+    status, out, err = svm_train(*options, "d", data=data)
+    assert status in (0, 1) and "Traceback" not in err
+    if status == 1:
+        last = err.splitlines()[-1]
+        assert last and not last.startswith("WARNING")
+        assert "model" not in last or "training" in last, "the user gave no model"
+
+
+class Lines:
+    """A console that keeps what is printed."""
+
+    def __init__(self):
+        self.solver_text, self.text, self.warnings = "", "", []
+
+    def solver(self, text):
+        self.solver_text += text
+
+    def out(self, text):
+        self.text += text
+
+    def warn(self, text):
+        self.warnings.append(text)
+
+
+def search(X, y, **settings) -> Lines:
+    console = Lines()
+    table = table_of(X, y)
+    assert validation.search_C(table, Settings(find_C=True, solver_given=True, **settings), None, console) == 0
+    return console
+
+
+@searching
+def test_search_prints_what_a_loop_over_C_gives(number):
+    X, y = made()
+    console = search(X, y, solver=number, folds=3)
+    lines = console.solver_text.splitlines()
+    start = np.log2(validation.smallest_C(table_of(X, y), -1.0))
+    rates = {}
+    drawn = folds.liblinear_folds(len(y), 3)
+    last = len(lines) - lines.count("WARNING: maximum C reached.")
+    for k, line in enumerate(lines[:last]):
+        log2c, _, rate = line.partition("\trate=")
+        assert line.startswith("log2c=") and float(log2c[6:]) == start + k and len(log2c) == 13
+        rates[start + k] = float(rate)
+        if k % 4 == 0:
+            settings = Settings(solver=number, C=2.0 ** (start + k), solver_given=True)
+            assert float(rate) == pytest.approx(100 * by_hand(X, y, settings, drawn), abs=100.01 / 90)
+    best = max(rates.values())
+    first = min(c for c, rate in rates.items() if rate == best)
+    assert console.text == (
+        f"Doing parameter search with 3-fold cross validation.\nBest C = {2.0**first:g}  CV accuracy = {best:g}%\n"
+    )
+
+
+@searching
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_search_ends_at_the_largest_C_or_when_nothing_moved_five_times(number, seed, monkeypatch):
+    moves = []
+    plain = validation.Folds.evaluate
+
+    def noted(self, *args, **options):
+        found = plain(self, *args, **options)
+        moves.append(found[1])
+        return found
+
+    monkeypatch.setattr(validation.Folds, "evaluate", noted)
+    X, y = made(seed=seed)
+    lines = search(X, y, solver=number).solver_text.splitlines()
+    assert moves[0], "the first value of C is a move"
+    count = 0
+    for moved in moves:
+        assert count < 5, "the search goes on though nothing moved"
+        count = 1 if moved else count + 1
+    if count < 5:
+        assert lines[-1] == "WARNING: maximum C reached." and lines[-2].startswith("log2c=  10.00\t")
+        lines.pop()
+    assert len(lines) == len(moves)
+
+
+@searching
+def test_search_that_cannot_move_ends_after_five(number):
+    """Rows without features: w is 0 at each C, and the first C counts as one of the five."""
+    lines = search(np.zeros((6, 1)), np.array([1.0, -1.0] * 3), solver=number, C=0.5, C_given=True)
+    assert lines.solver_text.splitlines()[-1].startswith("log2c=   3.00\t")
+    assert len(lines.solver_text.splitlines()) == 5
+    assert lines.text.splitlines()[-1].startswith("Best C = 0.5 ")
+
+
+def test_search_starts_at_the_C_given(svm_train):
+    X, y = made()
+    status, out, err = svm_train("-C", "-s", 2, "-c", 3, "-v", 4, "d", data=text_of(X, y))
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "Doing parameter search with 4-fold cross validation."
+    assert lines[1].startswith("log2c=   1.58\trate=")
+    assert [line[:13] for line in lines[1:4]] == ["log2c=   1.58", "log2c=   2.58", "log2c=   3.58"]
+    status, out, err = svm_train("-C", "-s", 2, "-c", 4096, "d")
+    assert status == 0 and out.splitlines()[1].startswith("log2c=  10.00\t")
+
+
+def test_search_is_the_same_for_any_number_of_threads_and_quiet(svm_train):
+    X, y = made((1, 2, 3))
+    outs = [svm_train("-C", "-s", 2, "--threads", n, "d", data=text_of(X, y)) for n in (1, 2)]
+    assert outs[0] == outs[1] and outs[0][0] == 0
+    quiet = svm_train("-C", "-s", 2, "-q", "d")
+    lines = outs[0][1].splitlines()
+    assert quiet[1].splitlines() == [lines[0], lines[-1]]
+    assert lines[-1].startswith("Best C = ")
+
+
+def test_search_without_a_solver_says_which(svm_train):
+    X, y = made(n=30)
+    status, out, err = svm_train("-C", "-v", 3, "d", data=text_of(X, y))
+    assert status == 0 and err == "Solver not specified. Using -s 2\n"
+    assert out.startswith("Doing parameter search with 3-fold cross validation.\nlog2c=")
+
+
+def test_smallest_C_counts_the_bias():
+    table = Table(np.ones(2), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, 3.0]), 1)
+    assert validation.smallest_C(table, -1.0) == 2.0**-6  # 1 / (2 * 2 * 9) = 2^-5.17
+    assert validation.smallest_C(table, 3.0) == 2.0**-7  # 1 / (2 * 2 * 18)
+
+
+@pytest.mark.parametrize("solver, rate", [(2, "82.5926")])
+def test_heart_scale_as_liblinear_prints_it(solver, rate, svm_train, heart_scale):
+    """223 of 270, as recorded from LIBLINEAR 2.50."""
+    assert svm_train("-s", solver, "-v", 5, heart_scale) == (0, f"Cross Validation Accuracy = {rate}%\n", "")
