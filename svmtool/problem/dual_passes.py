@@ -47,7 +47,7 @@ class DualPasses:
         self.square_norms = rows.square_norms()
         self.order = np.arange(self.n)
         self.limits = np.array([np.inf, 0.0, 0.0])
-        self.state = np.array([self.n, 88172645463325252 ^ (seed * 2654435761), 1], np.uint64)
+        self.state = np.array([self.n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 1], np.uint64)
         self._pass = dcd_loops.dcd_pass.bind(
             rows.indptr, rows.indices, rows.values, objective.y, self.diagonal, self.square_norms,
             self.alpha, self.w, self.order, self.limits, self.state,

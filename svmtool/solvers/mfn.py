@@ -182,6 +182,8 @@ def _coordinate_passes(objective: SquaredHinge, passes: DualPasses, monitor: Mon
     for _ in range(DUAL_PASSES):
         status = monitor.limit()
         if status:
+            objective.move(passes.w)
+            monitor.step(objective.value(), passes.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
             return status
         spent += passes.run()
         if passes.spread > tolerance:

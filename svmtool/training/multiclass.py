@@ -8,6 +8,7 @@ rows of its own after its first step.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,7 @@ class Problems:
         self.settings = settings
         self.solver = settings.row
         self.n_features = table.n_features
+        _refuse_overflow(table, settings, row_weights)
         self.classes = Classes(table.labels)
         self.row_weights = row_weights
         self.factor, self.missing = self.classes.weights(settings.class_weights)
@@ -94,7 +96,7 @@ class Problems:
             objective = SquaredHinge(data, y, cost, not s.regularize_bias, one_of_several=self.count > 1)
             monitor = Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
             w = None if start is None else np.ascontiguousarray(start[:, k])
-            result = solve(objective, monitor, self.rule(k), w, 1 if s.seed is None else s.seed)
+            result = solve(objective, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)
             if result.alpha is not None and used is not None:
                 alpha = np.zeros(self.rows.n)
                 alpha[used] = result.alpha
@@ -145,6 +147,20 @@ class Problems:
         if model.bias >= 0:  # keep the same shift where the bias feature has another value
             start[-1] = W[-1] * (model.bias / self.settings.bias if self.settings.bias > 0 else 1.0)
         return start
+
+
+def _refuse_overflow(table: Table, settings: Settings, row_weights: np.ndarray | None) -> None:
+    """SvmtoolError where sums of squares would leave the range of floating-point numbers."""
+    largest = max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0)), settings.bias, 1.0)
+    cost = settings.C * float(np.prod([max(f, 1.0) for _, f in settings.class_weights]))
+    if row_weights is not None:
+        cost *= float(row_weights.max(initial=1.0))
+    digits = 2 * math.log10(largest) + math.log10(len(table) + 1) + math.log10(min(max(cost, 1.0), 1e300))
+    if digits > 290:
+        raise SvmtoolError(
+            f"feature values up to {largest:g} at a cost of {cost:g} overflow when squared and summed: "
+            "scale the features (svm-scale) or choose a smaller -c"
+        )
 
 
 def take(table: Table, chosen: np.ndarray) -> Table:

@@ -26,7 +26,9 @@ class Folds:
 
     def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any, wanted: int):
         self.table, self.settings, self.row_weights, self.console = table, settings, row_weights, console
-        if wanted > len(table) > 0:
+        if len(table) < 2:
+            raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {len(table)}")
+        if wanted > len(table):
             console.warn(draws.TOO_MANY_FOLDS)
         if settings.stratified:
             self.order, self.starts = draws.stratified_folds(table.labels, wanted, settings.seed)
