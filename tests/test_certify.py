@@ -96,6 +96,18 @@ def test_a_good_dual_point_is_used(bias):
     assert worthless.dual == judge(p, wrong).dual, "a useless point costs nothing"
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_dual_point_of_another_problem_is_made_feasible(sign):
+    """Without a bias the optimum is higher, and its dual point has sum a y != 0: not allowed under a free bias."""
+    p = problem("free")
+    p = p._replace(y=sign * p.y)
+    best = optimum(p)
+    a = hinge2_dual(p._replace(bias=-1.0, free=False))
+    assert p._replace(bias=-1.0, free=False).dual_value(a) > best * 1.001 and abs(a @ p.y) > 1e-3
+    for w in (np.zeros(p.A.shape[1]), hinge2_minimiser(p)):
+        assert judge(p, w, a).dual <= best * (1 + 1e-12)
+
+
 def test_rows_that_cost_nothing_do_not_count():
     p = problem("regularised")
     cost = p.cost.copy()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from in_process import trainer
 from reference import random_rows, table_of, text_of
 
 from svmtool import registry
-from svmtool.cli.train import main
 from svmtool.formats.svmlight import Table
 from svmtool.settings import Settings
 from svmtool.training import folds, validation
@@ -26,15 +26,7 @@ def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.nda
 
 @pytest.fixture
 def svm_train(tmp_path, monkeypatch, capsys):
-    """Run svm-train in this process; returns (exit status, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv, data: str | None = None) -> tuple[int, str, str]:
-        if data is not None:
-            (tmp_path / "d").write_text(data)
-        return main([str(a) for a in argv]), *capsys.readouterr()
-
-    return run
+    return trainer(tmp_path, monkeypatch, capsys)
 
 
 def by_hand(X, y, settings: Settings, drawn) -> float:

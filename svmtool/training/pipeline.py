@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,7 @@ from svmtool.model import LinearModel
 from svmtool.problem.certify import Certificate
 from svmtool.settings import Settings, check_after_reading
 from svmtool.solvers.base import INTERRUPTED, Result, Status, StopFlag
+from svmtool.training.interrupt import Interruptible
 from svmtool.training.multiclass import Problems
 
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
@@ -73,7 +73,7 @@ def run(settings: Settings, data_path: str, model_path: str, console: Any) -> in
         return work(table, settings, row_weights, console)
     tables = [table]  # the only reference, so that training may give its memory back
     del table
-    with _Recorder(settings, console) as recorder, _Interruptible() as stop:
+    with _Recorder(settings, console) as recorder, Interruptible() as stop:
         done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
     console.close()
     for label in done.missing:
@@ -145,24 +145,3 @@ class _Recorder:
     def __exit__(self, *exception: Any) -> None:
         if self.history is not None:
             self.history.__exit__(*exception)
-
-
-class _Interruptible:
-    """While it lasts the first Ctrl-C only sets a flag that solvers look at; the second one is final."""
-
-    def __enter__(self) -> StopFlag:
-        self.flag = StopFlag()
-        try:
-            self.before = signal.signal(signal.SIGINT, self._handle)
-        except ValueError:  # not the main thread: Python delivers signals elsewhere
-            self.before = None
-        return self.flag
-
-    def _handle(self, *_: Any) -> None:
-        if self.flag.set:
-            raise KeyboardInterrupt
-        self.flag.set = True
-
-    def __exit__(self, *_: Any) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)

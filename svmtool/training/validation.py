@@ -12,7 +12,9 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
+from svmtool.solvers.base import StopFlag
 from svmtool.training import folds as draws
+from svmtool.training.interrupt import Interruptible
 from svmtool.training.multiclass import Problems, take
 
 MAX_C = 1024.0
@@ -36,10 +38,11 @@ class Folds:
             self.order, self.starts = draws.liblinear_folds(len(table), wanted, settings.seed)
         self.count = len(self.starts) - 1
 
-    def evaluate(self, settings: Settings, warm: list | None = None) -> tuple[np.ndarray, bool]:
+    def evaluate(self, settings: Settings, stop: StopFlag, warm: list | None = None) -> tuple[np.ndarray, bool]:
         """Predictions for every row, each by the model that has not seen it, and whether any w moved.
 
-        warm holds a weight matrix a fold (or None); it is replaced by the new one.
+        warm holds a weight matrix a fold (or None); it is replaced by the new one.  KeyboardInterrupt once
+        `stop` is set: half a cross-validation says nothing.
         """
         predictions = np.empty(len(self.table))
         moved = [False] * self.count
@@ -51,7 +54,7 @@ class Folds:
             problems = Problems(take(self.table, inside), settings, weights)
             missing[k] = problems.missing
             start = warm[k] if warm is not None else None
-            results = problems.fit(start)
+            results = problems.fit(start, stop=stop)
             W = problems.weights(results)
             moved[k] = start is None or float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
             if warm is not None:
@@ -59,6 +62,8 @@ class Folds:
             predictions[outside] = problems.model(W).predict(take(self.table, outside))
 
         threads.run_blocks(one, self.count)
+        if stop.set:
+            raise KeyboardInterrupt
         for labels in missing:
             for label in labels:
                 self.console.warn(f"WARNING: class label {label} specified in weight is not found")
@@ -73,7 +78,8 @@ def cross_validate(table: Table, settings: Settings, row_weights: np.ndarray | N
     """-v: LIBLINEAR's line on stdout, also when quiet."""
     assert settings.folds is not None
     folds = Folds(table, settings, row_weights, console, settings.folds)
-    predictions, _ = folds.evaluate(settings)
+    with Interruptible() as stop:
+        predictions, _ = folds.evaluate(settings, stop)
     console.out(f"Cross Validation Accuracy = {percent(folds.rate(predictions))}%\n")
     return 0
 
@@ -92,7 +98,8 @@ def search_C(table: Table, settings: Settings, row_weights: np.ndarray | None, c
     warm: list = [None] * folds.count
     unmoved = 0
     while C <= MAX_C:
-        predictions, moved = folds.evaluate(settings._replace(C=C), warm)
+        with Interruptible() as stop:
+            predictions, moved = folds.evaluate(settings._replace(C=C), stop, warm)
         rate = folds.rate(predictions)
         unmoved = 1 if moved else unmoved + 1
         if rate > best_rate:

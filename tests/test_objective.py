@@ -1,0 +1,113 @@
+"""The objective's passes against plain numpy: both layouts, all kinds of bias, after any walk."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import Problem, csr_of, hinge2_minimiser, random_problem, ray_minimiser
+
+from svmtool.problem import rows as rows_module
+from svmtool.problem.objective import SquaredHinge
+from svmtool.problem.rows import CsrRows, DenseRows
+
+LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}
+BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, False), "free": (1.0, True)}
+
+
+@pytest.fixture(params=[1 << 17, 16], ids=["one-block", "blocks"], autouse=True)
+def blocks(request, monkeypatch):
+    monkeypatch.setattr(rows_module, "BLOCK_WORK", request.param)
+
+
+@pytest.fixture(params=[(layout, bias) for layout in LAYOUTS for bias in BIASES], ids="-".join)
+def case(request) -> tuple[Problem, SquaredHinge]:
+    layout, bias = request.param
+    p = random_problem(21, 70, 6, 2.0, *BIASES[bias])
+    return p, SquaredHinge(LAYOUTS[layout](p), p.y, p.cost, p.free)
+
+
+def active_rows(p: Problem, w: np.ndarray) -> np.ndarray:
+    return p.y * (p.A @ w) < 1.0
+
+
+def curvature(p: Problem, w: np.ndarray) -> np.ndarray:
+    A = p.A[active_rows(p, w)]
+    return np.diag(p.R) + 2.0 * A.T @ (p.cost[active_rows(p, w), None] * A)
+
+
+def test_value_gradient_and_curvature_along_a_walk(case):
+    """The Gram matrix follows the rows that changed, also over several moves at once."""
+    p, f = case
+    rng = np.random.default_rng(0)
+    for k in range(12):
+        w = rng.normal(size=f.d) * (0.3 if k % 3 else 0.0)
+        f.move(w)
+        value, g = f.gradient()
+        assert value == pytest.approx(p.value(w), rel=1e-12)
+        assert f.value() == pytest.approx(value, rel=1e-12)
+        assert f.changed == 0, "nothing has moved since the gradient"
+        np.testing.assert_allclose(g, p.gradient(w), rtol=1e-10, atol=1e-10)
+        assert f.active == np.count_nonzero(active_rows(p, w))
+        assert f.active_rows().tolist() == np.flatnonzero(active_rows(p, w)).tolist()
+        if k % 2:  # every other time: two changes between two looks at the matrix
+            H = curvature(p, w)
+            tolerance = 1e-8 * np.abs(H).max()
+            np.testing.assert_allclose(np.triu(f.hessian()), np.triu(H), atol=tolerance)
+            v = rng.normal(size=f.d)
+            np.testing.assert_allclose(f.hessian_product(v), H @ v, atol=10 * tolerance)
+            np.testing.assert_allclose(f.hessian_diagonal(), np.diag(H), atol=tolerance)
+
+
+def test_gradient_at_zero(case):
+    p, f = case
+    assert f.gradient_at_zero() == pytest.approx(np.linalg.norm(p.gradient(np.zeros(f.d))), rel=1e-12)
+
+
+def test_ray_is_exact_and_advance_goes_there(case):
+    p, f = case
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        w = rng.normal(size=f.d)
+        f.move(w)
+        step = -f.gradient()[1] * rng.choice([1e-4, 1e-2, 1.0])
+        t = f.ray(step)
+        assert t == pytest.approx(ray_minimiser(p, w, step), rel=1e-8)
+        f.advance(t, step)
+        np.testing.assert_allclose(f.w, w + t * step, rtol=1e-14)
+        assert f.gradient()[0] == pytest.approx(p.value(w + t * step), rel=1e-11)
+
+
+def test_bound_is_below_the_optimum(case):
+    p, f = case
+    best = p.value(hinge2_minimiser(p))
+    for scale in (0.0, 0.1, 1.0):
+        f.move(scale * np.random.default_rng(2).normal(size=f.d))
+        f.gradient()
+        assert 0.0 <= f.bound <= best * (1 + 1e-12)
+    f.move(hinge2_minimiser(p))
+    f.gradient()
+    assert f.bound == pytest.approx(0.0 if p.free else best, rel=1e-9)
+
+
+def test_sample_is_a_problem_of_its_own(case):
+    p, f = case
+    part = f.sample(7, 3)
+    assert part.n == 10 and part.d == f.d and part.free_bias == f.free_bias
+    chosen = rows_module.draw_rows(70, 7, 3)
+    assert np.array_equal(chosen // 7, np.arange(10)), "one row of each group"
+    np.testing.assert_allclose(part.cost, 7.0 * p.cost[chosen])
+    q = Problem(p.X[chosen], p.y[chosen], part.cost, p.bias, p.free)
+    w = np.linspace(-1, 1, f.d)
+    part.move(w)
+    assert part.value() == pytest.approx(q.value(w), rel=1e-12)
+
+
+@pytest.mark.parametrize("bias", ["absent", "regularised", "zero"])
+def test_face_is_least_squares_on_the_rows_asked_for(bias):
+    p = random_problem(22, 12, 30, 2.0, *BIASES[bias])
+    f = SquaredHinge(LAYOUTS["csr"](p), p.y, p.cost)
+    for used in ([3], [0, 5, 7], list(range(12)), [11, 2], [1, 4, 6, 8]):  # rows known and new, in any order
+        A, y, cost = p.A[used], p.y[used], p.cost[used]
+        H = np.eye(f.d) + 2.0 * A.T @ (cost[:, None] * A)
+        wanted = np.linalg.solve(H, 2.0 * A.T @ (cost * y))
+        np.testing.assert_allclose(f.face(np.array(used)), wanted, rtol=1e-8, atol=1e-10)

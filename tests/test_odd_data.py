@@ -1,0 +1,185 @@
+"""svm-train on odd data and odd numbers, and what its limits do: an answer or one sentence, never a traceback."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from in_process import trainer
+from reference import random_rows, text_of
+
+from svmtool import registry
+from svmtool.formats import linear_model, svmlight
+
+every_number = pytest.mark.parametrize("number", [row.number for row in registry.SOLVERS])
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def svm_train(tmp_path, monkeypatch, capsys):
+    return trainer(tmp_path, monkeypatch, capsys)
+
+
+def model(path="m") -> linear_model.LinearModel:
+    return linear_model.read(str(path))
+
+
+ODD = {
+    "empty": "",
+    "no-features": "1\n-1\n1\n",
+    "no-features-three": "1\n2\n3\n",
+    "one-class": "5 1:1 2:2\n5 1:0.5\n",
+    "one-class-negative": "-1 1:1 2:2\n-1 1:0.5\n",
+    "one-row": "1 1:1\n",
+    "one-bare-row": "3\n",
+    "zeros": "1 1:0 2:0\n-1 1:0\n",
+    "twins": "1 1:1\n-1 1:1\n",
+    "far-index": "1 2000000:1\n-1 7:1\n",
+    "huge": "1 1:1e300 2:1\n-1 1:-1e300\n1 2:2\n",
+    "huge-far": "1 1:1e300 1999:1\n-1 1:-1e300\n1 2:2\n",
+    "square-overflows": "1 1:1e200\n-1 2:1e200\n1 1:1\n",
+    "largest": "1 1:1.7976931348623157e308\n-1 1:-1.7976931348623157e308\n",
+    "tiny": "1 1:1e-300\n-1 1:-1e-300\n",
+    "mixed": "1 1:1e150 2:1e-150\n-1 1:-1 2:1e10\n1 3:1\n-1 3:-1e5\n",
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("options", [[], ["-B", 1], ["-c", "1e10"]], ids=str)
+@pytest.mark.parametrize("name", ODD)
+@every_number
+def test_odd_data_end_well_or_in_one_sentence(number, name, options, svm_train):
+    """A model of finite numbers with a true certificate, or exit 1 with a sentence and no model."""
+    status, out, err = svm_train("-s", number, *options, "d", "m", data=ODD[name])
+    if status == 1:
+        assert err.count("\n") == 1 and err[-2] not in ".:", err
+        assert not os.path.exists("m")
+        assert "huge" in name or name in ("square-overflows", "largest", "mixed"), "only overflow is refused"
+        return
+    assert status == 0
+    assert "nan" not in out and "inf" not in out, out
+    m = model()
+    assert np.all(np.isfinite(m.W))
+    rows = svmlight.read("d")
+    assert m.n_features == rows.n_features
+    assert sorted(m.labels) == sorted(set(rows.labels))
+    if name == "empty":
+        assert err == "WARNING: the training file has no rows: the model knows no class\n"
+    elif "not converged" not in err:
+        assert err == ""
+        gap = float(out.partition("Certified relative gap = ")[2].split()[0])
+        assert gap <= 0.3 or name == "mixed", out  # there |f'(0)|, which -e is relative to, says nothing
+    if len(m.labels) == 1:
+        assert set(m.predict(rows)) == set(rows.labels)
+
+
+@pytest.mark.parametrize("name", ["empty", "no-features", "huge", "largest", "mixed", "huge-far"])
+def test_odd_data_as_a_process(name, command, tmp_path):
+    """Nothing but our own sentences on stderr: no traceback, no warning of a library."""
+    (tmp_path / "d").write_text(ODD[name])
+    done = command("train", "-s", 2, "d", "m")
+    assert done.returncode in (0, 1)
+    assert done.stderr.count(b"\n") <= 1 and b"Warning:" not in done.stderr and b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_start_that_is_no_number_is_refused(number, svm_train, here):
+    (here / "start").write_text(
+        f"solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias -1\nw\n{number}\n"
+    )
+    status, out, err = svm_train("-i", "start", "d", "m", data="1 1:1\n-1 1:-1\n")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert not os.path.exists("m")
+
+
+@pytest.mark.parametrize("seed", [0, 2**31, 2**63 - 1])
+def test_any_seed_will_do(seed, svm_train):
+    rng = np.random.default_rng(0)
+    wide = text_of(random_rows(rng, 20, 2000, 0.05), rng.choice([1.0, -1.0], 20))
+    for number in (1, 40):
+        assert svm_train("-q", "-s", number, "--seed", seed, "d", "m", data=wide) == (0, "", "")
+
+
+WEIGHTS = "1e300 1 1 1"
+OVERFLOWS = {
+    "C": ["-c", "1e308"],
+    "tiny C": ["-c", "1e-300"],
+    "class weight": ["-w1", "1e300"],
+    "product of class weights": ["-w1", "1e300", "-w1", "1e300"],
+    "row weight": ["-W", "w"],
+    "bias": ["-B", "1e300"],
+    "tiny bias": ["-B", "1e-300"],
+    "start": ["-i", "start"],
+}
+
+
+@pytest.mark.parametrize("name", OVERFLOWS)
+@every_number
+@pytest.mark.parametrize("features", [2, 60, 2000])
+def test_extreme_settings_end_well_or_in_one_sentence(features, number, name, svm_train, here):
+    (here / "w").write_text(WEIGHTS)
+    header = f"solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature {features}\nbias -1\nw\n"
+    (here / "start").write_text(header + "1e200\n" * features)
+    data = f"1 1:1 2:0.5\n-1 1:-1 2:0.7\n1 1:0.2 {features}:2\n-1 1:-3\n"
+    status, out, err = svm_train("-s", number, *OVERFLOWS[name], "d", "m", data=data)
+    assert err.count("\n") <= 1 and "Traceback" not in err
+    if status == 1:
+        assert err and not os.path.exists("m")
+        return
+    assert status == 0 and "nan" not in out, out
+    assert np.all(np.isfinite(model().W))
+    gap = float(out.partition("Certified relative gap = ")[2].split()[0])
+    assert 0 <= gap <= 1
+
+
+# Limits
+
+
+WIDE = {"narrow": (80, 6, 0.6), "dense": (80, 40, 0.9), "wide": (60, 2000, 0.03), "wide-bias": (60, 2000, 0.03)}
+
+
+@pytest.fixture(params=WIDE)
+def shaped(request):
+    """(text, options) of each way that problems take through the solver."""
+    n, d, density = WIDE[request.param]
+    rng = np.random.default_rng(11)
+    X = random_rows(rng, n, d, density)
+    y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0, 1.0, -1.0)
+    return text_of(X, y), ["-B", 1] if request.param == "wide-bias" else []
+
+
+@every_number
+def test_iteration_limit_and_strict(number, shaped, svm_train):
+    data, options = shaped
+    common = ["-s", number, *options, "-c", 100, "--gap", "1e-13", "--max-iter", 1]
+    status, out, err = svm_train(*common, "d", "m", data=data)
+    assert status == 0
+    converged = err == ""
+    if not converged:
+        assert err.startswith("WARNING: not converged: ") and "--max-iter" in err and err.count("\n") == 1
+    assert np.all(np.isfinite(model().W))
+    assert svm_train(*common, "--strict", "d", "m")[0] == (0 if converged else 2)
+    assert os.path.exists("m"), "the model is written all the same"
+
+
+@every_number
+@pytest.mark.parametrize("quiet", [[], ["-q"]], ids=["", "quiet"])
+def test_time_limit(number, quiet, shaped, svm_train):
+    data, options = shaped
+    common = [*quiet, "-s", number, *options, "-c", 100, "--gap", "1e-13", "--max-seconds", "1e-9"]
+    status, out, err = svm_train(*common, "d", "m", data=data)
+    assert status == 0
+    if err:
+        assert err.startswith("WARNING: not converged: time limit reached") and err.count("\n") == 1
+    assert np.all(np.isfinite(model().W))
+
+
+def test_time_limit_zero_is_refused(svm_train):
+    status, out, err = svm_train("--max-seconds", 0, "d", "m", data="1 1:1\n-1 1:2\n")
+    assert (status, out, err.count("\n")) == (1, "", 1) and "--max-seconds 0" in err
