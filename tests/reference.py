@@ -189,29 +189,26 @@ def ray_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:
     return scipy.optimize.brentq(lambda t: float(p.gradient(w + t * step) @ step), 0.0, high, xtol=1e-15, rtol=1e-14)
 
 
-def dcd_pass(A, y, cost, alpha, w, order, threshold, active, random, draw=True):
-    """One pass of dual coordinate descent over rows of A; changes alpha, w and order.
+def dcd_pass(A, y, cost, alpha, w, active, threshold, random, chunk):
+    """One pass of dual coordinate descent over the rows `active` of A, by chunks; changes alpha and w.
 
     Returns largest and smallest projected gradient, rows left, random state.
     """
-    largest, smallest, s = -np.inf, np.inf, 0
-    while s < active:
-        j = s
-        if draw:
-            random = xorshift(random)
-            j = s + (random >> 1) % (active - s)
-        order[s], order[j] = order[j], order[s]
-        i = order[s]
-        g = y[i] * float(A[i] @ w) - 1.0 + alpha[i] / (2.0 * cost[i])
-        if alpha[i] == 0 and g > threshold:
-            active -= 1
-            order[s], order[active] = order[active], order[s]
-            continue
-        projected = min(g, 0.0) if alpha[i] == 0 else g
-        largest, smallest = max(largest, projected), min(smallest, projected)
-        if abs(projected) > 1e-12:
-            new = max(alpha[i] - g / (float(A[i] @ A[i]) + 0.5 / cost[i]), 0.0)
-            w += (new - alpha[i]) * y[i] * A[i]
-            alpha[i] = new
-        s += 1
-    return largest, smallest, active, random
+    largest, smallest, gone = -np.inf, np.inf, set()
+    chunks = [active[k : k + chunk] for k in range(0, len(active), chunk)]
+    for c in range(len(chunks)):
+        random = xorshift(random)
+        other = c + (random >> 1) % (len(chunks) - c)
+        chunks[c], chunks[other] = chunks[other], chunks[c]
+        for i in chunks[c]:
+            g = y[i] * float(A[i] @ w) - 1.0 + alpha[i] / (2.0 * cost[i])
+            if alpha[i] == 0 and g > threshold:
+                gone.add(i)
+                continue
+            projected = min(g, 0.0) if alpha[i] == 0 else g
+            largest, smallest = max(largest, projected), min(smallest, projected)
+            if abs(projected) > 1e-12:
+                new = max(alpha[i] - g / (float(A[i] @ A[i]) + 0.5 / cost[i]), 0.0)
+                w += (new - alpha[i]) * y[i] * A[i]
+                alpha[i] = new
+    return largest, smallest, [i for i in active if i not in gone], random

@@ -10,65 +10,72 @@ from svmtool.compiled import loop
 ONE = np.uint64(1)
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], f8[], u8[], f8)", fast=True)
-def dcd_pass(indptr, indices, values, y, diagonal, square_norms, alpha, w, order, limits, state, bias):
-    """One pass over the rows order[:state[0]] in random order, with shrinking.
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8)", fast=True)
+def dcd_pass(indptr, indices, values, y, diagonal, square_norms, alpha, w, active, chunks, limits, state, bias, chunk):
+    """One pass over the active rows, chunk after chunk in random order, with shrinking.
 
     diagonal_i = 1 / (2 C_i); square_norms_i = |x_i|^2 with the bias feature; w (d, plus the bias's
-    weight where bias >= 0) = sum alpha_i y_i x_i is kept up to date.  limits[0] is the shrinking
-    threshold on the projected gradient; limits[1], limits[2] receive its largest and smallest value
-    in this pass.  state[0] = rows not shrunk (in: all to be visited, out: those left), state[1] = random state;
-    state[2] = 0: keep the order given, 1: draw a new one.
+    weight where bias >= 0) = sum alpha_i y_i x_i is kept up to date.  active[:state[0]] are the rows to
+    be visited, ascending; those that leave (out) are taken out and state[0] lowered.  `chunk` of them
+    that follow each other are visited in turn: neighbours in memory come faster than rows drawn one by
+    one.  chunks is scratch (one entry a chunk), state[1] the random state.  limits[0] is the shrinking threshold on
+    the projected gradient; limits[1], limits[2] receive its largest and smallest value in this pass.
     """
-    active = state[0]
+    rows = state[0]
     random = state[1]
     largest = -np.inf
     smallest = np.inf
     threshold = limits[0]
-    draw = state[2] != 0
     at_bias = np.uint64(len(w) - 1)
-    s = np.uint64(0)
-    while s < active:
-        j = s
-        if draw:
-            random ^= random << np.uint64(13)  # xorshift64: the rows still to come in random order
-            random ^= random >> np.uint64(7)
-            random ^= random << np.uint64(17)
-            j = s + (random >> ONE) % (active - s)
-        i = order[j]
-        order[j] = order[s]
-        order[s] = i
-        start = indptr[i]
-        stop = indptr[i + ONE]
-        total = 0.0
-        for k in range(start, stop):
-            total += values[k] * w[indices[k]]
-        if bias >= 0.0:
-            total += bias * w[at_bias]
-        gradient = y[i] * total - 1.0 + alpha[i] * diagonal[i]
-        projected = gradient
-        if alpha[i] == 0.0:
-            if gradient > threshold:  # shrink: this row will stay at zero
-                active -= ONE
-                order[s] = order[active]
-                order[active] = i
-                continue
-            if gradient > 0.0:
-                projected = 0.0
-        if projected > largest:
-            largest = projected
-        if projected < smallest:
-            smallest = projected
-        if abs(projected) > 1e-12:
-            old = alpha[i]
-            alpha[i] = max(old - gradient / (square_norms[i] + diagonal[i]), 0.0)
-            t = (alpha[i] - old) * y[i]
+    gone = np.uint64(len(y))  # marks a row that leaves
+    left = np.uint64(0)
+    n_chunks = (rows + chunk - ONE) // chunk
+    for c in range(n_chunks):
+        chunks[c] = c
+    for c in range(n_chunks):
+        random ^= random << np.uint64(13)  # xorshift64
+        random ^= random >> np.uint64(7)
+        random ^= random << np.uint64(17)
+        other = c + (random >> ONE) % (n_chunks - c)
+        drawn = chunks[other]
+        chunks[other] = chunks[c]
+        for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
+            i = active[s]
+            start = indptr[i]
+            stop = indptr[i + ONE]
+            total = 0.0
             for k in range(start, stop):
-                w[indices[k]] += t * values[k]
+                total += values[k] * w[indices[k]]
             if bias >= 0.0:
-                w[at_bias] += t * bias
-        s += ONE
+                total += bias * w[at_bias]
+            gradient = y[i] * total - 1.0 + alpha[i] * diagonal[i]
+            projected = gradient
+            if alpha[i] == 0.0:
+                if gradient > threshold:  # shrink: this row will stay at zero
+                    active[s] = gone
+                    left += ONE
+                    continue
+                if gradient > 0.0:
+                    projected = 0.0
+            if projected > largest:
+                largest = projected
+            if projected < smallest:
+                smallest = projected
+            if abs(projected) > 1e-12:
+                old = alpha[i]
+                alpha[i] = max(old - gradient / (square_norms[i] + diagonal[i]), 0.0)
+                t = (alpha[i] - old) * y[i]
+                for k in range(start, stop):
+                    w[indices[k]] += t * values[k]
+                if bias >= 0.0:
+                    w[at_bias] += t * bias
+    if left > 0:
+        at = np.uint64(0)
+        for s in range(rows):
+            if active[s] != gone:
+                active[at] = active[s]
+                at += ONE
     limits[1] = largest
     limits[2] = smallest
-    state[0] = active
+    state[0] = rows - left
     state[1] = random

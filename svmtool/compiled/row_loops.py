@@ -125,18 +125,6 @@ def draw_one_of_each(chosen, group, seed):
         chosen[r] = r * group + np.int64(splitmix(seed, r + 1) % np.uint64(group))
 
 
-@loop("void(i8[], i8)")
-def draw_permutation(order, seed):
-    """order = a random permutation of 0, 1, ..."""
-    for k in range(len(order)):
-        order[k] = k
-    for k in range(len(order)):
-        j = k + np.int64(splitmix(seed, k + 1) % np.uint64(len(order) - k))
-        kept = order[k]
-        order[k] = order[j]
-        order[j] = kept
-
-
 @loop("void(u8[], u4[], f8[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
 def csr_kernel(indptr, indices, values, chosen, kernel, scratch, width, lo, hi):
     """kernel[a, b] = x_chosen[a].x_chosen[b] for a in lo .. hi-1, b <= a; scratch (d zeros) is left as it was."""

@@ -36,7 +36,7 @@ def exact_step(z, dz, cost, out, a, b, rows):
             high = t
         else:
             low = t
-        if not curvature > 0.0 or high - low <= 1e-15 * high:
+        if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
             break
         new = t - slope / curvature
         if not (low < new and new < high):

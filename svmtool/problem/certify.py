@@ -17,8 +17,8 @@ from svmtool.problem.rows import Rows
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """(P - D) / P; 0 for a primal value of 0."""
-    return max(primal - dual, 0.0) / primal if primal > 0 else 0.0
+    """(P - D) / P; 0 for a primal value of 0, nan where P is no number."""
+    return 0.0 if primal == 0 else max(primal - dual, 0.0) / primal
 
 
 class Certificate:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled import dcd_loops, hinge_loops, row_loops
+from svmtool.compiled import dcd_loops, hinge_loops
 from svmtool.problem.objective import SquaredHinge
 from svmtool.problem.rows import CsrRows
 
@@ -18,7 +18,7 @@ INNER = 0.4  # a non-zero of an inner product of rows, half of them by symmetry
 FACTOR, COPY = 0.02, 10.0  # a factorisation: per m^3 and per m^2
 NEWTON_STEPS = 4  # usual from a good dual point
 PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
-CHUNK = 16  # neighbouring rows visited together in a first pass
+CHUNK = 8  # neighbouring rows visited together
 
 
 class DualPasses:
@@ -36,6 +36,7 @@ class DualPasses:
         rows = objective.rows
         assert isinstance(rows, CsrRows)
         self.n = rows.n
+        self.count = 0  # passes so far
         self.row_length = rows.nnz / max(self.n, 1)
         self.alpha = np.zeros(self.n)
         self.w = np.zeros(rows.d)
@@ -45,12 +46,12 @@ class DualPasses:
             self.w[:] = rows.transpose_product(self.alpha * objective.y)
         self.diagonal = 0.5 / objective.cost
         self.square_norms = rows.square_norms()
-        self.order = np.arange(self.n)
+        self.active, self._chunks = np.arange(self.n), np.empty(self.n // CHUNK + 1, np.int64)
         self.limits = np.array([np.inf, 0.0, 0.0])
-        self.state = np.array([self.n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 1], np.uint64)
+        self.state = np.array([self.n, 88172645463325252 ^ (seed * 2654435761 % 2**63)], np.uint64)
         self._pass = dcd_loops.dcd_pass.bind(
             rows.indptr, rows.indices, rows.values, objective.y, self.diagonal, self.square_norms,
-            self.alpha, self.w, self.order, self.limits, self.state,
+            self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
 
     @property
@@ -69,21 +70,12 @@ class DualPasses:
 
         Returns about what it cost.
         """
+        self.count += 1
         cost = float(self.state[0]) * self.row_length * VISIT
-        self._pass(self.objective.rows.bias)
+        self._pass(self.objective.rows.bias, CHUNK)
         largest = float(self.limits[1])
         self.limits[0] = largest if largest > 0 else np.inf
         return cost
-
-    def run_near(self, seed: int) -> None:
-        """One pass in a random order of chunks of neighbouring rows, which memory serves faster: for a first guess."""
-        chunks = np.empty(self.n // CHUNK, np.int64)
-        row_loops.draw_permutation(chunks, seed)
-        order = (chunks[:, None] * CHUNK + np.arange(CHUNK)).reshape(-1)
-        self.order[: len(order)] = order
-        self.state[2] = 0
-        self.run()
-        self.state[2] = 1
 
     def enough(self, spent: float, most: int) -> bool:
         """Whether passes that cost `spent` in all should give way to Newton steps from the rows' side.
@@ -98,6 +90,7 @@ class DualPasses:
 
     def restore(self) -> None:
         """Let all rows take part again."""
+        self.active[:] = np.arange(self.n)
         self.state[0] = self.n
         self.limits[0] = np.inf
 

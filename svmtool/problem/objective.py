@@ -185,7 +185,7 @@ class SquaredHinge:
                 high = t
             else:
                 low = t
-            if not curvature > 0.0 or high - low <= 1e-15 * high:
+            if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
                 break
             new = t - slope / curvature
             if not low < new < high:

@@ -74,11 +74,12 @@ class Monitor:
             return GAP
         return self.limit()
 
-    def limit(self) -> Status | None:
-        """The limit or interruption that ends the run now, if any."""
+    def limit(self, iterations: int | None = None) -> Status | None:
+        """The limit or interruption that ends the run now, if any; `iterations` where not each has its record."""
         if self.stop is not None and self.stop.set:
             return INTERRUPTED
-        if self.max_iter is not None and self.iterations > self.max_iter:
+        done = self.iterations - 1 if iterations is None else iterations
+        if self.max_iter is not None and done >= self.max_iter:
             return ITERATIONS
         if self.max_seconds is not None and time.perf_counter() - self.started > self.max_seconds:
             return TIME

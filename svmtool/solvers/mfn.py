@@ -62,7 +62,7 @@ def solve(
     passes = DualPasses(objective, seed)
     status = _coordinate_passes(objective, passes, monitor, rule)
     if status is not None:
-        return Result(passes.w, status, monitor.iterations, monitor.history, passes.alpha)
+        return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
     support = np.flatnonzero(passes.alpha)
     if len(support) <= ROWS_SIDE:
         objective.move(objective.face(support))
@@ -107,8 +107,8 @@ def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
         objective.move(subset.w)
     elif DualPasses.possible(objective):
         passes = DualPasses(objective, seed)
-        for k in range(FIRST_PASSES):
-            passes.run_near(seed + k)
+        for _ in range(FIRST_PASSES):
+            passes.run()
         objective.move(passes.w)
 
 
@@ -180,7 +180,7 @@ def _coordinate_passes(objective: SquaredHinge, passes: DualPasses, monitor: Mon
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     spent = 0.0
     for _ in range(DUAL_PASSES):
-        status = monitor.limit()
+        status = monitor.limit(passes.count)
         if status:
             objective.move(passes.w)
             monitor.step(objective.value(), passes.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)

@@ -13,10 +13,13 @@ class Interruptible:
 
     def __enter__(self) -> StopFlag:
         self.flag = StopFlag()
+        self.before = None
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: not meant for us
+            return self.flag
         try:
             self.before = signal.signal(signal.SIGINT, self._handle)
-        except ValueError:  # not the main thread: Python delivers signals elsewhere
-            self.before = None
+        except ValueError:
+            pass  # not the main thread: Python delivers signals elsewhere
         return self.flag
 
     def _handle(self, *_: Any) -> None:

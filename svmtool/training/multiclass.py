@@ -27,6 +27,8 @@ from svmtool.solvers.base import Monitor, Result, Rule, StopFlag
 
 DENSE_BELOW = 1500  # features up to which a set that is mostly non-zero is held as a dense matrix
 
+LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
+
 
 class Problems:
     """The two-class problems of a training set.
@@ -135,6 +137,8 @@ class Problems:
         if model.labels is None or set(model.labels) != set(labels) or (len(labels) == 2 and model.columns != 1):
             theirs = "none" if model.labels is None else list(model.labels)
             raise SvmtoolError(f"the initial model has labels {theirs}, the data {labels}: they must agree")
+        if not np.all(np.abs(model.W) < LARGEST_START):
+            raise SvmtoolError("the initial model has weights that are no numbers, or too large to start from")
         if (model.bias >= 0) != (self.settings.bias >= 0):
             raise SvmtoolError(f"the initial model has bias {model.bias:g}, this run -B {self.settings.bias:g}")
         if len(labels) == 2:
@@ -152,7 +156,9 @@ class Problems:
 def _refuse_overflow(table: Table, settings: Settings, row_weights: np.ndarray | None) -> None:
     """SvmtoolError where sums of squares would leave the range of floating-point numbers."""
     largest = max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0)), settings.bias, 1.0)
-    cost = settings.C * float(np.prod([max(f, 1.0) for _, f in settings.class_weights]))
+    cost = settings.C
+    for _, factor in settings.class_weights:
+        cost *= max(factor, 1.0)
     if row_weights is not None:
         cost *= float(row_weights.max(initial=1.0))
     digits = 2 * math.log10(largest) + math.log10(len(table) + 1) + math.log10(min(max(cost, 1.0), 1e300))
