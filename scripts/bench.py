@@ -19,11 +19,12 @@ import platform
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
 from bench_parts import alone, commands
 from bench_parts.context import Context
 from bench_parts.measure import REPOSITORY, CommandFailed, Report
+from svmtool.compiled import ahead_of_time
 
 PARTS = {
     "startup": commands.startup,
@@ -82,6 +83,7 @@ def machine() -> dict:
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "system": platform.platform(),
         "python": platform.python_version(),
+        "loops": "compiled ahead of time" if ahead_of_time() else "compiled just in time: run make setup first",
     }
 
 

@@ -57,7 +57,8 @@ def test_optimum_and_certificate(row, path, name, layout, walk):
         assert record["bound"] <= best * (1 + 1e-9), "a bound above the optimum"
         assert record["objective"] >= best * (1 - 1e-9)
         assert record["gap"] >= 0
-    assert [record["iteration"] for record in s.result.history] == list(range(s.result.iterations))
+    assert [record["iteration"] for record in s.result.history] == list(range(len(s.result.history)))
+    assert s.result.iterations >= len(s.result.history)  # coordinate passes may run without a record each
     np.testing.assert_allclose(s.w, s.minimiser(p), atol=10 * s.room)
 
 

@@ -251,6 +251,11 @@ def _prepare_jit() -> None:
         print("svmtool: no compiled loops found for this machine; compiling (the result is cached)", file=sys.stderr)
 
 
+def ahead_of_time() -> bool:
+    """Whether compiled loops were found (else they are compiled just in time)."""
+    return _library is not None
+
+
 def begin_build() -> None:
     """From now on loops are declared in order to be compiled, whatever was found compiled before."""
     global MODE, _library
