@@ -21,10 +21,11 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
-from bench_parts import alone, commands
-from bench_parts.context import Context
-from bench_parts.measure import REPOSITORY, CommandFailed, Report
-from svmtool.compiled import ahead_of_time
+from bench_parts import alone, commands  # noqa: E402
+from bench_parts.context import Context  # noqa: E402
+from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
+
+from svmtool.compiled import ahead_of_time  # noqa: E402
 
 PARTS = {
     "startup": commands.startup,

@@ -18,7 +18,7 @@ INNER = 0.4  # a non-zero of an inner product of rows, half of them by symmetry
 FACTOR, COPY = 0.02, 10.0  # a factorisation: per m^3 and per m^2
 NEWTON_STEPS = 4  # usual from a good dual point
 PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
-CHUNK = 8  # neighbouring rows visited together
+CHUNK = 16  # neighbouring rows visited together
 
 
 class DualPasses:
