@@ -2,7 +2,7 @@
 
 import sys
 
-from svmtool.cli.entry import start
+from svmtool.cli.entry import leave, start
 
 COMMANDS = ("train", "predict", "scale")
 
@@ -12,7 +12,7 @@ def main() -> int:
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         print(f"Usage: python -m svmtool {'|'.join(COMMANDS)} [arguments of the command]", file=sys.stderr)
         return 1
-    return start(sys.argv[1], sys.argv[2:])
+    leave(start(sys.argv[1], sys.argv[2:]))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from typing import Any
 
 BAR_AFTER_SECONDS = 1.0  # shorter runs show no bar
 REDRAW_SECONDS = 0.1

@@ -12,23 +12,37 @@ from collections.abc import Callable
 from svmtool.cli.console import error_line, forget_stdout
 from svmtool.errors import SvmtoolError
 
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 INTERRUPTED = 130  # as a shell reports Ctrl-C
 BROKEN_PIPE = 141  # as a shell reports a reader that went away
 
 
-def train() -> int:
+def train() -> NoReturn:
     """svm-train, liblinear-train."""
-    return start("train", sys.argv[1:])
+    leave(start("train", sys.argv[1:]))
 
 
-def predict() -> int:
+def predict() -> NoReturn:
     """svm-predict, liblinear-predict."""
-    return start("predict", sys.argv[1:])
+    leave(start("predict", sys.argv[1:]))
 
 
-def scale() -> int:
+def scale() -> NoReturn:
     """svm-scale."""
-    return start("scale", sys.argv[1:])
+    leave(start("scale", sys.argv[1:]))
+
+
+def leave(status: int) -> NoReturn:
+    """End the process at once: files are closed by now, and taking the interpreter apart would cost milliseconds."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            continue  # closed, gone, or never there
+    os._exit(status)
 
 
 def start(command: str, argv: list[str]) -> int:

@@ -10,12 +10,14 @@ The plain job, classification without -b, --scores and --metrics, runs without n
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, BinaryIO
 
 from svmtool.cli.console import Console
 from svmtool.errors import ModelError, SvmtoolError, UsageError
 
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
+    from typing import BinaryIO
+
     from svmtool.formats.linear_model import StoredModel
     from svmtool.formats.scored_text import Scored
 

@@ -34,7 +34,10 @@ import os
 import sys
 import zlib
 from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from typing import Any
 
 MODE = os.environ.get("SVMTOOL_LOOPS", "auto")  # auto | jit | build (build.py)
 FOLDER = os.path.dirname(os.path.abspath(__file__))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from typing import Any
 
 SIZES = {"u1": 1, "i4": 4, "i8": 8, "f8": 8}
 FORMATS: dict[str, Any] = {"u1": "B", "i4": "i", "i8": "q", "f8": "d"}

@@ -14,14 +14,16 @@ without rho), a negative nr_feature, numbers beyond 32 bits, regression with oth
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError
 from svmtool.formats.numbers import NUMBER, format_one, parse_number
 from svmtool.formats.source import open_source
 
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
+    from typing import Any
+
     from svmtool.model import LinearModel
 
 REGRESSION_WORDS = ("L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL")

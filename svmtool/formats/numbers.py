@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:  # options are parsed without numpy
     import numpy as np
 

@@ -8,9 +8,12 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from typing import BinaryIO
 
 from svmtool.errors import SvmtoolError
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 
 @contextlib.contextmanager

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
@@ -18,6 +17,10 @@ from svmtool.compiled.text_loops import PADDING
 from svmtool.errors import DataError
 from svmtool.formats.linear_model import ONE_CLASS_WORD, StoredModel
 from svmtool.formats.source import Source
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from typing import Any
 
 BLOCK = 1 << 18  # bytes of text a thread works on at a time; fits the second-level cache
 AHEAD = 1 << 14  # read beyond a block, where its last line ends
