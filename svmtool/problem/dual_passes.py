@@ -94,6 +94,11 @@ class DualPasses:
         self.state[0] = self.n
         self.limits[0] = np.inf
 
+    def scale(self, t: float) -> None:
+        """Go to t times the dual point, t >= 0."""
+        self.alpha *= t
+        self.w *= t
+
     def dual_value(self) -> float:
         """D(alpha) = sum alpha - 1/2 |w|^2 - 1/2 sum alpha_i^2 / (2 C_i)."""
         a = self.alpha

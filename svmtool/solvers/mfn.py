@@ -181,7 +181,9 @@ def _coordinate_passes(objective: SquaredHinge, passes: DualPasses, monitor: Mon
     spent = 0.0
     for _ in range(DUAL_PASSES):
         status = monitor.limit(passes.count)
-        if status:
+        if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
+            objective.move(np.zeros(objective.d))
+            passes.scale(objective.ray(passes.w))
             objective.move(passes.w)
             monitor.step(objective.value(), passes.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
             return status

@@ -1,9 +1,9 @@
 """From labelled rows to two-class problems and back: one problem for two classes, else one-vs-rest.
 
 The problems of a one-vs-rest set share the rows and are solved side by side, a
-thread each: that keeps every core busy without a word between them, and beats
-passes shared by all classes (X W for all columns), since each class has active
-rows of its own after its first step.
+thread each, which keeps every core busy without a word between them.  Passes shared
+by all classes (X W for all columns) would visit for each class the rows that are
+active in some other: after the first step the active rows of classes differ.
 """
 
 from __future__ import annotations
