@@ -37,7 +37,7 @@ SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 FIRST_PASSES = 1  # coordinate passes for a first guess where the subset would be too small
-SAFETY = 0.5  # share of LIBLINEAR's tolerance that passes go to, lest our order of rows end at a worse objective
+SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to, lest our order of rows end at a worse objective
 DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their system is then factorised
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
@@ -127,7 +127,7 @@ def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) ->
     measured = rule.gradient is not None and (warm or side != "features")
     enough = rule.gradient * objective.gradient_at_zero() if measured else -1.0
     previous, exact, flat = np.inf, False, 0
-    best, best_w = np.inf, objective.w.copy()
+    best, best_w = float(np.sum(objective.cost)), np.zeros(objective.d)  # f(0): a guess may be worse
     cg_steps, t = 0, 0.0
     for k in range(1 << 30):
         # Step 1: value, gradient and active rows I(w)
@@ -145,7 +145,7 @@ def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) ->
             flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
             status = _rounded(f, bound) if flat >= 3 else None
         if status is not None:
-            if f > best:
+            if f > best and not status.converged:
                 objective.move(best_w)
             return status
         previous = f
