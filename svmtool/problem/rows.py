@@ -18,7 +18,8 @@ from svmtool.compiled.threads import alone, run_blocks
 
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
-DENSE_FROM = 0.5  # share of non-zeros from which a low-dimensional set is held dense
+DENSE_FROM = 0.5  # share of non-zeros from which a set is held dense ...
+DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
 
 
 class Rows:
@@ -266,7 +267,7 @@ def from_csr(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain:
     `dense_below` is the number of features up to which the solver forms Gram matrices.
     """
     n = len(indptr) - 1
-    if 32 <= plain <= dense_below and len(values) >= DENSE_FROM * n * plain:
+    if DENSE_FEATURES < plain <= dense_below and len(values) >= DENSE_FROM * n * plain:
         X = np.zeros((n, plain))
         step = max(1, BLOCK_WORK // plain)
 
