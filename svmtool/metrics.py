@@ -40,7 +40,8 @@ class ClassCounts:
     def macro(self) -> tuple[float, float, float]:
         """Unweighted means of precision, recall and F1 over all classes."""
         rows = self.rows()
-        return tuple(share(sum(r[k] for r in rows), len(rows)) for k in (1, 2, 3))  # type: ignore[return-value]
+        precision, recall, f1 = (share(sum(r[k] for r in rows), len(rows)) for k in (1, 2, 3))
+        return precision, recall, f1
 
 
 class RankCurve:
