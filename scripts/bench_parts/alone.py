@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -97,20 +98,24 @@ def alone(ctx: Context) -> None:
 
 
 def slope(ctx: Context) -> None:
-    """Training time against the number of rows: 1/8, 1/4, 1/2 and all of one set."""
+    """Training time against the number of rows: 1/8, 1/4, 1/2 and all of one set.
+
+    The parts are drawn at random: every eighth row of a file whose labels alternate would be of one class.
+    """
     name = bars.QUICK["slope"] if ctx.quick else bars.SLOPE_SET
     ctx.report.section("slope", f"Training alone on parts of {name}, default -e, C = 1, seconds")
     for _, path in ctx.sets((name,))[:1]:
         lines = Path(path).read_bytes().splitlines(keepends=True)
-        parts = {}
+        order, parts = random.Random(1).sample(range(len(lines)), len(lines)), {}
         for divisor in (8, 4, 2, 1):
             parts[divisor] = ctx.path(f"part{divisor}")
-            Path(parts[divisor]).write_bytes(b"".join(lines[::divisor]))
+            chosen = sorted(order[: len(lines) // divisor])
+            Path(parts[divisor]).write_bytes(b"".join(lines[i] for i in chosen))
         for solver in (1, 2):
             points = []
             for divisor, part in parts.items():
-                order = {"costs": [1.0], "ladders": {str(solver): [None]}, "budget": 10.0, "path": part}
-                (found,) = child_json([sys.executable, HERE / "child_ours.py", json.dumps(order)])
+                asked = {"costs": [1.0], "ladders": {str(solver): [None]}, "budget": 10.0, "path": part}
+                (found,) = child_json([sys.executable, HERE / "child_ours.py", json.dumps(asked)])
                 points.append((math.log(len(lines) / divisor), math.log(found["seconds"])))
             value = fitted_slope(points)
             cells = "   ".join(f"1/{d} {math.exp(t):8.4f}" for d, (_, t) in zip(parts, points, strict=True))

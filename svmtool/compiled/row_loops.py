@@ -4,7 +4,7 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 
-ONE = np.uint64(1)
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 @helper(fast=True)
@@ -49,18 +49,49 @@ def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
 def add_outer_products(indptr, indices, values, c, gram, d, lo, hi):
     """Upper triangle of gram (d x d, row after row) += sum_i c_i x_i x_i'; c_i may be negative (rows taken out)."""
     for i in range(lo, hi):
-        if c[i] != 0.0:
-            stop = indptr[i + ONE]
-            for k in range(indptr[i], stop):
-                t = c[i] * values[k]
-                base = np.uint64(indices[k]) * d
-                if np.uint64(indices[stop - ONE] - indices[k]) + ONE == stop - k:  # no gap from here on: vectorises
-                    shift = base + np.uint64(indices[k]) - k
-                    for m in range(k, stop):
-                        gram[shift + m] += t * values[m]
-                else:
-                    for m in range(k, stop):
-                        gram[base + indices[m]] += t * values[m]
+        if c[i] == 0.0:
+            continue
+        k = indptr[i]
+        stop = indptr[i + ONE]
+        while k + FOUR <= stop:  # four rows of gram at a time: each index and value is loaded once for all
+            t0 = c[i] * values[k]
+            t1 = c[i] * values[k + ONE]
+            t2 = c[i] * values[k + TWO]
+            t3 = c[i] * values[k + THREE]
+            row0 = np.uint64(indices[k]) * d
+            row1 = np.uint64(indices[k + ONE]) * d
+            row2 = np.uint64(indices[k + TWO]) * d
+            row3 = np.uint64(indices[k + THREE]) * d
+            if np.uint64(indices[stop - ONE] - indices[k]) + ONE == stop - k:  # no gap from here on: vectorises
+                shift = np.uint64(indices[k]) - k
+                for m in range(k, stop):
+                    gram[row0 + shift + m] += t0 * values[m]
+                for m in range(k + ONE, stop):
+                    gram[row1 + shift + m] += t1 * values[m]
+                for m in range(k + TWO, stop):
+                    gram[row2 + shift + m] += t2 * values[m]
+                for m in range(k + THREE, stop):
+                    gram[row3 + shift + m] += t3 * values[m]
+            else:
+                for m in range(k, k + THREE):
+                    gram[row0 + indices[m]] += t0 * values[m]
+                for m in range(k + ONE, k + THREE):
+                    gram[row1 + indices[m]] += t1 * values[m]
+                gram[row2 + indices[k + TWO]] += t2 * values[k + TWO]
+                for m in range(k + THREE, stop):
+                    j = np.uint64(indices[m])
+                    v = values[m]
+                    gram[row0 + j] += t0 * v
+                    gram[row1 + j] += t1 * v
+                    gram[row2 + j] += t2 * v
+                    gram[row3 + j] += t3 * v
+            k += FOUR
+        while k < stop:
+            t0 = c[i] * values[k]
+            row0 = np.uint64(indices[k]) * d
+            for m in range(k, stop):
+                gram[row0 + indices[m]] += t0 * values[m]
+            k += ONE
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)")

@@ -47,8 +47,8 @@ def exact_step(z, dz, cost, out, a, b, rows):
     return t
 
 
-@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, i8)", fast=True)
-def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough, most):
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, i8)", fast=True)
+def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough, at_start, sure, most):
     """See SquaredHinge.small_newton; history[-FIELDS] receives the number of records."""
     n = len(y)
     d = len(w)
@@ -104,7 +104,7 @@ def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough
         if f - bound <= gap * f:
             code = 2
             break
-        if norm <= enough and records == 1:  # as for factorised features in mfn.py
+        if norm <= enough and f - bound <= (at_start if records == 1 else sure) * f:
             code = 3
             break
         if norm == 0.0 or f - bound <= EXACT * f or (exact and counts[0] == 0.0):

@@ -132,6 +132,11 @@ class SquaredHinge:
             H[-1, -1] += 1e-12 * H.flat[:: self.d + 1].max() - 1.0
         return H
 
+    @property
+    def mean_row_length(self) -> float:
+        """Non-zeros a row: what a row costs in a product; in a Gram matrix it costs the square."""
+        return self.rows.nnz / max(self.n, 1)
+
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
         """(R + 2 C_i X'X over active rows) v."""
         g = self.rows.curvature_product(self.c, v)
@@ -207,17 +212,20 @@ class SquaredHinge:
         most = SMALL_SHARE if self.one_of_several else SMALL_WORK
         return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= most and self.n > 0
 
-    def small_newton(self, w: np.ndarray, gap: float, enough: float, most: int) -> tuple[list[list[float]], int]:
+    def small_newton(
+        self, w: np.ndarray, gap: float, enough: float, at_start: float, sure: float, most: int
+    ) -> tuple[list[list[float]], int]:
         """At most `most` rounds of MFN in one compiled call, from w (length d, overwritten by the answer).
 
         Returns a record a round (f, lower bound, |gradient|, active rows, step) and why it ended: 0 the limit
-        of rounds, 1 the active rows repeat, 2 gap <= `gap`, 3 |gradient| <= `enough` at the start, 4 rounding.
+        of rounds, 1 the active rows repeat, 2 gap <= `gap`, 3 |gradient| <= `enough` and gap <= `sure` (at w as
+        given: `at_start`), 4 rounding.
         """
         r, d = self.rows, self.d
         history = np.empty((most + 1, small_loops.FIELDS))
         work = np.empty(5 * self.n + 2 * d * d + 3 * d + 8)
         code = small_loops.small_newton(
-            r.indptr, r.indices, r.values, self.y, self.cost, w, work, history, gap, enough, most
+            r.indptr, r.indices, r.values, self.y, self.cost, w, work, history, gap, enough, at_start, sure, most
         )
         rounds = int(history[-1, 0])
         return history[:rounds].tolist(), code

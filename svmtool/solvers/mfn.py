@@ -32,6 +32,9 @@ from svmtool.solvers.base import Monitor, Result, Rule, Status
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 1e-2, 1e-6  # heuristic 2: the paper's two values of eps in (13)
+CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step that only looks round, where rows are long and a Gram matrix dear;
+CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
+LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
 SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
@@ -41,6 +44,7 @@ SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to, lest our order
 DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their system is then factorised
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+SURE = 1e-6  # certified gap at which -e may end factorised steps; they converge so fast that it costs a step or none
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 FLAT = 1e-14  # relative decrease below which rounding has the last word
 
@@ -49,13 +53,14 @@ def solve(
     objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1
 ) -> Result:
     """Minimise `objective` from `start` (zeros if None); see the module's text."""
+    at_start = SURE if start is None else np.inf
     if objective.small:
-        return _small(objective, monitor, rule, start, seed)
+        return _small(objective, monitor, rule, start, seed, at_start)
     objective.move(np.zeros(objective.d) if start is None else start)
     if objective.d <= GRAM_BELOW:
         if start is None:
             _first_guess(objective, monitor, seed)
-        status = _newton(objective, monitor, rule, "features")
+        status = _newton(objective, monitor, rule, "features", at_start)
         return Result(objective.w, status, monitor.iterations, monitor.history)
     if not DualPasses.possible(objective):
         return Result(objective.w, _newton(objective, monitor, rule, "products"), monitor.iterations, monitor.history)
@@ -77,17 +82,17 @@ SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)
 SMALL_ROUNDS = 200
 
 
-def _small(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
+def _small(
+    objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, at_start: float
+) -> Result:
     """All rounds in one compiled call: a small problem is solved sooner than Python could follow it."""
     w = np.zeros(objective.d) if start is None else start.copy()
     if start is None and _sampling_pays(objective):
-        objective.sample(SAMPLE_GROUP, seed).small_newton(w, SAMPLE_GAP, -1.0, SAMPLE_ROUNDS)
-    enough = -1.0
-    if start is not None and rule.gradient is not None:
-        enough = rule.gradient * objective.gradient_at_zero()
+        objective.sample(SAMPLE_GROUP, seed).small_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
+    enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
     most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
     gap = -1.0 if monitor.gap is None else monitor.gap
-    records, code = objective.small_newton(w, gap, enough, most)
+    records, code = objective.small_newton(w, gap, enough, at_start, SURE, most)
     status = None
     for f, bound, norm, active, t in records:
         status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
@@ -116,16 +121,16 @@ def _sampling_pays(objective: SquaredHinge) -> bool:
     return objective.n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d)
 
 
-def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) -> Status:
+def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str, at_start: float = SURE) -> Status:
     """Newton steps with the exact ray search from the objective's w; returns why they ended.
 
+    at_start: certified gap at which the rule may end the run where it starts, with factorised features.
     side says how least squares on the active rows is solved: "features" by a factorised d x d matrix, "rows"
     by one with a row for each active row, "products" by conjugate gradients.
     """
     warm = bool(np.any(objective.w))
-    # With factorised features a step costs little and the last one is exact: then the rule can only spare them all.
-    measured = rule.gradient is not None and (warm or side != "features")
-    enough = rule.gradient * objective.gradient_at_zero() if measured else -1.0
+    enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
+    brief = CG_BRIEF_SUM if side == "features" and objective.mean_row_length >= LONG_ROWS else 0
     previous, exact, flat = np.inf, False, 0
     best, best_w = float(np.sum(objective.cost)), np.zeros(objective.d)  # f(0): a guess may be worse
     cg_steps, t = 0, 0.0
@@ -137,7 +142,7 @@ def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) ->
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        if status is None and norm <= enough and (k == 0 or side != "features"):
+        if status is None and norm <= enough and (side != "features" or f - bound <= (SURE if k else at_start) * f):
             status = base.RULE
         if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
@@ -150,8 +155,13 @@ def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str) ->
             return status
         previous = f
         # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
-        if side == "features":
-            p, exact = -solve_positive(objective.hessian(), g), True
+        if brief > 0:
+            p, cg_steps, few = conjugate_gradient(
+                objective.hessian_product, g, objective.hessian_diagonal(), CG_BRIEF, CG_BRIEF_STEPS
+            )
+            p, exact, brief = -p, False, brief - cg_steps if few else 0
+        elif side == "features":
+            p, exact, cg_steps = -solve_positive(objective.hessian(), g), True, 0
         elif side == "rows" and objective.active <= ROWS_SIDE:
             p, exact = objective.face(objective.active_rows()) - objective.w, True
         else:
