@@ -10,8 +10,7 @@ Solver modules are named by string, so that reading this table imports none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from types import ModuleType
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from svmtool.errors import SvmtoolError
@@ -23,7 +22,8 @@ class Solver(NamedTuple):
     number: int
     name: str  # what -s takes beside the number
     word: str  # solver_type in the model file: the decision rule that LIBLINEAR's predict knows
-    module: str  # the back end, imported when a run needs it
+    module: str  # the back end, imported when a run needs it ...
+    entry: str  # ... and the function in it: entry(task, monitor, rule, start, seed) -> Result
     help: str  # one line for --help
     objective: str  # the problem, in ASCII mathematics
     task: str  # classification | regression | one-class
@@ -45,6 +45,8 @@ _MFN = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution o
 _MFN += "JMLR 6 (2005) 341-361: algorithm L2-SVM-MFN (Appendix A), dual solution of Section 4.7"
 _SQUARED_HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
 _BIAS = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
+_ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
+_ALM += "ICML 2014: "
 _RUN_OPTIONS = frozenset(
     {
         "-e", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
@@ -58,6 +60,7 @@ SOLVERS: tuple[Solver, ...] = (
         name="l2svc-dual",
         word="L2R_L2LOSS_SVC_DUAL",
         module="svmtool.solvers.mfn",
+        entry="solve",
         help="L2-regularized L2-loss support vector classification (dual)",
         objective=_SQUARED_HINGE,
         task="classification",
@@ -79,6 +82,7 @@ SOLVERS: tuple[Solver, ...] = (
         name="l2svc",
         word="L2R_L2LOSS_SVC",
         module="svmtool.solvers.mfn",
+        entry="solve",
         help="L2-regularized L2-loss support vector classification (primal)",
         objective=_SQUARED_HINGE,
         task="classification",
@@ -96,10 +100,52 @@ SOLVERS: tuple[Solver, ...] = (
         paper=_MFN,
     ),
     Solver(
+        number=3,
+        name="l1svc-dual",
+        word="L2R_L1LOSS_SVC_DUAL",
+        module="svmtool.solvers.alm",
+        entry="exact",
+        help="L2-regularized L1-loss support vector classification (dual)",
+        objective="min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)",
+        task="classification",
+        loss="hinge",
+        regulariser="1/2 |w|^2",
+        space="dual",
+        kernel=False,
+        bias=_BIAS,
+        eps_default=0.1,
+        gap_default=None,
+        stopping="the largest and the smallest projected gradient of the dual, and their difference, "
+        "are all within -e of zero (LIBLINEAR's rule for -s 3; default 0.1), or a certified gap of 1e-6",
+        honours=_RUN_OPTIONS,
+        paper=_ALM + "Algorithm 1 with p = 1 and a regularised bias",
+    ),
+    Solver(
+        number=31,
+        name="alm-exact",
+        word="L2R_L1LOSS_SVC_DUAL",
+        module="svmtool.solvers.alm",
+        entry="exact",
+        help="Lp-SVM (--loss-power) with a free bias, exact augmented Lagrangian",
+        objective="min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p",
+        task="classification",
+        loss="Lp hinge",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias="a free bias; " + _BIAS[0].lower() + _BIAS[1:],
+        eps_default=None,
+        gap_default=1e-6,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",
+        honours=(_RUN_OPTIONS | {"-R", "--loss-power"}) - {"-e"},
+        paper=_ALM + "Algorithm 1",
+    ),
+    Solver(
         number=40,
         name="mfn",
         word="L2R_L2LOSS_SVC",
         module="svmtool.solvers.mfn",
+        entry="solve",
         help="L2-regularized L2-loss support vector classification to a certified gap",
         objective=_SQUARED_HINGE,
         task="classification",
@@ -119,7 +165,6 @@ SOLVERS: tuple[Solver, ...] = (
 # LIBLINEAR's other numbers, which scripts may use: refused by name until a row above serves them.
 PLANNED: dict[int, str] = {
     0: "L2R_LR",
-    3: "L2R_L1LOSS_SVC_DUAL",
     4: "MCSVM_CS",
     5: "L1R_L2LOSS_SVC",
     6: "L1R_LR",
@@ -157,8 +202,8 @@ def in_words(rows: Iterable[Solver]) -> str:
     return ", ".join(texts[:-1]) + " or " + texts[-1]
 
 
-def load(row: Solver) -> ModuleType:
-    """The module of a row's back end, imported now."""
+def entry(row: Solver) -> Callable:
+    """The function behind a row, its module imported now."""
     import importlib
 
-    return importlib.import_module(row.module)
+    return getattr(importlib.import_module(row.module), row.entry)

@@ -38,6 +38,7 @@ class Settings(NamedTuple):
     max_seconds: float | None = None
     max_iter: int | None = None
     seed: int | None = None
+    loss_power: float = 2.0  # --loss-power: the p of the Lp hinge
     threads: int | None = None
     stratified: bool = False
     strict: bool = False

@@ -22,7 +22,7 @@ from svmtool.training.multiclass import Problems
 
 GAP = 1e-11
 
-OBJECTIVE, MFN = "svmtool.problem.objective", "svmtool.solvers.mfn"
+OBJECTIVE, MFN = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn"
 _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
 _SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
 _WIDE = {**_NOT_SMALL, (MFN, "GRAM_BELOW"): 0}

@@ -216,7 +216,7 @@ def test_paths_are_taken(row, path, monkeypatch, walk):
     if row.module != MFN:
         pytest.skip("this back end has one path")
     from svmtool.problem.dual_passes import DualPasses
-    from svmtool.problem.objective import SquaredHinge
+    from svmtool.problem.squared_hinge import SquaredHinge
     from svmtool.solvers import mfn
 
     taken: list[str] = []

@@ -9,7 +9,7 @@ from reference import csr_of, random_rows
 
 from svmtool.compiled import REGISTRY, dcd_loops, hinge_loops, row_loops, small_loops, solve_loops
 from svmtool.problem.dual_passes import CHUNK, DualPasses
-from svmtool.problem.objective import SquaredHinge
+from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.rows import CsrRows
 from svmtool.solvers.base import Monitor, Rule
 

@@ -7,7 +7,7 @@ import pytest
 from reference import Problem, csr_of, hinge2_minimiser, random_problem, ray_minimiser
 
 from svmtool.problem import rows as rows_module
-from svmtool.problem.objective import SquaredHinge
+from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.rows import CsrRows, DenseRows
 
 LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}

@@ -1,6 +1,6 @@
-"""Dual coordinate descent for the squared hinge (Hsieh et al., ICML 2008, Algorithms 1 and 3).
+"""Dual coordinate descent for the hinge and its square (Hsieh et al., ICML 2008, Algorithms 1 and 3).
 
-min_alpha>=0  1/2 |sum_i alpha_i y_i x_i|^2 + sum_i alpha_i^2 / (4 C_i) - sum_i alpha_i
+min over 0 <= alpha_i <= U_i of  1/2 |sum_i alpha_i y_i x_i|^2 + 1/2 sum_i D_i alpha_i^2 - sum_i alpha_i
 """
 
 import numpy as np
@@ -10,22 +10,26 @@ from svmtool.compiled import loop
 ONE = np.uint64(1)
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8)", fast=True)
-def dcd_pass(indptr, indices, values, y, diagonal, square_norms, alpha, w, active, chunks, limits, state, bias, chunk):
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8)", fast=True)
+def dcd_pass(
+    indptr, indices, values, y, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias, chunk
+):
     """One pass over the active rows, chunk after chunk in random order, with shrinking.
 
-    diagonal_i = 1 / (2 C_i); square_norms_i = |x_i|^2 with the bias feature; w (d, plus the bias's
+    diagonal is D, upper U; square_norms_i = |x_i|^2 with the bias feature; w (d, plus the bias's
     weight where bias >= 0) = sum alpha_i y_i x_i is kept up to date.  active[:state[0]] are the rows to
-    be visited, ascending; those that leave (out) are taken out and state[0] lowered.  `chunk` of them
+    be visited, ascending; those that leave are taken out and state[0] lowered.  `chunk` of them
     that follow each other are visited in turn: neighbours in memory come faster than rows drawn one by
-    one.  chunks is scratch (one entry a chunk), state[1] the random state.  limits[0] is the shrinking threshold on
-    the projected gradient; limits[1], limits[2] receive its largest and smallest value in this pass.
+    one.  chunks is scratch (one entry a chunk), state[1] the random state.  limits[0], limits[1] are the shrinking
+    thresholds on the gradient at the lower and the upper end; limits[2], limits[3] receive the projected gradient's
+    largest and smallest value in this pass, limits[4] sum_i U_i max(0, -gradient_i), of use where D = 0.
     """
     rows = state[0]
     random = state[1]
+    loss = 0.0
     largest = -np.inf
     smallest = np.inf
-    threshold = limits[0]
+    above, below = limits[0], limits[1]
     at_bias = np.uint64(len(w) - 1)
     gone = np.uint64(len(y))  # marks a row that leaves
     left = np.uint64(0)
@@ -50,12 +54,20 @@ def dcd_pass(indptr, indices, values, y, diagonal, square_norms, alpha, w, activ
                 total += bias * w[at_bias]
             gradient = y[i] * total - 1.0 + alpha[i] * diagonal[i]
             projected = gradient
+            loss += upper[i] * max(-gradient, 0.0)
             if alpha[i] == 0.0:
-                if gradient > threshold:  # shrink: this row will stay at zero
+                if gradient > above:  # shrink: this row will stay at zero
                     active[s] = gone
                     left += ONE
                     continue
                 if gradient > 0.0:
+                    projected = 0.0
+            elif alpha[i] >= upper[i]:
+                if gradient < below:  # and this one at its upper end
+                    active[s] = gone
+                    left += ONE
+                    continue
+                if gradient < 0.0:
                     projected = 0.0
             if projected > largest:
                 largest = projected
@@ -63,7 +75,7 @@ def dcd_pass(indptr, indices, values, y, diagonal, square_norms, alpha, w, activ
                 smallest = projected
             if abs(projected) > 1e-12:
                 old = alpha[i]
-                alpha[i] = max(old - gradient / (square_norms[i] + diagonal[i]), 0.0)
+                alpha[i] = min(max(old - gradient / max(square_norms[i] + diagonal[i], 1e-300), 0.0), upper[i])
                 t = (alpha[i] - old) * y[i]
                 for k in range(start, stop):
                     w[indices[k]] += t * values[k]
@@ -75,7 +87,8 @@ def dcd_pass(indptr, indices, values, y, diagonal, square_norms, alpha, w, activ
             if active[s] != gone:
                 active[at] = active[s]
                 at += ONE
-    limits[1] = largest
-    limits[2] = smallest
+    limits[2] = largest
+    limits[3] = smallest
+    limits[4] = loss
     state[0] = rows - left
     state[1] = random

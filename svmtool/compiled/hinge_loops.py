@@ -62,23 +62,3 @@ def add_scaled(z, dz, step, lo, hi):
     """z += step dz."""
     for i in range(lo, hi):
         z[i] += step * dz[i]
-
-
-@loop("void(f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
-def hinge2_dual_terms(z, cost, y, alpha, out, lo, hi):
-    """alpha_i = 2 C_i max(0, 1 - z_i); out[0] = sum alpha, out[1] = sum alpha^2 / 4C, out[2] = sum C max(0, 1-z)^2."""
-    total = 0.0
-    quadratic = 0.0
-    loss = 0.0
-    for i in range(lo, hi):
-        slack = 1.0 - z[i]
-        if slack > 0.0 and cost[i] > 0.0:
-            alpha[i] = 2.0 * cost[i] * slack
-            total += alpha[i]
-            quadratic += cost[i] * slack * slack
-            loss += cost[i] * slack * slack
-        else:
-            alpha[i] = 0.0
-    out[0] = total
-    out[1] = quadratic
-    out[2] = loss

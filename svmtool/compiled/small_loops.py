@@ -1,6 +1,6 @@
 """MFN on a small problem in one call: where a round takes microseconds, calls from Python would cost more.
 
-The same steps as solvers/mfn.py with problem/objective.py, built from the same helpers; tests hold them equal.
+The same steps as solvers/mfn.py with problem/squared_hinge.py, built from the same helpers; tests hold them equal.
 """
 
 import numpy as np

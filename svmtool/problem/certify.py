@@ -1,11 +1,11 @@
 """The neutral judge: how far can this w be from the optimum?  Shares no code with any solver's loop.
 
-    P(w) = 1/2 w'Rw + sum_i C_i max(0, 1 - y_i x_i.w)^2
-    D(a) = sum_i a_i - 1/2 |sum_i a_i y_i x_i|^2 - sum_i a_i^2 / (4 C_i),   a >= 0
+    P(w) = 1/2 w'Rw + sum_i C_i l(xi_i),   xi_i = target_i - y_i x_i.w
+    D(a) = sum_i target_i a_i - 1/2 |sum_i a_i y_i x_i|^2 - sum_i C_i l*(a_i / C_i),   0 <= a_i <= C_i cap
 
 D(a) <= min P for each feasible a, whoever found it: (P - D) / P bounds the
-relative error of P.  Without a dual point from the solver, a_i = 2 C_i max(0, 1 -
-z_i) (MFN paper, Section 4.7) and its best multiple are tried.  A free bias asks
+relative error of P.  Without a dual point from the solver the slopes a_i = C_i l'(xi_i)
+(MFN paper, Section 4.7) and their best multiple are tried.  A free bias asks
 for sum_i a_i y_i = 0, which is reached by shrinking the heavier side.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.problem.losses import Loss
 from svmtool.problem.rows import Rows
 
 
@@ -35,50 +36,87 @@ class Certificate:
         )
 
 
-def certify(
-    rows: Rows, y: np.ndarray, cost: np.ndarray, w: np.ndarray, free_bias: bool = False, alpha: np.ndarray | None = None
-) -> Certificate:
-    """Judge w (length d) for the squared hinge; alpha (length n, >= 0) is a dual point to try as well."""
-    z = np.empty(rows.n)
-    rows.margins(w, y, z)
-    slack = np.maximum(1.0 - z, 0.0)
-    slack[cost <= 0] = 0.0
-    inner = w[: rows.plain] if free_bias else w
-    primal = 0.5 * float(inner @ inner) + float(cost @ (slack * slack))
-    best = None
-    for candidate in (2.0 * cost * slack, alpha):
-        if candidate is None:
-            continue
-        dual, violation = _dual_value(rows, y, cost, candidate, free_bias)
-        if best is None or dual > best.dual:
-            best = Certificate(primal, dual, violation)
-    return best
+class Judge:
+    """Judges weights for one problem: rows, loss, signs y (+-1), cost, targets (f8[n] each; None: 1), free bias."""
+
+    def __init__(
+        self, rows: Rows, loss: Loss, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
+        target: np.ndarray | None = None,
+    ):  # fmt: skip
+        self.rows, self.loss, self.y, self.free_bias = rows, loss, y, free_bias
+        self.cost = np.maximum(cost, 0.0)
+        self.all_used = bool(np.all(cost > 0))
+        self.target = 1.0 if target is None else target
+
+    def certify(self, w: np.ndarray, alpha: np.ndarray | None = None) -> Certificate:
+        """Judge w (length d); alpha (length n, >= 0) is a dual point to try as well."""
+        xi = self._slack(w)
+        inner = w[: self.rows.plain] if self.free_bias else w
+        primal = 0.5 * float(inner @ inner) + float(self.cost @ self.loss.value(xi))
+        best = None
+        for candidate in (self.cost * self.loss.slope(xi), alpha):
+            if candidate is None or (candidate is not alpha and alpha is not None and self.loss.degree == 1.0):
+                continue  # the slopes of a loss with a kink say nothing of the rows that lie on it
+            dual, violation = self._dual_value(candidate)
+            if best is None or dual > best.dual:
+                best = Certificate(primal, dual, violation)
+        return best
+
+    def _slack(self, w: np.ndarray) -> np.ndarray:
+        z = np.empty(self.rows.n)
+        self.rows.margins(w, self.y, z)
+        return np.subtract(self.target, z, out=z)
+
+    def _dual_value(self, a: np.ndarray) -> tuple[float, float]:
+        """D at the best multiple of `a` (made feasible), and the largest KKT violation of `a` itself."""
+        cost, y = self.cost, self.y
+        if not self.all_used:
+            a = np.where(cost > 0, a, 0.0)
+        if self.free_bias:
+            a = _balance(a, y)
+        v = self.rows.transpose_product(a * y)
+        if self.free_bias:
+            v[-1] = 0.0
+        b = a / cost if self.all_used else np.divide(a, cost, out=np.zeros_like(a), where=cost > 0)
+        largest = float(b.max(initial=0.0))
+        room = self.loss.cap / largest if largest > 0 else np.inf
+        linear = float(np.sum(self.target * a))
+        dual = _best_multiple(linear, float(v @ v), float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
+
+        g = self.loss.conjugate_slope(b)
+        g -= self._slack(v)
+        if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
+            free = (b > 0) & (b < self.loss.cap)
+            if np.any(free):
+                g += y * (-float(np.median((g * y)[free])))
+        violation = np.abs(g)
+        np.maximum(-g, 0.0, out=violation, where=b <= 0)
+        np.maximum(g, 0.0, out=violation, where=b >= self.loss.cap)
+        if not self.all_used:
+            violation = violation[cost > 0]
+        return dual, float(violation.max(initial=0.0))
 
 
-def _dual_value(rows: Rows, y: np.ndarray, cost: np.ndarray, a: np.ndarray, free_bias: bool) -> tuple[float, float]:
-    """D at the best multiple of `a` (made feasible), and the largest KKT violation of `a` itself."""
-    used = cost > 0
-    if not np.all(used):
-        a = np.where(used, a, 0.0)
-    diagonal = np.divide(0.5, cost, out=np.zeros_like(cost), where=used)
-    if free_bias:
-        a = _balance(a, y)
-    v = rows.transpose_product(a * y)
-    if free_bias:
-        v[-1] = 0.0
-    linear = float(np.sum(a))
-    quadratic = float(v @ v) + float(diagonal @ (a * a))
-    dual = 0.5 * linear * linear / quadratic if quadratic > 0 else 0.0
+def _best_multiple(linear: float, square: float, conjugate: float, degree: float, room: float) -> float:
+    """max over 0 <= s <= room of  s linear - s^2 square / 2 - s^degree conjugate  (at least 0, the value at s = 0)."""
+    if linear <= 0:
+        return 0.0
+    if degree in (1.0, 2.0):
+        quadratic = square + (2.0 * conjugate if degree == 2.0 else 0.0)
+        best = min(linear / quadratic if quadratic > 0 else np.inf, room)
+        return best * linear - 0.5 * best * best * quadratic if best < np.inf else 0.0
 
-    z = np.empty(rows.n)
-    rows.margins(v, y, z)
-    g = z + diagonal * a - 1.0
-    if free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
-        free = a > 0
-        if np.any(free):
-            g += y * (-float(np.median((g * y)[free])))
-    violation = np.where(a > 0, np.abs(g), np.maximum(-g, 0.0))[used]
-    return dual, float(violation.max(initial=0.0))
+    def slope(s: float) -> float:
+        return linear - s * square - degree * s ** (degree - 1.0) * conjugate
+
+    low, high = 0.0, min(room, 1.0)
+    while slope(high) > 0 and high < room:
+        low, high = high, min(2.0 * high, room)
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    best = high if slope(high) >= 0 else low
+    return best * linear - 0.5 * best * best * square - best**degree * conjugate
 
 
 def _balance(a: np.ndarray, y: np.ndarray) -> np.ndarray:

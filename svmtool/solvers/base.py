@@ -10,6 +10,8 @@ import numpy as np
 
 from svmtool.problem.certify import relative_gap
 
+SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to, lest our order of rows end at a worse objective
+
 
 class Status:
     """Why a run ended.  `converged` says whether the answer can be relied on; `advice` is for the user."""

@@ -25,7 +25,8 @@ import numpy as np
 
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
-from svmtool.problem.objective import SquaredHinge
+from svmtool.problem.squared_hinge import SquaredHinge
+from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 
@@ -40,7 +41,6 @@ SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 FIRST_PASSES = 1  # coordinate passes for a first guess where the subset would be too small
-SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to, lest our order of rows end at a worse objective
 DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their system is then factorised
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
@@ -49,10 +49,9 @@ EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 FLAT = 1e-14  # relative decrease below which rounding has the last word
 
 
-def solve(
-    objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1
-) -> Result:
-    """Minimise `objective` from `start` (zeros if None); see the module's text."""
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Minimise from `start` (zeros if None); see the module's text."""
+    objective = SquaredHinge(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)
     at_start = SURE if start is None else np.inf
     if objective.small:
         return _small(objective, monitor, rule, start, seed, at_start)
@@ -62,9 +61,9 @@ def solve(
             _first_guess(objective, monitor, seed)
         status = _newton(objective, monitor, rule, "features", at_start)
         return Result(objective.w, status, monitor.iterations, monitor.history)
-    if not DualPasses.possible(objective):
+    if not _passes_possible(objective):
         return Result(objective.w, _newton(objective, monitor, rule, "products"), monitor.iterations, monitor.history)
-    passes = DualPasses(objective, seed)
+    passes = _passes_from(objective, seed)
     status = _coordinate_passes(objective, passes, monitor, rule)
     if status is not None:
         return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
@@ -110,11 +109,22 @@ def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
         subset.move(np.zeros(objective.d))
         _newton(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule(), "features")
         objective.move(subset.w)
-    elif DualPasses.possible(objective):
-        passes = DualPasses(objective, seed)
+    elif _passes_possible(objective):
+        passes = _passes_from(objective, seed)
         for _ in range(FIRST_PASSES):
             passes.run()
         objective.move(passes.w)
+
+
+def _passes_possible(objective: SquaredHinge) -> bool:
+    return DualPasses.possible(objective.rows, objective.cost, objective.free_bias)
+
+
+def _passes_from(objective: SquaredHinge, seed: int) -> DualPasses:
+    """Coordinate passes from the dual point that belongs to the objective's w."""
+    alpha = objective.dual_point() if np.any(objective.w) else None
+    upper = np.full(objective.n, np.inf)
+    return DualPasses(objective.rows, objective.y, 0.5 / objective.cost, upper, seed, alpha)
 
 
 def _sampling_pays(objective: SquaredHinge) -> bool:
@@ -186,7 +196,7 @@ def _rounded(f: float, bound: float) -> Status:
 
 def _coordinate_passes(objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule) -> Status | None:
     """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
-    tolerance = SAFETY * rule.projected if rule.projected is not None else 1.0
+    tolerance = base.SAFETY * rule.projected if rule.projected is not None else 1.0
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     spent = 0.0
     for _ in range(DUAL_PASSES):

@@ -19,9 +19,10 @@ from svmtool.compiled import threads
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
 from svmtool.model import LinearModel
-from svmtool.problem import certify, rows
+from svmtool.problem import losses, rows
+from svmtool.problem.certify import Certificate, Judge, worst
 from svmtool.problem.labels import Classes
-from svmtool.problem.objective import SquaredHinge
+from svmtool.problem.task import Task
 from svmtool.settings import Settings
 from svmtool.solvers.base import Monitor, Result, Rule, StopFlag
 
@@ -43,6 +44,7 @@ class Problems:
             table, row_weights = take(table, kept), row_weights[kept]
         self.settings = settings
         self.solver = settings.row
+        self.loss = losses.of(self.solver.loss, settings.loss_power)
         self.n_features = table.n_features
         _refuse_overflow(table, settings, row_weights)
         self.classes = Classes(table.labels)
@@ -81,7 +83,7 @@ class Problems:
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> list[Result]:
         """Solve every problem; start (d x problems) is a warm start, report takes the records of all runs."""
-        solve = registry.load(self.solver).solve
+        solve = registry.entry(self.solver)
         results: list[Any] = [None] * self.count
         s = self.settings
 
@@ -95,10 +97,10 @@ class Problems:
             if cost.min() <= 0:  # -wi 0: rows that cost nothing only stand in the way
                 used = np.flatnonzero(cost > 0)
                 y, cost, data = y[used], cost[used], data.take(used)
-            objective = SquaredHinge(data, y, cost, not s.regularize_bias, one_of_several=self.count > 1)
+            task = Task(data, y, cost, not s.regularize_bias, None, self.loss.power, self.count > 1)
             monitor = Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
             w = None if start is None else np.ascontiguousarray(start[:, k])
-            result = solve(objective, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)
+            result = solve(task, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)
             if result.alpha is not None and used is not None:
                 alpha = np.zeros(self.rows.n)
                 alpha[used] = result.alpha
@@ -108,17 +110,18 @@ class Problems:
         threads.run_blocks(one, self.count)
         return results
 
-    def certify(self, results: list[Result]) -> certify.Certificate:
+    def certify(self, results: list[Result]) -> Certificate:
         """The judge's word on all problems: values summed, the worst gap and violation."""
         found: list[Any] = [None] * self.count
 
         def one(k: int) -> None:
             r = results[k]
             free = not self.settings.regularize_bias
-            found[k] = certify.certify(self.rows, self.classes.signs(k), self.cost(k), r.w, free, r.alpha)
+            judge = Judge(self.rows, self.loss, self.classes.signs(k), self.cost(k), free)
+            found[k] = judge.certify(r.w, r.alpha)
 
         threads.run_blocks(one, self.count)
-        return certify.worst(found)
+        return worst(found)
 
     def weights(self, results: list[Result]) -> np.ndarray:
         """W, f8 (d, problems)."""

@@ -1,0 +1,28 @@
+"""What a solver of linear models is asked to solve, free of labels, files and options."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.rows import Rows
+
+
+class Task:
+    """min over w of  1/2 w'Rw + sum_i C_i loss(target_i - y_i x_i.w),   R = I, or I with 0 for a free bias.
+
+    rows      n rows of d features, the bias feature last where there is one
+    y         signs +-1, f8[n]
+    cost      C_i > 0, f8[n]
+    target    f8[n]; None: 1 for every row
+    p         the power of the hinge, for solvers that serve several
+    one_of_several: other problems are solved at the same time
+    """
+
+    __slots__ = ("rows", "y", "cost", "free_bias", "target", "p", "one_of_several")
+
+    def __init__(
+        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
+        target: np.ndarray | None = None, p: float = 2.0, one_of_several: bool = False,
+    ):  # fmt: skip
+        self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
+        self.target, self.p, self.one_of_several = target, p, one_of_several
