@@ -79,6 +79,16 @@ class Augmented(Objective):
         """alpha_i = C_i b_i, length n."""
         return -self.u * self.y
 
+    def projected_spread(self, alpha: np.ndarray) -> float:
+        """How far the projected gradients of the hinge's dual at alpha lie apart or from zero: LIBLINEAR's measure."""
+        z = np.empty(self.n)
+        self.rows.margins(self.rows.transpose_product(alpha * self.y), self.y, z)
+        z -= self.target
+        np.minimum(z, 0.0, out=z, where=alpha <= 0.0)
+        np.maximum(z, 0.0, out=z, where=alpha >= self.cost)
+        largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
+        return max(largest - smallest, largest, -smallest)
+
     def accept(self) -> None:
         """Multiplier step, Eq. 9: beta <- b."""
         np.multiply(self.u, self.y, out=self.beta)
