@@ -94,7 +94,8 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
         rows.indptr, rows.indices, rows.values, task.y, task.cost, target, w, alpha,
         np.empty(9 * n + 2 * d * d + 3 * d + 16), np.empty(n + n // CHUNK + 1, np.int64), random_state(n, seed),
         history, -1.0 if monitor.gap is None else monitor.gap,
-        -1.0 if rule.projected is None else SAFETY * rule.projected, SIGMA_COLD, SIGMA_WARM, GROWTH, INNER, passes, MORE_PASSES, most,
+        -1.0 if rule.projected is None else SAFETY * rule.projected,
+        SIGMA_COLD, SIGMA_WARM, GROWTH, INNER, passes, MORE_PASSES, most,
     )  # fmt: skip
     status, count = None, 0
     for f, bound, norm, support, t, passes_so_far in history[: int(history[-1, 0])].tolist():
