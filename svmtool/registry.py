@@ -32,6 +32,7 @@ class Solver(NamedTuple):
     space: str  # primal | dual: whose variables LIBLINEAR's stopping rule for this number looks at
     kernel: bool
     bias: str  # what becomes of the bias
+    free_bias: bool  # whether it is there and free when no -B is given
     eps_default: float | None  # value of -e when it is not given; None: the certified gap decides
     gap_default: float | None  # value of --gap when neither -e nor --gap is given
     stopping: str  # the rule in words, with the default
@@ -47,6 +48,8 @@ _SQUARED_HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
 _BIAS = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
 _ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
 _ALM += "ICML 2014: "
+_FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b with a regularised weight, -B -1 none"
+_LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
 _RUN_OPTIONS = frozenset(
     {
         "-e", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
@@ -69,6 +72,7 @@ SOLVERS: tuple[Solver, ...] = (
         space="dual",
         kernel=False,
         bias=_BIAS,
+        free_bias=False,
         eps_default=0.1,
         gap_default=None,
         stopping="the largest and the smallest projected gradient of the dual, and their difference, "
@@ -91,6 +95,7 @@ SOLVERS: tuple[Solver, ...] = (
         space="primal",
         kernel=False,
         bias=_BIAS + " unless -R is given",
+        free_bias=False,
         eps_default=0.01,
         gap_default=None,
         stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
@@ -113,6 +118,7 @@ SOLVERS: tuple[Solver, ...] = (
         space="dual",
         kernel=False,
         bias=_BIAS,
+        free_bias=False,
         eps_default=0.1,
         gap_default=None,
         stopping="the largest and the smallest projected gradient of the dual, and their difference, "
@@ -121,23 +127,45 @@ SOLVERS: tuple[Solver, ...] = (
         paper=_ALM + "Algorithm 1 with p = 1 and a regularised bias",
     ),
     Solver(
+        number=30,
+        name="alm",
+        word="L2R_L1LOSS_SVC_DUAL",
+        module="svmtool.solvers.alm_inexact",
+        entry="solve",
+        help="Lp-SVM (--loss-power) with a free bias, inexact augmented Lagrangian",
+        objective=_LP_HINGE,
+        task="classification",
+        loss="Lp hinge",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias=_FREE_BIAS,
+        free_bias=True,
+        eps_default=None,
+        gap_default=1e-4,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-4)",
+        honours=(_RUN_OPTIONS | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
+        paper=_ALM + "Algorithm 2",
+    ),
+    Solver(
         number=31,
         name="alm-exact",
         word="L2R_L1LOSS_SVC_DUAL",
         module="svmtool.solvers.alm",
         entry="exact",
         help="Lp-SVM (--loss-power) with a free bias, exact augmented Lagrangian",
-        objective="min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p",
+        objective=_LP_HINGE,
         task="classification",
         loss="Lp hinge",
         regulariser="1/2 |w|^2",
         space="primal",
         kernel=False,
-        bias="a free bias; " + _BIAS[0].lower() + _BIAS[1:],
+        bias=_FREE_BIAS,
+        free_bias=True,
         eps_default=None,
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",
-        honours=(_RUN_OPTIONS | {"-R", "--loss-power"}) - {"-e"},
+        honours=(_RUN_OPTIONS | {"-R", "--loss-power", "--mu"}) - {"-e"},
         paper=_ALM + "Algorithm 1",
     ),
     Solver(
@@ -154,6 +182,7 @@ SOLVERS: tuple[Solver, ...] = (
         space="primal",
         kernel=False,
         bias=_BIAS + " unless -R is given",
+        free_bias=False,
         eps_default=None,
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops as -s 2 does",

@@ -29,6 +29,7 @@ class Settings(NamedTuple):
     folds: int | None = None  # -v
     find_C: bool = False
     solver_given: bool = False
+    bias_given: bool = False
     C_given: bool = False
     p_given: bool = False
     quiet: bool = False
@@ -39,6 +40,8 @@ class Settings(NamedTuple):
     max_iter: int | None = None
     seed: int | None = None
     loss_power: float = 2.0  # --loss-power: the p of the Lp hinge
+    inner_steps: int | None = None  # conjugate gradient steps an iteration of inexact ALM; None: as many as it needs
+    mu: str | None = None  # --mu: how the penalty grows; None: the solver's own way
     threads: int | None = None
     stratified: bool = False
     strict: bool = False

@@ -94,6 +94,22 @@ def _positive(name: str, text: str) -> float:
     return value
 
 
+def _power(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1 <= value <= 2:
+        raise SvmtoolError(f"ERROR: {name} {text}: wants a number from 1 to 2")
+    return value
+
+
+def _way(name: str, text: str) -> str:
+    if text not in ("merit", "geometric", "balance"):
+        raise SvmtoolError(f"ERROR: {name} {text}: wants merit, geometric or balance")
+    return text
+
+
 def _file(name: str, text: str) -> str:
     if not text:
         raise SvmtoolError(f"ERROR: {name}: wants a file name")
@@ -107,6 +123,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--max-seconds": LongOption("max_seconds", "T", _positive, "stop after T seconds with the best model so far"),
     "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
     "--seed": LongOption("seed", "N", _whole(0), "another random order, of folds too (default: LIBLINEAR's folds)"),
+    "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 to 2 (default 2)"),
+    "--mu": LongOption("mu", "WAY", _way, "how ALM's mu grows: merit (the paper's Eq. 29), geometric or balance"),
+    "--inner-steps": LongOption("inner_steps", "N", _whole(1), "CG steps an iteration; 1 is the paper's gradient step"),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
     "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge"),
@@ -222,7 +241,7 @@ class _Scan:
         elif letter in _REALS:
             x = self.number(option, value, atof, float)
             changes: dict[str, Any] = {_REALS[letter]: x}
-            if letter in "cp":
+            if letter in "cpB":
                 changes[_REALS[letter] + "_given"] = True
             if letter == "e" and x == float("inf"):  # LIBLINEAR's mark for "not given"
                 changes["eps"] = None
@@ -253,6 +272,7 @@ def parse(argv: list[str]) -> Command:
     if not files and scan.action == "train":
         raise UsageError("")
     settings, search_note = _choose_for_search(scan.settings)
+    settings = _free_bias_by_default(settings)
     notes = (*scan.notes, *search_note)
     _check_solver(settings, scan.given)
     if scan.action == "explain":
@@ -280,6 +300,14 @@ def _choose_for_search(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
     if settings.solver not in (0, 2, 11) and settings.solver not in ours:
         raise UsageError("Warm-start parameter search only available for -s 0, -s 2 and -s 11")
     return settings, ()
+
+
+def _free_bias_by_default(settings: Settings) -> Settings:
+    """Solvers whose paper leaves the bias free do so unless -B says otherwise."""
+    row = next((r for r in registry.SOLVERS if r.number == settings.solver), None)
+    if row is None or not row.free_bias or settings.bias_given:
+        return settings
+    return settings._replace(bias=1.0, regularize_bias=False)
 
 
 def _check_solver(settings: Settings, given: list[str]) -> None:

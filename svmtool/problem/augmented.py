@@ -15,10 +15,14 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import power_loops as loops
+from svmtool.compiled.threads import run_blocks
+from svmtool.problem.kernel_cache import KernelCache
+from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.objective import Objective
-from svmtool.problem.rows import Rows
+from svmtool.problem.rows import CsrRows, Rows
 
 SUMS = 8
+POWER_BLOCK = 8192  # rows of a block of work for 1 < p < 2
 
 
 class Augmented(Objective):
@@ -39,6 +43,9 @@ class Augmented(Objective):
         self.target = np.ones(self.n) if target is None else target
         self.beta = np.zeros(self.n)
         self.primal = np.inf
+        self._kernel: KernelCache | None = None
+        self._squares: np.ndarray | None = None  # sum_i C_i x_ij^2
+        self._v: np.ndarray | None = None  # of the last e-step of Algorithm 2
         self.exact_curvature = p in (1.0, 2.0)
 
     @property
@@ -48,28 +55,78 @@ class Augmented(Objective):
 
     def _prepare(self) -> None:
         super()._prepare()
-        self._sums = np.zeros(SUMS)
-        self._state = loops.power_state.bind(
-            self.z, self.target, self.cost, self.y, self.beta, self.u, self.c, self._change, self._sums
-        )
-        self._ray_loop = loops.power_ray.bind(self.z, self.dz, self.target, self.cost, self.beta, self._out)
+        # only powers between 1 and 2 make a row dear enough for threads
+        step = POWER_BLOCK if 1.0 < self.p < 2.0 else max(self.n, 1)
+        self._spans = [(lo, min(lo + step, self.n)) for lo in range(0, max(self.n, 1), step)]
+        vectors = self.z, self.target, self.cost, self.y, self.beta, self.u, self.c, self._change
+        ray = self.z, self.dz, self.target, self.cost, self.beta
+        self._sums, self._slopes = np.zeros((len(self._spans), SUMS)), np.zeros((len(self._spans), 2))
+        self._states = [loops.power_state.bind(*vectors, sums) for sums in self._sums]
+        self._rays = [loops.power_ray.bind(*ray, out) for out in self._slopes]
 
     def _classify(self) -> float:
-        self._state(self.p, self.sigma, self.cap, 0, self.n)
-        smooth, self._loss, self._linear, self.moved, self._conjugate, support, changed, active = self._sums.tolist()
+        run_blocks(lambda b: self._states[b](self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
+        sums = self._sums.sum(axis=0).tolist()
+        smooth, self._loss, self._linear, self.moved, self._conjugate, support, changed, active = sums
         self.support = int(support)
+        self._smooth = smooth
         self._note_change(changed, active)
         self.primal = self._loss + 0.5 * float(self.w @ self.regular(self.w))
         return smooth
 
     def _along(self, t: float) -> None:
-        self._ray_loop(t, self.p, self.sigma, self.cap, 0, self.n)
+        run_blocks(lambda b: self._rays[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
+        self._out[:] = self._slopes.sum(axis=0)
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
-        quadratic = float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate
-        shrink = min(1.0, max(self._linear, 0.0) / quadratic) if quadratic > 0 else 0.0
-        return shrink * (self._linear - 0.5 * shrink * quadratic)
+        return self._shrunk(self._linear, float(g @ g), self._conjugate)
+
+    def _shrunk(self, linear: float, square: float, conjugate: float) -> float:
+        """The dual's value at the best multiple s <= 1 of a point: linear = sum target a, square = |sum a y x|^2.
+
+        The conjugate of C l at C b is C (p - 1) (b / p)^q, at least a quadratic in b; conjugate = sum C p (b / p)^q.
+        """
+        quadratic = square + 2.0 * (self.p - 1.0) / self.p * conjugate
+        shrink = min(1.0, max(linear, 0.0) / quadratic) if quadratic > 0 else 0.0
+        return shrink * (linear - 0.5 * shrink * quadratic)
+
+    def balanced_bound(self) -> tuple[float, np.ndarray]:
+        """With a free bias: the bound of the dual point made feasible (sum a y = 0), and that point.
+
+        The heavier side is scaled down, which needs a product of its own.
+        """
+        a = self.dual_point()
+        up, down = float(np.sum(a[self.y > 0])), float(np.sum(a[self.y < 0]))
+        if min(up, down) <= 0.0:
+            return 0.0, np.zeros(self.n)
+        a *= np.where(self.y > 0, min(1.0, down / up), min(1.0, up / down))
+        v = self.rows.transpose_product(a * self.y)
+        v[-1] = 0.0
+        conjugate = 0.0
+        if self.p > 1.0:
+            b = a / self.cost
+            conjugate = self.p * float(self.cost @ (b / self.p) ** (self.p / (self.p - 1.0)))
+        return self._shrunk(float(self.target @ a), float(v @ v), conjugate), a
+
+    @property
+    def rows_side(self) -> bool:
+        """Whether `direction_from_rows` can be used: sparse rows, a regularised bias or none."""
+        return isinstance(self.rows, CsrRows) and not self.free_bias
+
+    def direction_from_rows(self, g: np.ndarray) -> np.ndarray:
+        """H^-1 g from the side of the active rows, where those are fewer than the features (Woodbury's identity).
+
+        H = I + X'DX over active rows, D_i = scale c_i:  H^-1 g = g - X'(D^-1 + XX')^-1 X g.
+        """
+        if self._kernel is None:
+            self._kernel = KernelCache(self.rows)
+        used, Q = self._kernel.block(np.flatnonzero(self.c))
+        Q.flat[:: len(used) + 1] += 1.0 / (self.scale * self.c[used])
+        products = np.empty(self.n)
+        self.rows.margins(g, np.ones(self.n), products)
+        a = np.zeros(self.n)
+        a[used] = solve_positive(np.ascontiguousarray(Q.T), products[used])
+        return g - self.rows.transpose_product(a)
 
     def slopes(self) -> np.ndarray:
         """b (length n) of the last gradient() or value(): the next multipliers per unit of cost."""
@@ -94,6 +151,50 @@ class Augmented(Objective):
         np.multiply(self.u, self.y, out=self.beta)
         self.beta /= self.cost
         np.negative(self.beta, out=self.beta)
+
+    def e_loss(self) -> float:
+        """sum_i C_i max(0, v_i)^p at the e-step of the last gradient(): the paper's C L(e)."""
+        b, beta = self.slopes(), self.beta
+        return self._smooth - 0.5 * float(self.cost @ (b * b - beta * beta)) / self.sigma
+
+    def step_with_fixed_e(self, g: np.ndarray, steps: int) -> float:
+        """Algorithm 2's step in w after gradient() gave g; returns sum_i C_i r_i^2 of the constraints' residual r.
+
+        With e fixed a least squares problem with the Hessian R + sigma X'CX is left; one step is the gradient
+        step of Eqs. 16 and 18, more are preconditioned conjugate gradients.
+        """
+        if steps == 1:
+            self.rows.margins(g, self.y, self.dz)
+            inner = self.regular(g)
+            bend = float(g @ inner) + self.sigma * float(self.cost @ np.square(self.dz))
+            s = float(g @ g) / bend if bend > 0.0 else 0.0
+            self.w -= s * g
+            self.dz *= -s
+        else:
+            if self._squares is None:
+                self._squares = self.rows.diagonal(self.cost)
+            diagonal = self.sigma * self._squares + 1.0
+            if self.free_bias:
+                diagonal[-1] -= 1.0
+
+            def product(v: np.ndarray) -> np.ndarray:
+                return self.sigma * self.rows.curvature_product(self.cost, v) + self.regular(v)
+
+            p, _, _ = conjugate_gradient(product, g, diagonal, 1e-8, steps)
+            self.w -= p
+            self.rows.margins(-p, self.y, self.dz)
+        self.z += self.dz
+        # xi - v: at the old w it is (b - beta) / sigma
+        self._residual = (self.slopes() - self.beta) / self.sigma - self.dz
+        v = self.target - self.z - self._residual
+        self.e_moved = float(self.cost @ np.square(v - self._v)) if self._v is not None else np.inf
+        self._v = v
+        return float(self.cost @ np.square(self._residual))
+
+    def step_of_multipliers(self, sigma: float) -> None:
+        """Eq. 9 after `step_with_fixed_e`, with a new sigma: beta += sigma r."""
+        self.sigma = sigma
+        self.beta += sigma * self._residual
 
 
 class ModifiedHuber(Augmented):

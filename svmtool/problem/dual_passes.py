@@ -84,9 +84,9 @@ class DualPasses:
     def enough(self, spent: float, most: int) -> bool:
         """Whether passes that cost `spent` in all should give way to Newton steps from the rows' side.
 
-        Never where more than `most` rows carry weight: the system would be too large.
+        Never where more than `most` rows lie between their ends: the system would be too large.
         """
-        m = float(np.count_nonzero(self.alpha))
+        m = float(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.upper)))
         if m > most:
             return False
         newton = NEWTON_STEPS * (FACTOR * m**3 + COPY * m * m) + INNER * m * m * self.row_length

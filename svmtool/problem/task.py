@@ -15,14 +15,19 @@ class Task:
     cost      C_i > 0, f8[n]
     target    f8[n]; None: 1 for every row
     p         the power of the hinge, for solvers that serve several
+    inner_steps, mu: what `--inner-steps` and `--mu` say, for solvers that honour them
     one_of_several: other problems are solved at the same time
     """
 
-    __slots__ = ("rows", "y", "cost", "free_bias", "target", "p", "one_of_several")
+    __slots__ = (
+        "rows", "y", "cost", "free_bias", "target", "p", "one_of_several", "inner_steps", "mu",
+    )  # fmt: skip
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
         target: np.ndarray | None = None, p: float = 2.0, one_of_several: bool = False,
+        inner_steps: int | None = None, mu: str | None = None,
     ):  # fmt: skip
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
         self.target, self.p, self.one_of_several = target, p, one_of_several
+        self.inner_steps, self.mu = inner_steps, mu

@@ -40,6 +40,9 @@ EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
+MOST_PASSES = 1000  # coordinate passes where d is larger than that ...
+ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
+TIGHTER = 0.3  # shrunk rows are looked at again each time the projected gradients have come down by so much
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 SMALL_RECORDS = 1000
@@ -124,19 +127,23 @@ class _Run:
         gap = -1.0 if monitor.gap is None else monitor.gap
         wanted = SURE if monitor.gap is None else gap
         enough = SAFETY * rule.projected if rule.projected is not None else -1.0
-        before = np.inf
-        while True:
-            passes.run()
+        before, spent, tolerance = np.inf, 0.0, 1.0
+        for _ in range(MOST_PASSES):
+            spent += passes.run()
             settled = rule.projected is not None and passes.spread <= enough
-            estimate = passes.primal_estimate()
-            left = relative_gap(estimate, passes.dual_value())
+            left = relative_gap(passes.primal_estimate(), passes.dual_value())  # too small where rows are shrunk away
             rate, before = left / max(before, 1e-300), left
-            near = left <= 1.2 * gap
             limit = monitor.limit(passes.count)
-            if not (settled or near or limit):
-                if passes.count < PASSES or (rate < 1.0 and left * rate**MORE_PASSES <= wanted):
-                    continue
-                return None
+            if limit is None and not settled and not (passes.complete and left <= 1.2 * gap):
+                if objective.d > GRAM_BELOW:
+                    if passes.enough(spent, ROWS_SIDE):
+                        return None
+                elif passes.count >= PASSES and not (rate < 1.0 and left * rate**MORE_PASSES <= wanted):
+                    return None
+                if not passes.complete and passes.spread <= tolerance:
+                    tolerance *= TIGHTER
+                    passes.restore()
+                continue
             if not passes.complete and limit is None:
                 passes.restore()
                 continue
@@ -150,6 +157,7 @@ class _Run:
                 status = base.RULE
             if status or limit:
                 return status or limit
+        return None
 
     def multiplier_rounds(self) -> Status:
         """Newton steps and multiplier steps until the gap is as small as asked for."""
@@ -158,7 +166,8 @@ class _Run:
         smallest = lowest = np.inf
         while True:
             f, g = o.gradient()
-            self._keep(g)
+            ends = not first and float(g @ g) <= INNER * INNER * o.moved / o.sigma
+            self._keep(ends)
             status = monitor.step(
                 self.primal, self.dual, gradient=float(np.sqrt(g @ g)), active=o.support, cg=cg, step=t
             )
@@ -169,7 +178,7 @@ class _Run:
                 status = self._end(gap, flat)
             if status is not None:
                 return status
-            if not first and float(g @ g) <= INNER * INNER * o.moved / o.sigma:
+            if ends:
                 o.accept()
                 o.sigma = min(o.sigma * GROWTH, SIGMA_MOST)
                 first, lowest = True, np.inf
@@ -177,6 +186,8 @@ class _Run:
             first = False
             if o.d <= GRAM_BELOW:
                 p, cg = -solve_positive(o.hessian(), g), 0
+            elif o.rows_side and o.active <= ROWS_SIDE:
+                p, cg = -o.direction_from_rows(g), 0
             else:
                 p, cg, _ = conjugate_gradient(
                     o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,
@@ -186,12 +197,20 @@ class _Run:
             t = o.ray(p)
             o.advance(t, p)
 
-    def _keep(self, g: np.ndarray) -> None:
-        """Remember the objective's w and its slopes where they are better than the best so far."""
+    def _keep(self, ends: bool) -> None:
+        """Remember the objective's w and its slopes where they are better than the best so far.
+
+        A free bias makes the bound dear: it is asked for where a round ends, when the slopes are nearly balanced.
+        """
         o = self.objective
         if o.primal < self.primal:
             self.primal, self.best_w[:] = o.primal, o.w
-        if o.bound > self.dual:
+        if o.free_bias:
+            if ends:
+                bound, alpha = o.balanced_bound()
+                if bound > self.dual:
+                    self.dual, self.best_alpha = bound, alpha
+        elif o.bound > self.dual:
             self.dual, self.best_alpha = o.bound, o.dual_point()
 
     def _end(self, gap: float, flat: int) -> Status | None:

@@ -97,7 +97,17 @@ class Problems:
             if cost.min() <= 0:  # -wi 0: rows that cost nothing only stand in the way
                 used = np.flatnonzero(cost > 0)
                 y, cost, data = y[used], cost[used], data.take(used)
-            task = Task(data, y, cost, not s.regularize_bias, None, self.loss.power, self.count > 1)
+            task = Task(
+                data,
+                y,
+                cost,
+                not s.regularize_bias,
+                None,
+                self.loss.power,
+                self.count > 1,
+                s.inner_steps,
+                s.mu,
+            )
             monitor = Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
             w = None if start is None else np.ascontiguousarray(start[:, k])
             result = solve(task, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)
