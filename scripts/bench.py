@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
-from bench_parts import alone, commands  # noqa: E402
+from bench_parts import alone, commands, hinge  # noqa: E402
 from bench_parts.context import Context  # noqa: E402
 from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
 
@@ -38,6 +38,10 @@ PARTS = {
     "memory": commands.memory,
     "slope": alone.slope,
     "determinism": commands.determinism,
+    "hinge": hinge.hinge,
+    "powers": hinge.powers,
+    "powerslope": hinge.powerslope,
+    "regression": hinge.regression,
 }
 
 

@@ -9,8 +9,8 @@ from reference import csr_of, random_rows
 
 from svmtool.compiled import REGISTRY, dcd_loops, hinge_loops, row_loops, small_loops, solve_loops
 from svmtool.problem.dual_passes import CHUNK, DualPasses
-from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.rows import CsrRows
+from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.solvers.base import Monitor, Rule
 
 MODULES = (row_loops, hinge_loops, dcd_loops, small_loops, solve_loops)

@@ -38,7 +38,7 @@ def runs_of(ctx: Context, path: str, costs, budget: float) -> dict[str, list[dic
     """All runs on one set: for each tool a list of {C, solver, e, seconds, objective}."""
     order = {
         "costs": list(costs),
-        "ladders": {str(solver): list(steps) for solver, steps in bars.LADDERS.items()},
+        "ladders": {str(solver): list(bars.LADDERS[solver]) for solver in (1, 2)},
         "budget": budget,
         "path": path,
     }
@@ -69,8 +69,7 @@ def alone(ctx: Context) -> None:
     if not ctx.liblinear:
         ctx.report.show("   no LIBLINEAR folder given: ours alone")
     ratios, worst = [], float("nan")
-    regressions = ("abalone_scale", "cadata", "kin40k", "house_16H")
-    names = bars.QUICK["alone"] if ctx.quick else [n for n in ctx.all_sets() if n not in regressions]
+    names = bars.QUICK["alone"] if ctx.quick else [n for n in ctx.all_sets() if n not in bars.REGRESSION_SETS]
     for name, path in ctx.sets(names):
         runs = runs_of(ctx, path, bars.COSTS, 5.0 if ctx.quick else 30.0)
         for C in bars.COSTS:

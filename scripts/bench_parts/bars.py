@@ -16,6 +16,10 @@ MULTICLASS_MEAN = 3.0  # whole svm-train with several classes, LIBLINEAR's time 
 PREDICT_EACH = 3.0  # whole svm-predict: at least
 SCALE_EACH = 3.0  # whole svm-scale, LIBSVM's time over ours: at least
 MEMORY_MB = 60.0  # peak memory of svm-train above LIBLINEAR's: at most
+LOW_DENSE_MEAN = 0.5  # -s 3 on dense sets of few features, our time over LIBLINEAR's, geometric mean: at most
+TIGHTER_EACH = 2.0  # -s 3, time to a gap of 1e-6 over that to 1e-4: at most
+POWERS_APART = 1e-4  # -s 30 and 31, relative difference of objectives where both converged: at most
+POWERS_POINTS = 1.0  # -s 30 and 31, difference of accuracy in percentage points: at most
 SLOPE = 1.15  # log-log slope of training time in the number of rows: at most
 
 LARGE_SETS = ("connect-4", "covtype.binary.scale01.part", "madelon.ctr", "mnist.scale", "imdb.tfidf", "imdb.bigram")
@@ -25,10 +29,25 @@ PREDICT_SETS = (("imdb.tfidf", "imdb.tfidf.t"), ("mnist.scale", "mnist.scale.t")
 SCALE_SETS = ("mnist.scale",)
 MEMORY_SETS = ("mnist.scale", "imdb.bigram")
 SLOPE_SET = "imdb.tfidf"
+REGRESSION_SETS = ("abalone_scale", "cadata", "house_16H", "kin40k")
+LOW_DENSE_SETS = (
+    "cod-rna.std", "covtype.binary.scale01.part", "covtype.scale01.part", "ijcnn1", "magic04", "magic04_scale",
+    "shuttle.scale",
+)  # fmt: skip
+POWER_SETS = ("ijcnn1", "covtype.binary.scale01.part", "shuttle.scale", "magic04_scale", "svmguide1")
+POWER_SLOPE_SETS = ("ijcnn1", "covtype.binary.scale01.part")
+POWERS = (1.0, 2.0)
+POWER_COSTS = (1.0, 1e2, 1e4, 1e6)
+HINGE_GAPS = (1e-4, 1e-6)
 COSTS = (0.01, 1.0, 100.0)
 
 # Ladders of -e for the comparison of training alone: each tool is taken at its fastest step that reaches the target.
-LADDERS = {1: (1.0, 0.3, 0.1, 0.03, 0.01, 0.001), 2: (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5)}
+LADDERS = {
+    1: (1.0, 0.3, 0.1, 0.03, 0.01, 0.001),
+    2: (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5),
+    3: (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4),
+    13: (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5),
+}
 OUR_GAPS = {40: (1e-2, 1e-3, 1e-4)}  # and the steps of --gap, which LIBLINEAR lacks
 
 QUICK = {

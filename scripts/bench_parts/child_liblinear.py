@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import numpy as np
 
-from bench_parts.judge import answer, climb, objective, rows_of
+from bench_parts.judge import answer, climb, objective, regression_objective, rows_of
 
 
 def main() -> None:
@@ -23,7 +23,8 @@ def main() -> None:
     sys.path.insert(0, os.path.join(order["liblinear"], "python"))
     from liblinear.liblinear import liblinear, parameter, problem
 
-    X, y = rows_of(order["path"])
+    regression, power = order.get("regression", False), order.get("power", 2.0)
+    X, y = rows_of(order["path"], regression)
     rows = problem(y, X)
 
     def fit(solver: int, C: float, e: float):
@@ -33,13 +34,17 @@ def main() -> None:
         found = liblinear.train(rows, settings)
         seconds = time.perf_counter() - start
         model = found.contents
-        labels = [model.label[k] for k in range(model.nr_class)]
+        labels = [] if regression else [model.label[k] for k in range(model.nr_class)]
         columns = 1 if model.nr_class == 2 else model.nr_class
         W = np.ctypeslib.as_array(model.w, (model.nr_feature * columns,)).reshape(-1, columns).copy()
         liblinear.free_and_destroy_model(ctypes.pointer(found))
         return seconds, (W, labels)
 
-    answer(climb(order, fit, lambda solution, C: objective(X, y, *solution, C)))
+    def value(solution, C: float) -> float:
+        W, labels = solution
+        return regression_objective(X, y, W, C) if regression else objective(X, y, W, labels, C, power)
+
+    answer(climb(order, fit, value))
 
 
 if __name__ == "__main__":

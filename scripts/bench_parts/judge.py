@@ -1,4 +1,4 @@
-"""The neutral judge of both tools: LIBLINEAR's -s 1/2 objective of a weight matrix, summed over the classes.
+"""The neutral judge of both tools: LIBLINEAR's objectives of a weight matrix, summed over the classes.
 
 Also the loop over costs and tolerances that both measuring children share.
 """
@@ -16,15 +16,21 @@ ENOUGH_SECONDS = 0.3  # a run is repeated until so much time is spent, or five t
 SOME_SECONDS = 0.02
 
 
-def objective(X, y: np.ndarray, W: np.ndarray, labels: list[int], C: float) -> float:
-    """Sum over columns of 1/2 |w|^2 + C sum max(0, 1 - y w.x)^2; X (n, d) is a scipy CSR matrix, W (d, k)."""
+def objective(X, y: np.ndarray, W: np.ndarray, labels: list[int], C: float, power: float = 2.0) -> float:
+    """Sum over columns of 1/2 |w|^2 + C sum max(0, 1 - y w.x)^power; X (n, d) is a scipy CSR matrix, W (d, k)."""
     Z = X @ W
     total = 0.0
     for c in range(W.shape[1]):
         side = np.where(y == labels[c], 1.0, -1.0)
         short = np.maximum(0.0, 1.0 - side * Z[:, c])
-        total += 0.5 * float(W[:, c] @ W[:, c]) + C * float(short @ short)
+        total += 0.5 * float(W[:, c] @ W[:, c]) + C * float(np.sum(short**power))
     return total
+
+
+def regression_objective(X, y: np.ndarray, W: np.ndarray, C: float, epsilon: float = 0.1) -> float:
+    """1/2 |w|^2 + C sum max(0, |y - w.x| - epsilon)."""
+    w = W[:, 0]
+    return 0.5 * float(w @ w) + C * float(np.sum(np.maximum(0.0, np.abs(y - X @ w) - epsilon)))
 
 
 def climb(order: dict, fit: Callable, value: Callable) -> list[dict]:
@@ -56,8 +62,8 @@ def climb(order: dict, fit: Callable, value: Callable) -> list[dict]:
     return runs
 
 
-def rows_of(path: str):
-    """(X as scipy CSR, labels cut to whole numbers) of a data file, read by our reader; reading is not timed here."""
+def rows_of(path: str, regression: bool = False):
+    """(X as scipy CSR, labels, cut to whole numbers unless `regression`) of a data file, read by our reader."""
     import scipy.sparse
 
     from svmtool.formats import svmlight
@@ -66,7 +72,7 @@ def rows_of(path: str):
     X = scipy.sparse.csr_matrix(
         (table.values, table.indices, table.indptr), shape=(len(table.labels), table.n_features)
     )
-    return X, np.trunc(table.labels)
+    return X, table.labels if regression else np.trunc(table.labels)
 
 
 def answer(runs: list[dict]) -> None:

@@ -1,0 +1,54 @@
+"""Child process: svmtool's training alone with given settings.  Its one argument is an order in JSON:
+
+{"path": data file, "runs": [settings as keywords, ...]} -> [{seconds, objective, gap, converged, accuracy}, ...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
+
+import numpy as np
+
+from bench_parts.judge import ENOUGH_SECONDS, SOME_SECONDS, answer
+from svmtool.formats import svmlight
+from svmtool.formats.svmlight import Table
+from svmtool.settings import Settings
+from svmtool.training import pipeline
+
+
+def main() -> None:
+    order = json.loads(sys.argv[1])
+    table = svmlight.read(order["path"])
+    first = True
+    runs = []
+    for settings in order["runs"]:
+        chosen = Settings(quiet=True, **settings)
+        seconds: list[float] = []
+        while True:
+            rows = Table(table.labels, table.indptr, table.indices, table.values, table.n_features)
+            done = pipeline.train(rows, chosen)
+            if first:  # libraries are loaded, caches filled
+                first = False
+                continue
+            seconds.append(done.seconds)
+            if sum(seconds) > ENOUGH_SECONDS or (len(seconds) >= 5 and sum(seconds) > SOME_SECONDS):
+                break
+        status = done.status
+        runs.append(
+            {
+                "seconds": statistics.median(seconds), "objective": done.certificate.primal, "gap": done.certificate.gap,
+                "converged": bool(status and status.converged),
+                "accuracy": float(np.mean(done.model.predict(table) == table.labels)),
+            }
+        )  # fmt: skip
+    answer(runs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""The hinge and its powers, and the epsilon-insensitive loss: training alone, inside child processes."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import sys
+from pathlib import Path
+
+from bench_parts import bars
+from bench_parts.alone import HERE, fitted_slope
+from bench_parts.context import Context
+from bench_parts.measure import child_json, geometric_mean
+
+
+def ours(path: str, runs: list[dict]) -> list[dict]:
+    return child_json([sys.executable, HERE / "child_fit.py", json.dumps({"path": path, "runs": runs})])
+
+
+def theirs(ctx: Context, path: str, solver: int, costs, **more) -> list[dict]:
+    """LIBLINEAR's ladder of -e: a list of {C, e, seconds, objective}."""
+    order = {
+        "costs": list(costs), "ladders": {str(solver): list(bars.LADDERS[solver])}, "budget": 5.0 if ctx.quick else 20.0,
+        "path": path, "liblinear": str(ctx.liblinear), **more,
+    }  # fmt: skip
+    return child_json([sys.executable, HERE / "child_liblinear.py", json.dumps(order)])
+
+
+def against(ctx: Context, name: str, C: float, mine: dict, ladder: list[dict]) -> float:
+    """Show our run beside LIBLINEAR's fastest step that reaches our objective; the ratio of times, ours / theirs.
+
+    Where no step does, its slowest one stands for it: it would have taken longer.
+    """
+    steps = [r for r in ladder if r["C"] == C]
+    good = [r for r in steps if r["objective"] <= mine["objective"] * (1 + 1e-9)]
+    other = min(good or steps, key=lambda r: r["seconds"] if good else -r["seconds"])
+    ratio = mine["seconds"] / other["seconds"]
+    ctx.report.row(
+        f"{name:30} C {C:<6g} ours {1e3 * mine['seconds']:10.2f} ms gap {mine['gap']:.1e}   theirs "
+        f"{1e3 * other['seconds']:10.2f} ms (-e {other['e']:g}{'' if good else ', not there yet'})   ratio {ratio:6.3f}"
+        + ("  ABOVE" if ratio > bars.ALONE_EACH else ""),
+        job=name, C=C, ours=mine, theirs=other, reached=bool(good), ratio=ratio,
+    )  # fmt: skip
+    return ratio
+
+
+def hinge(ctx: Context) -> None:
+    """-s 3 to certified gaps of 1e-4 and 1e-6 against LIBLINEAR's -s 3 to the objective of the first."""
+    ctx.report.section("hinge", "-s 3, training alone to a certified gap of 1e-4 (ratio: ours / LIBLINEAR's)")
+    ratios, dense, tighter, missed = [], [], [], 0
+    names = bars.QUICK["alone"] if ctx.quick else [n for n in ctx.all_sets() if n not in bars.REGRESSION_SETS]
+    for name, path in ctx.sets(names):
+        wanted = [{"solver": 3, "C": C, "gap": gap} for C in bars.COSTS for gap in bars.HINGE_GAPS]
+        found = ours(path, wanted)
+        ladder = theirs(ctx, path, 3, bars.COSTS, power=1.0) if ctx.liblinear else []
+        for k, C in enumerate(bars.COSTS):
+            loose, tight = found[2 * k], found[2 * k + 1]
+            missed += tight["gap"] > bars.HINGE_GAPS[1]
+            tighter.append(tight["seconds"] / loose["seconds"])
+            if ladder:
+                ratios.append(against(ctx, name, C, loose, ladder))
+                if name in bars.LOW_DENSE_SETS:
+                    dense.append(ratios[-1])
+            gaps = f"gap {loose['gap']:.1e} and {tight['gap']:.1e}"
+            ctx.report.row(f"   {gaps}: time to 1e-6 / to 1e-4 {tighter[-1]:.2f}", job=f"{name} 1e-6", C=C, tight=tight)
+    report = ctx.report
+    if ratios:
+        report.bar("-s 3 alone, ours / LIBLINEAR's, geometric mean", geometric_mean(ratios), "<=", bars.ALONE_MEAN)
+        report.bar("-s 3 alone, worst ratio of a set", max(ratios), "<=", bars.ALONE_EACH)
+    if dense:
+        report.bar("-s 3 alone, dense sets of low d, geometric mean", geometric_mean(dense), "<=", bars.LOW_DENSE_MEAN)
+    report.bar("-s 3, runs that miss a gap of 1e-6", missed, "<=", 0)
+    report.bar("-s 3, time to 1e-6 / to 1e-4, worst", max(tighter), "<=", bars.TIGHTER_EACH)
+
+
+def free(solver: int, p: float, C: float, **more) -> dict:
+    """Settings of an ALM solver as the paper has it, with a free bias."""
+    return {"solver": solver, "loss_power": p, "C": C, "bias": 1.0, "regularize_bias": False, **more}
+
+
+def powers(ctx: Context) -> None:
+    """-s 30 (inexact) against -s 31 (exact): objective, and accuracy over C (the paper's Figure 2)."""
+    ctx.report.section("powers", "-s 30 beside -s 31, both to their default gap")
+    apart, points = 0.0, 0.0
+    for name, path in ctx.sets(("heart_scale",) if ctx.quick else bars.POWER_SETS):
+        cases = [(p, C) for p in bars.POWERS for C in bars.POWER_COSTS]
+        inexact = ours(path, [free(30, p, C, max_seconds=20.0) for p, C in cases])
+        exact = ours(path, [free(31, p, C, max_seconds=20.0) for p, C in cases])
+        for (p, C), a, b in zip(cases, inexact, exact, strict=True):
+            both = a["converged"] and b["converged"]
+            difference = abs(a["objective"] - b["objective"]) / b["objective"]
+            accuracy = 100 * (a["accuracy"] - b["accuracy"])
+            if both:
+                apart = max(apart, difference)
+            points = max(points, abs(accuracy))
+            ctx.report.row(
+                f"{name:28} p {p:g} C {C:<8g} inexact {a['seconds']:8.3f} s gap {a['gap']:.1e}   exact "
+                f"{b['seconds']:8.3f} s gap {b['gap']:.1e}   objectives apart {difference:.1e}   accuracy {accuracy:+.3f}"
+                + ("" if both else "   NOT CONVERGED"),
+                job=name, p=p, C=C, inexact=a, exact=b,
+            )  # fmt: skip
+    ctx.report.bar("-s 30 and 31, relative difference of objectives, worst", apart, "<=", bars.POWERS_APART)
+    ctx.report.bar("-s 30 and 31, difference of accuracy in points, worst", points, "<=", bars.POWERS_POINTS)
+
+
+def powerslope(ctx: Context) -> None:
+    """Training time of -s 30 and 31 against the number of rows (the paper's Figure 1), to its 1% of the optimum."""
+    ctx.report.section("powerslope", "-s 30 and 31 on parts of the rows, C = 1, gap 1e-2, seconds")
+    for name, path in ctx.sets(("connect-4",) if ctx.quick else bars.POWER_SLOPE_SETS):
+        lines = Path(path).read_bytes().splitlines(keepends=True)
+        order = random.Random(1).sample(range(len(lines)), len(lines))
+        times: dict = {}
+        for divisor in (8, 4, 2, 1):
+            part = ctx.path(f"power{divisor}")
+            Path(part).write_bytes(b"".join(lines[i] for i in sorted(order[: len(lines) // divisor])))
+            cases = [(s, p) for s in (30, 31) for p in bars.POWERS]
+            for case, run in zip(cases, ours(part, [free(s, p, 1.0, gap=1e-2) for s, p in cases]), strict=True):
+                times.setdefault(case, []).append((math.log(len(lines) / divisor), math.log(run["seconds"])))
+        for (s, p), points in times.items():
+            value = fitted_slope(points)
+            cells = "   ".join(f"{math.exp(t):8.4f}" for _, t in points)
+            ctx.report.row(
+                f"{name:28} -s {s} p {p:g}   {cells}   slope {value:.3f}", job=f"{name} {s} {p}", slope=value
+            )
+            ctx.report.bar(f"log-log slope of -s {s}, p = {p:g} on {name}", value, "<=", bars.SLOPE)
+
+
+def regression(ctx: Context) -> None:
+    """-s 13 to a certified gap of 1e-4 against LIBLINEAR's -s 13 to the same objective."""
+    ctx.report.section("regression", "-s 13, training alone to a certified gap of 1e-4 (ratio: ours / LIBLINEAR's)")
+    ratios = []
+    for name, path in ctx.sets(("abalone_scale",) if ctx.quick else bars.REGRESSION_SETS):
+        found = ours(path, [{"solver": 13, "C": C, "gap": 1e-4} for C in bars.COSTS])
+        ladder = theirs(ctx, path, 13, bars.COSTS, regression=True) if ctx.liblinear else []
+        for C, mine in zip(bars.COSTS, found, strict=True):
+            if ladder:
+                ratios.append(against(ctx, name, C, mine, ladder))
+            ctx.report.bar(f"-s 13 on {name}, C = {C:g}, certified gap", mine["gap"], "<=", 1e-4)
+    if ratios:
+        ctx.report.bar("-s 13 alone, worst ratio of a set", max(ratios), "<=", 1.0)
