@@ -42,7 +42,9 @@ def main() -> None:
         status = done.status
         runs.append(
             {
-                "seconds": statistics.median(seconds), "objective": done.certificate.primal, "gap": done.certificate.gap,
+                "seconds": statistics.median(seconds),
+                "objective": done.certificate.primal,
+                "gap": done.certificate.gap,
                 "converged": bool(status and status.converged),
                 "accuracy": float(np.mean(done.model.predict(table) == table.labels)),
             }

@@ -21,8 +21,8 @@ def ours(path: str, runs: list[dict]) -> list[dict]:
 def theirs(ctx: Context, path: str, solver: int, costs, **more) -> list[dict]:
     """LIBLINEAR's ladder of -e: a list of {C, e, seconds, objective}."""
     order = {
-        "costs": list(costs), "ladders": {str(solver): list(bars.LADDERS[solver])}, "budget": 5.0 if ctx.quick else 20.0,
-        "path": path, "liblinear": str(ctx.liblinear), **more,
+        "costs": list(costs), "ladders": {str(solver): list(bars.LADDERS[solver])},
+        "budget": 5.0 if ctx.quick else 20.0, "path": path, "liblinear": str(ctx.liblinear), **more,
     }  # fmt: skip
     return child_json([sys.executable, HERE / "child_liblinear.py", json.dumps(order)])
 
@@ -96,7 +96,7 @@ def powers(ctx: Context) -> None:
             points = max(points, abs(accuracy))
             ctx.report.row(
                 f"{name:28} p {p:g} C {C:<8g} inexact {a['seconds']:8.3f} s gap {a['gap']:.1e}   exact "
-                f"{b['seconds']:8.3f} s gap {b['gap']:.1e}   objectives apart {difference:.1e}   accuracy {accuracy:+.3f}"
+                f"{b['seconds']:8.3f} s gap {b['gap']:.1e}   apart {difference:.1e}   accuracy {accuracy:+.3f}"
                 + ("" if both else "   NOT CONVERGED"),
                 job=name, p=p, C=C, inexact=a, exact=b,
             )  # fmt: skip
