@@ -22,11 +22,9 @@ def visit_rows(
     that follow each other are visited in turn: neighbours in memory come faster than rows drawn one by
     one.  chunks is scratch (one entry a chunk), state[1] the random state.  limits[0], limits[1] are the shrinking
     thresholds on the gradient at the lower and the upper end; limits[2], limits[3] receive the projected gradient's
-    largest and smallest value in this pass, limits[4] sum_i U_i max(0, -gradient_i), of use where D = 0.
-    """
+    largest and smallest value in this pass,"""
     rows = state[0]
     random = state[1]
-    loss = 0.0
     largest = -np.inf
     smallest = np.inf
     above, below = limits[0], limits[1]
@@ -54,7 +52,6 @@ def visit_rows(
                 total += bias * w[at_bias]
             gradient = y[i] * total - 1.0 + alpha[i] * diagonal[i]
             projected = gradient
-            loss += upper[i] * max(-gradient, 0.0)
             if alpha[i] == 0.0:
                 if gradient > above:  # shrink: this row will stay at zero
                     active[s] = gone
@@ -89,7 +86,6 @@ def visit_rows(
                 at += ONE
     limits[2] = largest
     limits[3] = smallest
-    limits[4] = loss
     state[0] = rows - left
     state[1] = random
 

@@ -59,7 +59,7 @@ def record(history, k, f, bound, norm, support, t, kind):
 )
 def small_hinge(
     indptr, indices, values, y, cost, target, w, alpha, work, order, state, history,
-    gap, enough, sigma, sigma_warm, growth, inner, passes, more_passes, most,
+    gap, enough, sigma, sigma_warm, growth, inner, passes, worth, most,
 ):  # fmt: skip
     """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
 
@@ -90,7 +90,7 @@ def small_hinge(
     at += 3 * d
     sums = work[at : at + 8]
     out = work[at + 8 : at + 10]
-    limits = work[at + 10 : at + 15]
+    limits = work[at + 10 : at + 14]
     active = order[:n]
     chunks = order[n:]
 
@@ -119,8 +119,13 @@ def small_hinge(
             active[i] = i
         limits[0] = np.inf
         limits[1] = -np.inf
-        before = np.inf
+        visits = 0.0
+        looked = 0.0
+        looked_at = 0
+        first_left = 1.0
+        before = 1.0
         while code < 0:
+            visits += state[0] / rows
             visit_rows(
                 indptr, indices, values, y, zeros, upper, norms, alpha, v, active, chunks, limits, state, -1.0, CHUNK
             )
@@ -130,42 +135,45 @@ def small_hinge(
             spread = max(largest - smallest, max(abs(largest), abs(smallest))) if largest >= smallest else 0.0
             limits[0] = largest if largest > 0.0 else np.inf
             limits[1] = smallest if smallest < 0.0 else -np.inf
-            square = dot(v, v)
-            total = 0.0
-            for i in range(n):
-                total += alpha[i]
-            bound = total - 0.5 * square
-            left = (limits[4] + 0.5 * square - bound) / max(limits[4] + 0.5 * square, 1e-300)
-            rate = left / max(before, 1e-300)
-            before = left
             settled = spread <= enough
-            if not (settled or left <= 1.2 * gap or count >= most):
-                if count < passes or (rate < 1.0 and left * rate**more_passes <= max(gap, 1e-6)):
-                    continue
-                break
-            if state[0] < rows and count < most:
+            if settled and state[0] < rows and count < most:
                 for i in range(rows):
                     active[i] = i
                 state[0] = rows
                 limits[0] = np.inf
                 limits[1] = -np.inf
                 continue
-            f = 0.5 * square
+            waited = max((visits - looked) / max(1.0, 0.1 * visits), (count - looked_at) / max(4.0, 0.1 * count))
+            if waited < 1.0 and not settled and count < most:
+                continue
+            looked = visits
+            looked_at = count
+            f = 0.5 * dot(v, v)
+            bound = -f
             support = 0.0
             for i in range(rows):
                 f += cost[i] * max(target[i] - y[i] * row_dot(indices, values, v, indptr[i], indptr[i + ONE]), 0.0)
+                bound += alpha[i]
                 support += 1.0 if alpha[i] > 0.0 else 0.0
-            for j in range(d):
-                w[j] = v[j]
-            record(history, records, f, bound, 0.0, support, 1.0, float(count))
-            records += 1
-            if f - bound <= gap * f:
+            left = max(f - bound, 0.0) / max(f, 1e-300)
+            rate = (left / first_left) ** 0.5 if count > 1 else left
+            first_left = before
+            before = max(left, 1e-300)
+            if left <= gap:
                 code = 2
             elif settled:
                 code = 3
             elif count >= most:
                 code = 0
+            elif count >= passes:
+                ahead = worth - visits
+                if not (ahead > 0.0 and rate < 1.0 and left * rate**ahead <= max(gap, 1e-6)):
+                    break
         if code >= 0:
+            for j in range(d):
+                w[j] = v[j]
+            record(history, records, f, bound, 0.0, support, 1.0, float(count))
+            records += 1
             history[len(history) - FIELDS] = records
             return code
         for i in range(n):

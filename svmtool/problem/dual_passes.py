@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import dcd_loops
-from svmtool.problem.rows import CsrRows, Rows
+from svmtool.problem.rows import CsrRows, DenseRows, Rows
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
 VISIT = 1.3  # a non-zero in a coordinate pass
@@ -35,12 +35,14 @@ class DualPasses:
 
     @staticmethod
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool) -> bool:
-        return isinstance(rows, CsrRows) and not free_bias and bool(np.all(cost > 0))
+        return isinstance(rows, (CsrRows, DenseRows)) and not free_bias and bool(np.all(cost > 0))
 
     def __init__(
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
         alpha: np.ndarray | None = None,
     ):  # fmt: skip
+        if isinstance(rows, DenseRows):
+            rows = rows.as_csr()
         assert isinstance(rows, CsrRows)
         self.n, self.bias = rows.n, rows.bias
         self.count = 0  # passes so far
@@ -50,12 +52,17 @@ class DualPasses:
         self.w = np.zeros(rows.d) if alpha is None else rows.transpose_product(alpha * y)
         self.square_norms = rows.square_norms()
         self.active, self._chunks = np.arange(self.n), np.empty(self.n // CHUNK + 1, np.int64)
-        self.limits = np.array([np.inf, -np.inf, 0.0, 0.0, 0.0])
+        self.limits = np.array([np.inf, -np.inf, 0.0, 0.0])
         self.state = random_state(self.n, seed)
         self._pass = dcd_loops.dcd_pass.bind(
             rows.indptr, rows.indices, rows.values, y, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
+
+    @property
+    def share(self) -> float:
+        """Share of the rows that the next pass will visit."""
+        return float(self.state[0]) / max(self.n, 1)
 
     @property
     def complete(self) -> bool:
@@ -65,7 +72,7 @@ class DualPasses:
     @property
     def spread(self) -> float:
         """How far the projected gradients of the last pass lie apart or from zero."""
-        _, _, largest, smallest, _ = self.limits.tolist()
+        _, _, largest, smallest = self.limits.tolist()
         return max(largest - smallest, abs(largest), abs(smallest)) if largest >= smallest else 0.0
 
     def run(self) -> float:
@@ -76,7 +83,7 @@ class DualPasses:
         self.count += 1
         cost = float(self.state[0]) * self.row_length * VISIT
         self._pass(self.bias, CHUNK)
-        _, _, largest, smallest, _ = self.limits.tolist()
+        _, _, largest, smallest = self.limits.tolist()
         self.limits[0] = largest if largest > 0 else np.inf
         self.limits[1] = smallest if smallest < 0 else -np.inf
         return cost
@@ -91,13 +98,6 @@ class DualPasses:
             return False
         newton = NEWTON_STEPS * (FACTOR * m**3 + COPY * m * m) + INNER * m * m * self.row_length
         return spent > PATIENCE * newton
-
-    def primal_estimate(self) -> float:
-        """About f at w, for the hinge: slacks as they were when the last pass came by, before it went on.
-
-        Rows that were shrunk away are missing.
-        """
-        return 0.5 * float(self.w @ self.w) + float(self.limits[4])
 
     def restore(self) -> None:
         """Let all rows take part again."""

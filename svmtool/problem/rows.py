@@ -260,6 +260,12 @@ class DenseRows(Rows):
     def take(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(self.X[chosen], self.bias)
 
+    def as_csr(self) -> CsrRows:
+        """The same rows with an index beside each number, zeros included; the numbers are shared."""
+        indptr = np.arange(self.n + 1) * self.plain
+        indices = np.tile(np.arange(self.plain, dtype=np.int32), self.n)
+        return CsrRows(indptr, indices, self.X.reshape(-1), self.plain, self.bias)
+
 
 def from_csr(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float, dense_below: int):
     """The layout that is faster for these rows: dense where at least half of a low-dimensional set is non-zero.

@@ -42,12 +42,14 @@ FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lo
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 MOST_PASSES = 1000  # coordinate passes where d is larger than that ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
-TIGHTER = 0.3  # shrunk rows are looked at again each time the projected gradients have come down by so much
+LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 SMALL_RECORDS = 1000
 PASSES = 2  # coordinate passes before Newton steps take over ...
-MORE_PASSES = 6  # ... unless, at the rate of the last one, so many more would reach the gap
+PASSES_WORTH = 8  # ... unless they would reach the gap, at the rate of the last ones, within so many, and ...
+STEPS_SPARED = 10  # ... as many more as take the time in which this number of matrices are factorised
+FACTOR, SQUARE = 0.02, 2.0  # what that takes beside a visit to a non-zero (1.3): per d^3, and per d^2
 
 
 def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -98,7 +100,7 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
         np.empty(9 * n + 2 * d * d + 3 * d + 16), np.empty(n + n // CHUNK + 1, np.int64), random_state(n, seed),
         history, -1.0 if monitor.gap is None else monitor.gap,
         -1.0 if rule.projected is None else SAFETY * rule.projected,
-        SIGMA_COLD, SIGMA_WARM, GROWTH, INNER, passes, MORE_PASSES, most,
+        SIGMA_COLD, SIGMA_WARM, GROWTH, INNER, passes, _passes_worth(d, rows.nnz), most,
     )  # fmt: skip
     status, count = None, 0
     for f, bound, norm, support, t, passes_so_far in history[: int(history[-1, 0])].tolist():
@@ -109,6 +111,17 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     else:
         status = SMALL_ENDS[code] or monitor.limit() or base.ITERATIONS
     return Result(w, status, count or monitor.iterations, monitor.history, alpha)
+
+
+def _passes_worth(d: int, nnz: int) -> int:
+    """How many coordinate passes may be tried where Newton steps factorise matrices of order d."""
+    return PASSES_WORTH + int(STEPS_SPARED * (FACTOR * d**3 + SQUARE * d * d) / (1.3 * max(nnz, 1)))
+
+
+def _within_reach(lefts: list[float], visits: float, wanted: float) -> bool:
+    """Whether so many more visits to each row would bring the gap to the wanted one, at the rate of the last two."""
+    rate = (lefts[-1] / lefts[-3]) ** 0.5 if len(lefts) > 2 else lefts[-1] / lefts[-2]
+    return visits > 0.0 and rate < 1.0 and lefts[-1] * rate**visits <= wanted
 
 
 class _Run:
@@ -127,36 +140,37 @@ class _Run:
         gap = -1.0 if monitor.gap is None else monitor.gap
         wanted = SURE if monitor.gap is None else gap
         enough = SAFETY * rule.projected if rule.projected is not None else -1.0
-        before, spent, tolerance = np.inf, 0.0, 1.0
+        worth = _passes_worth(objective.d, objective.rows.nnz)
+        spent = visits = looked = 0.0
+        at, lefts = 0, [1.0]
         for _ in range(MOST_PASSES):
+            visits += passes.share
             spent += passes.run()
             settled = rule.projected is not None and passes.spread <= enough
-            left = relative_gap(passes.primal_estimate(), passes.dual_value())  # too small where rows are shrunk away
-            rate, before = left / max(before, 1e-300), left
             limit = monitor.limit(passes.count)
-            if limit is None and not settled and not (passes.complete and left <= 1.2 * gap):
-                if objective.d > GRAM_BELOW:
-                    if passes.enough(spent, ROWS_SIDE):
-                        return None
-                elif passes.count >= PASSES and not (rate < 1.0 and left * rate**MORE_PASSES <= wanted):
-                    return None
-                if not passes.complete and passes.spread <= tolerance:
-                    tolerance *= TIGHTER
-                    passes.restore()
-                continue
-            if not passes.complete and limit is None:
+            if settled and not passes.complete and limit is None:
                 passes.restore()
                 continue
+            if objective.d > GRAM_BELOW and not settled and limit is None and passes.enough(spent, ROWS_SIDE):
+                return None
+            # a look at the primal costs a product: between two there are a visit to each row or a few passes, or more
+            some = max(4.0, LOOKS * passes.count)
+            waited = max((visits - looked) / max(1.0, LOOKS * visits), (passes.count - at) / some)
+            if waited < 1.0 and not settled and limit is None:
+                continue
+            looked, at = visits, passes.count
             objective.move(passes.w)
             objective.value()
-            status = monitor.step(
-                objective.primal, passes.dual_value(), gradient=0.0, active=int(np.count_nonzero(passes.alpha)),
-                cg=0, step=1.0,
-            )  # fmt: skip
-            if status is None and settled:
-                status = base.RULE
-            if status or limit:
-                return status or limit
+            bound = passes.dual_value()
+            lefts.append(relative_gap(objective.primal, bound))
+            reached = lefts[-1] <= gap
+            if reached or settled or limit:
+                support = int(np.count_nonzero(passes.alpha))
+                status = monitor.step(objective.primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
+                return status or limit or base.RULE
+            if objective.d <= GRAM_BELOW and passes.count >= PASSES:
+                if not _within_reach(lefts, worth - visits, wanted):
+                    return None
         return None
 
     def multiplier_rounds(self) -> Status:

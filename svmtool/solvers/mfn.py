@@ -25,6 +25,7 @@ import numpy as np
 
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.rows import CsrRows
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -117,7 +118,9 @@ def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
 
 
 def _passes_possible(objective: SquaredHinge) -> bool:
-    return DualPasses.possible(objective.rows, objective.cost, objective.free_bias)
+    return isinstance(objective.rows, CsrRows) and DualPasses.possible(
+        objective.rows, objective.cost, objective.free_bias
+    )
 
 
 def _passes_from(objective: SquaredHinge, seed: int) -> DualPasses:
