@@ -192,7 +192,7 @@ def small_hinge(
                 for k in range(indptr[i], indptr[i + ONE]):
                     g[indices[k]] += u[i] * values[k]
         square = dot(g, g)
-        shrink = min(1.0, max(sums[2], 0.0) / square) if square > 0.0 else 0.0
+        shrink = 1.0 if sums[2] >= square else max(sums[2], 0.0) / square
         bound = shrink * (sums[2] - 0.5 * shrink * square)
         for j in range(d):
             g[j] += v[j]

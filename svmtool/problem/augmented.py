@@ -68,7 +68,7 @@ class Augmented(Objective):
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
         quadratic = float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate
-        shrink = min(1.0, max(self._linear, 0.0) / quadratic) if quadratic > 0 else 0.0
+        shrink = 1.0 if self._linear >= quadratic else max(self._linear, 0.0) / quadratic
         return shrink * (self._linear - 0.5 * shrink * quadratic)
 
     def slopes(self) -> np.ndarray:
