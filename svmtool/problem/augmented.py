@@ -19,6 +19,8 @@ from svmtool.problem.objective import Objective
 from svmtool.problem.rows import Rows
 
 SUMS = 8
+REGULAR = 1e-12  # free bias: its curvature where no row has any
+BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
 
 class Augmented(Objective):
@@ -62,6 +64,34 @@ class Augmented(Objective):
         self.primal = self._loss + 0.5 * float(self.w @ self.regular(self.w))
         return smooth
 
+    def gradient(self) -> tuple[float, np.ndarray]:
+        f, g = super().gradient()
+        if self.free_bias:
+            self.bound = self._free_bound()
+        return f, g
+
+    def _free_bound(self) -> float:
+        """A lower bound of min f under a free bias: sum_i a_i y_i = 0 by shrinking the heavier side.
+
+        It costs a product, and early on the sides are too far apart for it to be worth one.  A dual point's
+        conjugates fall as it shrinks: those of the slopes as they were are an upper bound.
+        """
+        positive = self.y > 0.0
+        up, down = -float(np.sum(self.u, where=positive)), float(np.sum(self.u, where=~positive))
+        if not min(up, down) > BALANCED * max(up, down):
+            return 0.0
+        u = self.u * np.where(positive, min(1.0, down / up), min(1.0, up / down))
+        g = self.rows.transpose_product(u)
+        g[-1] = 0.0
+        self._linear = -float((self.target * self.y) @ u)
+        return max(self._dual_bound(g, 0.0), 0.0)
+
+    def hessian_product(self, v: np.ndarray) -> np.ndarray:
+        g = super().hessian_product(v)
+        if self.free_bias:  # keeps the matrix regular where no row has curvature
+            g[-1] += REGULAR * v[-1]
+        return g
+
     def _along(self, t: float) -> None:
         self._ray_loop(t, self.p, self.sigma, self.cap, 0, self.n)
 
@@ -88,6 +118,10 @@ class Augmented(Objective):
         np.maximum(z, 0.0, out=z, where=alpha >= self.cost)
         largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
         return max(largest - smallest, largest, -smallest)
+
+    def start_multipliers(self) -> None:
+        """beta <- the slopes of the loss at w, which are the multipliers if w is the answer; p > 1."""
+        self.beta[:] = self.p * np.maximum(self.target - self.z, 0.0) ** (self.p - 1.0)
 
     def accept(self) -> None:
         """Multiplier step, Eq. 9: beta <- b."""

@@ -72,6 +72,7 @@ class Judge:
         cost, y = self.cost, self.y
         if not self.all_used:
             a = np.where(cost > 0, a, 0.0)
+        at_zero, at_cap = a <= 0, a >= cost * self.loss.cap
         if self.free_bias:
             a = _balance(a, y)
         v = self.rows.transpose_product(a * y)
@@ -86,12 +87,12 @@ class Judge:
         g = self.loss.conjugate_slope(b)
         g -= self._slack(v)
         if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
-            free = (b > 0) & (b < self.loss.cap)
+            free = ~(at_zero | at_cap)
             if np.any(free):
                 g += y * (-float(np.median((g * y)[free])))
         violation = np.abs(g)
-        np.maximum(-g, 0.0, out=violation, where=b <= 0)
-        np.maximum(g, 0.0, out=violation, where=b >= self.loss.cap)
+        np.maximum(-g, 0.0, out=violation, where=at_zero)
+        np.maximum(g, 0.0, out=violation, where=at_cap)
         if not self.all_used:
             violation = violation[cost > 0]
         return dual, float(violation.max(initial=0.0))

@@ -54,6 +54,8 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         return _small(task, monitor, rule, start, seed)
     objective = Augmented(task.rows, task.y, task.cost, task.p, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
+    if start is not None and task.p > 1.0:
+        objective.start_multipliers()
     objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD
     run = _Run(objective, monitor, rule)
     if (
