@@ -7,7 +7,6 @@ R is the identity; for a free bias its last entry is 0.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -122,7 +122,7 @@ def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chun
             projected = min(g, 0.0) if low else max(g, 0.0) if high else g
             largest, smallest = max(largest, projected), min(smallest, projected)
             if abs(projected) > 1e-12:
-                new = np.clip(alpha[i] - g / (float(A[i] @ A[i]) + diagonal[i]), 0.0, upper[i])
+                new = np.clip(alpha[i] - g / max(float(A[i] @ A[i]) + diagonal[i], 1e-300), 0.0, upper[i])
                 w += (new - alpha[i]) * y[i] * A[i]
                 alpha[i] = new
     return largest, smallest, loss, [i for i in active if i not in gone], random

@@ -8,8 +8,8 @@ from optima import Problem, minimiser
 from reference import csr_of, random_problem, ray_minimiser
 
 from svmtool.problem import rows as rows_module
-from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.problem.squared_hinge import SquaredHinge
 
 LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}
 BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, False), "free": (1.0, True)}
