@@ -55,7 +55,7 @@ def test_row_is_found_by_number_and_name(row):
 
 @every_row
 def test_back_end_has_solve(row):
-    assert callable(registry.load(row).solve)
+    assert callable(registry.entry(row))
 
 
 @pytest.mark.parametrize("number", sorted(registry.PLANNED))

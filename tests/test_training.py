@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from conftest import SHARED
 from in_process import trainer
-from reference import Problem, hinge2_minimiser, random_rows, table_of, text_of
+from optima import Problem, minimiser
+from reference import random_rows, table_of, text_of
 
 from svmtool import registry
 from svmtool.formats import linear_model, svmlight
@@ -81,7 +82,7 @@ def test_one_against_the_rest_with_weights_for_the_positives_only(number):
     done = train(table_of(X, y), settings)
     for k, (label, factor) in enumerate([(3, 1.0), (1, 5.0), (2, 0.5)]):
         cost = np.where(y == label, 2.0 * factor, 2.0)
-        w = hinge2_minimiser(Problem(X, np.where(y == label, 1.0, -1.0), cost, 1.0))
+        w = minimiser(Problem(X, np.where(y == label, 1.0, -1.0), cost, 1.0))
         np.testing.assert_allclose(done.model.W[:, k], w, atol=1e-5)
 
 
@@ -90,7 +91,7 @@ def test_two_classes_weighted_on_both_sides(number):
     X, y = made(3, [-1, 1])
     settings = EXACT._replace(solver=number, class_weights=((1, 3.0), (-1, 0.2)))
     done = train(table_of(X, y), settings)
-    w = hinge2_minimiser(Problem(X, y, np.where(y > 0, 3.0, 0.2)))
+    w = minimiser(Problem(X, y, np.where(y > 0, 3.0, 0.2)))
     np.testing.assert_allclose(done.model.W[:, 0], w, atol=1e-5)
 
 
@@ -135,7 +136,7 @@ def test_rows_of_weight_zero_or_below_leave_the_training_set(svm_train, here):
     assert svm_train("-q", "--gap", "1e-12", "-W", "w", "d", "m", data=text_of(X, y)) == (0, "", "")
     kept = weights > 0
     assert model().labels == (1, -1)
-    np.testing.assert_allclose(model().W[:, 0], hinge2_minimiser(Problem(X[kept], y[kept], weights[kept])), atol=1e-5)
+    np.testing.assert_allclose(model().W[:, 0], minimiser(Problem(X[kept], y[kept], weights[kept])), atol=1e-5)
 
 
 def test_all_rows_of_weight_zero(svm_train, here):
@@ -162,7 +163,7 @@ def test_class_weight_zero(number, labels, svm_train):
     W = model().W
     assert np.all(np.isfinite(W))
     rest = Problem(X, np.where(y == 1, 1.0, -1.0), np.where(y == 1, 0.0, 1.0))
-    np.testing.assert_allclose(W[:, 0], hinge2_minimiser(rest), atol=1e-2)
+    np.testing.assert_allclose(W[:, 0], minimiser(rest), atol=1e-2)
 
 
 def test_weight_of_a_class_that_is_not_there(svm_train):

@@ -23,6 +23,8 @@ from svmtool.problem.rows import CsrRows, Rows
 
 SUMS = 8
 POWER_BLOCK = 8192  # rows of a block of work for 1 < p < 2
+REGULAR = 1e-12  # free bias: its curvature where no row has any
+BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
 
 class Augmented(Objective):
@@ -74,39 +76,43 @@ class Augmented(Objective):
         self.primal = self._loss + 0.5 * float(self.w @ self.regular(self.w))
         return smooth
 
+    def gradient(self) -> tuple[float, np.ndarray]:
+        f, g = super().gradient()
+        if self.free_bias:
+            self.bound = self._free_bound()
+        return f, g
+
+    def _free_bound(self) -> float:
+        """A lower bound of min f under a free bias: sum_i a_i y_i = 0 by shrinking the heavier side.
+
+        It costs a product, and early on the sides are too far apart for it to be worth one.  A dual point's
+        conjugates fall as it shrinks: those of the slopes as they were are an upper bound.
+        """
+        positive = self.y > 0.0
+        up, down = -float(np.sum(self.u, where=positive)), float(np.sum(self.u, where=~positive))
+        if not min(up, down) > BALANCED * max(up, down):
+            return 0.0
+        u = self.u * np.where(positive, min(1.0, down / up), min(1.0, up / down))
+        g = self.rows.transpose_product(u)
+        g[-1] = 0.0
+        self._linear = -float((self.target * self.y) @ u)
+        return max(self._dual_bound(g, 0.0), 0.0)
+
+    def hessian_product(self, v: np.ndarray) -> np.ndarray:
+        g = super().hessian_product(v)
+        if self.free_bias:  # keeps the matrix regular where no row has curvature
+            g[-1] += REGULAR * v[-1]
+        return g
+
     def _along(self, t: float) -> None:
         run_blocks(lambda b: self._rays[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
         self._out[:] = self._slopes.sum(axis=0)
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        return self._shrunk(self._linear, float(g @ g), self._conjugate)
-
-    def _shrunk(self, linear: float, square: float, conjugate: float) -> float:
-        """The dual's value at the best multiple s <= 1 of a point: linear = sum target a, square = |sum a y x|^2.
-
-        The conjugate of C l at C b is C (p - 1) (b / p)^q, at least a quadratic in b; conjugate = sum C p (b / p)^q.
-        """
-        quadratic = square + 2.0 * (self.p - 1.0) / self.p * conjugate
-        shrink = min(1.0, max(linear, 0.0) / quadratic) if quadratic > 0 else 0.0
-        return shrink * (linear - 0.5 * shrink * quadratic)
-
-    def balanced_bound(self) -> tuple[float, np.ndarray]:
-        """With a free bias: the bound of the dual point made feasible (sum a y = 0), and that point.
-
-        The heavier side is scaled down, which needs a product of its own.
-        """
-        a = self.dual_point()
-        up, down = float(np.sum(a[self.y > 0])), float(np.sum(a[self.y < 0]))
-        if min(up, down) <= 0.0:
-            return 0.0, np.zeros(self.n)
-        a *= np.where(self.y > 0, min(1.0, down / up), min(1.0, up / down))
-        v = self.rows.transpose_product(a * self.y)
-        v[-1] = 0.0
-        conjugate = 0.0
-        if self.p > 1.0:
-            b = a / self.cost
-            conjugate = self.p * float(self.cost @ (b / self.p) ** (self.p / (self.p - 1.0)))
-        return self._shrunk(float(self.target @ a), float(v @ v), conjugate), a
+        # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
+        quadratic = float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate
+        shrink = 1.0 if self._linear >= quadratic else max(self._linear, 0.0) / quadratic
+        return shrink * (self._linear - 0.5 * shrink * quadratic)
 
     @property
     def rows_side(self) -> bool:
@@ -145,6 +151,10 @@ class Augmented(Objective):
         np.maximum(z, 0.0, out=z, where=alpha >= self.cost)
         largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
         return max(largest - smallest, largest, -smallest)
+
+    def start_multipliers(self) -> None:
+        """beta <- the slopes of the loss at w, which are the multipliers if w is the answer; p > 1."""
+        self.beta[:] = self.p * np.maximum(self.target - self.z, 0.0) ** (self.p - 1.0)
 
     def accept(self) -> None:
         """Multiplier step, Eq. 9: beta <- b."""

@@ -30,7 +30,6 @@ BALANCE, BALANCE_STEP, BALANCE_EVERY = 10.0, 2.0, 5  # squared residuals may dif
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 PATIENCE = 20  # iterations in which the gap shall halve
 MOST_STEPS = 16  # conjugate gradient steps an iteration
-LOOK = 5  # with a free bias the bound costs a product of its own: it is asked for every so many iterations
 MOST_ITERATIONS = 2000
 
 
@@ -49,12 +48,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         _, g = o.gradient()
         if o.primal < primal:
             primal, best_w[:] = o.primal, o.w
-        if not o.free_bias:
-            bound, alpha = o.bound, None
-        else:
-            bound, alpha = o.balanced_bound() if k % LOOK == 0 else (0.0, None)
-        if bound > dual:
-            dual, best_alpha = bound, o.dual_point() if alpha is None else alpha
+        if o.bound > dual:
+            dual, best_alpha = o.bound, o.dual_point()
         status = monitor.step(primal, dual, gradient=float(np.sqrt(g @ g)), active=o.support, cg=steps, step=o.sigma)
         gap = relative_gap(primal, dual)
         if status is None and not np.any(g) and o.moved == 0.0:
