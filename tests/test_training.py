@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import lzma
 import json
+import lzma
 import os
 import subprocess
 
