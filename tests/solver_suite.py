@@ -30,7 +30,8 @@ _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
 _SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
 _WIDE = {**_NOT_SMALL, (MFN, "GRAM_BELOW"): 0}
 _ONE_PASS = {**_WIDE, (MFN, "DUAL_PASSES"): 1}
-_ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "MORE_PASSES"): 0}
+_ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
+_ALM_WIDE = {**_ALM_STEPS, (ALM, "GRAM_BELOW"): 0, (ALM, "MOST_PASSES"): 1}
 
 # back end -> name of a path -> constants that lead there
 PATHS: dict[str, dict[str, dict]] = {
@@ -45,9 +46,10 @@ PATHS: dict[str, dict[str, dict]] = {
     },
     ALM: {
         "small": {(ALM, "SMALL_FEATURES"): 1000},
-        "passes": {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 300},
+        "passes": {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 300, (ALM, "PASSES_WORTH"): 300},
         "features": _ALM_STEPS,
-        "products": {**_ALM_STEPS, (ALM, "GRAM_BELOW"): 0},
+        "rows": _ALM_WIDE,
+        "products": {**_ALM_WIDE, (ALM, "ROWS_SIDE"): 0},
     },
 }
 HINGE_ONLY = {ALM: ("small", "passes")}  # paths that are there for the hinge alone

@@ -26,11 +26,12 @@ from svmtool.solvers.base import Monitor, Result, Rule
 
 SIGMA_FIRST = 1.0  # mu(1) / C_i, which the paper leaves open
 SIGMA_MOST = 1e5  # the paper's cap on mu
-BALANCE, BALANCE_STEP, BALANCE_EVERY = 10.0, 2.0, 5  # squared residuals may differ so much; mu's change; how often
+BALANCE, BALANCE_STEP = 10.0, 2.0  # squared residuals may differ so much; mu's change
+BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least so many, and this share of all so far
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 PATIENCE = 20  # iterations in which the gap shall halve
 MOST_STEPS = 16  # conjugate gradient steps an iteration
-MOST_ITERATIONS = 2000
+MOST_ITERATIONS = 10000
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -41,7 +42,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     steps, fixed = (1, False) if task.inner_steps is None else (task.inner_steps, True)
     primal, dual = float(o.cost @ np.maximum(o.target, 0.0) ** o.p), 0.0  # at w = 0
     best_w, best_alpha = np.zeros(o.d), np.zeros(o.n)
-    aim, since = np.inf, 0
+    aim, since, balanced = np.inf, 0, BALANCE_EVERY
     merit = 0.0
     for k in range(MOST_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
@@ -72,7 +73,10 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         elif task.mu == "merit":
             grown = (merit - rest) / (0.5 * residual) if residual > 0.0 and k > 0 else 0.0
             sigma = min(max(sigma, grown), SIGMA_MOST)
-        elif k % BALANCE_EVERY == BALANCE_EVERY - 1:
+        elif k >= balanced:
+            balanced = k + max(
+                BALANCE_EVERY, BALANCE_REST * k
+            )  # ever less often: a mu that never rests may go in circles
             dual_residual = sigma * sigma * o.e_moved
             if residual > BALANCE * dual_residual:
                 sigma *= BALANCE_STEP
