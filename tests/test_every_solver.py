@@ -234,7 +234,7 @@ def test_paths_are_taken(row, path, monkeypatch, walk):
     spy(SquaredHinge, "sample", lambda args: "sampled")
     spy(SquaredHinge, "hessian_product", lambda args: "products")
     spy(DualPasses, "run", lambda args: "passes")
-    spy(mfn, "_newton", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
+    spy(mfn, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
     walk(row, path)
     assert Solved(row, PROBLEMS["tall-hard"]).status.converged
     kinds = set(taken)

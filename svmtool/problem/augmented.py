@@ -15,10 +15,18 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import power_loops as loops
+from svmtool.problem.kernel_cache import KernelCache
+from svmtool.problem.linalg import solve_positive
 from svmtool.problem.objective import Objective
-from svmtool.problem.rows import Rows
+from svmtool.problem.rows import CsrRows, Rows
 
 SUMS = 8
+
+
+def _best_shrunk(linear: float, quadratic: float) -> float:
+    """max over 0 <= s <= 1 of  s linear - s^2 quadratic / 2."""
+    s = min(1.0, max(linear, 0.0) / quadratic) if quadratic > 0 else 0.0
+    return s * (linear - 0.5 * s * quadratic)
 
 
 class Augmented(Objective):
@@ -39,6 +47,7 @@ class Augmented(Objective):
         self.target = np.ones(self.n) if target is None else target
         self.beta = np.zeros(self.n)
         self.primal = np.inf
+        self._kernel: KernelCache | None = None
         self.exact_curvature = p in (1.0, 2.0)
 
     @property
@@ -67,9 +76,58 @@ class Augmented(Objective):
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
-        quadratic = float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate
-        shrink = min(1.0, max(self._linear, 0.0) / quadratic) if quadratic > 0 else 0.0
-        return shrink * (self._linear - 0.5 * shrink * quadratic)
+        return _best_shrunk(self._linear, float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate)
+
+    def primal_value(self) -> float:
+        self.value()
+        return self.primal
+
+    def _curved(self, b: np.ndarray) -> float:
+        """2 sum C l*(b), l* the loss's conjugate: at most quadratic in b."""
+        if self.p == 1.0:
+            return 0.0
+        return 2.0 * (self.p - 1.0) * float(self.cost @ (b / self.p) ** (self.p / (self.p - 1.0)))
+
+    def _balanced_bound(self) -> float:
+        # the slopes of the heavier side are scaled down until sum alpha_i y_i = 0
+        b, positive = self.slopes(), self.y > 0
+        up, down = float(self.cost[positive] @ b[positive]), float(self.cost[~positive] @ b[~positive])
+        if min(up, down) <= 0.0:
+            return 0.0
+        b[positive] *= min(1.0, down / up)
+        b[~positive] *= min(1.0, up / down)
+        alpha = self.cost * b
+        v = self.regular(self.rows.transpose_product(alpha * self.y))
+        return _best_shrunk(float(self.target @ alpha), float(v @ v) + self._curved(b))
+
+    def active_rows(self) -> np.ndarray:
+        """Numbers of the rows with curvature (p = 1: strictly between their ends), i8."""
+        return np.flatnonzero(self.c)
+
+    def face(self, used: np.ndarray) -> np.ndarray:
+        """The minimiser of the quadratic that phi is (p = 1) with rows `used` (i8) between their ends, from their side.
+
+        The others stay at the end 0 or C_i cap that they are at: v is their sum of alpha_i y_i x_i.  Then
+        w = v + sum a_i y_i x_i with (Q + 1 / (sigma C)) a = target - y x.v + beta / sigma,  Q_ij = y_i y_j x_i.x_j:
+        rows on the margin as equality constraints, but for a proximal term that keeps dependent rows apart.
+        Sparse rows and a regularised bias only.
+        """
+        if self._kernel is None:
+            assert isinstance(self.rows, CsrRows) and not self.free_bias
+            self._kernel = KernelCache(self.rows)
+        used, Q = self._kernel.block(used)
+        rest = -self.u
+        rest[used] = 0.0
+        v, z = self.rows.transpose_product(rest), np.empty(self.n)
+        self.rows.margins(v, self.y, z)
+        y = self.y[used]
+        Q *= y
+        Q *= y[:, None]
+        Q.flat[:: len(used) + 1] += 1.0 / (self.sigma * self.cost[used])
+        aim = self.target[used] - z[used] + self.beta[used] / self.sigma
+        a = np.zeros(self.n)
+        a[used] = y * solve_positive(np.ascontiguousarray(Q.T), aim)
+        return v + self.rows.transpose_product(a)
 
     def slopes(self) -> np.ndarray:
         """b (length n) of the last gradient() or value(): the next multipliers per unit of cost."""
@@ -101,6 +159,14 @@ class ModifiedHuber(Augmented):
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         return self._linear - 0.5 * float(g @ g) - 0.5 * self.moved
+
+    def _curved(self, b: np.ndarray) -> float:
+        return float(self.cost @ (b * b))
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        b = np.clip(self.target, 0.0, self.cap)
+        return float(self.cost @ (b * (self.target - 0.5 * b)))
 
     def gradient_at_zero(self) -> float:
         """|grad f(0)|, by which the rule of -e measures."""

@@ -83,8 +83,7 @@ class Judge:
         linear = float(np.sum(self.target * a))
         dual = _best_multiple(linear, float(v @ v), float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
 
-        g = self.loss.conjugate_slope(b)
-        g -= self._slack(v)
+        g = self.loss.conjugate_slope(b) - self._slack(v)
         if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
             free = (b > 0) & (b < self.loss.cap)
             if np.any(free):

@@ -101,7 +101,8 @@ class DualPasses:
         self.limits[:2] = np.inf, -np.inf
 
     def scale(self, t: float) -> None:
-        """Go to t times the dual point, t >= 0."""
+        """Go to t times the dual point, t >= 0, or as far as its upper ends allow."""
+        t = min(t, float(np.min(self.upper / np.maximum(self.alpha, 1e-300), initial=np.inf)))
         self.alpha *= t
         self.w *= t
 

@@ -28,7 +28,7 @@ class Objective:
     """What the losses share.  rows, labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]).
 
     w: where we are; z_i = y_i x_i.w the margins.  After gradient() or value(): active, changed: rows with
-    curvature, and rows whose curvature changed since the last call; after gradient() also bound: a lower
+    curvature, and rows that came to another piece of their loss since the last call; after gradient() also bound: a lower
     bound of min f.  A loss gives `_classify` (slopes u_i = d loss_i / d(x_i.w) and curvatures c_i at z) and
     `_along` (out[0], out[1] = slope and curvature of the sum of losses at z + t dz).
     """
@@ -48,7 +48,7 @@ class Objective:
     def _prepare(self) -> None:
         """The vectors of length n; not before they are needed."""
         self.w = np.zeros(self.d)
-        self.z, self.dz, self.u = np.zeros(self.n), np.empty(self.n), np.empty(self.n)
+        self.z, self.dz, self.u = np.zeros(self.n), np.empty(self.n), np.zeros(self.n)
         self.c, self._change = np.zeros(self.n), np.zeros(self.n)  # curvature of each row, and its last change
         self._out = np.zeros(2)
         self._add = loops.add_scaled.bind(self.z, self.dz)
@@ -65,6 +65,10 @@ class Objective:
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
         raise NotImplementedError
+
+    def _balanced_bound(self) -> float:
+        """The same for a free bias, whose dual asks for sum alpha_i y_i = 0 besides; 0 where a loss does not tell."""
+        return 0.0
 
     def regular(self, w: np.ndarray) -> np.ndarray:
         """R w."""
@@ -88,11 +92,15 @@ class Objective:
         """f at w."""
         return 0.5 * float(self.w @ self.regular(self.w)) + self._classify()
 
+    def primal_value(self) -> float:
+        """The value at w of the problem itself, where f is a smoothed form of it; else f."""
+        return self.value()
+
     def gradient(self) -> tuple[float, np.ndarray]:
         """f and its gradient (length d) at w."""
         loss = self._classify()
         g = self.rows.transpose_product(self.u)
-        self.bound = 0.0 if self.free_bias else self._dual_bound(g, loss)
+        self.bound = self._balanced_bound() if self.free_bias else self._dual_bound(g, loss)
         inner = self.regular(self.w)
         g += inner
         return 0.5 * float(self.w @ inner) + loss, g
