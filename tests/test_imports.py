@@ -150,6 +150,27 @@ def test_short_answers_load_neither_numpy_nor_click(argv, ready):
     assert not loaded(argv, ready) & {"numpy", "numba", "scipy", "click"}
 
 
+def test_reading_loads_no_numpy(tmp_path):
+    """A plain file and a stream, with a line that the compiled loop leaves aside; only `table` wants numpy."""
+    if not compiled_loops_exist():
+        pytest.skip("no loops compiled ahead of time for this machine: numba has to be imported")
+    (tmp_path / "d").write_text("+1 1:0x8 2:0.5\n-1 1:-1\n")
+    code = (
+        "import sys; from svmtool.formats.source import open_source; from svmtool.formats import reading, svmlight\n"
+        "for name in ('d', '-'):\n"
+        "    with open_source(name) as source: raw = svmlight.read_raw(source)\n"
+        "    assert raw[0].values.items.tolist() == [8.0, 0.5, -1.0]\n"
+        "data = reading.Reading('d'); data.start(); data._finished.wait()\n"
+        "assert not {'numpy', 'numba'} & set(sys.modules)\n"
+        "assert data.table().values.tolist() == [8.0, 0.5, -1.0]"
+    )
+    with open(tmp_path / "d") as stdin:
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, stdin=stdin, capture_output=True, text=True, timeout=60
+        )
+    assert done.returncode == 0, done.stderr
+
+
 def test_package_itself_is_light():
     code = "import svmtool, sys; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

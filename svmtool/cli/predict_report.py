@@ -21,7 +21,7 @@ class Report:
     def __init__(
         self, stored: StoredModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool, metrics: bool
     ):
-        W = np.frombuffer(stored.W.memory, dtype=np.float64, count=stored.W.size)
+        W = stored.W.array()
         self.model = LinearModel(stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho)
         self.output, self.scores, self.probabilities, self.metrics = output, scores, probabilities, metrics
         self.total = self.hits = 0
@@ -39,8 +39,7 @@ class Report:
     def add(self, block: Scored) -> None:
         """Write and count the rows of a block."""
         n, columns = block.n, self.model.columns
-        labels = np.frombuffer(block.labels.memory, dtype=np.float64, count=n)
-        decisions = np.frombuffer(block.decisions.memory, dtype=np.float64, count=n * columns).reshape(n, columns)
+        labels, decisions = block.labels.array()[:n], block.decisions.array()[: n * columns].reshape(n, columns)
         predictions = self.model.labels_from(decisions)
         self.total += n
         if n == 0:

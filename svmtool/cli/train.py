@@ -36,9 +36,7 @@ def main(argv: list[str]) -> int:
 def run(command: options.Command, console: Console) -> int:
     """Do what a parsed command line asks for; returns the exit status."""
     if command.action == "train":
-        from svmtool.training import pipeline
-
-        return pipeline.run(command.settings, command.data, command.model, console)
+        return train(command, console)
     if command.action == "version":
         from svmtool import __version__
 
@@ -48,3 +46,17 @@ def run(command: options.Command, console: Console) -> int:
 
     console.out(texts.help_text() if command.action == "help" else texts.explain(command.settings))
     return 0
+
+
+def train(command: options.Command, console: Console) -> int:
+    """Train, with the data being read already while the pipeline and numpy are imported; returns the exit status."""
+    from svmtool.compiled import threads
+    from svmtool.formats.reading import Reading
+
+    threads.set_count(command.settings.threads)
+    data = Reading(command.data)
+    if command.settings.initial_model is None:  # else that is read first: its faults come first, both may be one pipe
+        data.start()
+    from svmtool.training import pipeline
+
+    return pipeline.run(command.settings, data, command.model, console)

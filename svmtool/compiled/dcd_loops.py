@@ -5,13 +5,13 @@ min over 0 <= alpha_i <= U_i of  1/2 |sum_i alpha_i y_i x_i|^2 + 1/2 sum_i D_i a
 
 import numpy as np
 
-from svmtool.compiled import loop
+from svmtool.compiled import helper, loop
 
 ONE = np.uint64(1)
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8)", fast=True)
-def dcd_pass(
+@helper(fast=True)
+def visit_rows(
     indptr, indices, values, y, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias, chunk
 ):
     """One pass over the active rows, chunk after chunk in random order, with shrinking.
@@ -92,3 +92,13 @@ def dcd_pass(
     limits[4] = loss
     state[0] = rows - left
     state[1] = random
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8)", fast=True)
+def dcd_pass(
+    indptr, indices, values, y, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias, chunk
+):
+    """`visit_rows`."""
+    visit_rows(
+        indptr, indices, values, y, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias, chunk
+    )

@@ -16,13 +16,11 @@ ROUNDS = 60  # of Newton's method for one row; a handful is usual
 
 @helper(fast=True)
 def multiplier(t, p, sigma):
-    """b for one row with t > 0 and 1 < p <= 2.
+    """b for one row with t > 0 and 1 < p < 2.
 
-    s = v^(p-1) solves s^r + (p / sigma) s = t, r = 1 / (p - 1) >= 1: increasing and convex, so that Newton's
+    s = v^(p-1) solves s^r + (p / sigma) s = t, r = 1 / (p - 1) > 1: increasing and convex, so that Newton's
     steps from the right of the root come down to it without a bracket (the paper bisects Eq. 11 instead).
     """
-    if p == 2.0:
-        return 2.0 * sigma * t / (sigma + 2.0)
     gamma = p / sigma
     r = 1.0 / (p - 1.0)
     s = min(t / gamma, t ** (p - 1.0))
@@ -37,22 +35,20 @@ def multiplier(t, p, sigma):
 
 @helper(fast=True)
 def curvature(b, p, sigma):
-    """db/dt = sigma K / (1 + K) where b > 0, K = p (p - 1) v^(p-2) / sigma."""
-    if p == 2.0:
-        return 2.0 * sigma / (sigma + 2.0)
+    """db/dt = sigma K / (1 + K) where b > 0 and 1 < p < 2, K = p (p - 1) v^(p-2) / sigma."""
     s = b / p  # v^(p-1)
     inverse = sigma * s ** ((2.0 - p) / (p - 1.0)) / (p * (p - 1.0))  # 1 / K
     return sigma / (1.0 + inverse)
 
 
-@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, u8, u8)", fast=True)
-def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
+@helper(fast=True)
+def state_of_slacks(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
     """Slopes, curvatures and sums of rows lo .. hi-1.
 
     u_i = -C_i b_i y_i; c_i = C_i for p = 1 where 0 < b_i < cap (else 0; the factor sigma is left out), C_i db_i/dt
     for p > 1; change_i = new c_i - old c_i.  sums = sum C (smoothed loss), sum C l(xi), sum C target b,
-    sum C (b - beta)^2, sum C b^q, rows with b > 0, rows whose c changed (p = 1: or that went from one end of b to the
-    other, by u as it was), rows with c > 0; q = p / (p - 1) belongs to the dual, and with p = 1 that sum is left 0.
+    sum C (b - beta)^2, sum C b^q / p^(q-1), rows with b > 0, rows whose c changed (p = 1: or whose b went from one end
+    to the other, by u as it was), rows with c > 0; q = p / (p - 1) belongs to the dual, and with p = 1 that sum is 0.
     """
     smooth = 0.0
     loss = 0.0
@@ -79,8 +75,25 @@ def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo,
             active += 1.0 if now != 0.0 else 0.0
             change[i] = now - c[i]
             c[i] = now
+    elif p == 2.0:
+        slope = 2.0 * sigma / (sigma + 2.0)
+        for i in range(lo, hi):
+            xi = target[i] - z[i]
+            b = slope * max(xi + beta[i] / sigma, 0.0)
+            step = b - beta[i]
+            now = cost[i] * slope if b > 0.0 else 0.0
+            smooth += cost[i] * (0.25 * b * b + 0.5 * (b * b - beta[i] * beta[i]) / sigma)
+            loss += cost[i] * max(xi, 0.0) * max(xi, 0.0)
+            linear += cost[i] * target[i] * b
+            moved += cost[i] * step * step
+            conjugate += 0.5 * cost[i] * b * b
+            support += 1.0 if b > 0.0 else 0.0
+            u[i] = -cost[i] * b * y[i]
+            active += 1.0 if now != 0.0 else 0.0
+            changed += 1.0 if now != c[i] else 0.0
+            change[i] = now - c[i]
+            c[i] = now
     else:
-        q = p / (p - 1.0)
         for i in range(lo, hi):
             xi = target[i] - z[i]
             t = xi + beta[i] / sigma
@@ -90,14 +103,13 @@ def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo,
                 b = multiplier(t, p, sigma)
                 now = cost[i] * curvature(b, p, sigma)
                 v = t - b / sigma
-                smooth += cost[i] * (b * v / p)
-                power = b * (b / p) ** (q - 1.0)
-                conjugate += cost[i] * power
+                smooth += cost[i] * b * v / p
+                conjugate += cost[i] * b * v
                 support += 1.0
             step = b - beta[i]
             smooth += cost[i] * 0.5 * (b * b - beta[i] * beta[i]) / sigma
             if xi > 0.0:
-                loss += cost[i] * (xi * xi if p == 2.0 else xi**p)
+                loss += cost[i] * xi**p
             linear += cost[i] * target[i] * b
             moved += cost[i] * step * step
             u[i] = -cost[i] * b * y[i]
@@ -115,8 +127,14 @@ def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo,
     sums[7] = active
 
 
-@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, u8, u8)", fast=True)
-def power_ray(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
+@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, u8, u8)", fast=True)
+def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
+    """`state_of_slacks` of rows lo .. hi-1."""
+    state_of_slacks(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi)
+
+
+@helper(fast=True)
+def slope_of_slacks(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
     """out[0], out[1] = slope and curvature, at z + at dz, of the sum over rows lo .. hi-1 of the smoothed losses."""
     slope = 0.0
     bend = 0.0
@@ -128,6 +146,14 @@ def power_ray(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
             slope -= weighted * b
             bend += weighted * dz[i] if b > 0.0 and raw < cap else 0.0
         bend *= sigma
+    elif p == 2.0:
+        for i in range(lo, hi):
+            t = target[i] - z[i] - at * dz[i] + beta[i] / sigma
+            weighted = cost[i] * dz[i] if t > 0.0 else 0.0
+            slope -= weighted * t
+            bend += weighted * dz[i]
+        slope *= 2.0 * sigma / (sigma + 2.0)
+        bend *= 2.0 * sigma / (sigma + 2.0)
     else:
         for i in range(lo, hi):
             t = target[i] - z[i] - at * dz[i] + beta[i] / sigma
@@ -138,3 +164,9 @@ def power_ray(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
                 bend += weighted * dz[i] * curvature(b, p, sigma)
     out[0] = slope
     out[1] = bend
+
+
+@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, u8, u8)", fast=True)
+def power_ray(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
+    """`slope_of_slacks` of rows lo .. hi-1."""
+    slope_of_slacks(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)

@@ -222,14 +222,6 @@ def count_marks(text, facts, start, stop):
     facts[1] = colons
 
 
-@loop("i8(u1[], i8)")
-def after_last_newline(text, n):
-    """Position behind the last newline of text[:n], 0 if there is none."""
-    while n > 0 and text[n - 1] != NEWLINE:
-        n -= 1
-    return n
-
-
 @loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8)")
 def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, last_pair):
     """Read the lines of text[state[0]:stop], which ends in a newline, into the rows from state[1] on.

@@ -13,6 +13,7 @@ from collections.abc import Callable
 _count: int | None = None
 _pool: _Pool | None = None
 _inside = threading.local()  # .yes is set in threads that already run blocks: what they call runs in turn
+_until = threading.local()  # .event is what stay_alone was given
 
 
 def available() -> int:
@@ -40,7 +41,15 @@ def count() -> int:
 
 def alone() -> bool:
     """Whether blocks would run in turn on the thread that asks."""
-    return count() == 1 or getattr(_inside, "yes", False)
+    if count() == 1 or getattr(_inside, "yes", False):
+        return True
+    event = getattr(_until, "event", None)
+    return event is not None and not event.is_set()
+
+
+def stay_alone(until: threading.Event) -> None:
+    """The thread that calls this runs its blocks in turn, even those it has begun with, until the event is set."""
+    _until.event = until
 
 
 class _Pool:
@@ -65,14 +74,18 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
     Called from within such work it uses the one thread it is on.
     """
     global _pool
-    workers = min(count(), n_blocks) - 1
-    if workers <= 0 or alone():
-        for b in range(n_blocks):
+    order = iter(range(n_blocks))  # next() on it is atomic under the GIL
+    done = 0
+    while done < n_blocks and alone():  # asked each time: stay_alone may end
+        work(next(order))
+        done += 1
+    workers = min(count(), n_blocks - done) - 1
+    if workers <= 0:
+        for b in order:
             work(b)
         return
     if _pool is None or _pool.size < workers:
         _pool = _Pool(workers)
-    order = iter(range(n_blocks))  # next() on it is atomic under the GIL
     failures: list[BaseException] = []
     finished = threading.Semaphore(0)
 

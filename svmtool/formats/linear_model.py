@@ -227,12 +227,10 @@ def read_stored(path: str) -> StoredModel:
 
 def read(path: str) -> LinearModel:
     """Read a linear model; raises as `read_stored` does."""
-    import numpy as np
-
     from svmtool.model import LinearModel
 
     stored = read_stored(path)
-    W = np.frombuffer(stored.W.memory, dtype=np.float64, count=stored.W.size)
+    W = stored.W.array()
     return LinearModel(stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes)
 
 

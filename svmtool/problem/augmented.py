@@ -25,7 +25,7 @@ SUMS = 8
 
 def _best_shrunk(linear: float, quadratic: float) -> float:
     """max over 0 <= s <= 1 of  s linear - s^2 quadratic / 2."""
-    s = min(1.0, max(linear, 0.0) / quadratic) if quadratic > 0 else 0.0
+    s = 1.0 if linear >= quadratic else max(linear, 0.0) / quadratic
     return s * (linear - 0.5 * s * quadratic)
 
 
@@ -136,6 +136,16 @@ class Augmented(Objective):
     def dual_point(self) -> np.ndarray:
         """alpha_i = C_i b_i, length n."""
         return -self.u * self.y
+
+    def projected_spread(self, alpha: np.ndarray) -> float:
+        """How far the projected gradients of the hinge's dual at alpha lie apart or from zero: LIBLINEAR's measure."""
+        z = np.empty(self.n)
+        self.rows.margins(self.rows.transpose_product(alpha * self.y), self.y, z)
+        z -= self.target
+        np.minimum(z, 0.0, out=z, where=alpha <= 0.0)
+        np.maximum(z, 0.0, out=z, where=alpha >= self.cost)
+        largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
+        return max(largest - smallest, largest, -smallest)
 
     def accept(self) -> None:
         """Multiplier step, Eq. 9: beta <- b."""

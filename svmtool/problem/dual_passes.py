@@ -22,6 +22,11 @@ PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
 CHUNK = 16  # neighbouring rows visited together
 
 
+def random_state(n: int, seed: int) -> np.ndarray:
+    """What a pass begins with: the number of rows to visit, and the state of its random numbers."""
+    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63)], np.uint64)
+
+
 class DualPasses:
     """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
 
@@ -46,7 +51,7 @@ class DualPasses:
         self.square_norms = rows.square_norms()
         self.active, self._chunks = np.arange(self.n), np.empty(self.n // CHUNK + 1, np.int64)
         self.limits = np.array([np.inf, -np.inf, 0.0, 0.0, 0.0])
-        self.state = np.array([self.n, 88172645463325252 ^ (seed * 2654435761 % 2**63)], np.uint64)
+        self.state = random_state(self.n, seed)
         self._pass = dcd_loops.dcd_pass.bind(
             rows.indptr, rows.indices, rows.values, y, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,

@@ -28,8 +28,8 @@ class Objective:
     """What the losses share.  rows, labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]).
 
     w: where we are; z_i = y_i x_i.w the margins.  After gradient() or value(): active, changed: rows with
-    curvature, and rows that came to another piece of their loss since the last call; after gradient() also bound: a lower
-    bound of min f.  A loss gives `_classify` (slopes u_i = d loss_i / d(x_i.w) and curvatures c_i at z) and
+    curvature, and rows that came to another piece of their loss since the last call; after gradient() also bound:
+    a lower bound of min f.  A loss gives `_classify` (slopes u_i = d loss_i / d(x_i.w) and curvatures c_i at z) and
     `_along` (out[0], out[1] = slope and curvature of the sum of losses at z + t dz).
     """
 

@@ -22,9 +22,7 @@ from svmtool.solvers.newton import SURE, coordinate_passes, newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
-ROWS_SIDE = (
-    4000  # ... or fewer, where no more rows than this carry weight: a system of those between is then factorised
-)
+ROWS_SIDE = 4000  # ... or fewer, where no more rows than this carry weight: their system is then factorised
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:

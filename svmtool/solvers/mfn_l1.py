@@ -119,7 +119,7 @@ class _Run:
             self.exact = cg == 0 and abs(t - 1.0) <= 1e-9
 
     def _minimised(self, g: np.ndarray) -> bool:
-        """Whether phi's minimum is near enough: |g|^2 / 2 is its share in the gap between this w and this dual point."""
+        """Whether phi's minimum is near enough: |g|^2 / 2 is its share in the gap at this w."""
         o = self.objective
         return 0.5 * float(g @ g) <= STAGE * (o.primal - o.bound) or (self.exact and o.changed == 0)
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from svmtool import __version__
-from svmtool.compiled import threads
-from svmtool.formats import linear_model, svmlight, weight_file
+from svmtool.formats import linear_model, weight_file
+from svmtool.formats.reading import Reading
 from svmtool.formats.svmlight import Table
 from svmtool.model import LinearModel
 from svmtool.problem.certify import Certificate
@@ -59,11 +59,10 @@ def train(
     return Training(model, results, certificate, problems.missing, seconds)
 
 
-def run(settings: Settings, data_path: str, model_path: str, console: Any) -> int:
+def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int:
     """svm-train after its command line; returns the exit status."""
-    threads.set_count(settings.threads)
     initial = linear_model.read(settings.initial_model) if settings.initial_model else None
-    table = svmlight.read(data_path)
+    table = data.table()
     check_after_reading(settings)
     row_weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
     if settings.find_C or settings.folds is not None:

@@ -1,0 +1,254 @@
+"""Exact ALM on a small problem in one call: where a step takes microseconds, calls from Python would cost more.
+
+The same steps as solvers/alm.py with problem/augmented.py and problem/dual_passes.py, built from the same helpers.
+"""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.dcd_loops import visit_rows
+from svmtool.compiled.power_loops import slope_of_slacks, state_of_slacks
+from svmtool.compiled.row_loops import ONE, add_outer_products, row_dot
+from svmtool.compiled.small_loops import dot
+from svmtool.compiled.solve_loops import cholesky_in_place
+
+FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
+EXACT, FLAT = 1e-12, 1e-13  # as in alm.py
+CHUNK = np.uint64(16)  # as in dual_passes.py
+
+
+@helper(fast=True)
+def step_along(z, dz, target, cost, beta, out, a, b, p, sigma, cap, rows):
+    """The minimiser along the ray, as Objective.ray finds it."""
+    low = 0.0
+    high = np.inf
+    t = 1.0
+    for _ in range(100):
+        slope_of_slacks(z, dz, target, cost, beta, out, t, p, sigma, cap, np.uint64(0), rows)
+        slope = out[0] + a + t * b
+        curvature = out[1] + b
+        if slope > 0.0:
+            high = t
+        else:
+            low = t
+        if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
+            break
+        new = t - slope / curvature
+        if not (low < new and new < high):
+            new = 0.5 * (low + high) if high < np.inf else 2.0 * t
+        if abs(new - t) <= 1e-14 * abs(t):
+            break
+        t = new
+    return t
+
+
+@helper(fast=True)
+def record(history, k, f, bound, norm, support, t, kind):
+    at = k * FIELDS
+    history[at] = f
+    history[at + 1] = bound
+    history[at + 2] = norm
+    history[at + 3] = support
+    history[at + 4] = t
+    history[at + 5] = kind
+
+
+@loop(
+    "i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], f8, f8, f8, f8, f8, f8, i8, i8, i8)",
+    fast=True,
+)
+def small_hinge(
+    indptr, indices, values, y, cost, target, w, alpha, work, order, state, history,
+    gap, enough, sigma, sigma_warm, growth, inner, passes, more_passes, most,
+):  # fmt: skip
+    """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
+
+    work: 9 n + 2 d d + 3 d + 16 numbers; order: n + n / 16 + 1 row numbers; state: that of visit_rows.  Returns why
+    it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass over all
+    rows), 4 rounding.  history[-FIELDS] receives the number of records.
+    """
+    n = len(y)
+    d = len(w)
+    rows = np.uint64(n)
+    none = np.uint64(0)
+    z = work[:n]
+    dz = work[n : 2 * n]
+    u = work[2 * n : 3 * n]
+    c = work[3 * n : 4 * n]
+    change = work[4 * n : 5 * n]
+    beta = work[5 * n : 6 * n]
+    norms = work[6 * n : 7 * n]
+    zeros = work[7 * n : 8 * n]
+    upper = work[8 * n : 9 * n]
+    at = 9 * n
+    gram = work[at : at + d * d]
+    factor = work[at + d * d : at + 2 * d * d]
+    at += 2 * d * d
+    g = work[at : at + d]
+    p = work[at + d : at + 2 * d]
+    v = work[at + 2 * d : at + 3 * d]
+    at += 3 * d
+    sums = work[at : at + 8]
+    out = work[at + 8 : at + 10]
+    limits = work[at + 10 : at + 15]
+    active = order[:n]
+    chunks = order[n:]
+
+    f_best = 0.0
+    for i in range(n):
+        f_best += cost[i] * max(target[i], 0.0)
+        c[i] = 0.0
+        beta[i] = 0.0
+    bound_best = 0.0
+    for j in range(d):
+        v[j] = w[j]  # where we are; w keeps the best
+    for j in range(d * d):
+        gram[j] = 0.0
+    records = 0
+    count = 0
+    code = -1
+
+    if passes > 0:  # coordinate passes, as _Run.coordinate_passes
+        for i in range(rows):
+            norms[i] = 0.0
+            for k in range(indptr[i], indptr[i + ONE]):
+                norms[i] += values[k] * values[k]
+            zeros[i] = 0.0
+            upper[i] = cost[i]
+            alpha[i] = 0.0
+            active[i] = i
+        limits[0] = np.inf
+        limits[1] = -np.inf
+        before = np.inf
+        while code < 0:
+            visit_rows(
+                indptr, indices, values, y, zeros, upper, norms, alpha, v, active, chunks, limits, state, -1.0, CHUNK
+            )
+            count += 1
+            largest = limits[2]
+            smallest = limits[3]
+            spread = max(largest - smallest, max(abs(largest), abs(smallest))) if largest >= smallest else 0.0
+            limits[0] = largest if largest > 0.0 else np.inf
+            limits[1] = smallest if smallest < 0.0 else -np.inf
+            square = dot(v, v)
+            total = 0.0
+            for i in range(n):
+                total += alpha[i]
+            bound = total - 0.5 * square
+            left = (limits[4] + 0.5 * square - bound) / max(limits[4] + 0.5 * square, 1e-300)
+            rate = left / max(before, 1e-300)
+            before = left
+            settled = spread <= enough
+            if not (settled or left <= 1.2 * gap or count >= most):
+                if count < passes or (rate < 1.0 and left * rate**more_passes <= max(gap, 1e-6)):
+                    continue
+                break
+            if state[0] < rows and count < most:
+                for i in range(rows):
+                    active[i] = i
+                state[0] = rows
+                limits[0] = np.inf
+                limits[1] = -np.inf
+                continue
+            f = 0.5 * square
+            support = 0.0
+            for i in range(rows):
+                f += cost[i] * max(target[i] - y[i] * row_dot(indices, values, v, indptr[i], indptr[i + ONE]), 0.0)
+                support += 1.0 if alpha[i] > 0.0 else 0.0
+            for j in range(d):
+                w[j] = v[j]
+            record(history, records, f, bound, 0.0, support, 1.0, float(count))
+            records += 1
+            if f - bound <= gap * f:
+                code = 2
+            elif settled:
+                code = 3
+            elif count >= most:
+                code = 0
+        if code >= 0:
+            history[len(history) - FIELDS] = records
+            return code
+        for i in range(n):
+            beta[i] = alpha[i] / cost[i]
+        sigma = sigma_warm
+
+    for i in range(rows):
+        z[i] = y[i] * row_dot(indices, values, v, indptr[i], indptr[i + ONE])
+    flat = 0
+    smallest = np.inf
+    lowest = np.inf
+    t = 0.0
+    first = True
+    for j in range(d):
+        w[j] = 0.0
+    for i in range(n):
+        alpha[i] = 0.0
+    while True:
+        state_of_slacks(z, target, cost, y, beta, u, c, change, sums, 1.0, sigma, 1.0, none, rows)
+        for j in range(d):
+            g[j] = 0.0
+        for i in range(rows):
+            if u[i] != 0.0:
+                for k in range(indptr[i], indptr[i + ONE]):
+                    g[indices[k]] += u[i] * values[k]
+        square = dot(g, g)
+        shrink = min(1.0, max(sums[2], 0.0) / square) if square > 0.0 else 0.0
+        bound = shrink * (sums[2] - 0.5 * shrink * square)
+        for j in range(d):
+            g[j] += v[j]
+        square = 0.5 * dot(v, v)
+        phi = square + sums[0]
+        if square + sums[1] < f_best:
+            f_best = square + sums[1]
+            for j in range(d):
+                w[j] = v[j]
+        if bound > bound_best:
+            bound_best = bound
+            for i in range(n):
+                alpha[i] = -u[i] * y[i]
+        norm = dot(g, g) ** 0.5
+        record(history, records, f_best, bound_best, norm, sums[5], t, 0.0)
+        records += 1
+        left = max(f_best - bound_best, 0.0) / f_best if f_best > 0.0 else 0.0
+        if left <= gap:
+            code = 2
+            break
+        if left <= EXACT:
+            code = 1
+            break
+        flat = 0 if left < 0.999 * smallest or phi < lowest - FLAT * abs(phi) else flat + 1
+        smallest = min(left, smallest)
+        lowest = min(phi, lowest)
+        if flat >= 12:
+            code = 4
+            break
+        if records > most:
+            code = 0
+            break
+        add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, rows)
+        if not first and norm * norm <= inner * inner * sums[3] / sigma:
+            for i in range(n):
+                beta[i] = -u[i] * y[i] / cost[i]
+            sigma = min(sigma * growth, 1e8)
+            first = True
+            lowest = np.inf
+            continue
+        first = False
+        for j in range(d * d):
+            factor[j] = sigma * gram[j]
+        for j in range(d):
+            factor[j * d + j] += 1.0
+        if cholesky_in_place(factor, g, p, d):
+            code = 4
+            break
+        for j in range(d):
+            p[j] = -p[j]
+        for i in range(rows):
+            dz[i] = y[i] * row_dot(indices, values, p, indptr[i], indptr[i + ONE])
+        t = step_along(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), 1.0, sigma, 1.0, rows)
+        for j in range(d):
+            v[j] += t * p[j]
+        for i in range(rows):
+            z[i] += t * dz[i]
+    history[len(history) - FIELDS] = records
+    return code

@@ -1,0 +1,67 @@
+"""Reading a data file in a thread of its own, while the main thread is busy importing numpy.
+
+Importing takes some 50 ms of one core; in that time a thread parses some 20 MB of text.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from svmtool.compiled import ahead_of_time, threads
+from svmtool.formats.source import open_source
+from svmtool.formats.svmlight import RawTable, Table, joined, read_raw
+
+ALONE_BELOW = 1 << 24  # bytes of a file up to which more threads than one would only be in the way of importing
+SWITCH_SECONDS = 1e-4  # how long the importing thread may keep this one waiting between two blocks of text
+
+
+class Reading:
+    """The reading of one file (`-`: standard input): `start` it or not, then take its `table` once."""
+
+    def __init__(self, path: str):
+        self.path = path
+        self._parts: list[RawTable] = []
+        self._error: BaseException | None = None
+        self._started = False
+        self._awaited, self._finished = threading.Event(), threading.Event()
+
+    def start(self) -> None:
+        """Read in a thread from now on.
+
+        Not where loops are compiled just in time: numba has imported numpy by then, and compiles on one thread.
+        """
+        if ahead_of_time():
+            self._started = True
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def table(self) -> Table:
+        """The whole file as one Table, once it is read; imports numpy.
+
+        Raises SvmtoolError where it cannot be opened, DataError for the first malformed line.
+        """
+        self._awaited.set()
+        if self._started:
+            self._finished.wait()  # not Thread.join: Ctrl-C ends this wait in good order
+        else:
+            self._read()
+        if self._error is not None:
+            raise self._error
+        return joined(self._parts)
+
+    def _work(self) -> None:
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        try:
+            self._read(importing=True)
+        except BaseException as e:  # raised by `table`
+            self._error = e
+        finally:
+            sys.setswitchinterval(before)
+            self._finished.set()
+
+    def _read(self, importing: bool = False) -> None:
+        with open_source(self.path) as source:
+            if importing and source.size is not None and source.size < ALONE_BELOW:
+                threads.stay_alone(until=self._awaited)
+            self._parts = read_raw(source)

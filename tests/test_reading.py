@@ -1,0 +1,194 @@
+"""Reading ahead in a thread: the same table, the same sentences, and no reading where none is due."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import threading
+
+import numpy as np
+import pytest
+from in_process import trainer
+
+from svmtool.compiled import ahead_of_time, threads
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats import reading, svmlight
+from svmtool.formats.reading import Reading
+
+TEXT = "".join(f"{i % 3} {i % 7 + 1}:{i / 8:g} {i % 7 + 9}:0x{i:x}\n" for i in range(5000)).encode()
+BAD = TEXT + b"1 1:2 1:3\n" + TEXT + b"1 x:1\n"
+
+
+@pytest.fixture(params=["plain", "gzip"])
+def write(tmp_path, monkeypatch, request):
+    """A function that puts text into a file, plain or compressed; blocks are so small that there are many."""
+    monkeypatch.setattr(svmlight, "BLOCK", 1 << 12)
+    monkeypatch.setattr(svmlight, "STREAM_BLOCK", 1 << 12)
+    monkeypatch.setattr(svmlight, "CHUNK", 1 << 14)
+    path = tmp_path / ("d" if request.param == "plain" else "d.gz")
+
+    def write(text: bytes) -> str:
+        path.write_bytes(text if request.param == "plain" else gzip.compress(text))
+        return str(path)
+
+    return write
+
+
+def started(path: str) -> Reading:
+    data = Reading(path)
+    data.start()
+    return data
+
+
+@pytest.mark.parametrize("alone_below", [0, 1 << 24], ids=["all threads", "one thread"])
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("text", [TEXT, TEXT[:-1], b""], ids=["whole", "no last newline", "empty"])
+def test_the_same_table_as_at_once(write, text, n_threads, alone_below, monkeypatch):
+    monkeypatch.setattr(reading, "ALONE_BELOW", alone_below)
+    path = write(text)
+    expected = svmlight.read(path)
+    threads.set_count(n_threads)
+    try:
+        for table in (started(path).table(), Reading(path).table()):
+            for name in ("labels", "indptr", "indices", "values"):
+                ours, theirs = getattr(table, name), getattr(expected, name)
+                assert ours.dtype == theirs.dtype and ours.flags.writeable
+                np.testing.assert_array_equal(ours, theirs)
+            assert table.n_features == expected.n_features == (15 if text else 0)
+    finally:
+        threads.set_count(None)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_the_first_bad_line_is_raised_by_table(write, n_threads):
+    threads.set_count(n_threads)
+    try:
+        with pytest.raises(DataError, match="line 5001: .*token '1:3'"):
+            started(write(BAD)).table()
+    finally:
+        threads.set_count(None)
+
+
+def test_a_file_that_cannot_be_opened(tmp_path):
+    with pytest.raises(SvmtoolError, match="can't open input file .*absent"):
+        started(str(tmp_path / "absent")).table()
+
+
+def test_any_other_failure_is_raised_by_table(tmp_path, monkeypatch):
+    def fail(source):
+        raise MemoryError
+
+    (tmp_path / "d").write_bytes(TEXT)
+    monkeypatch.setattr(reading, "read_raw", fail)
+    with pytest.raises(MemoryError):
+        started(str(tmp_path / "d")).table()
+
+
+@pytest.mark.parametrize("text", [TEXT, BAD], ids=["good", "bad"])
+def test_the_switch_interval_is_put_back(write, text):
+    before = sys.getswitchinterval()
+    try:
+        started(write(text)).table()
+    except DataError:
+        pass
+    assert sys.getswitchinterval() == before
+
+
+def test_one_thread_until_the_table_is_awaited():
+    """stay_alone ends between two blocks; from there on other threads help."""
+    if threads.count() < 2:
+        pytest.skip("one core: there is no other thread")
+    awaited, release, seen = threading.Event(), threading.Barrier(2), []
+
+    def work(b: int) -> None:
+        seen.append((b, threading.get_ident()))
+        if b == 3:
+            awaited.set()
+        if b > 3:
+            release.wait(60)  # passes only when two threads are here
+
+    def reader() -> None:
+        threads.stay_alone(until=awaited)
+        threads.run_blocks(work, 6)
+
+    one = threading.Thread(target=reader)
+    one.start()
+    one.join(60)
+    assert not one.is_alive()
+    assert [b for b, _ in seen[:4]] == [0, 1, 2, 3] and len({me for _, me in seen[:4]}) == 1
+    assert len({me for _, me in seen}) == 2
+
+
+# --- the command ---------------------------------------------------------------
+
+
+@pytest.fixture
+def svm_train(tmp_path, monkeypatch, capsys):
+    return trainer(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The paths that were read, `True` behind those that a thread of its own has read."""
+    found: list[tuple[str, bool]] = []
+
+    def noted(source):
+        found.append((source.name, threading.current_thread() is not threading.main_thread()))
+        return svmlight.read_raw(source)
+
+    monkeypatch.setattr(reading, "read_raw", noted)
+    return found
+
+
+def test_train_reads_ahead(svm_train, reads):
+    assert svm_train("-q", "d", "m", data="1 1:1\n-1 1:2\n") == (0, "", "")
+    assert reads == [("d", ahead_of_time())]
+
+
+def test_a_bad_line_is_one_sentence(svm_train, command):
+    data = "1 1:1\n-1 1:2 0:1\n"
+    sentence = "Wrong input format at line 2: d: token '0:1': indices start at 1\n"
+    assert svm_train("-q", "d", "m", data=data) == (1, "", sentence)
+    done = command("train", "-q", "d", "m")
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", sentence.encode())
+    done = command("train", "-q", "-", "m", input=data.encode())
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == sentence.replace(" d:", " -:").encode()
+
+
+@pytest.mark.parametrize(
+    "argv, sentence",
+    [
+        (["--weights", "absent", "bad"], "Wrong input format at line 1: bad: "),
+        (["--weights", "absent", "d"], "can't open input file absent"),
+        (["-c", "-1", "--weights", "absent", "d"], "ERROR: C <= 0"),
+        (["-c", "-1", "bad"], "Wrong input format at line 1: bad: "),
+        (["-c", "-1", "nothing"], "can't open input file nothing"),
+        (["--initial-model", "absent", "nothing"], "can't open model file absent"),
+        (["--initial-model", "absent", "-c", "-1", "bad"], "can't open model file absent"),
+    ],
+)
+def test_order_of_faults(argv, sentence, svm_train, tmp_path):
+    (tmp_path / "bad").write_text("x\n")
+    status, out, err = svm_train(*argv, data="1 1:1\n-1 1:2\n")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(sentence)
+
+
+def test_an_initial_model_is_read_before_the_data(svm_train, reads, tmp_path):
+    svm_train("-q", "d", "first", data="1 1:1\n-1 1:2\n")
+    reads.clear()
+    assert svm_train("-q", "-i", "first", "d", "m") == (0, "", "")
+    assert reads == [("d", False)]
+    (tmp_path / "first").write_text("no model\n")
+    reads.clear()
+    assert svm_train("-q", "-i", "first", "d", "m")[0] == 1
+    assert reads == []
+
+
+@pytest.mark.parametrize("argv", [["-s", "99x", "--stratified"], ["-e", "1", "--gap", "1"], ["-t", "2"], ["-Z", "1"]])
+def test_a_bad_option_reads_nothing(argv, svm_train, reads, tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # to open it would wait for ever
+    assert svm_train(*argv, "pipe", "m")[0] == 1
+    assert reads == []
