@@ -72,7 +72,9 @@ class Judge:
         cost, y = self.cost, self.y
         if not self.all_used:
             a = np.where(cost > 0, a, 0.0)
-        if self.free_bias:
+        zero = a <= 0.0
+        top = a >= cost * self.loss.cap if self.loss.cap < np.inf else np.zeros(len(a), bool)
+        if self.free_bias:  # rows at an end stay there in the eyes of KKT, whatever the balance takes from them
             a = _balance(a, y)
         v = self.rows.transpose_product(a * y)
         if self.free_bias:
@@ -85,12 +87,12 @@ class Judge:
 
         g = self.loss.conjugate_slope(b) - self._slack(v)
         if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
-            free = (b > 0) & (b < self.loss.cap)
+            free = ~(zero | top)
             if np.any(free):
                 g += y * (-float(np.median((g * y)[free])))
         violation = np.abs(g)
-        np.maximum(-g, 0.0, out=violation, where=b <= 0)
-        np.maximum(g, 0.0, out=violation, where=b >= self.loss.cap)
+        np.maximum(-g, 0.0, out=violation, where=zero)
+        np.maximum(g, 0.0, out=violation, where=top)
         if not self.all_used:
             violation = violation[cost > 0]
         return dual, float(violation.max(initial=0.0))

@@ -142,6 +142,8 @@ class Objective:
         g = self.rows.curvature_product(self.c, v)
         g *= self.scale
         g += self.regular(v)
+        if self.free_bias and not self.active:
+            g[-1] = 1e-12 * v[-1]  # as in the diagonal: a direction without curvature would have no end
         return g
 
     def hessian_diagonal(self) -> np.ndarray:
