@@ -1,96 +1,15 @@
-"""Slow and obvious answers to hold the fast ones against: optima by general-purpose solvers, loops in plain numpy.
+"""Slow and obvious answers to hold the fast ones against: data, LIBLINEAR's rule, compiled loops in plain numpy.
 
-    f(w) = 1/2 w'Rw + sum_i C_i max(0, 1 - y_i a_i.w)^2     a_i = (x_i, bias)
-
-R is the identity; for a free bias its last entry is 0.
+Optima are in optima.py.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import scipy.linalg
 import scipy.optimize
+from optima import Problem
 
 from svmtool.formats.svmlight import Table
-
-
-class Problem(NamedTuple):
-    """A two-class problem in dense numbers: X f8[n, d] without the bias feature, y +-1, cost C_i >= 0."""
-
-    X: np.ndarray
-    y: np.ndarray
-    cost: np.ndarray
-    bias: float = -1.0
-    free: bool = False
-
-    @property
-    def A(self) -> np.ndarray:
-        """X with the bias feature."""
-        if self.bias < 0:
-            return self.X
-        return np.hstack([self.X, np.full((len(self.X), 1), self.bias)])
-
-    @property
-    def R(self) -> np.ndarray:
-        """The diagonal of the regulariser."""
-        R = np.ones(self.A.shape[1])
-        if self.free:
-            R[-1] = 0.0
-        return R
-
-    def value(self, w: np.ndarray) -> float:
-        slack = np.maximum(1.0 - self.y * (self.A @ w), 0.0)
-        return 0.5 * float(w @ (self.R * w)) + float(self.cost @ slack**2)
-
-    def gradient(self, w: np.ndarray) -> np.ndarray:
-        slack = np.maximum(1.0 - self.y * (self.A @ w), 0.0)
-        return self.R * w - 2.0 * self.A.T @ (self.cost * self.y * slack)
-
-    def dual_value(self, a: np.ndarray) -> float:
-        """D(a) of a regularised or absent bias: no larger than the optimum for any a >= 0 (cost > 0 everywhere)."""
-        v = self.A.T @ (a * self.y)
-        return float(np.sum(a)) - 0.5 * float(v @ v) - float(np.sum(a * a / (4.0 * self.cost)))
-
-
-def hinge2_minimiser(p: Problem) -> np.ndarray:
-    """The minimiser of f: quasi-Newton to the right active rows, then their normal equations."""
-    A, used = p.A, p.cost > 0
-    w = scipy.optimize.minimize(
-        p.value, np.zeros(A.shape[1]), jac=p.gradient, method="L-BFGS-B", options={"maxiter": 20000, "gtol": 1e-12}
-    ).x
-    for _ in range(100):
-        active = used & (p.y * (A @ w) < 1.0)
-        H = np.diag(p.R) + 2.0 * A[active].T @ (p.cost[active, None] * A[active])
-        target = 2.0 * A[active].T @ (p.cost[active] * p.y[active])
-        w_bar = np.linalg.lstsq(H, target, rcond=None)[0]
-        if np.array_equal(active, used & (p.y * (A @ w_bar) < 1.0)):
-            w = w_bar
-            break
-        step = w_bar - w
-        slope = [float(p.gradient(w + t * step) @ step) for t in (0.0, 1.0)]
-        t = 1.0
-        if slope[0] < 0.0 < slope[1]:
-            t = scipy.optimize.brentq(lambda t, w=w, s=step: float(p.gradient(w + t * s) @ s), 0.0, 1.0)
-        w = w + t * step
-    scale = np.linalg.norm(p.gradient(np.zeros_like(w)))
-    assert np.linalg.norm(p.gradient(w)) <= 1e-9 * scale + 1e-300, "the oracle itself failed"
-    return w
-
-
-def hinge2_dual(p: Problem) -> np.ndarray:
-    """The dual's maximiser by non-negative least squares; regularised or absent bias, cost > 0.
-
-    1/2 a'Ka - 1'a over a >= 0, K = L L', is 1/2 |L'a - L^-1 1|^2 and a constant.
-    """
-    Z = p.A * p.y[:, None]
-    L = np.linalg.cholesky(Z @ Z.T + np.diag(0.5 / p.cost))
-    return scipy.optimize.nnls(L.T, scipy.linalg.solve_triangular(L, np.ones(len(Z)), lower=True), maxiter=10000)[0]
-
-
-# What a registry row's `loss` stands for: value of w, and minimiser.
-ORACLES = {"squared hinge": (Problem.value, hinge2_minimiser)}
 
 
 def liblinear_rule(p: Problem, w: np.ndarray, eps: float) -> bool:
@@ -99,13 +18,6 @@ def liblinear_rule(p: Problem, w: np.ndarray, eps: float) -> bool:
     share = max(1, min(positive, len(p.y) - positive)) / len(p.y)
     start = np.linalg.norm(p.gradient(np.zeros(p.A.shape[1])))
     return bool(np.linalg.norm(p.gradient(w)) <= eps * share * start * (1 + 1e-9) + 1e-300)
-
-
-def projected_gradients(p: Problem, a: np.ndarray) -> np.ndarray:
-    """Of the dual of -s 1 at a >= 0, with w = sum a_i y_i x_i."""
-    w = p.A.T @ (a * p.y)
-    g = p.y * (p.A @ w) - 1.0 + a / (2.0 * p.cost)
-    return np.where(a > 0, g, np.minimum(g, 0.0))
 
 
 def csr_of(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -189,26 +101,50 @@ def ray_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:
     return scipy.optimize.brentq(lambda t: float(p.gradient(w + t * step) @ step), 0.0, high, xtol=1e-15, rtol=1e-14)
 
 
-def dcd_pass(A, y, cost, alpha, w, active, threshold, random, chunk):
+def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chunk):
     """One pass of dual coordinate descent over the rows `active` of A, by chunks; changes alpha and w.
 
-    Returns largest and smallest projected gradient, rows left, random state.
+    Returns largest and smallest projected gradient, sum of upper times slack, rows left, random state.
     """
-    largest, smallest, gone = -np.inf, np.inf, set()
+    largest, smallest, loss, gone = -np.inf, np.inf, 0.0, set()
     chunks = [active[k : k + chunk] for k in range(0, len(active), chunk)]
     for c in range(len(chunks)):
         random = xorshift(random)
         other = c + (random >> 1) % (len(chunks) - c)
         chunks[c], chunks[other] = chunks[other], chunks[c]
         for i in chunks[c]:
-            g = y[i] * float(A[i] @ w) - 1.0 + alpha[i] / (2.0 * cost[i])
-            if alpha[i] == 0 and g > threshold:
+            g = y[i] * float(A[i] @ w) - 1.0 + alpha[i] * diagonal[i]
+            loss += upper[i] * max(-g, 0.0) if upper[i] < np.inf else 0.0
+            low, high = alpha[i] == 0, alpha[i] == upper[i]
+            if (low and g > above) or (high and g < below):
                 gone.add(i)
                 continue
-            projected = min(g, 0.0) if alpha[i] == 0 else g
+            projected = min(g, 0.0) if low else max(g, 0.0) if high else g
             largest, smallest = max(largest, projected), min(smallest, projected)
             if abs(projected) > 1e-12:
-                new = max(alpha[i] - g / (float(A[i] @ A[i]) + 0.5 / cost[i]), 0.0)
+                new = np.clip(alpha[i] - g / max(float(A[i] @ A[i]) + diagonal[i], 1e-300), 0.0, upper[i])
                 w += (new - alpha[i]) * y[i] * A[i]
                 alpha[i] = new
-    return largest, smallest, [i for i in active if i not in gone], random
+    return largest, smallest, loss, [i for i in active if i not in gone], random
+
+
+def smoothed(xi, beta, p, sigma, cap):
+    """min over v of l(v) + sigma/2 (v - xi - beta/sigma)^2 - beta^2/(2 sigma) for l = max(0, v)^p (p = 1: cap times
+    it), its slope b in xi, and that slope's derivative; row after row, by bisection."""
+    value, b, bend = np.empty_like(xi), np.empty_like(xi), np.empty_like(xi)
+    for i, t in enumerate(xi + beta / sigma):
+        if p == 1.0:
+            v = min(t, 0.0) if t < cap / sigma else t - cap / sigma
+            bend[i] = sigma if 0.0 < t < cap / sigma else 0.0
+            loss, b[i] = cap * max(v, 0.0), sigma * (t - v)
+        else:
+
+            def pull(v, t=t):
+                return p * max(v, 0.0) ** (p - 1.0) + sigma * (v - t)
+
+            v = t if t <= 0 else scipy.optimize.brentq(pull, 0.0, t, xtol=1e-300, rtol=1e-15)
+            steep = p * (p - 1.0) * v ** (p - 2.0) if v > 0 else 0.0
+            bend[i] = 1.0 / (1.0 / steep + 1.0 / sigma) if v > 0 else 0.0
+            loss, b[i] = max(v, 0.0) ** p, p * max(v, 0.0) ** (p - 1.0)
+        value[i] = loss + 0.5 * sigma * (v - t) ** 2 - 0.5 * beta[i] ** 2 / sigma
+    return value, b, bend

@@ -2,17 +2,20 @@
 
 What is asked of a row comes from the row.  A back end with several ways to its
 answer lists them in PATHS, as constants to change, so that small problems walk
-each of them; test_every_solver.test_paths_are_taken holds that they do.
+each of them; test_every_solver.test_paths_are_taken holds that they do.  A row
+that leaves the power of its loss open is asked with each of POWERS.
 """
 
 from __future__ import annotations
 
 import importlib
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 import reference
-from reference import ORACLES, Problem, table_of
+from optima import Problem
+from reference import table_of
 
 from svmtool import registry
 from svmtool.problem import rows as rows_module
@@ -22,11 +25,12 @@ from svmtool.training.multiclass import Problems
 
 GAP = 1e-11
 
-OBJECTIVE, MFN = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn"
+OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
 _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
 _SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
 _WIDE = {**_NOT_SMALL, (MFN, "GRAM_BELOW"): 0}
 _ONE_PASS = {**_WIDE, (MFN, "DUAL_PASSES"): 1}
+_ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "MORE_PASSES"): 0}
 
 # back end -> name of a path -> constants that lead there
 PATHS: dict[str, dict[str, dict]] = {
@@ -38,21 +42,57 @@ PATHS: dict[str, dict[str, dict]] = {
         "passes": _WIDE,
         "rows": _ONE_PASS,
         "products": {**_ONE_PASS, (MFN, "ROWS_SIDE"): 0},
-    }
+    },
+    ALM: {
+        "small": {(ALM, "SMALL_FEATURES"): 1000},
+        "passes": {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 300},
+        "features": _ALM_STEPS,
+        "products": {**_ALM_STEPS, (ALM, "GRAM_BELOW"): 0},
+    },
 }
-EVERYWHERE = [
-    pytest.param(row, path, id=f"{row.name}-{path}")
-    for row in registry.SOLVERS
-    for path in PATHS.get(row.module, {"default": {}})
-]
-every_path = pytest.mark.parametrize("row, path", EVERYWHERE)
-every_row = pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
+HINGE_ONLY = {ALM: ("small", "passes")}  # paths that are there for the hinge alone
+POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)
+
+
+class Case(NamedTuple):
+    """A row of the registry, the power of its loss, and the path it is to take (empty: its own choice)."""
+
+    row: registry.Solver
+    power: float
+    path: str = ""
+
+    @property
+    def id(self) -> str:
+        power = f"-p{self.power:g}" if self.row.loss == "Lp hinge" else ""
+        return f"{self.row.name}{power}{'-' if self.path else ''}{self.path}"
+
+    @property
+    def hinge(self) -> bool:
+        return self.row.loss == "hinge" or (self.row.loss == "Lp hinge" and self.power == 1.0)
+
+
+def each_power(row: registry.Solver) -> list[Case]:
+    return [Case(row, power) for power in (POWERS if row.loss == "Lp hinge" else (2.0,))]
+
+
+def each_path(case: Case) -> list[Case]:
+    module = case.row.module
+    paths = [path for path in PATHS.get(module, {}) if case.hinge or path not in HINGE_ONLY.get(module, ())]
+    return [case._replace(path=path) for path in paths] or [case]
+
+
+# Regression and ordinal rows have problems of another kind and suites of their own.
+TWO_CLASS = [row for row in registry.SOLVERS if row.task == "classification"]
+CASES = [case for row in TWO_CLASS for case in each_power(row)]
+EVERYWHERE = [path for case in CASES for path in each_path(case)]
+every_path = pytest.mark.parametrize("case", EVERYWHERE, ids=lambda case: case.id)
+every_row = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 every_layout = pytest.mark.parametrize("layout", ["csr", "dense"])
 
 
-def choose_path(monkeypatch, row: registry.Solver, path: str) -> None:
-    """From now on the row's back end takes this way."""
-    for (module, name), value in PATHS.get(row.module, {}).get(path, {}).items():
+def choose_path(monkeypatch, case: Case) -> None:
+    """From now on the row's back end takes the case's way."""
+    for (module, name), value in PATHS.get(case.row.module, {}).get(case.path, {}).items():
         monkeypatch.setattr(importlib.import_module(module), name, value)
 
 
@@ -62,14 +102,15 @@ def keep_sparse(monkeypatch) -> None:
 
 
 class Solved:
-    """Answer of one row to one problem: w, result, certificate and the settings."""
+    """Answer of one case to one problem with the case's loss: w, result, certificate and the settings."""
 
-    def __init__(self, row, p: Problem, layout: str = "csr", start=None, stop=None, report=None, **settings):
+    def __init__(self, case: Case, p: Problem, layout: str = "csr", start=None, stop=None, report=None, **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
-        self.p = p
+        self.p = p = posed(case, p)
         self.settings = Settings(
-            solver=row.number, C=1.0, bias=p.bias, regularize_bias=not p.free, solver_given=True, **settings
-        )
+            solver=case.row.number, C=1.0, bias=p.bias, regularize_bias=not p.free, solver_given=True,
+            loss_power=case.power, **settings,
+        )  # fmt: skip
         problems = Problems(table_of(p.X, p.y), self.settings, p.cost)
         if layout == "dense":
             kept = p.cost > 0
@@ -81,8 +122,7 @@ class Solved:
         [self.result] = problems.fit(start, report, stop)
         self.certificate = problems.certify([self.result])
         self.w = first * self.result.w  # the first class of the data counts as +1 there
-        self.value, self.minimiser = ORACLES[row.loss]
-        self.f = self.value(p, self.w)
+        self.f = self.p.value(self.w)
 
     @property
     def status(self):
@@ -94,8 +134,13 @@ class Solved:
         return 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
 
 
-def honours(row, p: Problem) -> bool:
-    return not p.free or "-R" in row.honours
+def posed(case: Case, p: Problem) -> Problem:
+    """The problem with the loss that the case is about."""
+    return p._replace(loss=case.row.loss, power=case.power)
+
+
+def honours(case: Case, p: Problem) -> bool:
+    return not p.free or "-R" in case.row.honours
 
 
 TALL = {"n": 60, "d": 8}

@@ -4,53 +4,62 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import Problem, csr_of, hinge2_dual, hinge2_minimiser, random_problem
+import scipy.optimize
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from optima import Problem, minimiser, optimum
+from reference import csr_of, random_problem
 
-from svmtool.problem.certify import Certificate, certify, relative_gap, worst
+from svmtool.problem import losses
+from svmtool.problem.certify import Certificate, Judge, relative_gap, worst
 from svmtool.problem.rows import CsrRows, DenseRows
 
 LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}
 BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, False), "free": (1.0, True)}
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
+LOSSES = {
+    "hinge": ("hinge", 1.0), "squared": ("squared hinge", 2.0), "Huber": ("modified Huber", 2.0),
+    **{f"p{p:g}": ("Lp hinge", p) for p in (1.0, 1.3, 1.5, 1.7, 2.0)},
+}  # fmt: skip
 every_bias = pytest.mark.parametrize("bias", BIASES)
+every_loss = pytest.mark.parametrize("loss", LOSSES)
 
 
-def problem(bias: str, seed: int = 4, n: int = 50, d: int = 7, C: float = 1.0) -> Problem:
-    return random_problem(seed, n, d, C, *BIASES[bias])
+def problem(bias: str, seed: int = 4, n: int = 50, d: int = 7, C: float = 1.0, loss: str = "squared") -> Problem:
+    return random_problem(seed, n, d, C, *BIASES[bias])._replace(loss=LOSSES[loss][0], power=LOSSES[loss][1])
 
 
 def judge(p: Problem, w: np.ndarray, alpha: np.ndarray | None = None, layout: str = "csr") -> Certificate:
-    return certify(LAYOUTS[layout](p), p.y, p.cost, w, p.free, alpha)
-
-
-def optimum(p: Problem) -> float:
-    return p.value(hinge2_minimiser(p))
-
-
-@pytest.mark.parametrize("n, d, C", [(50, 7, 1.0), (50, 7, 0.01), (12, 40, 10.0)])
-@pytest.mark.parametrize("bias", ["absent", "regularised", "zero"])
-def test_the_two_oracles_agree(n, d, C, bias):
-    p = problem(bias, 4, n, d, C)
-    assert p.dual_value(hinge2_dual(p)) == pytest.approx(optimum(p), rel=1e-9)
+    return Judge(LAYOUTS[layout](p), losses.of(p.loss, p.power), p.y, p.cost, p.free).certify(w, alpha)
 
 
 @every_layout
 @every_bias
+@every_loss
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_the_optimum_gets_gap_zero(layout, bias, C):
-    p = problem(bias, C=C)
-    w = hinge2_minimiser(p)
-    found = judge(p, w, layout=layout)
-    assert found.primal == pytest.approx(p.value(w), rel=1e-12)
-    assert found.dual == pytest.approx(found.primal, rel=1e-7)
-    assert 0 <= found.gap <= 1e-7
+def test_the_optimum_gets_gap_zero(layout, bias, C, loss):
+    p = problem(bias, C=C, loss=loss)
+    best = optimum(p)
+    found = judge(p, best.w, best.a, layout)
+    assert found.primal == pytest.approx(best.value, rel=1e-12)
+    assert found.dual == pytest.approx(best.value, rel=1e-11)
+    assert 0 <= found.gap <= 1e-11
     assert found.violation <= 1e-4
 
 
 @every_bias
-def test_no_dual_value_is_above_the_optimum(bias):
-    p = problem(bias)
-    best, rng = optimum(p), np.random.default_rng(1)
+@pytest.mark.parametrize("loss", [name for name, (_, p) in LOSSES.items() if p > 1.0])
+def test_the_slopes_certify_a_smooth_optimum_alone(bias, loss):
+    p = problem(bias, loss=loss)
+    assert judge(p, minimiser(p)).gap <= 1e-7
+
+
+@every_bias
+@every_loss
+def test_no_dual_value_is_above_the_optimum(bias, loss):
+    p = problem(bias, loss=loss)
+    best, rng = optimum(p).value, np.random.default_rng(1)
     for scale in (1e-6, 0.1, 1.0, 30.0):
         for _ in range(20):
             w = scale * rng.normal(size=p.A.shape[1])
@@ -61,10 +70,73 @@ def test_no_dual_value_is_above_the_optimum(bias):
             assert found.gap == relative_gap(found.primal, found.dual)
 
 
+NUMBERS = st.floats(-4.0, 4.0, allow_subnormal=False)
+DRAWN = st.tuples(st.integers(1, 5), st.integers(1, 7)).flatmap(
+    lambda shape: st.tuples(
+        arrays(float, (shape[1], shape[0]), elements=NUMBERS),
+        arrays(float, shape[1], elements=st.sampled_from([-1.0, 1.0])),
+        arrays(float, shape[1], elements=st.sampled_from([0.0, 0.01, 1.0, 30.0])),
+        arrays(float, shape[1], elements=NUMBERS),  # targets
+        arrays(float, (2, shape[0] + 1), elements=NUMBERS),  # weights
+        arrays(float, shape[1], elements=st.floats(0.0, 40.0, allow_subnormal=False)),  # a dual point
+    )
+)
+
+
 @every_bias
-def test_a_wrong_w_gets_a_large_gap(bias):
-    p = problem(bias)
-    w = hinge2_minimiser(p)
+@every_loss
+@settings(max_examples=25, deadline=None)
+@given(drawn=DRAWN)
+def test_weak_duality_whatever_weights_and_dual_point(bias, loss, drawn):
+    """A bound from one w, or from any alpha, is never above the value at another w: targets and costs 0 included."""
+    X, y, cost, target, W, alpha = drawn
+    p = Problem(X, y, cost, *BIASES[bias], *LOSSES[loss])
+    judges = Judge(LAYOUTS["csr"](p), losses.of(p.loss, p.power), y, cost, p.free, target)
+    found = [judges.certify(np.ascontiguousarray(w[: p.A.shape[1]]), a) for w in W for a in (None, alpha)]
+    for f, w in zip(found[::2], W, strict=True):
+        v = w[: p.A.shape[1]]
+        value = 0.5 * v @ (p.R * v) + cost @ p.l.value(target - y * (p.A @ v))
+        assert f.primal == pytest.approx(value, rel=1e-12, abs=1e-300)
+    least = min(f.primal for f in found)
+    size = float(cost @ (np.abs(target) + 100.0) ** 2)  # what rounding is measured by
+    for f in found:
+        assert 0.0 <= f.dual <= least + 1e-12 * size
+
+
+@every_loss
+def test_the_dual_value_is_that_of_the_best_multiple(loss):
+    """Against a search over multiples, each computed by the formula of the dual."""
+    p, rng = problem("regularised", loss=loss), np.random.default_rng(7)
+    for scale in (1e-3, 1.0, 30.0):
+        a = scale * p.cost * rng.random(len(p.y))
+        top = p.l.cap / np.max(a / p.cost)
+        if top == np.inf:
+            top = 1.0
+            while p.dual_value(2 * top * a) > p.dual_value(top * a):
+                top *= 2.0
+            top *= 2.0
+        found = scipy.optimize.minimize_scalar(
+            lambda t, a=a: -p.dual_value(t * a), bounds=(0.0, top), method="bounded", options={"xatol": 1e-9 * top}
+        )
+        best = max(-found.fun, p.dual_value(top * a))
+        w = -10.0 * minimiser(p)
+        own = 0.0 if p.l.cap == 1.0 else judge(p, w).dual  # a hinge's slopes are not tried beside a point
+        assert judge(p, w, a).dual == pytest.approx(max(best, own), rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "Huber"])
+def test_a_dual_point_above_its_end_is_scaled_down(loss):
+    p = problem("absent", loss=loss)
+    a = 1.01 * p.cost * p.l.cap
+    assert judge(p, minimiser(p), a).dual <= optimum(p).value * (1 + 1e-14)
+    assert judge(p, minimiser(p), a).dual >= p.dual_value(a / 1.01) * (1 - 1e-12)
+
+
+@every_bias
+@every_loss
+def test_a_wrong_w_gets_a_large_gap(bias, loss):
+    p = problem(bias, loss=loss)
+    w = minimiser(p)
     best = p.value(w)
     for wrong in (0.0 * w, -w, 3.0 * w, w + 0.3):
         found = judge(p, wrong)
@@ -74,7 +146,7 @@ def test_a_wrong_w_gets_a_large_gap(bias):
 
 def test_small_errors_have_small_gaps_above_the_truth():
     p = problem("absent")
-    w = hinge2_minimiser(p)
+    w = minimiser(p)
     best, gaps = p.value(w), []
     for size in (1e-1, 1e-2, 1e-3, 1e-4):
         wrong = w + size * np.linspace(-1, 1, len(w))
@@ -87,8 +159,8 @@ def test_small_errors_have_small_gaps_above_the_truth():
 @pytest.mark.parametrize("bias", ["absent", "regularised"])
 def test_a_good_dual_point_is_used(bias):
     p = problem(bias)
-    a = hinge2_dual(p)
-    wrong = 0.5 * hinge2_minimiser(p)
+    a = optimum(p).a
+    wrong = 0.5 * minimiser(p)
     with_point = judge(p, wrong, a)
     assert with_point.dual == pytest.approx(p.dual_value(a), rel=1e-7)
     assert with_point.gap < judge(p, wrong).gap
@@ -101,10 +173,10 @@ def test_a_dual_point_of_another_problem_is_made_feasible(sign):
     """Without a bias the optimum is higher, and its dual point has sum a y != 0: not allowed under a free bias."""
     p = problem("free")
     p = p._replace(y=sign * p.y)
-    best = optimum(p)
-    a = hinge2_dual(p._replace(bias=-1.0, free=False))
+    best = optimum(p).value
+    a = optimum(p._replace(bias=-1.0, free=False)).a
     assert p._replace(bias=-1.0, free=False).dual_value(a) > best * 1.001 and abs(a @ p.y) > 1e-3
-    for w in (np.zeros(p.A.shape[1]), hinge2_minimiser(p)):
+    for w in (np.zeros(p.A.shape[1]), minimiser(p)):
         assert judge(p, w, a).dual <= best * (1 + 1e-12)
 
 
@@ -115,7 +187,7 @@ def test_rows_that_cost_nothing_do_not_count():
     p = p._replace(cost=cost)
     kept = cost > 0
     less = Problem(p.X[kept], p.y[kept], cost[kept], p.bias)
-    w = hinge2_minimiser(less)
+    w = minimiser(less)
     found, fewer = judge(p, w, np.ones(len(cost))), judge(less, w)
     assert found.gap <= 1e-7
     assert (found.primal, found.dual) == pytest.approx((fewer.primal, fewer.dual), rel=1e-9)
@@ -125,9 +197,9 @@ def test_rows_that_cost_nothing_do_not_count():
 @pytest.mark.parametrize("bias", BIASES)
 def test_one_class_alone(bias, side):
     p = problem(bias)._replace(y=np.full(50, side))
-    found = judge(p, hinge2_minimiser(p))
+    found = judge(p, minimiser(p))
     assert found.gap <= 1e-7 or found.primal < 1e-12, "with a free bias the optimum is 0"
-    assert found.dual <= found.primal
+    assert found.dual <= found.primal * (1 + 1e-14)
 
 
 def test_empty_and_featureless_problems():

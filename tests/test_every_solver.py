@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
+from optima import optimum
 from solver_suite import (
+    ALM,
+    EVERYWHERE,
     MFN,
     PROBLEMS,
     SOME,
@@ -34,19 +37,19 @@ def sparse_layout(monkeypatch):
 @pytest.fixture
 def walk(monkeypatch):
     """Choose a path of a back end; from then on solvers take it."""
-    return lambda row, path: choose_path(monkeypatch, row, path)
+    return lambda case: choose_path(monkeypatch, case)
 
 
 @every_layout
 @pytest.mark.parametrize("name", PROBLEMS)
 @every_path
-def test_optimum_and_certificate(row, path, name, layout, walk):
+def test_optimum_and_certificate(case, name, layout, walk):
     p = PROBLEMS[name]
-    if not honours(row, p):
-        pytest.skip(f"-s {row.number} does not honour -R")
-    walk(row, path)
-    s = Solved(row, p, layout)
-    best = s.value(p, s.minimiser(p))
+    if not honours(case, p):
+        pytest.skip(f"-s {case.row.number} does not honour -R")
+    walk(case)
+    s = Solved(case, p, layout)
+    best = optimum(s.p).value
     assert s.status.converged, s.status
     assert best * (1 - 1e-10) <= s.f <= best * (1 + 1e-8)
     assert s.certificate.primal == pytest.approx(s.f, rel=1e-12)
@@ -59,18 +62,18 @@ def test_optimum_and_certificate(row, path, name, layout, walk):
         assert record["gap"] >= 0
     assert [record["iteration"] for record in s.result.history] == list(range(len(s.result.history)))
     assert s.result.iterations >= len(s.result.history)  # coordinate passes may run without a record each
-    np.testing.assert_allclose(s.w, s.minimiser(p), atol=10 * s.room)
+    np.testing.assert_allclose(s.w, optimum(s.p).w, atol=10 * s.room)
 
 
 @every_path
-def test_gap_is_what_was_asked_for(row, path, walk):
-    walk(row, path)
+def test_gap_is_what_was_asked_for(case, walk):
+    walk(case)
     iterations = []
     for gap in (0.5, 1e-3, 1e-10):
-        s = Solved(row, PROBLEMS["tall-hard"], gap=gap)
+        s = Solved(case, PROBLEMS["tall-hard"], gap=gap)
         assert s.status.converged and s.certificate.gap <= gap * (1 + 1e-6) + 1e-15
         assert s.result.history[-1]["gap"] <= gap or s.status is base.OPTIMAL
-        iterations.append(s.result.iterations)
+        iterations.append(len(s.result.history))  # coordinate passes may hand over to steps, which count anew
     assert iterations == sorted(iterations)
 
 
@@ -78,50 +81,55 @@ def test_gap_is_what_was_asked_for(row, path, walk):
 @pytest.mark.parametrize("start", [None, 0.3], ids=["cold", "warm"])
 @pytest.mark.parametrize("eps", [None, 1e-1, 1e-4])
 @every_path
-def test_liblinear_rule_holds_at_the_end(row, path, eps, start, layout, walk):
+def test_liblinear_rule_holds_at_the_end(case, eps, start, layout, walk):
     """-e as LIBLINEAR means it for the number, computed here anew from what the solver returns."""
-    eps = row.eps_default if eps is None else eps
+    if "-e" not in case.row.honours:
+        pytest.skip(f"-s {case.row.number} does not honour -e")
+    eps = case.row.eps_default if eps is None else eps
     if eps is None:
-        pytest.skip(f"-s {row.number} stops by --gap when -e is not given")
-    walk(row, path)
+        pytest.skip(f"-s {case.row.number} stops by --gap when -e is not given")
+    walk(case)
     for p in (*SOME, PROBLEMS["tall-hard"]):
         w = None if start is None else np.full(p.A.shape[1], start)
-        s = Solved(row, p, layout, w, eps=eps)
+        s = Solved(case, p, layout, w, eps=eps)
         assert s.status.converged, s.status
-        if row.space == "primal":
-            assert reference.liblinear_rule(p, s.w, eps)
-            continue
-        alpha = s.result.alpha
-        if alpha is None:  # from a primal method: the dual point that belongs to w
-            alpha = 2.0 * p.cost * np.maximum(1.0 - p.y * (p.A @ s.w), 0.0)
-        assert np.all(alpha >= 0)
-        np.testing.assert_allclose(p.A.T @ (alpha * p.y), s.w, atol=1e-6 * (1 + np.linalg.norm(s.w)))
-        # LIBLINEAR measures row by row while w still moves; at the end of that pass twice its number is safe
-        assert np.max(np.abs(reference.projected_gradients(p, alpha))) <= 2 * eps
+        assert rule_holds(case, s, eps)
+
+
+def rule_holds(case, s, eps) -> bool:
+    """LIBLINEAR's rule for the number at the answer."""
+    if case.row.space == "primal":
+        return reference.liblinear_rule(s.p, s.w, eps)
+    # from a primal method: the dual point that belongs to w
+    alpha = s.p.dual_point(s.w) if s.result.alpha is None else s.result.alpha
+    assert np.all(alpha >= 0) and np.all(alpha <= s.p.cost * s.p.l.cap)
+    apart = np.max(np.abs(s.p.weights(alpha) - s.w))
+    assert apart <= 1e-6 * (1 + np.linalg.norm(s.w)) or s.certificate.gap <= 1e-6
+    # LIBLINEAR measures row by row while w still moves; at the end of that pass twice its number is safe
+    return np.max(np.abs(s.p.projected_gradients(alpha))) <= 2 * eps
 
 
 @every_row
-def test_default_of_the_row_decides(row):
+def test_default_of_the_row_decides(case):
     """Neither -e nor --gap given."""
-    p = PROBLEMS["tall-hard"]
-    s = Solved(row, p, gap=None, eps=None)
+    s = Solved(case, PROBLEMS["tall-hard"], gap=None, eps=None)
     assert s.status.converged
-    if row.gap_default is not None:
-        assert s.certificate.gap <= row.gap_default
-    elif row.space == "primal":
-        assert reference.liblinear_rule(p, s.w, row.eps_default)
+    if case.row.gap_default is not None:
+        assert s.certificate.gap <= case.row.gap_default
+    else:
+        assert rule_holds(case, s, case.row.eps_default)
 
 
 @every_layout
 @every_path
-def test_same_bits_for_any_number_of_threads(row, path, layout, walk, monkeypatch):
-    walk(row, path)
+def test_same_bits_for_any_number_of_threads(case, layout, walk, monkeypatch):
+    walk(case)
     monkeypatch.setattr(rows_module, "BLOCK_WORK", 16)
     answers = []
     for count in (1, 2, 2, 1, 3):
         threads.set_count(count)
         try:
-            answers.append([Solved(row, p, layout, seed=5) for p in (PROBLEMS["tall"], PROBLEMS["tall-bias"])])
+            answers.append([Solved(case, p, layout, seed=5) for p in (PROBLEMS["tall"], PROBLEMS["tall-bias"])])
         finally:
             threads.set_count(None)
     for other in answers[1:]:
@@ -141,16 +149,16 @@ def test_blocks_are_more_than_one(monkeypatch):
 
 @every_layout
 @every_path
-def test_iteration_limit(row, path, layout, walk):
-    walk(row, path)
+def test_iteration_limit(case, layout, walk):
+    walk(case)
     p = PROBLEMS["tall-hard"]
-    full = Solved(row, p, layout)
-    s = Solved(row, p, layout, max_iter=1)
+    full = Solved(case, p, layout)
+    s = Solved(case, p, layout, max_iter=1)
     if full.result.iterations > 2:
         assert s.status is base.ITERATIONS and not s.status.converged
         assert "--max-iter" in s.status.advice
     assert s.result.iterations <= 2
-    assert s.f <= p.value(np.zeros_like(s.w)) * (1 + 1e-12)
+    assert s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
     assert s.f <= min(record["objective"] for record in s.result.history) * (1 + 1e-12)
     assert full.f <= s.certificate.primal * (1 + 1e-9)
     assert s.certificate.dual <= full.f * (1 + 1e-9)
@@ -158,9 +166,9 @@ def test_iteration_limit(row, path, layout, walk):
 
 @every_layout
 @every_path
-def test_time_limit(row, path, layout, walk):
-    walk(row, path)
-    s = Solved(row, PROBLEMS["tall-hard"], layout, max_seconds=1e-9)
+def test_time_limit(case, layout, walk):
+    walk(case)
+    s = Solved(case, PROBLEMS["tall-hard"], layout, max_seconds=1e-9)
     assert s.status is base.TIME or s.status.converged, "a run in one call ends before it can look at the clock"
     assert "--max-seconds" in base.TIME.advice
     assert np.all(np.isfinite(s.w)) and s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
@@ -169,11 +177,11 @@ def test_time_limit(row, path, layout, walk):
 
 @every_layout
 @every_path
-def test_interruption_before_the_first_step(row, path, layout, walk):
-    walk(row, path)
+def test_interruption_before_the_first_step(case, layout, walk):
+    walk(case)
     stop = StopFlag()
     stop.set = True
-    s = Solved(row, PROBLEMS["tall-hard"], layout, stop=stop)
+    s = Solved(case, PROBLEMS["tall-hard"], layout, stop=stop)
     assert s.status is base.INTERRUPTED or s.status.converged
     assert np.all(np.isfinite(s.w)) and s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
     assert s.result.history, "what prints the end of a run needs a record"
@@ -182,8 +190,8 @@ def test_interruption_before_the_first_step(row, path, layout, walk):
 @every_layout
 @pytest.mark.parametrize("moment", [0, 1, 2])
 @every_path
-def test_interruption_keeps_the_best_iterate(row, path, moment, layout, walk):
-    walk(row, path)
+def test_interruption_keeps_the_best_iterate(case, moment, layout, walk):
+    walk(case)
     for p in (PROBLEMS["tall-hard"], PROBLEMS["wide"]):
         stop, seen = StopFlag(), []
 
@@ -192,7 +200,7 @@ def test_interruption_keeps_the_best_iterate(row, path, moment, layout, walk):
             stop.set = record["iteration"] >= moment
 
         start = np.full(p.A.shape[1], 2.0)
-        s = Solved(row, p, layout, start=start, stop=stop, report=report)
+        s = Solved(case, p, layout, start=start, stop=stop, report=report)
         assert s.status is base.INTERRUPTED or s.status.converged
         if s.status is base.INTERRUPTED:
             assert len(seen) <= moment + 2
@@ -201,47 +209,69 @@ def test_interruption_keeps_the_best_iterate(row, path, moment, layout, walk):
 
 
 @every_row
-def test_extreme_costs(row):
+def test_extreme_costs(case):
     """From where w is almost 0 to where the hinge is almost hard."""
     for C in (1e-12, 1e-6, 1e6):
         p = reference.random_problem(9, 40, 6, C)
-        s = Solved(row, p, gap=1e-8)
+        s = Solved(case, p, gap=1e-8)
         assert s.status.converged, (C, s.status)
         assert s.certificate.gap <= 1e-8
 
 
-@every_path
-def test_paths_are_taken(row, path, monkeypatch, walk):
-    """Each path of a back end leads where its name says."""
-    if row.module != MFN:
-        pytest.skip("this back end has one path")
+@pytest.fixture
+def spy(monkeypatch):
+    """Have calls of a function noted in `spy.taken`, under a label or under what it makes of the arguments."""
+
+    def install(owner, name, label):
+        plain = getattr(owner, name)
+
+        def noted(*args, **options):
+            install.taken.add(label(args) if callable(label) else label)
+            return plain(*args, **options)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    install.taken = set()
+    return install
+
+
+@pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == MFN], ids=lambda case: case.id)
+def test_paths_of_mfn_are_taken(case, walk, spy):
+    """Each path leads where its name says."""
     from svmtool.problem.dual_passes import DualPasses
     from svmtool.problem.squared_hinge import SquaredHinge
     from svmtool.solvers import mfn
 
-    taken: list[str] = []
-
-    def spy(owner, name, label):
-        plain = getattr(owner, name)
-
-        def noted(self, *args, **options):
-            taken.append(label(args))
-            return plain(self, *args, **options)
-
-        monkeypatch.setattr(owner, name, noted)
-
-    spy(SquaredHinge, "small_newton", lambda args: "small")
-    spy(SquaredHinge, "sample", lambda args: "sampled")
-    spy(SquaredHinge, "hessian_product", lambda args: "products")
-    spy(DualPasses, "run", lambda args: "passes")
+    spy(SquaredHinge, "small_newton", "small")
+    spy(SquaredHinge, "sample", "sampled")
+    spy(SquaredHinge, "hessian_product", "products")
+    spy(DualPasses, "run", "passes")
     spy(mfn, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
-    walk(row, path)
-    assert Solved(row, PROBLEMS["tall-hard"]).status.converged
-    kinds = set(taken)
-    assert ("small" in kinds) == path.startswith("small")
-    assert ("sampled" in kinds) == path.endswith("sampled")
+    walk(case)
+    assert Solved(case, PROBLEMS["tall-hard"]).status.converged
+    assert ("small" in spy.taken) == case.path.startswith("small")
+    assert ("sampled" in spy.taken) == case.path.endswith("sampled")
     ends = {"features": "newton features", "rows": "newton rows", "products": "newton products", "passes": "passes"}
-    if not path.startswith("small"):
-        assert ends[path.partition("-")[0]] in kinds, kinds
-    if path == "products":
-        assert "products" in kinds
+    if not case.path.startswith("small"):
+        assert ends[case.path.partition("-")[0]] in spy.taken
+    if case.path == "products":
+        assert "products" in spy.taken
+
+
+@pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == ALM], ids=lambda case: case.id)
+def test_paths_of_alm_are_taken(case, walk, spy):
+    """Each path leads where its name says."""
+    from svmtool.problem.augmented import Augmented
+    from svmtool.problem.dual_passes import DualPasses
+    from svmtool.solvers import alm
+
+    spy(alm, "_small", "small")
+    spy(DualPasses, "run", "first passes")
+    spy(alm._Run, "multiplier_rounds", "rounds")
+    spy(Augmented, "hessian", "features")
+    spy(Augmented, "hessian_product", "products")
+    walk(case)
+    assert Solved(case, PROBLEMS["tall-easy" if case.path == "passes" else "tall-hard"]).status.converged
+    steps = {"first passes", "rounds"} if case.hinge else {"rounds"}
+    ends = {"small": {"small"}, "passes": {"first passes"}}
+    assert spy.taken == ends.get(case.path, steps | {case.path})

@@ -5,15 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
+from optima import minimiser, optimum
 from reference import csr_of, random_rows
 
-from svmtool.compiled import REGISTRY, dcd_loops, hinge_loops, row_loops, small_loops, solve_loops
+from svmtool.compiled import (
+    REGISTRY,
+    dcd_loops,
+    hinge_loops,
+    power_loops,
+    row_loops,
+    small_alm_loops,
+    small_loops,
+    solve_loops,
+)
 from svmtool.problem.dual_passes import CHUNK, DualPasses
-from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.rows import CsrRows
-from svmtool.solvers.base import Monitor, Rule
+from svmtool.problem.task import Task
+from svmtool.solvers.base import GAP, Monitor, Rule
 
-MODULES = (row_loops, hinge_loops, dcd_loops, small_loops, solve_loops)
+MODULES = (row_loops, hinge_loops, power_loops, dcd_loops, small_loops, small_alm_loops, solve_loops)
 SHAPES = [(0, 3), (1, 1), (7, 1), (12, 5), (40, 9), (3, 70)]
 every_shape = pytest.mark.parametrize("n, d", SHAPES, ids=lambda x: str(x))
 
@@ -175,39 +185,90 @@ def test_hinge_ray_and_add_scaled(n):
         close(moved, wanted)
 
 
-@pytest.mark.parametrize("n", [0, 1, 5, 200])
-def test_hinge_dual_terms(n):
+SMOOTHINGS = [
+    (1.0, 0.7, 1.0),
+    (1.0, 3.0, 2.0),
+    (1.0, 1e6, 1.0),
+    *((p, s, 1.0) for p in (1.3, 1.5, 1.7, 2.0) for s in (0.2, 50.0)),
+]
+every_smoothing = pytest.mark.parametrize("p, sigma, cap", SMOOTHINGS, ids=str)
+
+
+def slacks(n: int):
+    """rng, margins, targets, signs, costs and multipliers, some rows on a kink."""
     rng = np.random.default_rng(n)
-    z, cost, y = rng.normal(1.0, 1.0, n), rng.random(n) * (rng.random(n) < 0.9), rng.choice([-1.0, 1.0], n)
-    alpha, out = np.full(n, 9.0), np.zeros(3)
-    hinge_loops.hinge2_dual_terms(z, cost, y, alpha, out, 0, n)
-    slack = np.maximum(1.0 - z, 0.0)
-    close(alpha, 2.0 * cost * slack)
-    close(out, [np.sum(alpha), np.sum(cost * slack**2), np.sum(cost * slack**2)])
+    z, target = rng.normal(1.0, 1.0, n), 1.0 + 0.5 * rng.normal(size=n)
+    beta = rng.random(n) * (rng.random(n) < 0.5)
+    z[: n // 4] = target[: n // 4]
+    return rng, z, target, rng.choice([-1.0, 1.0], n), 0.1 + rng.random(n), beta
+
+
+@every_smoothing
+@pytest.mark.parametrize("n", [0, 1, 5, 200])
+def test_power_state(n, p, sigma, cap):
+    rng, z, target, y, cost, beta = slacks(n)
+    before = cost * (rng.random(n) < 0.5)
+    value, b, bend = reference.smoothed(target - z, beta, p, sigma, cap)
+    c_now = cost * bend / (sigma if p == 1.0 else 1.0)
+    conjugate = b * (b / p) ** (1.0 / (p - 1.0)) if p > 1.0 else 0.0 * b  # b^q / p^(q-1)
+    for lo, hi in halves(n):
+        u, c, change, sums = np.zeros(n), before.copy(), np.zeros(n), np.full(8, 9.0)
+        power_loops.power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi)
+        part = slice(lo, hi)
+        weighted = lambda x, part=part: float(cost[part] @ x[part])  # noqa: E731
+        loss = cap * np.maximum(target - z, 0.0) ** p
+        wanted = [value, loss, target * b, (b - beta) ** 2, conjugate]
+        np.testing.assert_allclose(sums[:5], [weighted(x) for x in wanted], rtol=1e-10, atol=1e-9)
+        assert sums[5] == np.count_nonzero(b[part] > 0) and sums[7] == np.count_nonzero(c_now[part] > 0)
+        assert sums[6] == np.count_nonzero(c[part] != before[part])
+        np.testing.assert_allclose(u[part], (-cost * b * y)[part], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(c[part], c_now[part], rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(change[part], (c - before)[part], rtol=1e-12, atol=1e-12)
+        assert not np.any(u[:lo]) and not np.any(u[hi:])
+
+
+@every_smoothing
+@pytest.mark.parametrize("n", [0, 1, 5, 200])
+def test_power_ray(n, p, sigma, cap):
+    rng, z, target, _, cost, beta = slacks(n)
+    dz = rng.normal(size=n)
+    for lo, hi in halves(n):
+        part = slice(lo, hi)
+        for t in (0.3, 4.0):
+            out = np.full(2, 9.0)
+            power_loops.power_ray(z, dz, target, cost, beta, out, t, p, sigma, cap, lo, hi)
+            _, b, bend = reference.smoothed((target - z - t * dz)[part], beta[part], p, sigma, cap)
+            wanted = [-float((cost * dz)[part] @ b), float((cost * dz * dz)[part] @ bend)]
+            np.testing.assert_allclose(out, wanted, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize("bias", [-1.0, 0.0, 1.5])
+@pytest.mark.parametrize("loss", ["hinge", "squared hinge"])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (9, 40)])
-def test_dcd_pass(n, d, bias):
+def test_dcd_pass(n, d, loss, bias):
     """Through DualPasses, which binds dcd_loops.dcd_pass(...): six passes with shrinking, row after row the same."""
-    p = reference.random_problem(5, max(n, 2), d, C=2.0, bias=bias)
-    objective = SquaredHinge(CsrRows(*csr_of(p.X), d, bias), p.y, p.cost)
-    objective.move(np.zeros(objective.d))
-    passes = DualPasses(objective, seed=3)
+    p = reference.random_problem(5, max(n, 2), d, C=2.0, bias=bias)._replace(loss=loss)
+    hinge = loss == "hinge"
+    diagonal = np.zeros(len(p.y)) if hinge else 0.5 / p.cost
+    upper = p.cost.copy() if hinge else np.full(len(p.y), np.inf)
+    passes = DualPasses(CsrRows(*csr_of(p.X), d, bias), p.y, diagonal, upper, 3)
     alpha, w, active = passes.alpha.copy(), passes.w.copy(), list(range(len(p.y)))
     shrunk = False
     for _ in range(6):
-        random, threshold = int(passes.state[1]), float(passes.limits[0])
+        random, (above, below) = int(passes.state[1]), passes.limits[:2].tolist()
         passes.run()
-        largest, smallest, active, random = reference.dcd_pass(
-            p.A, p.y, p.cost, alpha, w, active, threshold, random, CHUNK
+        largest, smallest, slack, active, random = reference.dcd_pass(
+            p.A, p.y, diagonal, upper, alpha, w, active, above, below, random, CHUNK
         )
-        close([passes.limits[1], passes.limits[2]], [largest, smallest])
+        close(passes.limits[2:4], [largest, smallest])
+        if hinge:
+            close(passes.limits[4], slack)
         assert [int(passes.state[0]), int(passes.state[1])] == [len(active), random]
         assert passes.active[: len(active)].tolist() == active
         close(passes.alpha, alpha)
         close(passes.w, w)
         close(passes.w, p.A.T @ (passes.alpha * p.y))
+        assert passes.dual_value() == pytest.approx(p.dual_value(alpha), rel=1e-12)
         assert passes.dual_value() <= p.value(passes.w) * (1 + 1e-12)
         shrunk |= not passes.complete
     assert shrunk or n != 12, "no row was shrunk away: the problem tests too little"
@@ -215,21 +276,25 @@ def test_dcd_pass(n, d, bias):
 
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
 def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, monkeypatch):
-    """small_loops.small_newton(...) against solvers/mfn.py with problem/objective.py: record by record."""
-    from svmtool.problem import objective as module
+    """small_loops.small_newton(...) against solvers/mfn.py with problem/squared_hinge.py: record by record."""
+    from svmtool.problem import squared_hinge
     from svmtool.solvers import mfn
 
     p = reference.random_problem(8, n, d, C)
+    task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost)
 
     def run():
-        objective = SquaredHinge(CsrRows(*csr_of(p.X), d), p.y, p.cost)
-        return objective, mfn.solve(objective, Monitor(), Rule(), np.full(d, 0.01))
+        return mfn.solve(task, Monitor(), Rule(), np.full(d, 0.01))
 
-    objective, small = run()
-    assert objective.small
-    monkeypatch.setattr(module, "SMALL_FEATURES", -1)
-    objective, plain = run()
-    assert not objective.small
+    assert squared_hinge.SquaredHinge(task.rows, p.y, p.cost).small
+    small = run()
+    monkeypatch.setattr(squared_hinge, "SMALL_FEATURES", -1)
+    plain = run()
+    same_steps(small, plain)
+    np.testing.assert_allclose(small.w, minimiser(p), rtol=1e-6, atol=1e-8)
+
+
+def same_steps(small, plain) -> None:
     assert small.status is plain.status
     assert len(small.history) == len(plain.history)
     for a, b in zip(small.history, plain.history, strict=True):
@@ -237,7 +302,26 @@ def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, monkeypatch):
         for name in ("objective", "bound", "step"):
             assert a[name] == pytest.approx(b[name], rel=1e-7, abs=1e-9)
     np.testing.assert_allclose(small.w, plain.w, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(small.w, reference.hinge2_minimiser(p), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("start", [None, 0.01], ids=["passes-first", "warm"])
+@pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
+def test_small_hinge_takes_the_steps_of_its_python_form(n, d, C, start, monkeypatch):
+    """small_alm_loops.small_hinge(...) against solvers/alm.py with problem/augmented.py: record by record."""
+    from svmtool.solvers import alm
+
+    p = reference.random_problem(8, n, d, C)._replace(loss="hinge")
+    task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost, p=1.0)
+
+    def run():
+        return alm.exact(task, Monitor(gap=1e-9), Rule(), None if start is None else np.full(d, start))
+
+    assert alm._is_small(task)
+    small = run()
+    monkeypatch.setattr(alm, "SMALL_FEATURES", -1)
+    same_steps(small, run())
+    assert small.status is GAP
+    assert p.value(small.w) <= optimum(p).value * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 40])

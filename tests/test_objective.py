@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import Problem, csr_of, hinge2_minimiser, random_problem, ray_minimiser
+from optima import Problem, minimiser
+from reference import csr_of, random_problem, ray_minimiser
 
 from svmtool.problem import rows as rows_module
-from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.problem.squared_hinge import SquaredHinge
 
 LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}
 BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, False), "free": (1.0, True)}
@@ -79,12 +80,12 @@ def test_ray_is_exact_and_advance_goes_there(case):
 
 def test_bound_is_below_the_optimum(case):
     p, f = case
-    best = p.value(hinge2_minimiser(p))
+    best = p.value(minimiser(p))
     for scale in (0.0, 0.1, 1.0):
         f.move(scale * np.random.default_rng(2).normal(size=f.d))
         f.gradient()
         assert 0.0 <= f.bound <= best * (1 + 1e-12)
-    f.move(hinge2_minimiser(p))
+    f.move(minimiser(p))
     f.gradient()
     assert f.bound == pytest.approx(0.0 if p.free else best, rel=1e-9)
 

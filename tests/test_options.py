@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svmtool import registry
 from svmtool.cli import options
 from svmtool.cli.options import atof, atoi, parse
 from svmtool.cli.train import main
@@ -113,9 +114,12 @@ def test_usage_is_shown(line, sentence, capsys):
 @pytest.mark.parametrize(
     "line, part",
     [
-        ("-s 3 d", "solver 3 (L2R_L1LOSS_SVC_DUAL) is not in this version: use -s 1, 2 or 40"),
+        ("-s 4 d", f"solver 4 (MCSVM_CS) is not in this version: use -s {registry.in_words(registry.SOLVERS)}"),
         ("-s2 -q d", "solver 0 (L2R_LR) is not in this version"),
-        ("-s abc d", "unknown solver type: abc: use -s 1, 2 or 40"),
+        ("-s 31 --loss-power 2.5 d", "--loss-power 2.5: wants a number from 1 to 2"),
+        ("-s 31 --loss-power nan d", "--loss-power nan: wants a number from 1 to 2"),
+        ("-s 2 --loss-power 1.5 d", "solver 2 (l2svc) does not honour --loss-power: use -s 31"),
+        ("-s abc d", f"unknown solver type: abc: use -s {registry.in_words(registry.SOLVERS)}"),
         ("-s 99999999999 d", "not an integer of 32 bits"),
         ("-w3000000000 1 d", "not an integer of 32 bits"),
         ("-t 0 d", "-t makes this a LIBSVM command line"),

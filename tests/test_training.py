@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import lzma
 import os
 import subprocess
@@ -11,14 +12,23 @@ import numpy as np
 import pytest
 from conftest import SHARED
 from in_process import trainer
-from reference import Problem, hinge2_minimiser, random_rows, table_of, text_of
+from optima import Problem, minimiser
+from reference import random_rows, table_of, text_of
+from solver_suite import TWO_CLASS
 
 from svmtool import registry
 from svmtool.formats import linear_model, svmlight
 from svmtool.settings import Settings
 from svmtool.training.pipeline import train
 
-every_number = pytest.mark.parametrize("number", [row.number for row in registry.SOLVERS])
+every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
+
+
+def posed(number: int, p: Problem) -> Problem:
+    """The problem with the loss of this -s; --loss-power at its default."""
+    return p._replace(loss=registry.find(number).loss, power=2.0)
+
+
 EXACT = Settings(solver=40, gap=1e-12, solver_given=True)
 
 
@@ -81,7 +91,7 @@ def test_one_against_the_rest_with_weights_for_the_positives_only(number):
     done = train(table_of(X, y), settings)
     for k, (label, factor) in enumerate([(3, 1.0), (1, 5.0), (2, 0.5)]):
         cost = np.where(y == label, 2.0 * factor, 2.0)
-        w = hinge2_minimiser(Problem(X, np.where(y == label, 1.0, -1.0), cost, 1.0))
+        w = minimiser(posed(number, Problem(X, np.where(y == label, 1.0, -1.0), cost, 1.0)))
         np.testing.assert_allclose(done.model.W[:, k], w, atol=1e-5)
 
 
@@ -90,7 +100,7 @@ def test_two_classes_weighted_on_both_sides(number):
     X, y = made(3, [-1, 1])
     settings = EXACT._replace(solver=number, class_weights=((1, 3.0), (-1, 0.2)))
     done = train(table_of(X, y), settings)
-    w = hinge2_minimiser(Problem(X, y, np.where(y > 0, 3.0, 0.2)))
+    w = minimiser(posed(number, Problem(X, y, np.where(y > 0, 3.0, 0.2))))
     np.testing.assert_allclose(done.model.W[:, 0], w, atol=1e-5)
 
 
@@ -135,7 +145,7 @@ def test_rows_of_weight_zero_or_below_leave_the_training_set(svm_train, here):
     assert svm_train("-q", "--gap", "1e-12", "-W", "w", "d", "m", data=text_of(X, y)) == (0, "", "")
     kept = weights > 0
     assert model().labels == (1, -1)
-    np.testing.assert_allclose(model().W[:, 0], hinge2_minimiser(Problem(X[kept], y[kept], weights[kept])), atol=1e-5)
+    np.testing.assert_allclose(model().W[:, 0], minimiser(Problem(X[kept], y[kept], weights[kept])), atol=1e-5)
 
 
 def test_all_rows_of_weight_zero(svm_train, here):
@@ -157,12 +167,12 @@ def test_faulty_weight_files_are_refused(text, svm_train, here):
 @pytest.mark.parametrize("labels", [[1, -1], [1, 2, 3]], ids=str)
 def test_class_weight_zero(number, labels, svm_train):
     X, y = made(6, labels)
-    status, _, err = svm_train("-s", number, "-w1", 0, "d", "m", data=text_of(X, y))
+    status, _, err = svm_train("-s", number, "--gap", "1e-8", "-w1", 0, "d", "m", data=text_of(X, y))
     assert (status, err) == (0, "")
     W = model().W
     assert np.all(np.isfinite(W))
     rest = Problem(X, np.where(y == 1, 1.0, -1.0), np.where(y == 1, 0.0, 1.0))
-    np.testing.assert_allclose(W[:, 0], hinge2_minimiser(rest), atol=1e-2)
+    np.testing.assert_allclose(W[:, 0], minimiser(posed(number, rest)), atol=1e-2)
 
 
 def test_weight_of_a_class_that_is_not_there(svm_train):
@@ -191,11 +201,18 @@ def test_warm_start_at_the_answer_takes_one_look(number, labels, bias, svm_train
     assert svm_train(*common, "d", "first", data=text_of(X, y))[0] == 0
     status, _, _ = svm_train(*common, "-i", "first", "--solver-log", "log", "d", "again")
     assert status == 0
-    assert '"iteration": 1' not in (here / "log").read_text(), "the start was good enough"
-    assert np.array_equal(model("again").W, model("first").W)
+    kink = registry.find(number).loss == "hinge"  # there weights leave open what multipliers rows on the margin have
+    if not kink:
+        assert '"iteration": 1' not in (here / "log").read_text(), "the start was good enough"
+        assert np.array_equal(model("again").W, model("first").W)
+    np.testing.assert_allclose(model("again").W, model("first").W, atol=1e-2)
     # the same rows from the last to the first: another order of labels
     assert svm_train(*common, "-i", "first", "--solver-log", "log", "d", "m", data=text_of(X[::-1], y[::-1]))[0] == 0
-    assert '"iteration": 1' not in (here / "log").read_text()
+    log = [json.loads(line) for line in (here / "log").read_text().splitlines()]
+    assert kink or all(record["iteration"] == 0 for record in log)
+    for label in {record.get("label") for record in log}:
+        values = [record["objective"] for record in log if record.get("label") == label]
+        assert values[0] <= values[-1] * (1 + 2e-7), "the start was the answer"
     for k, label in enumerate(model("m").labels if len(labels) > 2 else ()):
         column = model("first").labels.index(label)
         assert np.array_equal(model("m").W[:, k], model("first").W[:, column])
@@ -324,7 +341,7 @@ def test_no_worse_than_the_oracle_on_real_rows(name, number, here):
     (here / "d").write_bytes(real(name, min(SETS[name], 1000) if name != "mnist.scale" else 100))
     table = svmlight.read("d")
     loose = train(table, Settings(solver=number, solver_given=True))
-    exact = train(svmlight.read("d"), EXACT)
+    exact = train(svmlight.read("d"), EXACT._replace(solver=number))
     best = exact.certificate.dual
     assert exact.certificate.gap <= 1e-7 and loose.status.converged
     assert loose.certificate.dual <= exact.certificate.primal * (1 + 1e-9)

@@ -94,6 +94,16 @@ def _positive(name: str, text: str) -> float:
     return value
 
 
+def _power(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1 <= value <= 2:
+        raise SvmtoolError(f"ERROR: {name} {text}: wants a number from 1 to 2")
+    return value
+
+
 def _file(name: str, text: str) -> str:
     if not text:
         raise SvmtoolError(f"ERROR: {name}: wants a file name")
@@ -104,6 +114,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--weights": LongOption("weights", "FILE", _file, "cost factors, one number for each row of the data", "W"),
     "--initial-model": LongOption("initial_model", "FILE", _file, "start from this model", "i"),
     "--gap": LongOption("gap", "G", _positive, "stop at this certified relative duality gap instead of by -e"),
+    "--loss-power": LongOption("loss_power", "P", _power, "the power of the hinge in the loss, 1 to 2 (default 2)"),
     "--max-seconds": LongOption("max_seconds", "T", _positive, "stop after T seconds with the best model so far"),
     "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
     "--seed": LongOption("seed", "N", _whole(0), "another random order, of folds too (default: LIBLINEAR's folds)"),

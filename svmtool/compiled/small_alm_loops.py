@@ -13,7 +13,7 @@ from svmtool.compiled.small_loops import dot
 from svmtool.compiled.solve_loops import cholesky_in_place
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
-EXACT, FLAT = 1e-12, 1e-13  # as in alm.py
+EXACT, FLAT, FLAT_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm.py
 CHUNK = np.uint64(16)  # as in dual_passes.py
 
 
@@ -175,6 +175,7 @@ def small_hinge(
     for i in range(rows):
         z[i] = y[i] * row_dot(indices, values, v, indptr[i], indptr[i + ONE])
     flat = 0
+    idle = 0
     smallest = np.inf
     lowest = np.inf
     t = 0.0
@@ -192,7 +193,7 @@ def small_hinge(
                 for k in range(indptr[i], indptr[i + ONE]):
                     g[indices[k]] += u[i] * values[k]
         square = dot(g, g)
-        shrink = min(1.0, max(sums[2], 0.0) / square) if square > 0.0 else 0.0
+        shrink = 1.0 if sums[2] >= square else max(sums[2], 0.0) / square
         bound = shrink * (sums[2] - 0.5 * shrink * square)
         for j in range(d):
             g[j] += v[j]
@@ -216,10 +217,12 @@ def small_hinge(
         if left <= EXACT:
             code = 1
             break
-        flat = 0 if left < 0.999 * smallest or phi < lowest - FLAT * abs(phi) else flat + 1
+        better = left < 0.999 * smallest
+        flat = 0 if better or (not first and phi < lowest - FLAT * abs(phi)) else flat + 1
+        idle = 0 if better else (idle + 1 if first else idle)
         smallest = min(left, smallest)
-        lowest = min(phi, lowest)
-        if flat >= 12:
+        lowest = phi if first else min(phi, lowest)
+        if flat >= FLAT_STEPS or idle >= IDLE_ROUNDS:
             code = 4
             break
         if records > most:
@@ -231,7 +234,6 @@ def small_hinge(
                 beta[i] = -u[i] * y[i] / cost[i]
             sigma = min(sigma * growth, 1e8)
             first = True
-            lowest = np.inf
             continue
         first = False
         for j in range(d * d):

@@ -21,12 +21,8 @@ from svmtool.problem.objective import Objective
 from svmtool.problem.rows import CsrRows, Rows
 
 SUMS = 8
-
-
-def _best_shrunk(linear: float, quadratic: float) -> float:
-    """max over 0 <= s <= 1 of  s linear - s^2 quadratic / 2."""
-    s = 1.0 if linear >= quadratic else max(linear, 0.0) / quadratic
-    return s * (linear - 0.5 * s * quadratic)
+REGULAR = 1e-12  # free bias: its curvature where no row has any
+BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
 
 class Augmented(Objective):
@@ -71,34 +67,46 @@ class Augmented(Objective):
         self.primal = self._loss + 0.5 * float(self.w @ self.regular(self.w))
         return smooth
 
+    def gradient(self) -> tuple[float, np.ndarray]:
+        f, g = super().gradient()
+        if self.free_bias:
+            self.bound = self._free_bound()
+        return f, g
+
+    def _free_bound(self) -> float:
+        """A lower bound of min f under a free bias: sum_i a_i y_i = 0 by shrinking the heavier side.
+
+        It costs a product, and early on the sides are too far apart for it to be worth one.  A dual point's
+        conjugates fall as it shrinks: those of the slopes as they were are an upper bound.
+        """
+        positive = self.y > 0.0
+        up, down = -float(np.sum(self.u, where=positive)), float(np.sum(self.u, where=~positive))
+        if not min(up, down) > BALANCED * max(up, down):
+            return 0.0
+        u = self.u * np.where(positive, min(1.0, down / up), min(1.0, up / down))
+        g = self.rows.transpose_product(u)
+        g[-1] = 0.0
+        self._linear = -float((self.target * self.y) @ u)
+        return max(self._dual_bound(g, 0.0), 0.0)
+
+    def hessian_product(self, v: np.ndarray) -> np.ndarray:
+        g = super().hessian_product(v)
+        if self.free_bias:  # keeps the matrix regular where no row has curvature
+            g[-1] += REGULAR * v[-1]
+        return g
+
     def _along(self, t: float) -> None:
         self._ray_loop(t, self.p, self.sigma, self.cap, 0, self.n)
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
-        return _best_shrunk(self._linear, float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate)
+        quadratic = float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate
+        shrink = 1.0 if self._linear >= quadratic else max(self._linear, 0.0) / quadratic
+        return shrink * (self._linear - 0.5 * shrink * quadratic)
 
     def primal_value(self) -> float:
         self.value()
         return self.primal
-
-    def _curved(self, b: np.ndarray) -> float:
-        """2 sum C l*(b), l* the loss's conjugate: at most quadratic in b."""
-        if self.p == 1.0:
-            return 0.0
-        return 2.0 * (self.p - 1.0) * float(self.cost @ (b / self.p) ** (self.p / (self.p - 1.0)))
-
-    def _balanced_bound(self) -> float:
-        # the slopes of the heavier side are scaled down until sum alpha_i y_i = 0
-        b, positive = self.slopes(), self.y > 0
-        up, down = float(self.cost[positive] @ b[positive]), float(self.cost[~positive] @ b[~positive])
-        if min(up, down) <= 0.0:
-            return 0.0
-        b[positive] *= min(1.0, down / up)
-        b[~positive] *= min(1.0, up / down)
-        alpha = self.cost * b
-        v = self.regular(self.rows.transpose_product(alpha * self.y))
-        return _best_shrunk(float(self.target @ alpha), float(v @ v) + self._curved(b))
 
     def active_rows(self) -> np.ndarray:
         """Numbers of the rows with curvature (p = 1: strictly between their ends), i8."""
@@ -147,6 +155,10 @@ class Augmented(Objective):
         largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
         return max(largest - smallest, largest, -smallest)
 
+    def start_multipliers(self) -> None:
+        """beta <- the slopes of the loss at w, which are the multipliers if w is the answer; p > 1."""
+        self.beta[:] = self.p * np.maximum(self.target - self.z, 0.0) ** (self.p - 1.0)
+
     def accept(self) -> None:
         """Multiplier step, Eq. 9: beta <- b."""
         np.multiply(self.u, self.y, out=self.beta)
@@ -169,9 +181,6 @@ class ModifiedHuber(Augmented):
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         return self._linear - 0.5 * float(g @ g) - 0.5 * self.moved
-
-    def _curved(self, b: np.ndarray) -> float:
-        return float(self.cost @ (b * b))
 
     def value_at_zero(self) -> float:
         """f(0)."""

@@ -16,6 +16,8 @@ import numpy as np
 from svmtool.problem.losses import Loss
 from svmtool.problem.rows import Rows
 
+TINY = 1e-20  # multipliers per unit of cost that are nothing: their powers would leave the range of numbers
+
 
 def relative_gap(primal: float, dual: float) -> float:
     """(P - D) / P; 0 for a primal value of 0, nan where P is no number."""
@@ -72,9 +74,9 @@ class Judge:
         cost, y = self.cost, self.y
         if not self.all_used:
             a = np.where(cost > 0, a, 0.0)
-        zero = a <= 0.0
-        top = a >= cost * self.loss.cap if self.loss.cap < np.inf else np.zeros(len(a), bool)
-        if self.free_bias:  # rows at an end stay there in the eyes of KKT, whatever the balance takes from them
+        bounded = self.loss.cap < np.inf
+        at_zero, at_cap = a <= 0, a >= cost * self.loss.cap if bounded else np.zeros(len(a), bool)
+        if self.free_bias:
             a = _balance(a, y)
         v = self.rows.transpose_product(a * y)
         if self.free_bias:
@@ -83,16 +85,18 @@ class Judge:
         largest = float(b.max(initial=0.0))
         room = self.loss.cap / largest if largest > 0 else np.inf
         linear = float(np.sum(self.target * a))
-        dual = _best_multiple(linear, float(v @ v), float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
+        dual = 0.0
+        if largest > TINY:
+            dual = _best_multiple(linear, float(v @ v), float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
 
         g = self.loss.conjugate_slope(b) - self._slack(v)
         if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
-            free = ~(zero | top)
+            free = ~(at_zero | at_cap)
             if np.any(free):
                 g += y * (-float(np.median((g * y)[free])))
         violation = np.abs(g)
-        np.maximum(-g, 0.0, out=violation, where=zero)
-        np.maximum(g, 0.0, out=violation, where=top)
+        np.maximum(-g, 0.0, out=violation, where=at_zero)
+        np.maximum(g, 0.0, out=violation, where=at_cap)
         if not self.all_used:
             violation = violation[cost > 0]
         return dual, float(violation.max(initial=0.0))
@@ -110,9 +114,10 @@ def _best_multiple(linear: float, square: float, conjugate: float, degree: float
     def slope(s: float) -> float:
         return linear - s * square - degree * s ** (degree - 1.0) * conjugate
 
-    low, high = 0.0, min(room, 1.0)
-    while slope(high) > 0 and high < room:
-        low, high = high, min(2.0 * high, room)
+    # each of the two terms alone ends the climb
+    low, high = 0.0, min(room, linear / square if square > 0 else np.inf)
+    if conjugate > 0:
+        high = min(high, (linear / (degree * conjugate)) ** (1.0 / (degree - 1.0)))
     for _ in range(100):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if slope(middle) > 0 else (low, middle)

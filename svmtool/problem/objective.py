@@ -66,10 +66,6 @@ class Objective:
         """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
         raise NotImplementedError
 
-    def _balanced_bound(self) -> float:
-        """The same for a free bias, whose dual asks for sum alpha_i y_i = 0 besides; 0 where a loss does not tell."""
-        return 0.0
-
     def regular(self, w: np.ndarray) -> np.ndarray:
         """R w."""
         if not self.free_bias:
@@ -100,7 +96,7 @@ class Objective:
         """f and its gradient (length d) at w."""
         loss = self._classify()
         g = self.rows.transpose_product(self.u)
-        self.bound = self._balanced_bound() if self.free_bias else self._dual_bound(g, loss)
+        self.bound = 0.0 if self.free_bias else self._dual_bound(g, loss)
         inner = self.regular(self.w)
         g += inner
         return 0.5 * float(self.w @ inner) + loss, g
@@ -142,8 +138,6 @@ class Objective:
         g = self.rows.curvature_product(self.c, v)
         g *= self.scale
         g += self.regular(v)
-        if self.free_bias and not self.active:
-            g[-1] = 1e-12 * v[-1]  # as in the diagonal: a direction without curvature would have no end
         return g
 
     def hessian_diagonal(self) -> np.ndarray:

@@ -38,7 +38,8 @@ INNER = 0.3  # a round ends when the gradient is this small beside the way the m
 SURE = 1e-6  # certified gap at which -e may end a run
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word
+FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word ...
+IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
@@ -53,6 +54,8 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         return _small(task, monitor, rule, start, seed)
     objective = Augmented(task.rows, task.y, task.cost, task.p, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
+    if start is not None and task.p > 1.0:
+        objective.start_multipliers()
     objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD
     run = _Run(objective, monitor, rule)
     if (
@@ -154,7 +157,7 @@ class _Run:
     def multiplier_rounds(self) -> Status:
         """Newton steps and multiplier steps until the gap is as small as asked for."""
         o, monitor = self.objective, self.monitor
-        cg, t, flat, first = 0, 0.0, 0, True
+        cg, t, flat, idle, first = 0, 0.0, 0, 0, True
         smallest = lowest = np.inf
         while True:
             f, g = o.gradient()
@@ -164,15 +167,17 @@ class _Run:
             )
             gap = relative_gap(self.primal, self.dual)
             if status is None:
-                flat = 0 if gap < 0.999 * smallest or f < lowest - FLAT * abs(f) else flat + 1
-                smallest, lowest = min(gap, smallest), min(f, lowest)
-                status = self._end(gap, flat)
+                better = gap < 0.999 * smallest
+                flat = 0 if better or (not first and f < lowest - FLAT * abs(f)) else flat + 1
+                idle = 0 if better else idle + first
+                smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
+                status = self._end(gap, flat >= FLAT_STEPS or idle >= IDLE_ROUNDS)
             if status is not None:
                 return status
             if not first and float(g @ g) <= INNER * INNER * o.moved / o.sigma:
                 o.accept()
                 o.sigma = min(o.sigma * GROWTH, SIGMA_MOST)
-                first, lowest = True, np.inf
+                first = True
                 continue
             first = False
             if o.d <= GRAM_BELOW:
@@ -194,7 +199,7 @@ class _Run:
         if o.bound > self.dual:
             self.dual, self.best_alpha = o.bound, o.dual_point()
 
-    def _end(self, gap: float, flat: int) -> Status | None:
+    def _end(self, gap: float, flat: bool) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
         if gap <= EXACT:
             return base.OPTIMAL
@@ -202,6 +207,6 @@ class _Run:
             if self.objective.projected_spread(self.best_alpha) <= self.rule.projected:
                 return base.RULE
             self.sure *= 0.1
-        if flat >= FLAT_STEPS:
+        if flat:
             return base.OPTIMAL if gap <= ROUNDED else base.PRECISION
         return None

@@ -1,0 +1,209 @@
+"""Two-class problems in dense numbers and their optima: slow, obvious, and proved by their own duality gap.
+
+    f(w) = 1/2 w'Rw + sum_i C_i l(1 - y_i a_i.w)     a_i = (x_i, bias)
+
+R is the identity; for a free bias its last entry is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+PROVED = 1e-12  # relative gap that an optimum must have
+
+
+class Loss(NamedTuple):
+    """l(xi), its slope and curvature, and its conjugate l*(b) on [0, cap] with slope and curvature; all of arrays."""
+
+    value: Callable
+    slope: Callable
+    curvature: Callable
+    conjugate: Callable
+    conjugate_slope: Callable
+    conjugate_curvature: Callable
+    cap: float = np.inf
+
+
+def _power(p: float) -> Loss:
+    """max(0, xi)^p; q is the conjugate exponent."""
+    if p == 1.0:
+        return Loss(
+            lambda xi: np.maximum(xi, 0.0),
+            lambda xi: 1.0 * (xi > 0),
+            np.zeros_like, np.zeros_like, np.zeros_like, np.zeros_like, 1.0,
+        )  # fmt: skip
+    q = p / (p - 1.0)
+    return Loss(
+        lambda xi: np.maximum(xi, 0.0) ** p,
+        lambda xi: p * np.maximum(xi, 0.0) ** (p - 1.0),
+        lambda xi: np.where(xi > 0, p * (p - 1.0) * np.abs(xi) ** (p - 2.0), 0.0),
+        lambda b: (p - 1.0) * (b / p) ** q,
+        lambda b: (b / p) ** (q - 1.0),
+        lambda b: (q - 1.0) / p * (b / p) ** (q - 2.0),
+    )
+
+
+_HUBER = Loss(
+    lambda xi: np.where(xi < 2.0, 0.5 * np.maximum(xi, 0.0) ** 2, 2.0 * (xi - 1.0)),
+    lambda xi: np.clip(xi, 0.0, 2.0),
+    lambda xi: 1.0 * ((xi > 0) & (xi < 2.0)),
+    lambda b: 0.5 * b * b,
+    lambda b: b,
+    np.ones_like,
+    2.0,
+)
+
+# What a registry row's `loss` stands for; `power` matters where the row leaves it open.
+LOSSES: dict[str, Callable[[float], Loss]] = {
+    "squared hinge": lambda power: _power(2.0),
+    "hinge": lambda power: _power(1.0),
+    "Lp hinge": _power,
+    "modified Huber": lambda power: _HUBER,
+}
+
+
+class Problem(NamedTuple):
+    """A two-class problem: X f8[n, d] without the bias feature, y +-1, cost C_i >= 0, and which loss."""
+
+    X: np.ndarray
+    y: np.ndarray
+    cost: np.ndarray
+    bias: float = -1.0
+    free: bool = False
+    loss: str = "squared hinge"
+    power: float = 2.0
+
+    @property
+    def l(self) -> Loss:  # noqa: E743  the letter of the formula
+        return LOSSES[self.loss](self.power)
+
+    @property
+    def A(self) -> np.ndarray:
+        """X with the bias feature."""
+        if self.bias < 0:
+            return self.X
+        return np.hstack([self.X, np.full((len(self.X), 1), self.bias)])
+
+    @property
+    def R(self) -> np.ndarray:
+        """The diagonal of the regulariser."""
+        R = np.ones(self.A.shape[1])
+        if self.free:
+            R[-1] = 0.0
+        return R
+
+    def slack(self, w: np.ndarray) -> np.ndarray:
+        return 1.0 - self.y * (self.A @ w)
+
+    def value(self, w: np.ndarray) -> float:
+        return 0.5 * float(w @ (self.R * w)) + float(self.cost @ self.l.value(self.slack(w)))
+
+    def gradient(self, w: np.ndarray) -> np.ndarray:
+        """The gradient of f; a subgradient on the kink of a hinge."""
+        return self.R * w - self.A.T @ (self.y * self.dual_point(w))
+
+    def hessian(self, w: np.ndarray) -> np.ndarray:
+        return np.diag(self.R) + self.A.T @ ((self.cost * self.l.curvature(self.slack(w)))[:, None] * self.A)
+
+    def dual_point(self, w: np.ndarray) -> np.ndarray:
+        """The slopes C_i l'(xi_i): the dual's maximiser at the minimiser, but for rows on a kink."""
+        return self.cost * self.l.slope(self.slack(w))
+
+    def projected_gradients(self, a: np.ndarray) -> np.ndarray:
+        """Of the minimised dual at 0 <= a <= C cap: 0 where a row wants to stay, and where its end holds it."""
+        g = self.l.conjugate_slope(a / self.cost) - self.slack(self.weights(a))
+        g = np.where(a > 0, g, np.minimum(g, 0.0))
+        return np.where(a < self.cost * self.l.cap, g, np.maximum(g, 0.0))
+
+    def weights(self, a: np.ndarray) -> np.ndarray:
+        """sum_i a_i y_i a_i, a free bias left 0."""
+        return self.R * (self.A.T @ (a * self.y))
+
+    def dual_value(self, a: np.ndarray) -> float:
+        """D(a): no larger than the optimum for 0 <= a <= C cap (cost > 0 everywhere; sum a y = 0 for a free bias)."""
+        v = self.weights(a)
+        return float(np.sum(a)) - 0.5 * float(v @ v) - float(self.cost @ self.l.conjugate(a / self.cost))
+
+
+class Optimum(NamedTuple):
+    """The minimiser w, the dual's maximiser a (0 where the cost is 0), and the value that both agree on."""
+
+    w: np.ndarray
+    a: np.ndarray
+    value: float
+
+
+_known: dict[tuple, Optimum] = {}
+
+
+def optimum(p: Problem) -> Optimum:
+    """The optimum of any loss, to a relative gap of PROVED; found once for each problem."""
+    key = (*(part.tobytes() + bytes(str(part.shape), "ascii") for part in p[:3]), *p[3:])
+    if key not in _known:
+        _known[key] = _found(p)
+    return _known[key]
+
+
+def minimiser(p: Problem) -> np.ndarray:
+    return optimum(p).w.copy()
+
+
+def _found(p: Problem) -> Optimum:
+    used = np.flatnonzero(p.cost > 0)
+    a = np.zeros(len(p.y))
+    if len(used) < len(p.y):
+        part = optimum(p._replace(X=p.X[used], y=p.y[used], cost=p.cost[used]))
+        a[used] = part.a
+        return Optimum(part.w, a, part.value)
+    if p.free and len(set(p.y)) < 2:  # the bias alone satisfies all rows
+        return Optimum(np.append(np.zeros(p.X.shape[1]), p.y[:1] / p.bias), a, 0.0)
+    best = Optimum(np.zeros(p.A.shape[1]), a, np.inf)
+    for w, a in _interior_points(p):
+        feasible = not p.free or abs(float(a @ p.y)) <= 1e-13 * float(np.sum(a))
+        if feasible and p.value(w) - p.dual_value(a) < best.value - p.dual_value(best.a):
+            best = Optimum(w, a, p.value(w))
+    assert best.value - p.dual_value(best.a) <= PROVED * best.value, "the oracle itself failed"
+    return best
+
+
+def _interior_points(p: Problem, rounds: int = 60):
+    """Primal-dual interior point steps on the dual: pairs of weights and a dual point, ever closer to the optimum.
+
+        min 1/2 a'Ka - 1'a + sum C_i l*(a_i / C_i)   with 0 <= a_i <= U_i, and sum a_i y_i = 0 for a free bias
+
+    whose multiplier is the bias; s and r are the multipliers of the lower and the upper ends.
+    """
+    n, y, C, l = len(p.y), p.y, p.cost, p.l  # noqa: E741
+    Z = (p.A * p.R) * y[:, None]
+    K = Z @ Z.T
+    bounded = np.isfinite(l.cap)
+    a = 0.5 * C * min(l.cap, 1.0)
+    room = C * l.cap - a if bounded else np.ones(n)  # U - a
+    s, r, bias = np.ones(n), np.full(n, float(bounded)), 0.0
+    for _ in range(rounds):
+        mu = 0.1 * float(a @ s + room @ r) / (2 * n if bounded else n)
+        pull = K @ a - 1.0 + l.conjugate_slope(a / C) + bias * y
+        M = np.zeros((n + 1, n + 1))
+        M[:n, :n] = K + np.diag(l.conjugate_curvature(a / C) / C + s / a + r / room)
+        M[:n, n] = M[n, :n] = y if p.free else 0.0
+        M[n, n] = 0.0 if p.free else 1.0
+        right = np.append(-pull + mu / a - (mu / room if bounded else 0.0), -float(a @ y) if p.free else 0.0)
+        step = np.linalg.solve(M, right)
+        da, db = step[:n], step[n]
+        ds = mu / a - s - s / a * da
+        dr = mu / room - r + r / room * da if bounded else np.zeros(n)
+        t = 1.0
+        for at, change in ((a, da), (s, ds), (room, -da if bounded else 0 * da), (r, dr)):
+            falls = change < 0
+            t = min(t, 0.99 * float(np.min(-at[falls] / change[falls], initial=np.inf)))
+        a, s, r, bias = a + t * da, s + t * ds, r + t * dr, bias + t * db
+        room = room - t * da if bounded else room
+        ended = np.where(s > a / C, 0.0, a)  # a row is at the end whose multiplier is larger than its way there
+        ended = np.where(r > room / C, C * l.cap, ended) if bounded else ended
+        w = p.weights(ended)
+        if p.free:
+            w[-1] = bias / p.bias
+        yield w, ended
