@@ -42,9 +42,11 @@ class Solver(NamedTuple):
 
 OBEYED_BY_ALL = frozenset({"-s", "-c", "-B", "-w", "-v", "-q", "--threads", "--stratified", "--strict"})
 
-_MFN = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
-_MFN += "JMLR 6 (2005) 341-361: algorithm L2-SVM-MFN (Appendix A), dual solution of Section 4.7"
+_MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
+_MFN_PAPER += "JMLR 6 (2005) 341-361: "
+_MFN = _MFN_PAPER + "algorithm L2-SVM-MFN (Appendix A), dual solution of Section 4.7"
 _SQUARED_HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
+_HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
 _BIAS = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
 _ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
 _ALM += "ICML 2014: "
@@ -111,7 +113,7 @@ SOLVERS: tuple[Solver, ...] = (
         module="svmtool.solvers.alm",
         entry="exact",
         help="L2-regularized L1-loss support vector classification (dual)",
-        objective="min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)",
+        objective=_HINGE,
         task="classification",
         loss="hinge",
         regulariser="1/2 |w|^2",
@@ -188,6 +190,48 @@ SOLVERS: tuple[Solver, ...] = (
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops as -s 2 does",
         honours=_RUN_OPTIONS | {"-R", "-C"},
         paper=_MFN,
+    ),
+    Solver(
+        number=41,
+        name="mfn-huber",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.mfn_huber",
+        entry="solve",
+        help="L2-regularized modified Huber loss classification to a certified gap",
+        objective="min over w of  1/2 |w|^2 + sum_i C_i L(1 - y_i w.x_i), L(t) = 0 for t <= 0, t^2/2 for t < 2, "
+        "2 (t - 1) beyond",
+        task="classification",
+        loss="modified Huber",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        eps_default=None,
+        gap_default=1e-6,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops by the rule "
+        "of -s 2 on this objective's gradient",
+        honours=_RUN_OPTIONS | {"-R"},
+        paper=_MFN_PAPER + "modified Huber loss of Section 6",
+    ),
+    Solver(
+        number=42,
+        name="mfn-l1",
+        word="L2R_L1LOSS_SVC_DUAL",
+        module="svmtool.solvers.mfn_l1",
+        entry="solve",
+        help="L2-regularized L1-loss support vector classification by continuation to a certified gap",
+        objective=_HINGE,
+        task="classification",
+        loss="hinge",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        eps_default=None,
+        gap_default=1e-6,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",
+        honours=(_RUN_OPTIONS | {"-R"}) - {"-e"},
+        paper=_MFN_PAPER + "hinge as the limit of Huber's loss, Section 6",
     ),
 )
 

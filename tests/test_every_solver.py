@@ -246,7 +246,7 @@ def test_paths_of_mfn_are_taken(case, walk, spy):
     spy(SquaredHinge, "sample", "sampled")
     spy(SquaredHinge, "hessian_product", "products")
     spy(DualPasses, "run", "passes")
-    spy(mfn, "_newton", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
+    spy(mfn, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
     walk(case)
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     assert ("small" in spy.taken) == case.path.startswith("small")

@@ -47,8 +47,8 @@ def state_of_slacks(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap,
 
     u_i = -C_i b_i y_i; c_i = C_i for p = 1 where 0 < b_i < cap (else 0; the factor sigma is left out), C_i db_i/dt
     for p > 1; change_i = new c_i - old c_i.  sums = sum C (smoothed loss), sum C l(xi), sum C target b,
-    sum C (b - beta)^2, sum C b^q / p^(q-1), rows with b > 0, rows whose c changed, rows with c > 0; q = p / (p - 1)
-    belongs to the dual, and with p = 1 that sum is left 0.
+    sum C (b - beta)^2, sum C b^q / p^(q-1), rows with b > 0, rows whose c changed (p = 1: or whose b went from one end
+    to the other, by u as it was), rows with c > 0; q = p / (p - 1) belongs to the dual, and with p = 1 that sum is 0.
     """
     smooth = 0.0
     loss = 0.0
@@ -70,9 +70,9 @@ def state_of_slacks(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap,
             linear += cost[i] * target[i] * b
             moved += cost[i] * step * step
             support += 1.0 if b > 0.0 else 0.0
+            changed += 1.0 if now != c[i] or (b > 0.0) != (u[i] != 0.0) else 0.0  # or from one end to the other
             u[i] = -cost[i] * b * y[i]
             active += 1.0 if now != 0.0 else 0.0
-            changed += 1.0 if now != c[i] else 0.0
             change[i] = now - c[i]
             c[i] = now
     elif p == 2.0:

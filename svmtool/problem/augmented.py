@@ -116,23 +116,41 @@ class Augmented(Objective):
 
     @property
     def rows_side(self) -> bool:
-        """Whether `direction_from_rows` can be used: sparse rows, a regularised bias or none."""
+        \"\"\"Whether `face` can be used: sparse rows, a regularised bias or none.\"\"\"
         return isinstance(self.rows, CsrRows) and not self.free_bias
 
-    def direction_from_rows(self, g: np.ndarray) -> np.ndarray:
-        """H^-1 g from the side of the active rows, where those are fewer than the features (Woodbury's identity).
+    def primal_value(self) -> float:
+        self.value()
+        return self.primal
 
-        H = I + X'DX over active rows, D_i = scale c_i:  H^-1 g = g - X'(D^-1 + XX')^-1 X g.
+    def active_rows(self) -> np.ndarray:
+        """Numbers of the rows with curvature (p = 1: strictly between their ends), i8."""
+        return np.flatnonzero(self.c)
+
+    def face(self, used: np.ndarray) -> np.ndarray:
+        """The minimiser of the quadratic that phi is (p = 1) with rows `used` (i8) between their ends, from their side.
+
+        The others stay at the end 0 or C_i cap that they are at: v is their sum of alpha_i y_i x_i.  Then
+        w = v + sum a_i y_i x_i with (Q + 1 / (sigma C)) a = target - y x.v + beta / sigma,  Q_ij = y_i y_j x_i.x_j:
+        rows on the margin as equality constraints, but for a proximal term that keeps dependent rows apart.
+        Sparse rows and a regularised bias only.
         """
         if self._kernel is None:
+            assert isinstance(self.rows, CsrRows)
             self._kernel = KernelCache(self.rows)
-        used, Q = self._kernel.block(np.flatnonzero(self.c))
-        Q.flat[:: len(used) + 1] += 1.0 / (self.scale * self.c[used])
-        products = np.empty(self.n)
-        self.rows.margins(g, np.ones(self.n), products)
+        used, Q = self._kernel.block(used)
+        rest = -self.u
+        rest[used] = 0.0
+        v, z = self.rows.transpose_product(rest), np.empty(self.n)
+        self.rows.margins(v, self.y, z)
+        y = self.y[used]
+        Q *= y
+        Q *= y[:, None]
+        Q.flat[:: len(used) + 1] += 1.0 / (self.sigma * self.cost[used])
+        aim = self.target[used] - z[used] + self.beta[used] / self.sigma
         a = np.zeros(self.n)
-        a[used] = solve_positive(np.ascontiguousarray(Q.T), products[used])
-        return g - self.rows.transpose_product(a)
+        a[used] = y * solve_positive(np.ascontiguousarray(Q.T), aim)
+        return v + self.rows.transpose_product(a)
 
     def slopes(self) -> np.ndarray:
         """b (length n) of the last gradient() or value(): the next multipliers per unit of cost."""
@@ -222,6 +240,11 @@ class ModifiedHuber(Augmented):
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         return self._linear - 0.5 * float(g @ g) - 0.5 * self.moved
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        b = np.clip(self.target, 0.0, self.cap)
+        return float(self.cost @ (b * (self.target - 0.5 * b)))
 
     def gradient_at_zero(self) -> float:
         """|grad f(0)|, by which the rule of -e measures."""

@@ -89,8 +89,7 @@ class Judge:
         if largest > TINY:
             dual = _best_multiple(linear, float(v @ v), float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
 
-        g = self.loss.conjugate_slope(b)
-        g -= self._slack(v)
+        g = self.loss.conjugate_slope(b) - self._slack(v)
         if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
             free = ~(at_zero | at_cap)
             if np.any(free):

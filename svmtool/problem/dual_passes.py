@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import dcd_loops
-from svmtool.problem.rows import CsrRows, DenseRows, Rows
+from svmtool.problem.rows import CsrRows, Rows
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
 VISIT = 1.3  # a non-zero in a coordinate pass
@@ -35,14 +35,12 @@ class DualPasses:
 
     @staticmethod
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool) -> bool:
-        return isinstance(rows, (CsrRows, DenseRows)) and not free_bias and bool(np.all(cost > 0))
+        return isinstance(rows, CsrRows) and not free_bias and bool(np.all(cost > 0))
 
     def __init__(
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
         alpha: np.ndarray | None = None,
     ):  # fmt: skip
-        if isinstance(rows, DenseRows):
-            rows = rows.as_csr()
         assert isinstance(rows, CsrRows)
         self.n, self.bias = rows.n, rows.bias
         self.count = 0  # passes so far
@@ -106,7 +104,8 @@ class DualPasses:
         self.limits[:2] = np.inf, -np.inf
 
     def scale(self, t: float) -> None:
-        """Go to t times the dual point, t >= 0."""
+        """Go to t times the dual point, t >= 0, or as far as its upper ends allow."""
+        t = min(t, float(np.min(self.upper / np.maximum(self.alpha, 1e-300), initial=np.inf)))
         self.alpha *= t
         self.w *= t
 

@@ -28,8 +28,8 @@ class Objective:
     """What the losses share.  rows, labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]).
 
     w: where we are; z_i = y_i x_i.w the margins.  After gradient() or value(): active, changed: rows with
-    curvature, and rows whose curvature changed since the last call; after gradient() also bound: a lower
-    bound of min f.  A loss gives `_classify` (slopes u_i = d loss_i / d(x_i.w) and curvatures c_i at z) and
+    curvature, and rows that came to another piece of their loss since the last call; after gradient() also bound:
+    a lower bound of min f.  A loss gives `_classify` (slopes u_i = d loss_i / d(x_i.w) and curvatures c_i at z) and
     `_along` (out[0], out[1] = slope and curvature of the sum of losses at z + t dz).
     """
 
@@ -48,7 +48,7 @@ class Objective:
     def _prepare(self) -> None:
         """The vectors of length n; not before they are needed."""
         self.w = np.zeros(self.d)
-        self.z, self.dz, self.u = np.zeros(self.n), np.empty(self.n), np.empty(self.n)
+        self.z, self.dz, self.u = np.zeros(self.n), np.empty(self.n), np.zeros(self.n)
         self.c, self._change = np.zeros(self.n), np.zeros(self.n)  # curvature of each row, and its last change
         self._out = np.zeros(2)
         self._add = loops.add_scaled.bind(self.z, self.dz)
@@ -87,6 +87,10 @@ class Objective:
     def value(self) -> float:
         """f at w."""
         return 0.5 * float(self.w @ self.regular(self.w)) + self._classify()
+
+    def primal_value(self) -> float:
+        """The value at w of the problem itself, where f is a smoothed form of it; else f."""
+        return self.value()
 
     def gradient(self) -> tuple[float, np.ndarray]:
         """f and its gradient (length d) at w."""

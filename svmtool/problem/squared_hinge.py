@@ -50,6 +50,10 @@ class SquaredHinge(Objective):
         # -g = sum alpha_i y_i x_i for alpha_i = 2 C_i max(0, 1 - z_i)
         return dual_bound(self._total, float(g @ g), loss)
 
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return float(np.sum(self.cost))
+
     def gradient_at_zero(self) -> float:
         """|grad f(0)|, by which LIBLINEAR's rule for -s 2 measures."""
         g = self.rows.transpose_product(-2.0 * self.cost * self.y)

@@ -25,7 +25,7 @@ from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import CHUNK, DualPasses, random_state
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
-from svmtool.problem.rows import CsrRows
+from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
@@ -63,13 +63,10 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         objective.start_multipliers()
     objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD
     run = _Run(objective, monitor, rule)
-    if (
-        start is None
-        and task.p == 1.0
-        and task.target is None
-        and DualPasses.possible(task.rows, task.cost, task.free_bias)
-    ):
-        passes = DualPasses(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed)
+    rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
+    plain = start is None and task.p == 1.0 and task.target is None
+    if plain and DualPasses.possible(rows, task.cost, task.free_bias):
+        passes = DualPasses(rows, task.y, np.zeros(rows.n), task.cost, seed)
         status = run.coordinate_passes(passes)
         if status is not None:
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
@@ -206,7 +203,7 @@ class _Run:
             if o.d <= GRAM_BELOW:
                 p, cg = -solve_positive(o.hessian(), g), 0
             elif o.rows_side and o.active <= ROWS_SIDE:
-                p, cg = -o.direction_from_rows(g), 0
+                p, cg = o.face(o.active_rows()) - o.w, 0
             else:
                 p, cg, _ = conjugate_gradient(
                     o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,

@@ -24,19 +24,13 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.linalg import conjugate_gradient, solve_positive
-from svmtool.problem.rows import CsrRows
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
 from svmtool.solvers import base
-from svmtool.solvers.base import Monitor, Result, Rule, Status
+from svmtool.solvers.base import Monitor, Result, Rule
+from svmtool.solvers.newton import SURE, coordinate_passes, newton_steps, rounded
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
-CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
-CG_LOOSE, CG_TIGHT = 1e-2, 1e-6  # heuristic 2: the paper's two values of eps in (13)
-CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step that only looks round, where rows are long and a Gram matrix dear;
-CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
-LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
 SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
@@ -44,10 +38,6 @@ SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 FIRST_PASSES = 1  # coordinate passes for a first guess where the subset would be too small
 DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their system is then factorised
-ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-SURE = 1e-6  # certified gap at which -e may end factorised steps; they converge so fast that it costs a step or none
-EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
-FLAT = 1e-14  # relative decrease below which rounding has the last word
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -60,21 +50,22 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if objective.d <= GRAM_BELOW:
         if start is None:
             _first_guess(objective, monitor, seed)
-        status = _newton(objective, monitor, rule, "features", at_start)
+        status = newton_steps(objective, monitor, rule, "features", at_start)
         return Result(objective.w, status, monitor.iterations, monitor.history)
     if not _passes_possible(objective):
-        return Result(objective.w, _newton(objective, monitor, rule, "products"), monitor.iterations, monitor.history)
+        status = newton_steps(objective, monitor, rule, "products")
+        return Result(objective.w, status, monitor.iterations, monitor.history)
     passes = _passes_from(objective, seed)
-    status = _coordinate_passes(objective, passes, monitor, rule)
+    status = coordinate_passes(objective, passes, monitor, rule, DUAL_PASSES, ROWS_SIDE)
     if status is not None:
         return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
     support = np.flatnonzero(passes.alpha)
     if len(support) <= ROWS_SIDE:
         objective.move(objective.face(support))
-        status = _newton(objective, monitor, rule, "rows")
+        status = newton_steps(objective, monitor, rule, "rows", most_rows=ROWS_SIDE)
     else:
         objective.move(passes.w)
-        status = _newton(objective, monitor, rule, "products")
+        status = newton_steps(objective, monitor, rule, "products")
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
@@ -97,7 +88,7 @@ def _small(
     for f, bound, norm, active, t in records:
         status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
     if SMALL_ENDS[code] is base.PRECISION:
-        status = _rounded(*records[-1][:2])
+        status = rounded(*records[-1][:2])
     else:
         status = SMALL_ENDS[code] or status or base.ITERATIONS
     return Result(w, status, monitor.iterations, monitor.history)
@@ -108,7 +99,7 @@ def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
     if _sampling_pays(objective):
         subset = objective.sample(SAMPLE_GROUP, seed)
         subset.move(np.zeros(objective.d))
-        _newton(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule(), "features")
+        newton_steps(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule(), "features")
         objective.move(subset.w)
     elif _passes_possible(objective):
         passes = _passes_from(objective, seed)
@@ -118,9 +109,7 @@ def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
 
 
 def _passes_possible(objective: SquaredHinge) -> bool:
-    return isinstance(objective.rows, CsrRows) and DualPasses.possible(
-        objective.rows, objective.cost, objective.free_bias
-    )
+    return DualPasses.possible(objective.rows, objective.cost, objective.free_bias)
 
 
 def _passes_from(objective: SquaredHinge, seed: int) -> DualPasses:
@@ -132,102 +121,3 @@ def _passes_from(objective: SquaredHinge, seed: int) -> DualPasses:
 
 def _sampling_pays(objective: SquaredHinge) -> bool:
     return objective.n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d)
-
-
-def _newton(objective: SquaredHinge, monitor: Monitor, rule: Rule, side: str, at_start: float = SURE) -> Status:
-    """Newton steps with the exact ray search from the objective's w; returns why they ended.
-
-    at_start: certified gap at which the rule may end the run where it starts, with factorised features.
-    side says how least squares on the active rows is solved: "features" by a factorised d x d matrix, "rows"
-    by one with a row for each active row, "products" by conjugate gradients.
-    """
-    warm = bool(np.any(objective.w))
-    enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
-    brief = CG_BRIEF_SUM if side == "features" and objective.mean_row_length >= LONG_ROWS else 0
-    previous, exact, flat = np.inf, False, 0
-    best, best_w = float(np.sum(objective.cost)), np.zeros(objective.d)  # f(0): a guess may be worse
-    cg_steps, t = 0, 0.0
-    for k in range(1 << 30):
-        # Step 1: value, gradient and active rows I(w)
-        f, g = objective.gradient()
-        norm = float(np.sqrt(g @ g))
-        bound = max(objective.bound, f - 0.5 * norm * norm) if not objective.free_bias else 0.0
-        if f < best:
-            best, best_w[:] = f, objective.w
-        status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        if status is None and norm <= enough and (side != "features" or f - bound <= (SURE if k else at_start) * f):
-            status = base.RULE
-        if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
-            status = base.OPTIMAL
-        if status is None:
-            flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
-            status = _rounded(f, bound) if flat >= 3 else None
-        if status is not None:
-            if f > best and not status.converged:
-                objective.move(best_w)
-            return status
-        previous = f
-        # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
-        if brief > 0:
-            p, cg_steps, few = conjugate_gradient(
-                objective.hessian_product, g, objective.hessian_diagonal(), CG_BRIEF, CG_BRIEF_STEPS
-            )
-            p, exact, brief = -p, False, brief - cg_steps if few else 0
-        elif side == "features":
-            p, exact, cg_steps = -solve_positive(objective.hessian(), g), True, 0
-        elif side == "rows" and objective.active <= ROWS_SIDE:
-            p, exact = objective.face(objective.active_rows()) - objective.w, True
-        else:
-            tolerance = CG_LOOSE if k == 0 or (t < 0.9 and k < 5) else CG_TIGHT
-            cap = CG_CAP_FIRST if k == 0 and not warm else 10 * objective.d
-            p, cg_steps, exact = conjugate_gradient(
-                objective.hessian_product, g, objective.hessian_diagonal(), tolerance, cap,
-                lambda: monitor.limit() is not None,
-            )  # fmt: skip
-            p, exact = -p, exact and tolerance == CG_TIGHT
-        # Step 3 (Section 4.4): exact minimiser on the ray
-        t = objective.ray(p)
-        objective.advance(t, p)
-        exact = exact and abs(t - 1.0) <= 1e-9
-    raise AssertionError
-
-
-def _rounded(f: float, bound: float) -> Status:
-    """Rounding lets nothing more happen: what the answer is worth."""
-    return base.OPTIMAL if f - bound <= ROUNDED * f else base.PRECISION
-
-
-def _coordinate_passes(objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule) -> Status | None:
-    """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
-    tolerance = base.SAFETY * rule.projected if rule.projected is not None else 1.0
-    enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
-    spent = 0.0
-    for _ in range(DUAL_PASSES):
-        status = monitor.limit(passes.count)
-        if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
-            objective.move(np.zeros(objective.d))
-            passes.scale(objective.ray(passes.w))
-            objective.move(passes.w)
-            monitor.step(objective.value(), passes.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
-            return status
-        spent += passes.run()
-        if passes.spread > tolerance:
-            if passes.enough(spent, ROWS_SIDE):
-                return None
-            continue
-        if not passes.complete:
-            passes.restore()
-            continue
-        objective.move(passes.w)
-        if rule.gradient is None:
-            f, norm = objective.value(), 0.0
-        else:
-            f, g = objective.gradient()
-            norm = float(np.sqrt(g @ g))
-        status = monitor.step(f, passes.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
-        if status is None and (rule.projected is not None or norm <= enough):
-            status = base.RULE
-        if status is not None:
-            return status
-        tolerance *= 0.3
-    return None

@@ -1,0 +1,53 @@
+"""Modified Huber loss by finite Newton steps.      min_w  1/2 w'Rw + sum_i C_i L_h(1 - y_i x_i.w)
+L_h(xi) = 0 for xi <= 0, xi^2 / 2 for 0 < xi < 2, 2 (xi - 1) for xi >= 2
+Paper: that of mfn.py, Section 6, Eqs. 21-23.  The index sets I_0, I_1, I_2 are the pieces that rows lie on; with them
+held fixed, f is the shifted least squares problem (23), which a step solves, and then the exact ray search watches
+all three.  Steps, notation and departures from the paper: mfn.py.
+
+In the dual's terms a row's multiplier lies in [0, 2 C_i]: the coordinate passes that come first where d is large
+solve the same problem as in mfn.py with another diagonal and an upper end.
+Stops when: no row leaves its piece in a full step (the exact minimiser), or -e or --gap holds.
+Memory: as mfn.py, and 3 vectors of n.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.augmented import ModifiedHuber
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.task import Task
+from svmtool.solvers.base import Monitor, Result, Rule
+from svmtool.solvers.newton import SURE, coordinate_passes, newton_steps
+
+GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
+DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
+ROWS_SIDE = 4000  # ... or fewer, where no more rows than this carry weight: their system is then factorised
+
+
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Minimise from `start` (zeros if None); see the module's text."""
+    objective = ModifiedHuber(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    side, most_rows, at_start = "features", 0, SURE if start is None else np.inf
+    if objective.d > GRAM_BELOW:
+        side = "products"
+        if task.target is None and DualPasses.possible(task.rows, task.cost, task.free_bias):
+            passes = _passes_from(objective, seed)
+            status = coordinate_passes(objective, passes, monitor, rule, DUAL_PASSES, ROWS_SIDE)
+            if status is not None:
+                return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
+            objective.move(passes.w)
+            side, most_rows = "rows", ROWS_SIDE
+    status = newton_steps(objective, monitor, rule, side, at_start, most_rows)
+    return Result(objective.w, status, monitor.iterations, monitor.history)
+
+
+def _passes_from(objective: ModifiedHuber, seed: int) -> DualPasses:
+    """Coordinate passes from the dual point that belongs to the objective's w."""
+    alpha = None
+    if np.any(objective.w):
+        objective.value()
+        alpha = objective.dual_point()
+    cost = objective.cost
+    return DualPasses(objective.rows, objective.y, 1.0 / cost, objective.cap * cost, seed, alpha)

@@ -1,0 +1,164 @@
+"""The hinge as the limit of Huber's loss.      min_w  1/2 w'Rw + sum_i C_i max(0, 1 - y_i x_i.w)
+Paper: that of mfn.py, Section 6: stages j = 0, 1, ... minimise f with (tau_j / 2) L_h(xi / tau_j + 1) for the hinge,
+tau_j = 2^-j, each from where the last ended.
+
+The smoothed loss has the slope clip(1/2 + xi / (2 tau), 0, 1): it is the augmented Lagrangian of
+problem/augmented.py with multipliers beta = 1/2 and sigma = 1 / (2 tau), so that each step gives a feasible dual
+point and a lower bound of the true hinge objective.  The paper leaves the end open.  Here:
+ 1. A stage ends when what is left of the gap is mostly the loss's smoothing (STAGE), no sooner and no later.
+ 2. Polish: once the gap is small the multipliers so far take the place of 1/2, and sigma grows faster.  A Newton step
+    then holds the rows on the margin as equality constraints (up to a proximal term 1 / (sigma C), which keeps
+    dependent rows solvable), those within at C, those beyond at 0; the ray search and the next clip move rows whose
+    multiplier left [0, C] or whose margin is violated.  Repeated from the new multipliers, it ends at the exact
+    minimiser, for the proximal term vanishes with their change.
+ 3. Where d is large and a dual point exists, coordinate passes come first, as in mfn.py.
+Stops when: the certified gap is as small as asked for, at whatever stage.
+Memory: 9 vectors of n, 5 of d; d x d twice, or the inner products of the rows that were ever on the margin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.augmented import Augmented
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.task import Task
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Result, Rule, Status
+from svmtool.solvers.newton import EXACT, ROUNDED, coordinate_passes
+
+GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
+DUAL_PASSES = 3000  # coordinate passes before the polish takes over: they are cheap beside its systems
+ROWS_SIDE = 4000  # rows on the margin whose system is factorised; with more, conjugate gradients
+STAGE = 0.2  # share of a stage's gap that may come from its minimum not being reached
+POLISH_GAP = 1e-2  # certified gap from which the polish takes over
+SIGMA_PASSES = 100.0  # first sigma of a polish that follows coordinate passes
+GROWTH, SIGMA_MOST = 5.0, 1e8  # of sigma in the polish
+CG_TOLERANCE = 0.01  # of a Newton direction, beside the gradient
+FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word
+
+
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Minimise from `start` (zeros if None); see the module's text."""
+    objective = Augmented(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
+    objective.beta[:] = 0.5
+    objective.sigma = 0.5  # tau_0 = 1
+    objective.move(np.zeros(objective.d) if start is None else start)
+    run = _Run(objective, monitor)
+    if start is not None:
+        run.enter()
+    elif objective.d > GRAM_BELOW and task.target is None and DualPasses.possible(task.rows, task.cost, task.free_bias):
+        passes = DualPasses(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed)
+        status = coordinate_passes(objective, passes, monitor, rule, DUAL_PASSES, 0)
+        if status is not None:
+            return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
+        run.follow(passes)
+    status = run.stages()
+    return Result(run.best_w, status, monitor.iterations, monitor.history, run.best_alpha)
+
+
+class _Run:
+    """One run: the best weights and the best dual point so far, which need not come from the same step."""
+
+    def __init__(self, objective: Augmented, monitor: Monitor):
+        self.objective, self.monitor = objective, monitor
+        self.best_w, self.best_alpha = np.zeros(objective.d), np.zeros(objective.n)
+        self.primal = float(objective.cost @ np.maximum(objective.target, 0.0))  # at w = 0
+        self.dual = 0.0
+        self.polishing = False
+        self.first = True  # whether no step has been made with the present beta and sigma
+        self.exact = False  # whether the last step was the full way to the minimum on its pieces
+
+    def enter(self) -> None:
+        """Choose the stage that suits w: the one whose dual point is best."""
+        o = self.objective
+        bound = -np.inf
+        while o.sigma < SIGMA_MOST:
+            o.gradient()
+            if o.bound <= bound:
+                break
+            bound = o.bound
+            o.sigma *= 2.0
+        o.sigma *= 0.5
+
+    def follow(self, passes: DualPasses) -> None:
+        """Polish from where the passes ended."""
+        o = self.objective
+        o.move(passes.w)
+        np.divide(passes.alpha, o.cost, out=o.beta)
+        o.sigma, self.polishing = SIGMA_PASSES, True
+        self.dual, self.best_alpha = passes.dual_value(), passes.alpha
+
+    def stages(self) -> Status:
+        """Continuation, then polish, until the gap is as small as asked for."""
+        o, monitor = self.objective, self.monitor
+        cg, t, flat = 0, 0.0, 0
+        smallest = lowest = np.inf
+        while True:
+            phi, g = o.gradient()
+            self._keep()
+            status = monitor.step(
+                self.primal, self.dual, gradient=float(np.sqrt(g @ g)), active=o.support, cg=cg, step=t
+            )
+            gap = base.relative_gap(self.primal, self.dual)
+            if status is None:
+                flat = 0 if gap < 0.999 * smallest or phi < lowest - FLAT * abs(phi) else flat + 1
+                smallest, lowest = min(gap, smallest), min(phi, lowest)
+                status = _end(gap, flat)
+            if status is not None:
+                return status
+            if not self.first and self._minimised(g):
+                self._next_stage(gap)
+                lowest = np.inf
+                continue
+            p, cg = self._direction(g)
+            t = o.ray(p)
+            o.advance(t, p)
+            self.first = False
+            self.exact = cg == 0 and abs(t - 1.0) <= 1e-9
+
+    def _minimised(self, g: np.ndarray) -> bool:
+        """Whether phi's minimum is near enough: |g|^2 / 2 is its share in the gap at this w."""
+        o = self.objective
+        return 0.5 * float(g @ g) <= STAGE * (o.primal - o.bound) or (self.exact and o.changed == 0)
+
+    def _next_stage(self, gap: float) -> None:
+        o = self.objective
+        self.polishing = self.polishing or gap <= POLISH_GAP
+        if self.polishing:
+            o.accept()
+            o.sigma = min(o.sigma * GROWTH, SIGMA_MOST)
+        else:
+            o.sigma *= 2.0
+        self.first, self.exact = True, False
+
+    def _direction(self, g: np.ndarray) -> tuple[np.ndarray, int]:
+        """To the minimum of phi on its present pieces, and the number of products of conjugate gradients."""
+        o = self.objective
+        if o.d <= GRAM_BELOW:
+            return -solve_positive(o.hessian(), g), 0
+        if o.active <= ROWS_SIDE and DualPasses.possible(o.rows, o.cost, o.free_bias):
+            return o.face(o.active_rows()) - o.w, 0
+        p, cg, _ = conjugate_gradient(
+            o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,
+            lambda: self.monitor.limit() is not None,
+        )  # fmt: skip
+        return -p, cg
+
+    def _keep(self) -> None:
+        """Remember the objective's w and its slopes where they are better than the best so far."""
+        o = self.objective
+        if o.primal < self.primal:
+            self.primal, self.best_w[:] = o.primal, o.w
+        if o.bound > self.dual:
+            self.dual, self.best_alpha = o.bound, o.dual_point()
+
+
+def _end(gap: float, flat: int) -> Status | None:
+    """Whether the run ends here though neither --gap nor a limit says so."""
+    if gap <= EXACT:
+        return base.OPTIMAL
+    if flat >= FLAT_STEPS:
+        return base.OPTIMAL if gap <= ROUNDED else base.PRECISION
+    return None

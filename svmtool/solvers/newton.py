@@ -1,0 +1,128 @@
+"""What the roads of the finite Newton method share: its steps, and the coordinate passes that may come first.
+
+Paper, departures from it and notation: mfn.py.  The objective decides which loss is minimised.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.objective import Objective
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Rule, Status
+
+CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
+CG_LOOSE, CG_TIGHT = 1e-2, 1e-6  # heuristic 2: the paper's two values of eps in (13)
+CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step that only looks round, where rows are long and a Gram matrix dear;
+CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
+LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
+ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+SURE = 1e-6  # certified gap at which -e may end factorised steps; they converge so fast that it costs a step or none
+EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
+FLAT = 1e-14  # relative decrease below which rounding has the last word
+
+
+def newton_steps(
+    objective: Objective, monitor: Monitor, rule: Rule, side: str, at_start: float = SURE, most_rows: int = 0
+) -> Status:
+    """Newton steps with the exact ray search from the objective's w; returns why they ended.
+
+    at_start: certified gap at which the rule may end the run where it starts, with factorised features.
+    side says how least squares on the active rows is solved: "features" by a factorised d x d matrix, "rows"
+    by one with a row for each active row, where these are at most `most_rows`, "products" by conjugate gradients.
+    """
+    warm = bool(np.any(objective.w))
+    enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
+    brief = CG_BRIEF_SUM if side == "features" and objective.mean_row_length >= LONG_ROWS else 0
+    previous, exact, flat = np.inf, False, 0
+    best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
+    cg_steps, t = 0, 0.0
+    for k in range(1 << 30):
+        # Step 1: value, gradient and active rows I(w)
+        f, g = objective.gradient()
+        norm = float(np.sqrt(g @ g))
+        bound = max(objective.bound, f - 0.5 * norm * norm) if not objective.free_bias else objective.bound
+        if f < best:
+            best, best_w[:] = f, objective.w
+        status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
+        if status is None and norm <= enough and (side != "features" or f - bound <= (SURE if k else at_start) * f):
+            status = base.RULE
+        if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
+            status = base.OPTIMAL
+        if status is None:
+            flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+            status = rounded(f, bound) if flat >= 3 else None
+        if status is not None:
+            if f > best and not status.converged:
+                objective.move(best_w)
+            return status
+        previous = f
+        # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
+        if brief > 0:
+            p, cg_steps, few = conjugate_gradient(
+                objective.hessian_product, g, objective.hessian_diagonal(), CG_BRIEF, CG_BRIEF_STEPS
+            )
+            p, exact, brief = -p, False, brief - cg_steps if few else 0
+        elif side == "features":
+            p, exact, cg_steps = -solve_positive(objective.hessian(), g), True, 0
+        elif side == "rows" and objective.active <= most_rows:
+            p, exact = objective.face(objective.active_rows()) - objective.w, True
+        else:
+            tolerance = CG_LOOSE if k == 0 or (t < 0.9 and k < 5) else CG_TIGHT
+            cap = CG_CAP_FIRST if k == 0 and not warm else 10 * objective.d
+            p, cg_steps, exact = conjugate_gradient(
+                objective.hessian_product, g, objective.hessian_diagonal(), tolerance, cap,
+                lambda: monitor.limit() is not None,
+            )  # fmt: skip
+            p, exact = -p, exact and tolerance == CG_TIGHT
+        # Step 3 (Section 4.4): exact minimiser on the ray
+        t = objective.ray(p)
+        objective.advance(t, p)
+        exact = exact and abs(t - 1.0) <= 1e-9
+    raise AssertionError
+
+
+def rounded(f: float, bound: float) -> Status:
+    """Rounding lets nothing more happen: what the answer is worth."""
+    return base.OPTIMAL if f - bound <= ROUNDED * f else base.PRECISION
+
+
+def coordinate_passes(
+    objective: Objective, passes: DualPasses, monitor: Monitor, rule: Rule, most_passes: int, most_rows: int
+) -> Status | None:
+    """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
+    tolerance = base.SAFETY * rule.projected if rule.projected is not None else 1.0
+    enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
+    spent = 0.0
+    for _ in range(most_passes):
+        status = monitor.limit(passes.count)
+        if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
+            objective.move(np.zeros(objective.d))
+            passes.scale(objective.ray(passes.w))
+            objective.move(passes.w)
+            f = objective.primal_value()
+            monitor.step(f, passes.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
+            return status
+        spent += passes.run()
+        if passes.spread > tolerance:
+            if passes.enough(spent, most_rows):
+                return None
+            continue
+        if not passes.complete:
+            passes.restore()
+            continue
+        objective.move(passes.w)
+        if rule.gradient is None:
+            f, norm = objective.primal_value(), 0.0
+        else:
+            f, g = objective.gradient()
+            norm = float(np.sqrt(g @ g))
+        status = monitor.step(f, passes.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
+        if status is None and (rule.projected is not None or norm <= enough):
+            status = base.RULE
+        if status is not None:
+            return status
+        tolerance *= 0.3
+    return None

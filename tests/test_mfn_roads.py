@@ -1,0 +1,408 @@
+"""-s 41 (modified Huber) and -s 42 (hinge by continuation): optimum, certificate, stages, ways to the answer, ends.
+
+An answer is proved here from its numbers alone: the value of w and of the dual point, both computed in plain numpy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+import scipy.optimize
+from reference import Problem, csr_of, table_of
+
+from svmtool import registry
+from svmtool.problem import rows as rows_module
+from svmtool.problem.augmented import Augmented, ModifiedHuber
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.linalg import solve_positive
+from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.settings import Settings
+from svmtool.solvers import base, mfn_huber, mfn_l1
+from svmtool.solvers.base import StopFlag
+from svmtool.training.multiclass import Problems
+
+HUBER, HINGE = registry.find("mfn-huber"), registry.find("mfn-l1")
+MODULES = {HUBER.number: mfn_huber, HINGE.number: mfn_l1}
+WIDE = {"GRAM_BELOW": 0}
+PATHS = {
+    "features": {},
+    "passes": {**WIDE, "ROWS_SIDE": 0},
+    "rows": {**WIDE, "DUAL_PASSES": 1},
+    "products": {**WIDE, "DUAL_PASSES": 1, "ROWS_SIDE": 0},
+}
+SHAPES = {
+    "tall": {"seed": 1, "n": 60, "d": 8},
+    "tall-bias": {"seed": 4, "n": 60, "d": 8, "bias": 1.0},
+    "tall-free": {"seed": 5, "n": 60, "d": 8, "bias": 1.0, "free": True},
+    "wide": {"seed": 6, "n": 20, "d": 45},
+    "wide-bias": {"seed": 7, "n": 20, "d": 45, "bias": 2.0},
+    "wide-free": {"seed": 8, "n": 20, "d": 45, "bias": 1.0, "free": True},
+}
+every_row = pytest.mark.parametrize("row", [HUBER, HINGE], ids=lambda row: row.name)
+every_path = pytest.mark.parametrize("path", PATHS)
+every_layout = pytest.mark.parametrize("layout", ["csr", "dense"])
+every_shape = pytest.mark.parametrize("shape", SHAPES)
+
+
+@pytest.fixture(autouse=True)
+def sparse_layout(monkeypatch):
+    """Only where a test says so are rows dense."""
+    monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0)
+
+
+@pytest.fixture
+def walk(monkeypatch):
+    """From now on a row's back end takes this way."""
+
+    def choose(row, path):
+        for name, value in PATHS[path].items():
+            monkeypatch.setattr(MODULES[row.number], name, value)
+
+    return choose
+
+
+def slack_of(p: Problem, w: np.ndarray) -> np.ndarray:
+    return 1.0 - p.y * (p.A @ w)
+
+
+def value(row, p: Problem, w: np.ndarray) -> float:
+    xi = slack_of(p, w)
+    if row is HINGE:
+        loss = np.maximum(xi, 0.0)
+    else:
+        loss = np.where(xi >= 2.0, 2.0 * (xi - 1.0), 0.5 * np.clip(xi, 0.0, 2.0) ** 2)
+    return 0.5 * float(w @ (p.R * w)) + float(p.cost @ loss)
+
+
+def huber_gradient(p: Problem, w: np.ndarray) -> np.ndarray:
+    return p.R * w - p.A.T @ (p.cost * p.y * np.clip(slack_of(p, w), 0.0, 2.0))
+
+
+def dual_value(row, p: Problem, alpha: np.ndarray) -> float:
+    """D at the best multiple, up to 1, of alpha, which must be feasible (up to rounding for a free bias)."""
+    cap = 1.0 if row is HINGE else 2.0
+    assert np.all(alpha >= 0) and np.all(alpha <= cap * p.cost * (1 + 1e-12))
+    if p.free:
+        assert abs(alpha @ p.y) <= 1e-9 * np.sum(alpha)
+    v = p.R * (p.A.T @ (alpha * p.y))
+    quadratic = float(v @ v) + (0.0 if row is HINGE else float(np.sum(alpha**2 / p.cost)))
+    linear = float(np.sum(alpha))
+    s = 1.0 if linear >= quadratic else linear / quadratic
+    return s * (linear - 0.5 * s * quadratic)
+
+
+def balanced(p: Problem, alpha: np.ndarray) -> np.ndarray:
+    """Shrunk on the heavier side until sum alpha y = 0, where the bias is free."""
+    if not p.free:
+        return alpha
+    up, down = np.sum(alpha[p.y > 0]), np.sum(alpha[p.y < 0])
+    return alpha * np.where(p.y > 0, min(1.0, down / up), min(1.0, up / down))
+
+
+class Answer:
+    """What a row says to a problem, and the proof: gap between f and the value of its dual point."""
+
+    def __init__(self, row, p: Problem, layout: str = "csr", start=None, stop=None, report=None, **settings):
+        self.p, self.row = p, row
+        s = Settings(row.number, bias=p.bias, regularize_bias=not p.free, solver_given=True, **settings)
+        problems = Problems(table_of(p.X, p.y), s, p.cost)
+        if layout == "dense":
+            problems.rows = DenseRows(np.ascontiguousarray(p.X), p.bias)
+        sign = problems.classes.labels[0]  # the first class of the data counts as +1 there
+        start = None if start is None else sign * start[:, None]
+        [self.result] = problems.fit(start, report, stop)
+        self.certificate = problems.certify([self.result])
+        self.status, self.w, self.history = self.result.status, sign * self.result.w, self.result.history
+        self.f = value(row, p, self.w)
+        alpha = self.result.alpha
+        if alpha is None:
+            alpha = p.cost * np.clip(slack_of(p, self.w), 0.0, 2.0)
+        self.gap = (self.f - dual_value(row, p, balanced(p, alpha))) / self.f
+
+
+def proved(a: Answer, gap: float) -> None:
+    assert a.status.converged, (a.status, a.gap)
+    assert a.gap <= gap * (1 + 1e-6) + 1e-14
+    assert a.certificate.gap <= gap * (1 + 1e-6) + 1e-14
+    assert a.certificate.primal == pytest.approx(a.f, rel=1e-12)
+    for record in a.history:
+        assert record["bound"] <= a.f * (1 + 1e-12), "a bound above the optimum"
+        assert record["objective"] >= a.f * (1 - gap - 1e-12)
+
+
+@every_layout
+@every_path
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@every_shape
+@every_row
+def test_gap_as_asked_for(row, shape, C, path, layout, walk):
+    walk(row, path)
+    p = reference.random_problem(C=C, **SHAPES[shape])
+    for gap in (1e-3, 1e-6, 1e-10):
+        proved(Answer(row, p, layout, gap=gap), gap)
+
+
+@every_row
+def test_default_is_a_gap_of_a_millionth(row):
+    p = reference.random_problem(3, 60, 8, C=10.0)
+    a = Answer(row, p)
+    proved(a, 1e-6)
+    assert a.history[-1]["gap"] <= 1e-6 < a.history[-2]["gap"]
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@every_shape
+def test_huber_against_quasi_newton(shape, C):
+    p = reference.random_problem(C=C, **SHAPES[shape])
+    a = Answer(HUBER, p, gap=1e-11)
+    at_zero = np.linalg.norm(huber_gradient(p, np.zeros_like(a.w)))
+    assert np.linalg.norm(huber_gradient(p, a.w)) <= 1e-4 * at_zero
+    found = scipy.optimize.minimize(
+        lambda w: value(HUBER, p, w), np.zeros_like(a.w), jac=lambda w: huber_gradient(p, w), method="L-BFGS-B",
+        options={"maxiter": 20000, "maxfun": 100000, "gtol": 1e-10, "ftol": 1e-15},
+    )  # fmt: skip
+    assert a.f == pytest.approx(found.fun, rel=1e-8)
+    assert a.certificate.violation <= 1e-3
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if not shape.endswith("free")])
+def test_hinge_against_its_dual(shape, C):
+    """max over 0 <= a <= C of sum a - 1/2 |sum a y x|^2, by quasi-Newton steps within bounds."""
+    p = reference.random_problem(C=C, **SHAPES[shape])
+    a = Answer(HINGE, p, gap=1e-11)
+    Z = p.y[:, None] * p.A
+    found = scipy.optimize.minimize(
+        lambda u: 0.5 * float(np.sum((Z.T @ u) ** 2)) - float(np.sum(u)), np.zeros(len(Z)),
+        jac=lambda u: Z @ (Z.T @ u) - 1.0, method="L-BFGS-B", bounds=[(0.0, c) for c in p.cost],
+        options={"maxiter": 20000, "maxfun": 100000, "maxcor": 50, "gtol": 1e-12, "ftol": 1e-16},
+    )  # fmt: skip
+    assert a.f == pytest.approx(-found.fun, rel=1e-8)
+    assert a.certificate.violation <= 1e-3
+
+
+def test_stages_are_those_of_the_paper():
+    """beta = 1/2, sigma = 1 / (2 tau): the smoothed hinge is (tau / 2) L_h(xi / tau + 1), up to a constant."""
+    p = reference.random_problem(1, 30, 5)
+    o = Augmented(CsrRows(*csr_of(p.X), 5), p.y, p.cost)
+    o.beta[:] = 0.5
+    w = np.random.default_rng(0).normal(size=5)
+    for tau in (1.0, 0.25, 2.0**-10):
+        o.sigma = 0.5 / tau
+        o.move(w)
+        t = slack_of(p, w) / tau + 1.0
+        huber = np.where(t >= 2.0, 2.0 * (t - 1.0), 0.5 * np.clip(t, 0.0, 2.0) ** 2)
+        expected = 0.5 * float(w @ w) + float(p.cost @ (0.5 * tau * huber - 0.25 * tau))
+        assert o.value() == pytest.approx(expected, rel=1e-12)
+        assert o.primal == pytest.approx(value(HINGE, p, w), rel=1e-12)
+
+
+def test_continuation_halves_tau_and_the_polish_keeps_multipliers(monkeypatch):
+    seen = []
+    plain = mfn_l1._Run._direction
+
+    def noted(self, g):
+        o = self.objective
+        seen.append((self.polishing, o.sigma, bool(np.all(o.beta == 0.5))))
+        return plain(self, g)
+
+    monkeypatch.setattr(mfn_l1._Run, "_direction", noted)
+    proved(Answer(HINGE, reference.random_problem(3, 60, 8, C=10.0), gap=1e-10), 1e-10)
+    polishing = [polishing for polishing, _, _ in seen]
+    assert polishing == sorted(polishing) and set(polishing) == {False, True}
+    stages = list(dict.fromkeys(sigma for polishing, sigma, _ in seen if not polishing))
+    assert stages == [0.5 * 2.0**j for j in range(len(stages))] and len(stages) > 2
+    assert all(half != polishing for polishing, _, half in seen)
+
+
+def degenerate() -> dict[str, Problem]:
+    """Where the multipliers of the optimum are not unique."""
+    rng = np.random.default_rng(0)
+    base_problem = reference.random_problem(2, 30, 4)
+    twice = Problem(np.vstack([base_problem.X] * 3), np.tile(base_problem.y, 3), np.tile(base_problem.cost, 3))
+    grid = rng.integers(-1, 2, size=(80, 3)).astype(float)
+    on_margin = Problem(grid, np.where(grid @ [1.0, -1.0, 0.5] > 0, 1.0, -1.0), rng.choice([0.5, 1.0, 3.0], 80))
+    twins = Problem(np.vstack([grid[:20]] * 2), np.repeat([1.0, -1.0], 20), np.full(40, 2.0))
+    separable = Problem(np.array([[1.0, 0.0], [-1.0, 0.0], [2.0, 0.0]]), np.array([1.0, -1.0, 1.0]), np.full(3, 1e3))
+    lone = Problem(np.array([[2.0, 1.0], [1.0, 0.5]]), np.ones(2), np.ones(2))
+    empty = Problem(np.zeros((4, 2)), np.array([1.0, -1.0, 1.0, 1.0]), np.ones(4))
+    return {
+        "three-times": twice, "grid": on_margin, "twins": twins, "separable": separable, "lone": lone, "empty": empty,
+        "grid-bias": on_margin._replace(bias=1.0), "grid-free": on_margin._replace(bias=1.0, free=True),
+    }  # fmt: skip
+
+
+DEGENERATE = degenerate()
+
+
+@every_layout
+@every_path
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("name", DEGENERATE)
+@every_row
+def test_dependent_rows(row, name, C, path, layout, walk):
+    walk(row, path)
+    p = DEGENERATE[name]
+    p = p._replace(cost=C * p.cost)
+    proved(Answer(row, p, layout, gap=1e-10), 1e-10)
+
+
+@pytest.mark.parametrize("eps", [1e-1, 1e-4])
+@every_path
+def test_huber_honours_the_gradient_rule(eps, path, walk):
+    walk(HUBER, path)
+    for shape in ("tall", "tall-free", "wide"):
+        p = reference.random_problem(C=10.0, **SHAPES[shape])
+        a = Answer(HUBER, p, eps=eps)
+        assert a.status.converged
+        share = min(np.count_nonzero(p.y > 0), np.count_nonzero(p.y < 0)) / len(p.y)
+        bar = eps * share * np.linalg.norm(huber_gradient(p, np.zeros_like(a.w)))
+        assert np.linalg.norm(huber_gradient(p, a.w)) <= bar * (1 + 1e-9)
+
+
+def test_hinge_refuses_the_gradient_rule():
+    assert "-e" not in HINGE.honours and "-e" in HUBER.honours
+
+
+@every_path
+@every_row
+def test_paths_are_taken(row, path, monkeypatch, walk):
+    taken = set()
+
+    def spy(owner, name):
+        plain = getattr(owner, name)
+
+        def noted(self, *args):
+            taken.add(name)
+            return plain(self, *args)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    spy(Augmented, "hessian")
+    spy(Augmented, "face")
+    spy(Augmented, "hessian_product")
+    spy(DualPasses, "run")
+    walk(row, path)
+    proved(Answer(row, reference.random_problem(3, 60, 8, C=10.0), gap=1e-10), 1e-10)
+    expected = {"features": {"hessian"}, "passes": {"run"}, "rows": {"run", "face"}}
+    assert taken == expected.get(path, {"run", "hessian_product"})
+
+
+@every_path
+@every_row
+def test_warm_start_at_the_answer(row, path, walk):
+    """Huber's dual point belongs to w; the hinge's must be found anew, but no stage before the last."""
+    walk(row, path)
+    p = reference.random_problem(3, 60, 8, C=10.0)
+    cold = Answer(row, p, gap=1e-6)
+    best = Answer(row, p, gap=1e-11).w
+    warm = Answer(row, p, start=best, gap=1e-6)
+    proved(warm, 1e-6)
+    if row is HUBER:
+        assert warm.result.iterations == 1
+    elif path == "features":
+        assert warm.result.iterations < cold.result.iterations
+    proved(Answer(row, p, start=np.full(8, 3.0), gap=1e-10), 1e-10)
+
+
+@every_layout
+@every_path
+@every_row
+def test_cut_short(row, path, layout, walk):
+    walk(row, path)
+    p = reference.random_problem(3, 60, 8, C=100.0)
+    at_zero = value(row, p, np.zeros(8))
+    for limit in (1, 3):
+        a = Answer(row, p, layout, gap=1e-12, max_iter=limit)
+        assert a.status is base.ITERATIONS or a.status.converged
+        assert a.f <= at_zero * (1 + 1e-12) and a.history
+        assert a.certificate.dual <= a.f
+    stop = StopFlag()
+    stop.set = True
+    a = Answer(row, p, layout, start=np.full(8, 2.0), stop=stop)
+    assert a.status is base.INTERRUPTED
+    assert a.f <= at_zero * (1 + 1e-12)
+
+
+@every_row
+def test_extreme_costs_end_honestly(row):
+    for C in (1e-12, 1e-6, 1e6):
+        a = Answer(row, reference.random_problem(9, 40, 6, C), gap=1e-8)
+        proved(a, 1e-8)
+    a = Answer(row, reference.random_problem(9, 40, 6, 1.0), gap=1e-300)
+    assert a.status in (base.OPTIMAL, base.GAP) and a.gap <= 1e-12
+
+
+def test_a_row_that_jumps_from_end_to_end_is_a_change():
+    """From xi < 0 to xi > 2 the curvature is 0 before and after, and yet the quadratic is another."""
+    o = ModifiedHuber(CsrRows(*csr_of(np.ones((1, 1))), 1), np.ones(1), np.ones(1))
+    o.move(np.array([2.0]))
+    o.gradient()
+    o.gradient()
+    assert o.changed == 0
+    o.move(np.array([-2.0]))
+    o.gradient()
+    assert o.changed == 1 and o.active == 0
+
+
+@pytest.mark.parametrize("bias", [-1.0, 0.7])
+@pytest.mark.parametrize("kind", ["hinge", "huber"])
+def test_face_is_the_newton_point(kind, bias):
+    p = reference.random_problem(2, 40, 6, bias=bias)
+    rows = CsrRows(*csr_of(p.X), 6, bias)
+    o = ModifiedHuber(rows, p.y, p.cost) if kind == "huber" else Augmented(rows, p.y, p.cost)
+    if kind == "hinge":
+        o.sigma = 3.0
+        o.beta[:] = np.random.default_rng(1).random(40)
+    w = 0.9 * Answer(HUBER if kind == "huber" else HINGE, p, gap=1e-3).w
+    o.move(w)
+    _, g = o.gradient()
+    assert 0 < o.active < o.n
+    np.testing.assert_allclose(o.face(o.active_rows()), w - solve_positive(o.hessian(), g), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("layout", [CsrRows, DenseRows])
+@pytest.mark.parametrize("kind", [Augmented, ModifiedHuber])
+def test_bound_of_a_free_bias(kind, layout):
+    """Below the optimum anywhere, and near it at the optimum."""
+    row = HINGE if kind is Augmented else HUBER
+    p = reference.random_problem(5, 60, 8, bias=1.0, free=True)
+    best = Answer(row, p, gap=1e-11)
+    rows = CsrRows(*csr_of(p.X), 8, 1.0) if layout is CsrRows else DenseRows(p.X, 1.0)
+    o = kind(rows, p.y, p.cost, 1.0, True)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        o.move(best.w + rng.normal(size=9))
+        o.gradient()
+        assert 0.0 <= o.bound <= best.f
+    if kind is ModifiedHuber:
+        o.move(best.w)
+        o.gradient()
+        assert o.bound == pytest.approx(best.f, rel=1e-6)
+
+
+def test_passes_stay_within_their_ends():
+    p = reference.random_problem(1, 40, 6)
+    passes = DualPasses(CsrRows(*csr_of(p.X), 6), p.y, np.zeros(40), p.cost, 1)
+    passes.run()
+    assert np.any(passes.alpha == p.cost)
+    passes.scale(3.0)
+    assert np.all(passes.alpha <= p.cost * (1 + 1e-15))
+    np.testing.assert_allclose(passes.w, p.A.T @ (passes.alpha * p.y), atol=1e-12)
+
+
+def test_one_stage_is_not_enough():
+    """The first stage alone leaves a gap that continuation must close: its bound stays below."""
+    p = reference.random_problem(3, 60, 8, C=10.0)
+    rows = CsrRows(*csr_of(p.X), 8)
+    o = Augmented(rows, p.y, p.cost)
+    o.beta[:], o.sigma = 0.5, 0.5
+    o.move(np.zeros(8))
+    for _ in range(20):
+        _, g = o.gradient()
+        step = -solve_positive(o.hessian(), g)
+        o.advance(o.ray(step), step)
+    _, g = o.gradient()
+    assert np.linalg.norm(g) <= 1e-9 * np.sum(p.cost)
+    assert o.bound < o.primal * (1 - 1e-3)
