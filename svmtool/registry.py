@@ -206,6 +206,7 @@ SOLVERS: tuple[Solver, ...] = (
         space="primal",
         kernel=False,
         bias=_BIAS + " unless -R is given",
+        free_bias=False,
         eps_default=None,
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops by the rule "
@@ -227,6 +228,7 @@ SOLVERS: tuple[Solver, ...] = (
         space="primal",
         kernel=False,
         bias=_BIAS + " unless -R is given",
+        free_bias=False,
         eps_default=None,
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",

@@ -116,7 +116,7 @@ class Augmented(Objective):
 
     @property
     def rows_side(self) -> bool:
-        \"\"\"Whether `face` can be used: sparse rows, a regularised bias or none.\"\"\"
+        """Whether `face` can be used: sparse rows, a regularised bias or none."""
         return isinstance(self.rows, CsrRows) and not self.free_bias
 
     def primal_value(self) -> float:
