@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.compiled.decision_loops import choose, decide, logistic
 from svmtool.errors import ModelError
-from svmtool.formats.linear_model import LOGISTIC_WORDS, ONE_CLASS_WORD, task_of, weight_columns, weight_rows
+from svmtool.formats.linear_model import LOGISTIC_WORDS, ONE_CLASS_WORD, task_of, trained_by, weight_columns, weight_rows
 
 ROWS_A_BLOCK = 2048
 
@@ -52,6 +53,12 @@ class LinearModel:
     def task(self) -> str:
         """`classification`, `regression` or `one-class`."""
         return task_of(self.word)
+
+    @property
+    def is_ordinal(self) -> bool:
+        """Whether the notes say that it was trained for ranks: its labels, ascending, are then these."""
+        number = trained_by(self.notes)
+        return any(row.number == number and row.task == "ordinal" for row in registry.SOLVERS)
 
     @property
     def gives_probabilities(self) -> bool:

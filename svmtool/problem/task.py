@@ -26,3 +26,9 @@ class Task:
     ):  # fmt: skip
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
         self.target, self.p, self.one_of_several = target, p, one_of_several
+
+    def only(self, chosen: np.ndarray) -> Task:
+        """The same task on the rows `chosen` (i8)."""
+        target = None if self.target is None else self.target[chosen]
+        rows, y, cost = self.rows.take(chosen), self.y[chosen], self.cost[chosen]
+        return Task(rows, y, cost, self.free_bias, target, self.p, self.one_of_several)

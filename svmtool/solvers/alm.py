@@ -29,10 +29,11 @@ from svmtool.solvers.base import Monitor, Result, Rule, Status
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SIGMA_COLD, SIGMA_WARM = 3.0, 5.0  # first sigma without and with multipliers from coordinate passes
+SIGMA_TARGETS = 30.0  # first sigma where rows have targets of their own, over their mean size: the unit of slacks
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
 GROWTH, SIGMA_MOST = 3.0, 1e8
 INNER = 0.3  # a round ends when the gradient is this small beside the way the multipliers want to go
-SURE = 1e-6  # certified gap at which -e may end a run
+SURE = 1e-6  # certified gap at which -e may end a run, where the rule does not name one
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word
@@ -45,8 +46,11 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = Augmented(task.rows, task.y, task.cost, task.p, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
-    objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD
-    run = _Run(objective, monitor, rule)
+    objective.sigma, most = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD, SIGMA_MOST
+    if task.target is not None and task.p == 1.0:
+        unit = float(np.mean(np.abs(task.target))) if task.rows.n else 0.0
+        objective.sigma, most = SIGMA_TARGETS / (unit or 1.0), SIGMA_MOST / (unit or 1.0)
+    run = _Run(objective, monitor, rule, most)
     if (
         start is None
         and task.p == 1.0
@@ -67,8 +71,8 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 class _Run:
     """One run: the best weights and the best dual point so far, which need not come from the same step."""
 
-    def __init__(self, objective: Augmented, monitor: Monitor, rule: Rule):
-        self.objective, self.monitor, self.rule = objective, monitor, rule
+    def __init__(self, objective: Augmented, monitor: Monitor, rule: Rule, sigma_most: float):
+        self.objective, self.monitor, self.rule, self.sigma_most = objective, monitor, rule, sigma_most
         self.best_w, self.best_alpha = np.zeros(objective.d), np.zeros(objective.n)
         at_zero = np.maximum(objective.target, 0.0) ** objective.p
         self.primal, self.dual = float(objective.cost @ at_zero), 0.0  # at w = 0
@@ -127,7 +131,7 @@ class _Run:
                 return status
             if not first and float(g @ g) <= INNER * INNER * o.moved / o.sigma:
                 o.accept()
-                o.sigma = min(o.sigma * GROWTH, SIGMA_MOST)
+                o.sigma = min(o.sigma * GROWTH, self.sigma_most)
                 first, lowest = True, np.inf
                 continue
             first = False
@@ -154,7 +158,7 @@ class _Run:
         """Whether the run ends here though neither --gap nor a limit says so."""
         if gap <= EXACT:
             return base.OPTIMAL
-        if self.rule.projected is not None and gap <= SURE:
+        if gap <= (SURE if self.rule.projected is not None else self.rule.gap):
             return base.RULE
         if flat >= FLAT_STEPS:
             return base.OPTIMAL if gap <= ROUNDED else base.PRECISION
