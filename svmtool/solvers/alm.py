@@ -29,7 +29,7 @@ from svmtool.solvers.base import Monitor, Result, Rule, Status
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SIGMA_COLD, SIGMA_WARM = 3.0, 5.0  # first sigma without and with multipliers from coordinate passes
-SIGMA_TARGETS = 30.0  # first sigma where rows have targets of their own, over their mean size: the unit of slacks
+TARGETS = 10.0  # the unit of slacks and of 1 / sigma: 1, or the mean size of the rows' own targets by this
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
 GROWTH, SIGMA_MOST = 3.0, 1e8
 INNER = 0.3  # a round ends when the gradient is this small beside the way the multipliers want to go
@@ -46,24 +46,23 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = Augmented(task.rows, task.y, task.cost, task.p, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
-    objective.sigma, most = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD, SIGMA_MOST
-    if task.target is not None and task.p == 1.0:
-        unit = float(np.mean(np.abs(task.target))) if task.rows.n else 0.0
-        objective.sigma, most = SIGMA_TARGETS / (unit or 1.0), SIGMA_MOST / (unit or 1.0)
-    run = _Run(objective, monitor, rule, most)
+    unit = 1.0
+    if task.target is not None and task.p == 1.0 and np.any(task.target):
+        unit = float(np.mean(np.abs(task.target))) / TARGETS
+    objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / unit
+    run = _Run(objective, monitor, rule, SIGMA_MOST / unit)
     if (
         start is None
         and task.p == 1.0
-        and task.target is None
         and DualPasses.possible(task.rows, task.cost, task.free_bias)
     ):
-        passes = DualPasses(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed)
+        passes = DualPasses(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed, target=task.target)
         status = run.coordinate_passes(passes)
         if status is not None:
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
         objective.move(passes.w)
         np.divide(passes.alpha, task.cost, out=objective.beta)
-        objective.sigma = SIGMA_WARM
+        objective.sigma = SIGMA_WARM / unit
     status = run.multiplier_rounds()
     return Result(run.best_w, status, monitor.iterations, monitor.history, run.best_alpha)
 
