@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.compiled.decision_loops import choose, decide, logistic
 from svmtool.errors import ModelError
-from svmtool.formats.linear_model import LOGISTIC_WORDS, ONE_CLASS_WORD, task_of, trained_by, weight_columns, weight_rows
+from svmtool.formats.linear_model import (
+    LOGISTIC_WORDS,
+    ONE_CLASS_WORD,
+    RANKS_NOTE,
+    task_of,
+    weight_columns,
+    weight_rows,
+)
 
 ROWS_A_BLOCK = 2048
 
@@ -56,9 +62,8 @@ class LinearModel:
 
     @property
     def is_ordinal(self) -> bool:
-        """Whether the notes say that it was trained for ranks: its labels, ascending, are then these."""
-        number = trained_by(self.notes)
-        return any(row.number == number and row.task == "ordinal" for row in registry.SOLVERS)
+        """Whether the notes say that its labels are ranks, in ascending order."""
+        return RANKS_NOTE in self.notes
 
     @property
     def gives_probabilities(self) -> bool:

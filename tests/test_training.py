@@ -12,13 +12,13 @@ import pytest
 from conftest import SHARED
 from in_process import trainer
 from reference import Problem, hinge2_minimiser, random_rows, table_of, text_of
+from solver_suite import CLASSIFIERS
 
-from svmtool import registry
 from svmtool.formats import linear_model, svmlight
 from svmtool.settings import Settings
 from svmtool.training.pipeline import train
 
-every_number = pytest.mark.parametrize("number", [row.number for row in registry.SOLVERS])
+every_number = pytest.mark.parametrize("number", [row.number for row in CLASSIFIERS])
 EXACT = Settings(solver=40, gap=1e-12, solver_given=True)
 
 

@@ -22,7 +22,9 @@ class Report:
         self, stored: StoredModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool, metrics: bool
     ):
         W = np.frombuffer(stored.W.memory, dtype=np.float64, count=stored.W.size)
-        self.model = LinearModel(stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes)
+        self.model = LinearModel(
+            stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes
+        )
         self.output, self.scores, self.probabilities, self.metrics = output, scores, probabilities, metrics
         self.total = self.hits = 0
         self.sums = np.zeros(7)  # of decision_loops.add_errors

@@ -37,6 +37,8 @@ WORDS = (
     "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
 )  # fmt: skip
 
+RANKS_NOTE = "# The labels are ranks: ordinal regression"  # behind the weights of a classifier that was trained so
+
 LONGEST_WORD = 80  # what the reference's scanf takes at once
 WEIGHTS_A_CHUNK = 1 << 16
 PADDING = 32  # bytes behind the text: the compiled parser looks ahead
@@ -44,7 +46,6 @@ PADDING = 32  # bytes behind the text: the compiled parser looks ahead
 _BLANKS = re.compile(rb"[ \t\n\v\f\r]*")
 _WORD = re.compile(rb"[^ \t\n\v\f\r]{1,%d}" % LONGEST_WORD)
 _TOKEN = re.compile(rb"[^ \t\n\v\f\r]+")
-_TRAINED_BY = re.compile(r"# svmtool \S+: -s ([0-9]+) ")
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
 EARLY_END = "ERROR: fscanf failed to read the model"
 
@@ -173,15 +174,6 @@ def task_of(word: str) -> str:
     if word in REGRESSION_WORDS:
         return "regression"
     return "one-class" if word == ONE_CLASS_WORD else "classification"
-
-
-def trained_by(notes: tuple[str, ...]) -> int | None:
-    """The -s that a model of ours was trained with, from its notes; None where they do not say."""
-    for note in notes:
-        found = _TRAINED_BY.match(note)
-        if found:
-            return int(found[1])
-    return None
 
 
 def _load(path: str) -> tuple[Buffer, int]:

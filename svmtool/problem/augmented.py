@@ -39,6 +39,7 @@ class Augmented(Objective):
         self.target = np.ones(self.n) if target is None else target
         self.beta = np.zeros(self.n)
         self.primal = np.inf
+        self._multiple = 1.0
         self.exact_curvature = p in (1.0, 2.0)
 
     @property
@@ -68,16 +69,17 @@ class Augmented(Objective):
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
         quadratic = float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate
-        shrink = min(1.0, max(self._linear, 0.0) / quadratic) if quadratic > 0 else 0.0
-        return shrink * (self._linear - 0.5 * shrink * quadratic)
+        s = min(1.0, max(self._linear, 0.0) / quadratic) if quadratic > 0 else float(self._linear > 0.0)
+        self._multiple = s
+        return s * (self._linear - 0.5 * s * quadratic)
 
     def slopes(self) -> np.ndarray:
         """b (length n) of the last gradient() or value(): the next multipliers per unit of cost."""
         return -self.u * self.y / self.cost
 
     def dual_point(self) -> np.ndarray:
-        """alpha_i = C_i b_i, length n."""
-        return -self.u * self.y
+        """The dual point whose value `bound` is: the best multiple, at most one, of alpha_i = C_i b_i, length n."""
+        return -self._multiple * self.u * self.y
 
     def accept(self) -> None:
         """Multiplier step, Eq. 9: beta <- b."""

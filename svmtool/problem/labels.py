@@ -49,9 +49,7 @@ def first_appearance(whole: np.ndarray) -> tuple[list[int], np.ndarray]:
     return values, number
 
 
-def cost_factors(
-    labels: Sequence[int], class_weights: tuple[tuple[int, float], ...]
-) -> tuple[np.ndarray, list[int]]:
+def cost_factors(labels: Sequence[int], class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
     """Cost factor of each label (repeated -wi multiply), and the labels in -wi that are not among them."""
     factor = np.ones(len(labels))
     missing = []

@@ -36,7 +36,8 @@ INNER = 0.3  # a round ends when the gradient is this small beside the way the m
 SURE = 1e-6  # certified gap at which -e may end a run, where the rule does not name one
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word
+FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word,
+IDLE_ROUNDS = 40  # ... and after so many multiplier steps without a better gap
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 PASSES = 2  # coordinate passes before Newton steps take over ...
 MORE_PASSES = 6  # ... unless, at the rate of the last one, so many more would reach the gap
@@ -51,11 +52,7 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         unit = float(np.mean(np.abs(task.target))) / TARGETS
     objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / unit
     run = _Run(objective, monitor, rule, SIGMA_MOST / unit)
-    if (
-        start is None
-        and task.p == 1.0
-        and DualPasses.possible(task.rows, task.cost, task.free_bias)
-    ):
+    if start is None and task.p == 1.0 and DualPasses.possible(task.rows, task.cost, task.free_bias):
         passes = DualPasses(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed, target=task.target)
         status = run.coordinate_passes(passes)
         if status is not None:
@@ -80,8 +77,8 @@ class _Run:
     def coordinate_passes(self, passes: DualPasses) -> Status | None:
         """Passes until the rule or the gap holds; None where Newton steps shall take over."""
         objective, monitor, rule = self.objective, self.monitor, self.rule
-        gap = -1.0 if monitor.gap is None else monitor.gap
-        wanted = SURE if monitor.gap is None else gap
+        gap = rule.gap if monitor.gap is None else monitor.gap
+        wanted = gap if gap >= 0.0 else SURE
         enough = base.SAFETY * rule.projected if rule.projected is not None else -1.0
         before = np.inf
         while True:
@@ -105,7 +102,7 @@ class _Run:
                 objective.primal, passes.dual_value(), gradient=0.0, active=int(np.count_nonzero(passes.alpha)),
                 cg=0, step=1.0,
             )  # fmt: skip
-            if status is None and settled:
+            if status is None and (settled or base.relative_gap(objective.primal, passes.dual_value()) <= rule.gap):
                 status = base.RULE
             if status or limit:
                 return status or limit
@@ -113,7 +110,7 @@ class _Run:
     def multiplier_rounds(self) -> Status:
         """Newton steps and multiplier steps until the gap is as small as asked for."""
         o, monitor = self.objective, self.monitor
-        cg, t, flat, first = 0, 0.0, 0, True
+        cg, t, flat, idle, first = 0, 0.0, 0, 0, True
         smallest = lowest = np.inf
         while True:
             f, g = o.gradient()
@@ -123,15 +120,16 @@ class _Run:
             )
             gap = base.relative_gap(self.primal, self.dual)
             if status is None:
+                idle = 0 if gap < 0.999 * smallest else idle
                 flat = 0 if gap < 0.999 * smallest or f < lowest - FLAT * abs(f) else flat + 1
                 smallest, lowest = min(gap, smallest), min(f, lowest)
-                status = self._end(gap, flat)
+                status = self._end(gap, flat, idle)
             if status is not None:
                 return status
             if not first and float(g @ g) <= INNER * INNER * o.moved / o.sigma:
                 o.accept()
                 o.sigma = min(o.sigma * GROWTH, self.sigma_most)
-                first, lowest = True, np.inf
+                first, lowest, idle = True, np.inf, idle + 1
                 continue
             first = False
             if o.d <= GRAM_BELOW:
@@ -153,12 +151,12 @@ class _Run:
         if o.bound > self.dual:
             self.dual, self.best_alpha = o.bound, o.dual_point()
 
-    def _end(self, gap: float, flat: int) -> Status | None:
+    def _end(self, gap: float, flat: int, idle: int) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
         if gap <= EXACT:
             return base.OPTIMAL
         if gap <= (SURE if self.rule.projected is not None else self.rule.gap):
             return base.RULE
-        if flat >= FLAT_STEPS:
+        if flat >= FLAT_STEPS or idle >= IDLE_ROUNDS:
             return base.OPTIMAL if gap <= ROUNDED else base.PRECISION
         return None

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.errors import SvmtoolError
+from svmtool.formats.linear_model import RANKS_NOTE
 from svmtool.metrics import rank_places
 from svmtool.model import LinearModel
 from svmtool.problem.labels import cost_factors
@@ -68,7 +69,7 @@ class Ordinal(ProblemSet):
         else:
             labels, scores = self.labels, np.append(0.0, -np.cumsum(b))[:p]
             columns = np.vstack([np.outer(w, np.arange(p)), scores])
-        return LinearModel(self.solver.word, labels, m, BIAS, columns, notes=notes)
+        return LinearModel(self.solver.word, labels, m, BIAS, columns, notes=(*notes, RANKS_NOTE))
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See ProblemSet.  SvmtoolError for a model of other ranks or one that was not trained for ranks."""
