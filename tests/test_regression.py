@@ -56,9 +56,9 @@ def optimum(p: Problem) -> float:
     w, best = np.zeros(d), p.value(np.zeros(d))
     while True:
         found = scipy.optimize.minimize(
-            lambda v: (0.5 * v[:d] @ v[:d] + p.cost @ v[d:]) / best,
+            lambda v, scale=best: (0.5 * v[:d] @ v[:d] + p.cost @ v[d:]) / scale,
             np.concatenate([w, np.maximum(np.abs(p.t - A @ w) - p.eps, 0.0)]),
-            jac=lambda v: np.concatenate([v[:d], p.cost]) / best,
+            jac=lambda v, scale=best: np.concatenate([v[:d], p.cost]) / scale,
             bounds=[(None, None)] * d + [(0.0, None)] * n,
             constraints={"type": "ineq", "fun": lambda v: both @ v - low, "jac": lambda v: both},
             method="SLSQP",
