@@ -75,6 +75,25 @@ class RankCurve:
         return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
 
 
+def rank_places(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Place of each value (f8[n]) among `ranks` (ascending), from 0 on; halfway between two for what is no rank."""
+    return 0.5 * (np.searchsorted(ranks, values, "left") + np.searchsorted(ranks, values, "right") - 1.0)
+
+
+def squared_correlation(sums: np.ndarray, n: int) -> str:
+    """LIBLINEAR's squared correlation coefficient from the sums of decision_loops.add_errors, as it prints it."""
+    _, p, y, pp, yy, py, _ = sums.tolist()
+    covariance = n * py - p * y
+    return quotient(covariance * covariance, (n * pp - p * p) * (n * yy - y * y))
+
+
+def quotient(a: float, b: float) -> str:
+    """a / b as C prints it with %g; 0 / 0 is -nan there."""
+    if b:
+        return "-nan" if a / b != a / b else "%g" % (a / b)
+    return "inf" if a > 0 else "-inf" if a < 0 else "-nan"
+
+
 def share(part: float, whole: float) -> float:
     """part / whole, 0 where the whole is 0."""
     return part / whole if whole else 0.0

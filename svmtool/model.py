@@ -7,7 +7,14 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.compiled.decision_loops import choose, decide, logistic
 from svmtool.errors import ModelError
-from svmtool.formats.linear_model import LOGISTIC_WORDS, ONE_CLASS_WORD, task_of, weight_columns, weight_rows
+from svmtool.formats.linear_model import (
+    LOGISTIC_WORDS,
+    ONE_CLASS_WORD,
+    RANKS_NOTE,
+    task_of,
+    weight_columns,
+    weight_rows,
+)
 
 ROWS_A_BLOCK = 2048
 
@@ -52,6 +59,11 @@ class LinearModel:
     def task(self) -> str:
         """`classification`, `regression` or `one-class`."""
         return task_of(self.word)
+
+    @property
+    def is_ordinal(self) -> bool:
+        """Whether the notes say that its labels are ranks, in ascending order."""
+        return RANKS_NOTE in self.notes
 
     @property
     def gives_probabilities(self) -> bool:

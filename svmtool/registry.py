@@ -26,7 +26,7 @@ class Solver(NamedTuple):
     entry: str  # ... and the function in it: entry(task, monitor, rule, start, seed) -> Result
     help: str  # one line for --help
     objective: str  # the problem, in ASCII mathematics
-    task: str  # classification | regression | one-class
+    task: str  # classification | regression | ordinal | one-class
     loss: str
     regulariser: str
     space: str  # primal | dual: whose variables LIBLINEAR's stopping rule for this number looks at
@@ -40,7 +40,7 @@ class Solver(NamedTuple):
     paper: str
 
 
-OBEYED_BY_ALL = frozenset({"-s", "-c", "-B", "-w", "-v", "-q", "--threads", "--stratified", "--strict"})
+OBEYED_BY_ALL = frozenset({"-s", "-c", "-w", "-v", "-q", "--threads", "--strict"})
 
 _MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
 _MFN_PAPER += "JMLR 6 (2005) 341-361: "
@@ -54,8 +54,8 @@ _FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b
 _LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
 _RUN_OPTIONS = frozenset(
     {
-        "-e", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
-        "--solver-log", "--plot",
+        "-e", "-B", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
+        "--stratified", "--solver-log", "--plot",
     }
 )  # fmt: skip
 
@@ -127,6 +127,28 @@ SOLVERS: tuple[Solver, ...] = (
         "are all within -e of zero (LIBLINEAR's rule for -s 3; default 0.1), or a certified gap of 1e-6",
         honours=_RUN_OPTIONS,
         paper=_ALM + "Algorithm 1 with p = 1 and a regularised bias",
+    ),
+    Solver(
+        number=13,
+        name="l1svr-dual",
+        word="L2R_L1LOSS_SVR_DUAL",
+        module="svmtool.solvers.alm",
+        entry="exact",
+        help="L2-regularized L1-loss support vector regression (dual)",
+        objective="min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)",
+        task="regression",
+        loss="hinge",
+        regulariser="1/2 |w|^2",
+        space="dual",
+        kernel=False,
+        bias=_BIAS,
+        free_bias=False,
+        eps_default=0.1,
+        gap_default=None,
+        stopping="certified relative duality gap (P - D)/P <= 1e-5 times -e, at most 1e-6 (default -e 0.1): "
+        "further than LIBLINEAR's rule for -s 13 goes",
+        honours=(_RUN_OPTIONS | {"-p"}) - {"--stratified"},
+        paper=_ALM + "Algorithm 1 with p = 1, a regularised bias and two hinges a row, one on each side of the tube",
     ),
     Solver(
         number=30,
@@ -235,6 +257,28 @@ SOLVERS: tuple[Solver, ...] = (
         honours=(_RUN_OPTIONS | {"-R"}) - {"-e"},
         paper=_MFN_PAPER + "hinge as the limit of Huber's loss, Section 6",
     ),
+    Solver(
+        number=43,
+        name="mfn-ordinal",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.mfn",
+        entry="solve",
+        help="L2-regularized ordinal regression: labels are whole numbers whose order is that of p ranks",
+        objective="min over w, b of  1/2 (|w|^2 + |b|^2) + sum_i C_i (sum_{s < rank i} max(0, 1 - (w.x_i - b_s))^2 "
+        "+ sum_{s >= rank i} max(0, 1 + (w.x_i - b_s))^2),  s = 1 .. p - 1",
+        task="ordinal",
+        loss="squared hinge",
+        regulariser="1/2 (|w|^2 + |b|^2)",
+        space="primal",
+        kernel=False,
+        bias="its p - 1 thresholds b are the bias, regularised",
+        free_bias=False,
+        eps_default=None,
+        gap_default=1e-6,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e |f'(w)| <= e |f'(0)|",
+        honours=_RUN_OPTIONS - {"-B"},
+        paper=_MFN.partition(":")[0] + ": Section 7, Eq. 25",
+    ),
 )
 
 # LIBLINEAR's other numbers, which scripts may use: refused by name until a row above serves them.
@@ -246,7 +290,6 @@ PLANNED: dict[int, str] = {
     7: "L2R_LR_DUAL",
     11: "L2R_L2LOSS_SVR",
     12: "L2R_L2LOSS_SVR_DUAL",
-    13: "L2R_L1LOSS_SVR_DUAL",
     21: "ONECLASS_SVM",
 }
 

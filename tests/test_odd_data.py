@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from in_process import trainer
 from reference import random_rows, text_of
+from solver_suite import TWO_CLASS
 
-from svmtool import registry
 from svmtool.formats import linear_model, svmlight
 
-every_number = pytest.mark.parametrize("number", [row.number for row in registry.SOLVERS])
+every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
 
 
 @pytest.fixture

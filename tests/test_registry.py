@@ -44,7 +44,7 @@ def test_row_is_complete(row):
     assert row.honours <= KNOWN_OPTIONS
     assert not row.honours & registry.OBEYED_BY_ALL
     assert (row.eps_default is None) != (row.gap_default is None), "one rule decides by default"
-    assert row.space in ("primal", "dual") and row.task in ("classification", "regression", "one-class")
+    assert row.space in ("primal", "dual") and row.task in ("classification", "regression", "ordinal", "one-class")
 
 
 @every_row
@@ -140,6 +140,7 @@ def test_numbers_that_make_no_problem_are_refused(changes):
 @every_row
 def test_good_settings_pass(row):
     settings.check_after_reading(settings.Settings(solver=row.number))
-    settings.check_after_reading(settings.Settings(solver=row.number, p=-1.0, class_weights=((1, 0.0),)))
+    p = 0.0 if row.task == "regression" else -1.0
+    settings.check_after_reading(settings.Settings(solver=row.number, p=p, class_weights=((1, 0.0),)))
     if "-R" in row.honours:
         settings.check_after_reading(settings.Settings(solver=row.number, bias=1.0, regularize_bias=False))

@@ -314,7 +314,7 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
     """Refuse a solver that is not in this version, and options that the chosen one does not honour.
 
     A number in no list at all passes: LIBLINEAR speaks of it only after it has read the data.
-    -R too is judged then.  -p and -n are read and unused under LIBLINEAR's own numbers, as there.
+    Under its own numbers -R too is judged then, and -p and -n are read where they mean nothing, as there.
     """
     if settings.solver in registry.PLANNED:
         registry.find(settings.solver)
@@ -322,11 +322,15 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
     if row is None:
         return
     for option in given:
-        if option in registry.OBEYED_BY_ALL or option in row.honours or option == "-R":
+        if option in registry.OBEYED_BY_ALL or option in row.honours or (option == "-R" and row.number < 30):
+            continue
+        if option == "-B" and settings.bias < 0:  # says what is so
             continue
         if option in ("-p", "-n") and row.number < 30:
             continue
         able = registry.honouring(option)
+        if option == "-B":
+            raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour -B: {row.bias}")
         advice = f"use -s {registry.in_words(able)}" if able else "no solver of this version does"
         raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour {option}: {advice}")
 

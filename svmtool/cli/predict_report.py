@@ -11,7 +11,7 @@ from svmtool.compiled.decision_loops import add_errors
 from svmtool.formats.linear_model import StoredModel
 from svmtool.formats.numbers import format_numbers, format_rows
 from svmtool.formats.scored_text import Scored
-from svmtool.metrics import ClassCounts, RankCurve, determination
+from svmtool.metrics import ClassCounts, RankCurve, determination, quotient, rank_places, squared_correlation
 from svmtool.model import LinearModel
 
 
@@ -22,10 +22,14 @@ class Report:
         self, stored: StoredModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool, metrics: bool
     ):
         W = stored.W.array()
-        self.model = LinearModel(stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho)
+        self.model = LinearModel(
+            stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes
+        )
         self.output, self.scores, self.probabilities, self.metrics = output, scores, probabilities, metrics
         self.total = self.hits = 0
         self.sums = np.zeros(7)  # of decision_loops.add_errors
+        self.ranks = np.sort(stored.labels).astype(float) if metrics and self.model.is_ordinal else None
+        self.distance = 0.0  # between predicted and true ranks, summed
         names = (1, -1) if stored.labels is None else stored.labels
         self.counts = ClassCounts(names)
         self.curve: RankCurve | None = None
@@ -57,6 +61,10 @@ class Report:
         self.hits += int(np.count_nonzero(labels == predictions))
         if self.metrics:
             self.counts.add(labels, predictions)
+        if self.ranks is not None:
+            self.distance += float(
+                np.sum(np.abs(rank_places(predictions, self.ranks) - rank_places(labels, self.ranks)))
+            )
         if self.curve is not None:
             self.curve.add(labels, decisions[:, 0])
 
@@ -64,13 +72,9 @@ class Report:
         """Accuracy, or the two lines of a regression, as LIBLINEAR prints them."""
         if self.model.task != "regression":
             return accuracy_line(self.hits, self.total)
-        squares, p, y, pp, yy, py, _ = self.sums.tolist()
-        n = self.total
-        covariance = n * py - p * y
-        correlation = quotient(covariance * covariance, (n * pp - p * p) * (n * yy - y * y))
         return (
-            f"Mean squared error = {quotient(squares, n)} (regression)\n"
-            f"Squared correlation coefficient = {correlation} (regression)\n"
+            f"Mean squared error = {quotient(self.sums[0], self.total)} (regression)\n"
+            f"Squared correlation coefficient = {squared_correlation(self.sums, self.total)} (regression)\n"
         )
 
     def metric_lines(self) -> str:
@@ -90,13 +94,8 @@ class Report:
         lines.append(
             f"Macro average: precision = {100 * precision:g}%, recall = {100 * recall:g}%, F1 = {100 * f1:g}%\n"
         )
+        if self.ranks is not None:
+            lines.append(f"Mean absolute error = {quotient(self.distance, self.total)} (ranks)\n")
         if self.curve is not None:
             lines.append(f"AUC = {self.curve.area():g}\n")
         return "".join(lines)
-
-
-def quotient(a: float, b: float) -> str:
-    """a / b as C prints it with %g; 0 / 0 is -nan there."""
-    if b:
-        return "-nan" if a / b != a / b else "%g" % (a / b)
-    return "inf" if a > 0 else "-inf" if a < 0 else "-nan"

@@ -1,6 +1,8 @@
 """Dual coordinate descent for the hinge and its square (Hsieh et al., ICML 2008, Algorithms 1 and 3).
 
-min over 0 <= alpha_i <= U_i of  1/2 |sum_i alpha_i y_i x_i|^2 + 1/2 sum_i D_i alpha_i^2 - sum_i alpha_i
+min over 0 <= alpha_i <= U_i of  1/2 |sum_i alpha_i y_i x_i|^2 + 1/2 sum_i D_i alpha_i^2 - sum_i t_i alpha_i
+
+More variables than rows: variable i belongs to row i modulo their number, as in problem/repeated_rows.py.
 """
 
 import numpy as np
@@ -12,11 +14,12 @@ ONE = np.uint64(1)
 
 @helper(fast=True)
 def visit_rows(
-    indptr, indices, values, y, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias, chunk
-):
-    """One pass over the active rows, chunk after chunk in random order, with shrinking.
+    indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
+    chunk,
+):  # fmt: skip
+    """One pass over the active variables, chunk after chunk in random order, with shrinking.
 
-    diagonal is D, upper U; square_norms_i = |x_i|^2 with the bias feature; w (d, plus the bias's
+    target is t, diagonal D, upper U; square_norms_i = |x_i|^2 with the bias feature; w (d, plus the bias's
     weight where bias >= 0) = sum alpha_i y_i x_i is kept up to date.  active[:state[0]] are the rows to
     be visited, ascending; those that leave are taken out and state[0] lowered.  `chunk` of them
     that follow each other are visited in turn: neighbours in memory come faster than rows drawn one by
@@ -31,6 +34,7 @@ def visit_rows(
     at_bias = np.uint64(len(w) - 1)
     gone = np.uint64(len(y))  # marks a row that leaves
     left = np.uint64(0)
+    of_data = np.uint64(len(indptr)) - ONE
     n_chunks = (rows + chunk - ONE) // chunk
     for c in range(n_chunks):
         chunks[c] = c
@@ -43,14 +47,15 @@ def visit_rows(
         chunks[other] = chunks[c]
         for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
             i = active[s]
-            start = indptr[i]
-            stop = indptr[i + ONE]
+            row = i if i < of_data else i % of_data
+            start = indptr[row]
+            stop = indptr[row + ONE]
             total = 0.0
             for k in range(start, stop):
                 total += values[k] * w[indices[k]]
             if bias >= 0.0:
                 total += bias * w[at_bias]
-            gradient = y[i] * total - 1.0 + alpha[i] * diagonal[i]
+            gradient = y[i] * total - target[i] + alpha[i] * diagonal[i]
             projected = gradient
             if alpha[i] == 0.0:
                 if gradient > above:  # shrink: this row will stay at zero
@@ -72,7 +77,7 @@ def visit_rows(
                 smallest = projected
             if abs(projected) > 1e-12:
                 old = alpha[i]
-                alpha[i] = min(max(old - gradient / max(square_norms[i] + diagonal[i], 1e-300), 0.0), upper[i])
+                alpha[i] = min(max(old - gradient / max(square_norms[row] + diagonal[i], 1e-300), 0.0), upper[i])
                 t = (alpha[i] - old) * y[i]
                 for k in range(start, stop):
                     w[indices[k]] += t * values[k]
@@ -90,11 +95,13 @@ def visit_rows(
     state[1] = random
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8)", fast=True)
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8)", fast=True)
 def dcd_pass(
-    indptr, indices, values, y, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias, chunk
-):
+    indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
+    chunk,
+):  # fmt: skip
     """`visit_rows`."""
     visit_rows(
-        indptr, indices, values, y, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias, chunk
-    )
+        indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state,
+        bias, chunk,
+    )  # fmt: skip

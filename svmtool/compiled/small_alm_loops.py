@@ -127,7 +127,22 @@ def small_hinge(
         while code < 0:
             visits += state[0] / rows
             visit_rows(
-                indptr, indices, values, y, zeros, upper, norms, alpha, v, active, chunks, limits, state, -1.0, CHUNK
+                indptr,
+                indices,
+                values,
+                y,
+                target,
+                zeros,
+                upper,
+                norms,
+                alpha,
+                v,
+                active,
+                chunks,
+                limits,
+                state,
+                -1.0,
+                CHUNK,
             )
             count += 1
             largest = limits[2]

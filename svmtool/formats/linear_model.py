@@ -37,6 +37,8 @@ WORDS = (
     "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
 )  # fmt: skip
 
+RANKS_NOTE = "# The labels are ranks: ordinal regression"  # behind the weights of a classifier that was trained so
+
 LONGEST_WORD = 80  # what the reference's scanf takes at once
 WEIGHTS_A_CHUNK = 1 << 16
 PADDING = 32  # bytes behind the text: the compiled parser looks ahead

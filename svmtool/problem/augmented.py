@@ -48,6 +48,7 @@ class Augmented(Objective):
         self._kernel: KernelCache | None = None
         self._squares: np.ndarray | None = None  # sum_i C_i x_ij^2
         self._v: np.ndarray | None = None  # of the last e-step of Algorithm 2
+        self._multiple = 1.0
         self.exact_curvature = p in (1.0, 2.0)
 
     @property
@@ -111,8 +112,9 @@ class Augmented(Objective):
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
         quadratic = float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate
-        shrink = 1.0 if self._linear >= quadratic else max(self._linear, 0.0) / quadratic
-        return shrink * (self._linear - 0.5 * shrink * quadratic)
+        s = min(1.0, max(self._linear, 0.0) / quadratic) if quadratic > 0 else float(self._linear > 0.0)
+        self._multiple = s
+        return s * (self._linear - 0.5 * s * quadratic)
 
     @property
     def rows_side(self) -> bool:
@@ -157,8 +159,8 @@ class Augmented(Objective):
         return -self.u * self.y / self.cost
 
     def dual_point(self) -> np.ndarray:
-        """alpha_i = C_i b_i, length n."""
-        return -self.u * self.y
+        """The dual point whose value `bound` is: the best multiple, at most one, of alpha_i = C_i b_i, length n."""
+        return -self._multiple * self.u * self.y
 
     def projected_spread(self, alpha: np.ndarray) -> float:
         """How far the projected gradients of the hinge's dual at alpha lie apart or from zero: LIBLINEAR's measure."""

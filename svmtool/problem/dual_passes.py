@@ -1,6 +1,6 @@
 """Dual coordinate passes over sparse rows: the "inexpensive method" of the MFN paper's Section 4.1.
 
-    max over 0 <= alpha_i <= U_i of  sum_i alpha_i - 1/2 |sum_i alpha_i y_i x_i|^2 - 1/2 sum_i D_i alpha_i^2
+    max over 0 <= alpha_i <= U_i of  sum_i t_i alpha_i - 1/2 |sum_i alpha_i y_i x_i|^2 - 1/2 sum_i D_i alpha_i^2
 
 Squared hinge: D_i = 1 / (2 C_i), no upper end; hinge: D_i = 0, U_i = C_i.  They are what wins on text, where d
 exceeds n (Hsieh et al., ICML 2008).  The dual point has length n and therefore lives here; solvers see w and scalars.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import dcd_loops
+from svmtool.problem.repeated_rows import OrdinalRows, RepeatedRows
 from svmtool.problem.rows import CsrRows, Rows
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
@@ -27,33 +28,42 @@ def random_state(n: int, seed: int) -> np.ndarray:
     return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63)], np.uint64)
 
 
+def _of_data(rows: Rows) -> Rows:
+    """The rows whose arrays a pass goes over: those that stand for several terms are passed over as often."""
+    return rows.base if isinstance(rows, RepeatedRows) and not isinstance(rows, OrdinalRows) else rows
+
+
 class DualPasses:
     """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
+
+    target: t, f8[n]; None: 1 for all.
 
     `w` (length d) = sum alpha_i y_i x_i is kept up to date.
     """
 
     @staticmethod
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool) -> bool:
-        return isinstance(rows, CsrRows) and not free_bias and bool(np.all(cost > 0))
+        return isinstance(_of_data(rows), CsrRows) and not free_bias and bool(np.all(cost > 0))
 
     def __init__(
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
-        alpha: np.ndarray | None = None,
+        alpha: np.ndarray | None = None, target: np.ndarray | None = None,
     ):  # fmt: skip
-        assert isinstance(rows, CsrRows)
+        of_data = _of_data(rows)
+        assert isinstance(of_data, CsrRows)
         self.n, self.bias = rows.n, rows.bias
         self.count = 0  # passes so far
         self.row_length = rows.nnz / max(self.n, 1)
         self.diagonal, self.upper = diagonal, upper
+        self.target = np.ones(self.n) if target is None else target
         self.alpha = np.zeros(self.n) if alpha is None else alpha
         self.w = np.zeros(rows.d) if alpha is None else rows.transpose_product(alpha * y)
-        self.square_norms = rows.square_norms()
+        self.square_norms = of_data.square_norms()
         self.active, self._chunks = np.arange(self.n), np.empty(self.n // CHUNK + 1, np.int64)
         self.limits = np.array([np.inf, -np.inf, 0.0, 0.0])
         self.state = random_state(self.n, seed)
         self._pass = dcd_loops.dcd_pass.bind(
-            rows.indptr, rows.indices, rows.values, y, diagonal, upper, self.square_norms,
+            of_data.indptr, of_data.indices, of_data.values, y, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
 
@@ -70,7 +80,7 @@ class DualPasses:
     @property
     def spread(self) -> float:
         """How far the projected gradients of the last pass lie apart or from zero."""
-        _, _, largest, smallest = self.limits.tolist()
+        largest, smallest = self.limits[2:4].tolist()
         return max(largest - smallest, abs(largest), abs(smallest)) if largest >= smallest else 0.0
 
     def run(self) -> float:
@@ -81,7 +91,7 @@ class DualPasses:
         self.count += 1
         cost = float(self.state[0]) * self.row_length * VISIT
         self._pass(self.bias, CHUNK)
-        _, _, largest, smallest = self.limits.tolist()
+        largest, smallest = self.limits[2:4].tolist()
         self.limits[0] = largest if largest > 0 else np.inf
         self.limits[1] = smallest if smallest < 0 else -np.inf
         return cost
@@ -112,4 +122,4 @@ class DualPasses:
     def dual_value(self) -> float:
         """The dual's value at alpha."""
         a = self.alpha
-        return float(np.sum(a)) - 0.5 * float(self.w @ self.w) - 0.5 * float(self.diagonal @ (a * a))
+        return float(np.sum(self.target * a)) - 0.5 * float(self.w @ self.w) - 0.5 * float(self.diagonal @ (a * a))

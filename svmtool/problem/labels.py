@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from svmtool.errors import SvmtoolError
@@ -47,6 +49,18 @@ def first_appearance(whole: np.ndarray) -> tuple[list[int], np.ndarray]:
     return values, number
 
 
+def cost_factors(labels: Sequence[int], class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
+    """Cost factor of each label (repeated -wi multiply), and the labels in -wi that are not among them."""
+    factor = np.ones(len(labels))
+    missing = []
+    for label, value in class_weights:
+        if label in labels:
+            factor[labels.index(label)] *= value
+        else:
+            missing.append(label)
+    return factor, missing
+
+
 class Classes:
     """The classes of a training set, in LIBLINEAR's order.
 
@@ -71,14 +85,7 @@ class Classes:
 
     def weights(self, class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
         """Cost factor of each class (repeated -wi multiply), and the labels in -wi that the data lack."""
-        factor = np.ones(len(self.labels))
-        missing = []
-        for label, value in class_weights:
-            if label in self.labels:
-                factor[self.labels.index(label)] *= value
-            else:
-                missing.append(label)
-        return factor, missing
+        return cost_factors(self.labels, class_weights)
 
     def costs(self, k: int, C: float, factor: np.ndarray, row_weights: np.ndarray | None) -> np.ndarray:
         """C_i of the k-th two-class problem, f8[n].

@@ -84,6 +84,10 @@ class Rows:
         """The bias feature's part of x.v, the same for each row."""
         return self.bias * float(v[-1]) if self.bias >= 0 else 0.0
 
+    def draw(self, group: int, seed: int) -> np.ndarray:
+        """One random row of each `group`, i8: a sample to start on."""
+        return draw_rows(self.n, group, seed)
+
     def for_each_block(self, work: Callable[[int, int], None]) -> None:
         run_blocks(lambda b: work(*self.blocks[b]), len(self.blocks))
 

@@ -9,7 +9,7 @@ from svmtool.compiled import small_loops
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import solve_positive
 from svmtool.problem.objective import Objective
-from svmtool.problem.rows import CsrRows, Rows, draw_rows
+from svmtool.problem.rows import CsrRows, Rows
 
 # `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
@@ -112,6 +112,6 @@ class SquaredHinge(Objective):
 
     def sample(self, group: int, seed: int) -> SquaredHinge:
         """The same problem on one random row of each `group`, costs raised to make up for the rest."""
-        chosen = draw_rows(self.n, group, seed)
+        chosen = self.rows.draw(group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
         return SquaredHinge(self.rows.take(chosen), self.y[chosen], cost, self.free_bias, self.one_of_several)

@@ -31,3 +31,10 @@ class Task:
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
         self.target, self.p, self.one_of_several = target, p, one_of_several
         self.inner_steps, self.mu = inner_steps, mu
+
+    def only(self, chosen: np.ndarray) -> Task:
+        """The same task on the rows `chosen` (i8)."""
+        target = None if self.target is None else self.target[chosen]
+        rows, y, cost = self.rows.take(chosen), self.y[chosen], self.cost[chosen]
+        more = self.p, self.one_of_several, self.inner_steps, self.mu
+        return Task(rows, y, cost, self.free_bias, target, *more)

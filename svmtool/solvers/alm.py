@@ -32,10 +32,11 @@ from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SIGMA_COLD, SIGMA_WARM = 3.0, 5.0  # first sigma without and with multipliers from coordinate passes
+TARGETS = 10.0  # the unit of slacks and of 1 / sigma: 1, or the mean size of the rows' own targets by this
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
 GROWTH, SIGMA_MOST = 3.0, 1e8
 INNER = 0.3  # a round ends when the gradient is this small beside the way the multipliers want to go
-SURE = 1e-6  # certified gap at which -e may end a run
+SURE = 1e-6  # certified gap at which -e may end a run, where the rule does not name one
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word ...
@@ -61,18 +62,20 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective.move(np.zeros(objective.d) if start is None else start)
     if start is not None and task.p > 1.0:
         objective.start_multipliers()
-    objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD
-    run = _Run(objective, monitor, rule)
+    unit = 1.0
+    if task.target is not None and task.p == 1.0 and np.any(task.target):
+        unit = float(np.mean(np.abs(task.target))) / TARGETS
+    objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / unit
+    run = _Run(objective, monitor, rule, SIGMA_MOST / unit)
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
-    plain = start is None and task.p == 1.0 and task.target is None
-    if plain and DualPasses.possible(rows, task.cost, task.free_bias):
-        passes = DualPasses(rows, task.y, np.zeros(rows.n), task.cost, seed)
+    if start is None and task.p == 1.0 and DualPasses.possible(rows, task.cost, task.free_bias):
+        passes = DualPasses(rows, task.y, np.zeros(rows.n), task.cost, seed, target=task.target)
         status = run.coordinate_passes(passes)
         if status is not None:
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
         objective.move(passes.w)
         np.divide(passes.alpha, task.cost, out=objective.beta)
-        objective.sigma = SIGMA_WARM
+        objective.sigma = SIGMA_WARM / unit
     status = run.multiplier_rounds()
     return Result(run.best_w, status, monitor.iterations, monitor.history, run.best_alpha)
 
@@ -127,8 +130,8 @@ def _within_reach(lefts: list[float], visits: float, wanted: float) -> bool:
 class _Run:
     """One run: the best weights and the best dual point so far, which need not come from the same step."""
 
-    def __init__(self, objective: Augmented, monitor: Monitor, rule: Rule):
-        self.objective, self.monitor, self.rule = objective, monitor, rule
+    def __init__(self, objective: Augmented, monitor: Monitor, rule: Rule, sigma_most: float):
+        self.objective, self.monitor, self.rule, self.sigma_most = objective, monitor, rule, sigma_most
         self.best_w, self.best_alpha = np.zeros(objective.d), np.zeros(objective.n)
         at_zero = np.maximum(objective.target, 0.0) ** objective.p
         self.primal, self.dual = float(objective.cost @ at_zero), 0.0  # at w = 0
@@ -137,8 +140,8 @@ class _Run:
     def coordinate_passes(self, passes: DualPasses) -> Status | None:
         """Passes until the rule or the gap holds; None where Newton steps shall take over."""
         objective, monitor, rule = self.objective, self.monitor, self.rule
-        gap = -1.0 if monitor.gap is None else monitor.gap
-        wanted = SURE if monitor.gap is None else gap
+        gap = rule.gap if monitor.gap is None else monitor.gap
+        wanted = gap if gap >= 0.0 else SURE
         enough = SAFETY * rule.projected if rule.projected is not None else -1.0
         worth = _passes_worth(objective.d, objective.rows.nnz)
         spent = visits = looked = 0.0
@@ -196,7 +199,7 @@ class _Run:
                 return status
             if ends:
                 o.accept()
-                o.sigma = min(o.sigma * GROWTH, SIGMA_MOST)
+                o.sigma = min(o.sigma * GROWTH, self.sigma_most)
                 first = True
                 continue
             first = False
@@ -225,6 +228,8 @@ class _Run:
         """Whether the run ends here though neither --gap nor a limit says so."""
         if gap <= EXACT:
             return base.OPTIMAL
+        if gap <= self.rule.gap:
+            return base.RULE
         if self.rule.projected is not None and gap <= self.sure:
             if self.objective.projected_spread(self.best_alpha) <= self.rule.projected:
                 return base.RULE

@@ -92,12 +92,14 @@ class Rule:
     """When -e decides: LIBLINEAR's rule, as numbers a solver compares with.
 
     gradient: stop when |grad f(w)| <= gradient * |grad f(0)| (numbers 0, 2, 11);
-    projected: stop when the dual's projected gradients lie within this of each other and of zero (number 1).
+    projected: stop when the dual's projected gradients lie within this of each other and of zero (numbers 1, 3);
+    gap: stop at this certified gap, beyond LIBLINEAR's rule, whose sums over its own pass nothing here
+    corresponds to (number 13).
     At most one is given; with none the solver goes to its exact end.
     """
 
-    def __init__(self, gradient: float | None = None, projected: float | None = None):
-        self.gradient, self.projected = gradient, projected
+    def __init__(self, gradient: float | None = None, projected: float | None = None, gap: float = -1.0):
+        self.gradient, self.projected, self.gap = gradient, projected, gap
 
 
 class StopFlag:

@@ -17,20 +17,21 @@ from svmtool.problem.certify import Certificate
 from svmtool.settings import Settings, check_after_reading
 from svmtool.solvers.base import INTERRUPTED, Result, Status, StopFlag
 from svmtool.training.interrupt import Interruptible
-from svmtool.training.multiclass import Problems
+from svmtool.training.problem_set import problems_of
 
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
 
 
 class Training:
-    """What training gives: model, results (one a two-class problem), certificate, missing labels of -wi,
-    and `seconds` of training alone: labels, objective and solver, neither reading nor certificate."""
+    """What training gives: model, results (one a problem), certificate, `summary` lines about the training rows,
+    warnings, and `seconds` of training alone: labels, objective and solver, neither reading nor certificate."""
 
     def __init__(
-        self, model: LinearModel, results: list[Result], certificate: Certificate, missing: list[int], seconds: float
-    ):
+        self, model: LinearModel, results: list[Result], certificate: Certificate, summary: str, warnings: list[str],
+        seconds: float,
+    ):  # fmt: skip
         self.model, self.results, self.certificate = model, results, certificate
-        self.missing, self.seconds = missing, seconds
+        self.summary, self.warnings, self.seconds = summary, warnings, seconds
 
     @property
     def status(self) -> Status | None:
@@ -49,14 +50,14 @@ def train(
 ) -> Training:
     """Train on a table (which is used up); report receives every solver record as keywords."""
     began = time.perf_counter()
-    problems = Problems(table, settings, row_weights)
+    problems = problems_of(table, settings, row_weights)
     del table
     start = None if initial is None else problems.start_from(initial)
     results = problems.fit(start, report, stop)
     seconds = time.perf_counter() - began
     certificate = problems.certify(results)
     model = problems.model(problems.weights(results), _notes(settings, certificate, results))
-    return Training(model, results, certificate, problems.missing, seconds)
+    return Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
 
 
 def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int:
@@ -75,15 +76,14 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
     with _Recorder(settings, console) as recorder, Interruptible() as stop:
         done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
     console.close()
-    for label in done.missing:
-        console.warn(f"WARNING: class label {label} specified in weight is not found")
+    for warning in done.warnings:
+        console.warn(warning)
     for result in done.results:
         console.solver(solver_text(settings, result))
-    console.solver(done.certificate.line() + "\n")
+    console.solver(done.certificate.line() + "\n" + done.summary)
     linear_model.write(model_path, done.model)
     status = done.status
     if status is None:
-        console.warn("WARNING: the training file has no rows: the model knows no class")
         return 0
     if status is INTERRUPTED:
         console.warn(f"interrupted: {model_path} holds the best model so far, {done.certificate.line().lower()}")
@@ -98,7 +98,8 @@ def solver_text(settings: Settings, result: Result) -> str:
     """What LIBLINEAR's solver of this number prints, from the history of ours."""
     last = result.history[-1]
     if settings.row.space == "dual":
-        value, support = -last["bound"], last["active"]
+        value = 0.0 - last["bound"]
+        support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
         return f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\nnSV = {support}\n"
     lines = []
     for record in result.history:

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from svmtool.compiled import threads
+from svmtool.compiled.decision_loops import add_errors
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
+from svmtool.metrics import quotient, squared_correlation
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
 from svmtool.solvers.base import StopFlag
 from svmtool.training import folds as draws
 from svmtool.training.interrupt import Interruptible
-from svmtool.training.multiclass import Problems, take
+from svmtool.training.problem_set import problems_of, take
 
 MAX_C = 1024.0
 UNMOVED_ROUNDS = 5  # values of C in a row at which no fold's w moves: the search ends
@@ -46,13 +48,13 @@ class Folds:
         """
         predictions = np.empty(len(self.table))
         moved = [False] * self.count
-        missing: list[list[int]] = [[] for _ in range(self.count)]
+        warnings: list[list[str]] = [[] for _ in range(self.count)]
 
         def one(k: int) -> None:
             inside, outside = draws.fold_rows(self.order, self.starts, k)
             weights = None if self.row_weights is None else self.row_weights[inside]
-            problems = Problems(take(self.table, inside), settings, weights)
-            missing[k] = problems.missing
+            problems = problems_of(take(self.table, inside), settings, weights)
+            warnings[k] = problems.warnings()
             start = warm[k] if warm is not None else None
             results = problems.fit(start, stop=stop)
             W = problems.weights(results)
@@ -64,9 +66,9 @@ class Folds:
         threads.run_blocks(one, self.count)
         if stop.set:
             raise KeyboardInterrupt
-        for labels in missing:
-            for label in labels:
-                self.console.warn(f"WARNING: class label {label} specified in weight is not found")
+        for sentences in warnings:
+            for sentence in sentences:
+                self.console.warn(sentence)
         return predictions, any(moved)
 
     def rate(self, predictions: np.ndarray) -> float:
@@ -75,13 +77,30 @@ class Folds:
 
 
 def cross_validate(table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any) -> int:
-    """-v: LIBLINEAR's line on stdout, also when quiet."""
+    """-v: LIBLINEAR's lines on stdout, also when quiet."""
     assert settings.folds is not None
     folds = Folds(table, settings, row_weights, console, settings.folds)
     with Interruptible() as stop:
         predictions, _ = folds.evaluate(settings, stop)
+    if settings.row.task == "regression":
+        console.out(regression_lines(table.labels, predictions))
+        return 0
     console.out(f"Cross Validation Accuracy = {percent(folds.rate(predictions))}%\n")
+    if settings.row.task == "ordinal":
+        from svmtool.training.ordinal import validation_lines
+
+        console.out(validation_lines(table.labels, predictions))
     return 0
+
+
+def regression_lines(labels: np.ndarray, predictions: np.ndarray) -> str:
+    """LIBLINEAR's two lines for -v of a regression; labels and predictions f8[n]."""
+    sums = np.zeros(7)
+    add_errors(labels, predictions, sums, len(labels))
+    return (
+        f"Cross Validation Mean squared error = {quotient(sums[0], len(labels))}\n"
+        f"Cross Validation Squared correlation coefficient = {squared_correlation(sums, len(labels))}\n"
+    )
 
 
 def search_C(table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any) -> int:

@@ -1,0 +1,332 @@
+"""-s 43: the optimum of the problem written out, thresholds, laws, the model as LIBLINEAR reads it, odd input."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+import numpy as np
+import pytest
+from in_process import trainer
+from reference import Problem, hinge2_minimiser, random_rows, table_of, text_of
+
+from svmtool import registry
+from svmtool.formats import linear_model
+from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.settings import Settings
+from svmtool.solvers import base, mfn
+from svmtool.training import folds
+from svmtool.training.ordinal import Ordinal
+from svmtool.training.pipeline import train
+
+ROWS = [row for row in registry.SOLVERS if row.task == "ordinal"]
+GAP = 1e-12
+PATHS = {
+    "features": {},
+    "sampled": {"SAMPLE_GROUP": 2, "SAMPLE_ROWS": 4, "SAMPLE_ROWS_A_FEATURE": 0},
+    "products": {"GRAM_BELOW": 0},
+}
+every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+every_path = pytest.mark.parametrize("path", PATHS)
+
+
+def made(seed: int, ranks: list[int], n: int = 60, d: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in noisy order of rank; each rank is there."""
+    rng = np.random.default_rng(seed)
+    X = random_rows(rng, n, d)
+    score = X @ rng.normal(size=d) + 0.4 * rng.normal(size=n)
+    number = np.searchsorted(np.quantile(score, np.arange(1, len(ranks)) / len(ranks)), score)
+    number[: len(ranks)] = np.arange(len(ranks))
+    return X, np.sort(ranks)[number].astype(float)
+
+
+def written_out(X: np.ndarray, labels: np.ndarray, cost: np.ndarray) -> Problem:
+    """The two-class problem of Eq. 25: rows (x_i, -e_s) for each threshold s, +1 where the label is above it."""
+    ranks = np.unique(labels)
+    k = len(ranks) - 1
+    A = np.vstack([np.hstack([X, -np.tile(np.eye(k)[s], (len(X), 1))]) for s in range(k)])
+    y = np.concatenate([np.where(labels > ranks[s], 1.0, -1.0) for s in range(k)])
+    return Problem(A, y, np.tile(cost, k))
+
+
+class Solved:
+    """Answer to ranks: beta = (w, b), its objective and the best one."""
+
+    def __init__(self, row, X, labels, C=1.0, layout="csr", start=None, weights=None, **settings):
+        settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
+        s = Settings(solver=row.number, solver_given=True, C=C, **settings)
+        self.problems = Ordinal(table_of(X, labels), s, weights)
+        if layout == "dense":
+            self.problems.rows = DenseRows(np.ascontiguousarray(X))
+        assert isinstance(self.problems.rows, DenseRows if layout == "dense" else CsrRows)
+        [self.result] = self.problems.fit(None if start is None else start[:, None])
+        self.certificate = self.problems.certify([self.result])
+        self.beta, self.status = self.result.w, self.result.status
+        self.b = self.beta[X.shape[1] :]
+        self.p = written_out(X, labels, C * np.ones(len(X)) if weights is None else C * weights)
+        self.f = self.p.value(self.beta)
+        self.room = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-8
+
+
+@pytest.fixture
+def walk(monkeypatch):
+    """Choose a path of the back end; from then on solvers take it."""
+
+    def choose(path: str) -> None:
+        for name, value in PATHS[path].items():
+            assert hasattr(mfn, name)
+            monkeypatch.setattr(mfn, name, value)
+
+    return choose
+
+
+@pytest.fixture
+def svm_train(tmp_path, monkeypatch, capsys):
+    return trainer(tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("layout", ["csr", "dense"])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("ranks", [[1, 2], [-3, 0, 7], list(range(1, 11))], ids=str)
+@pytest.mark.parametrize("d", [5, 40])
+@every_path
+@every_row
+def test_optimum_thresholds_and_certificate(row, path, d, ranks, C, layout, walk):
+    walk(path)
+    X, labels = made(1, ranks, d=d)
+    s = Solved(row, X, labels, C, layout)
+    best = s.p.value(hinge2_minimiser(s.p))
+    assert s.status.converged, s.status
+    assert best * (1 - 1e-10) <= s.f <= best * (1 + 1e-8)
+    assert s.certificate.primal == pytest.approx(s.f, rel=1e-12)
+    assert s.certificate.dual <= best * (1 + 1e-10)
+    assert s.certificate.gap <= 1e-8
+    assert np.all(np.diff(s.b) >= 0)
+    for record in s.result.history:
+        assert record["bound"] <= best * (1 + 1e-9) and record["objective"] >= best * (1 - 1e-9)
+
+
+@every_row
+def test_paths_are_taken(row, monkeypatch, walk):
+    from svmtool.problem.squared_hinge import SquaredHinge
+
+    taken = set()
+    for name in ("hessian", "hessian_product", "sample"):
+        plain = getattr(SquaredHinge, name)
+        monkeypatch.setattr(
+            SquaredHinge, name, lambda self, *a, name=name, plain=plain: (taken.add(name), plain(self, *a))[1]
+        )
+    X, labels = made(2, [1, 2, 3])
+    for path, wanted in (("features", {"hessian"}), ("sampled", {"hessian", "sample"}), ("products", None)):
+        walk(path)
+        taken.clear()
+        assert Solved(row, X, labels).status.converged
+        assert taken == wanted if wanted else "hessian_product" in taken and "hessian" not in taken
+
+
+@every_row
+def test_sorting_thresholds_never_raises_the_objective(row):
+    """What `finish` relies on, from random points far from any optimum, with unequal costs."""
+    rng = np.random.default_rng(4)
+    X, labels = made(3, [1, 2, 3, 4, 5])
+    p = written_out(X, labels, rng.choice([0.1, 1.0, 9.0], len(X)))
+    for _ in range(200):
+        beta = rng.normal(size=9) * rng.choice([0.1, 1.0, 10.0])
+        ordered = np.append(beta[:5], np.sort(beta[5:]))
+        assert p.value(ordered) <= p.value(beta) * (1 + 1e-12)
+
+
+@every_path
+@every_row
+def test_laws(row, path, walk):
+    walk(path)
+    X, labels = made(5, [1, 2, 3, 4])
+    a = Solved(row, X, labels)
+    k = np.random.default_rng(0).permutation(len(X))
+    weights = np.where(np.arange(len(X)) < 20, 2.0, 1.0)
+    near = a.room * 4
+    assert np.linalg.norm(Solved(row, np.vstack([X, X]), np.tile(labels, 2), C=0.5).beta - a.beta) <= near
+    assert np.linalg.norm(Solved(row, X[k], labels[k]).beta - a.beta) <= near
+    twice = Solved(row, np.vstack([X, X[:20]]), np.append(labels, labels[:20]))
+    assert np.linalg.norm(Solved(row, X, labels, weights=weights).beta - twice.beta) <= near
+    assert np.linalg.norm(Solved(row, X, labels, layout="dense").beta - a.beta) <= near
+    opposite = Solved(row, X, -labels)  # ranks the other way round: w and thresholds change sign, thresholds order
+    assert np.linalg.norm(np.append(-opposite.beta[:5], -opposite.b[::-1]) - a.beta) <= near
+    assert np.linalg.norm(Solved(row, X, 10 * labels - 100).beta - a.beta) == 0, "only the order of labels counts"
+    assert Solved(row, X, labels, class_weights=((2, 3.0),)).beta == pytest.approx(
+        Solved(row, X, labels, weights=np.where(labels == 2, 3.0, 1.0)).beta, abs=near
+    )
+    kept = labels != 3
+    silent, absent = (
+        Solved(row, X, labels, class_weights=((3, 0.0),)),
+        Solved(row, X[kept], labels[kept]),
+    )
+    rank_3, others = silent.b[1:], absent.b  # nobody between the two thresholds around rank 3: they fall together
+    assert rank_3[0] == pytest.approx(rank_3[1], abs=near) and len(others) == 2
+
+
+@every_row
+def test_two_ranks_are_two_classes_with_a_regularised_bias(row):
+    X, labels = made(6, [0, 1])
+    a = Solved(row, X, labels)
+    done = train(table_of(X, labels), Settings(solver=40, gap=GAP, bias=1.0, solver_given=True)).model
+    sign = 1.0 if done.labels[0] == 1 else -1.0
+    assert np.append(a.beta[:5], -a.b) == pytest.approx(sign * done.W[:, 0], abs=a.room)
+
+
+@every_row
+def test_warm_start_at_the_answer_stops_at_once(row, svm_train):
+    X, labels = made(7, [2, 4, 6, 8])
+    a = Solved(row, X, labels)
+    assert Solved(row, X, labels, start=a.beta, gap=1e-6).result.iterations == 1
+    for ranks in ([1, 2], [1, 2, 3]):
+        X, labels = made(8, ranks)
+        asked = ("-s", row.number)
+        assert svm_train(*asked, "d", "m", data=text_of(X, labels))[0] == 0
+        _, out, _ = svm_train(*asked, "-i", "m", "d", "again")
+        assert out.count("iter") == 0, out
+        first, second = linear_model.read("m"), linear_model.read("again")
+        assert first.labels == second.labels
+        np.testing.assert_allclose(second.W, first.W, rtol=1e-9, atol=1e-12)
+
+
+@every_row
+def test_e_and_limits(row):
+    X, labels = made(9, [1, 2, 3])
+    for eps in (0.5, 1e-2, 1e-5):
+        s = Solved(row, X, labels, C=10.0, eps=eps)
+        at_zero = np.linalg.norm(s.p.gradient(np.zeros(7)))
+        assert s.status.converged and np.linalg.norm(s.p.gradient(s.beta)) <= eps * at_zero * (1 + 1e-9)
+    s = Solved(row, X, labels, max_iter=1, C=1e4)
+    assert s.status is base.ITERATIONS and np.all(np.diff(s.b) >= 0)
+
+
+# From the command line
+
+
+def threshold_rule(X: np.ndarray, beta: np.ndarray, ranks: list[int]) -> np.ndarray:
+    d = X.shape[1]
+    return np.sort(ranks)[np.sum((X @ beta[:d])[:, None] > beta[d:], axis=1)]
+
+
+@pytest.mark.parametrize("ranks", [[1, 2], [3, -5], [1, 2, 3], list(range(10)), [7]], ids=str)
+@every_row
+def test_model_gives_the_ranks_of_the_thresholds(row, ranks, svm_train, command):
+    X, labels = made(10, ranks, n=200)
+    status, out, err = svm_train("-s", row.number, "--gap", GAP, "d", "m", data=text_of(X, labels))
+    assert (status, err) == (0, "")
+    m = linear_model.read("m")
+    assert (m.word, m.bias, m.is_ordinal) == ("L2R_L2LOSS_SVC", 1.0, True)
+    assert m.labels == tuple(sorted(ranks, reverse=len(ranks) == 2))
+    wanted = labels if len(ranks) == 1 else threshold_rule(X, Solved(row, X, labels).beta, ranks)
+    done = command("predict", "--metrics", "d", "m", "o")
+    assert np.array_equal(np.loadtxt("o"), wanted)
+    place = {label: k for k, label in enumerate(sorted(ranks))}
+    distance = np.array([abs(place[a] - place[b]) for a, b in zip(wanted, labels, strict=True)])
+    assert f"Training zero-one error = {np.mean(distance > 0):g}\n" in out
+    assert f"Training mean absolute error = {np.mean(distance):g} (ranks)\n" in out
+    assert f"Mean absolute error = {np.mean(distance):g} (ranks)\n" in done.stdout.decode()
+    quiet = svm_train("-q", "-s", row.number, "d", "m")
+    assert quiet == (0, "", "")
+
+
+@pytest.mark.parametrize("ranks", [[2, 1], [1, 2, 3], list(range(10)), [7]], ids=str)
+@every_row
+def test_liblinears_predict_gives_our_ranks(row, ranks, reference, svm_train, command, tmp_path):
+    X, labels = made(11, ranks, n=300)
+    assert svm_train("-q", "-s", row.number, "d", "m", data=text_of(X, labels))[0] == 0
+    assert command("predict", "d", "m", "ours").returncode == 0
+    subprocess.run([reference["predict"], "d", "m", "theirs"], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
+
+
+@every_row
+def test_metrics_place_a_label_that_is_no_rank_between_its_neighbours(row, svm_train, command, tmp_path):
+    X, labels = made(12, [10, 20, 30])
+    assert svm_train("-q", "-s", row.number, "d", "m", data=text_of(X, labels))[0] == 0
+    (tmp_path / "t").write_text("0 1:1\n15 1:1\n99 1:1\n")
+    out = command("predict", "--metrics", "t", "m", "o").stdout.decode()
+    rank = (float((tmp_path / "o").read_text().split()[0]) - 10) / 10
+    wanted = np.mean(np.abs(rank - np.array([-0.5, 0.5, 2.5])))
+    assert f"Mean absolute error = {wanted:g} (ranks)\n" in out
+    svm_train("-q", "-s", 2, "d", "plain")
+    assert "ranks" not in command("predict", "--metrics", "t", "plain", "o").stdout.decode()
+
+
+@every_row
+def test_cross_validation_is_a_loop_over_folds(row, svm_train):
+    ranks = [1, 2, 3, 4]
+    X, labels = made(13, ranks, n=80)
+    order, starts = folds.liblinear_folds(80, 5)
+    got = np.empty(80)
+    for k in range(5):
+        inside, outside = folds.fold_rows(order, starts, k)
+        got[outside] = threshold_rule(X[outside], Solved(row, X[inside], labels[inside]).beta, ranks)
+    asked = ("-s", row.number, "-q", "--gap", GAP, "-v", 5)
+    runs = [svm_train(*asked, "--threads", k, "d", data=text_of(X, labels)) for k in (1, 2)]
+    assert runs[0] == runs[1]
+    wrong, distance = np.mean(got != labels), np.mean(np.abs(got - labels))
+    assert runs[0][1] == (
+        f"Cross Validation Accuracy = {100 * (1 - wrong):g}%\nCross Validation zero-one error = {wrong:g}\n"
+        f"Cross Validation mean absolute error = {distance:g} (ranks)\n"
+    )
+
+
+ODD = {
+    "empty": "",
+    "one-rank": "5 1:1\n5 2:1\n",
+    "one-row": "5 1:1\n",
+    "no-features": "1\n3\n2\n",
+    "twins": "1 1:1\n2 1:1\n3 1:1\n",
+    "far-index": "1 2000000:1\n2 7:1\n3 1:1\n",
+    "huge": "1 1:1e300\n2 1:1\n",
+    "tiny": "1 1:1e-300\n2 1:-1e-300\n3 1:0\n",
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("options", [[], ["-c", "1e8"], ["-e", 0.1]], ids=str)
+@pytest.mark.parametrize("name", ODD)
+@every_row
+def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
+    status, out, err = svm_train("-s", row.number, *options, "d", "m", data=ODD[name])
+    if status:
+        assert (status, err.count("\n"), os.path.exists("m")) == (1, 1, False)
+        assert name == "huge" and "overflow" in err, err
+        return
+    assert "nan" not in out and "inf" not in out, out
+    m = linear_model.read("m")
+    assert np.all(np.isfinite(m.W))
+    assert sorted(m.labels) == sorted({int(line.split()[0]) for line in ODD[name].splitlines()})
+    if name == "empty":
+        assert err == "WARNING: the training file has no rows: the model knows no class\n"
+    else:
+        assert err == ""
+    if name.startswith("one"):
+        assert re.search(r"Training zero-one error = 0\n", out)
+
+
+@pytest.mark.parametrize(
+    "argv, data, sentence",
+    [
+        (["-B", 1], "1 1:1\n2 1:2\n", "ERROR: solver 43 (mfn-ordinal) does not honour -B: its p - 1 thresholds"),
+        (["-R"], "1 1:1\n2 1:2\n", "ERROR: solver 43 (mfn-ordinal) does not honour -R: use -s "),
+        (["-p", 1], "1 1:1\n2 1:2\n", "ERROR: solver 43 (mfn-ordinal) does not honour -p: use -s 13"),
+        ([], "1.5 1:1\n2 1:2\n", "label 1.5 is no rank: -s 43 wants whole numbers"),
+        ([], "3e9 1:1\n2 1:2\n", "label 3e+09 is no rank: -s 43 wants whole numbers of 32 bits"),
+        (["-i", "plain"], "1 1:1\n2 1:2\n", "the initial model is no ordinal model"),
+        (["-i", "ranked"], "1 1:1\n2 1:2\n3 1:1\n", "the initial model has ranks [1, 2], the data [1, 2, 3]"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(argv, data, sentence, svm_train, tmp_path):
+    svm_train("-q", "-s", 2, "d", "plain", data="1 1:1\n2 1:2\n")
+    svm_train("-q", "-s", 43, "d", "ranked")
+    status, _, err = svm_train("-s", 43, *argv, "d", "m", data=data)
+    assert status == 1 and err.startswith(sentence) and err.count("\n") == 1, err
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_bias_below_zero_says_what_is_so(svm_train):
+    assert svm_train("-q", "-s", 43, "-B", -1, "d", "m", data="1 1:1\n2 1:2\n") == (0, "", "")

@@ -1,0 +1,64 @@
+"""Rows that stand for several terms against the same rows written out, in both layouts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import csr_of, random_rows
+
+from svmtool.problem.repeated_rows import OrdinalRows, RepeatedRows
+from svmtool.problem.rows import CsrRows, DenseRows
+
+LAYOUTS = {"csr": lambda X, bias: CsrRows(*csr_of(X), X.shape[1], bias), "dense": DenseRows}
+
+
+def written_out(X: np.ndarray, bias: float, kind: type, k: int) -> np.ndarray:
+    """The matrix of all virtual rows."""
+    A = X if bias < 0 else np.hstack([X, np.full((len(X), 1), bias)])
+    if kind is RepeatedRows:
+        return np.tile(A, (k, 1))
+    return np.vstack([np.hstack([A, -np.tile(np.eye(k)[s], (len(A), 1))]) for s in range(k)])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("n, d", [(30, 5), (1, 1), (7, 0), (400, 70)])
+@pytest.mark.parametrize("kind, k, bias", [(RepeatedRows, 2, -1.0), (RepeatedRows, 3, 2.0), (OrdinalRows, 4, -1.0)])
+def test_passes(kind, k, bias, n, d, layout):
+    rng = np.random.default_rng(n)
+    X = random_rows(rng, n, d)
+    rows, A = kind(LAYOUTS[layout](X, bias), k), written_out(X, bias, kind, k)
+    assert (rows.n, rows.d, rows.plain) == (*A.shape, A.shape[1] - (bias >= 0))
+    w, y = rng.normal(size=rows.d), rng.choice([-1.0, 1.0], rows.n)
+    u, c = rng.normal(size=rows.n), rng.normal(size=rows.n) * (rng.random(rows.n) < 0.5)
+    z, gram = np.empty(rows.n), np.triu(rng.normal(size=(rows.d, rows.d)))
+    rows.margins(w, y, z)
+    close = dict(rtol=1e-12, atol=1e-10)
+    np.testing.assert_allclose(z, y * (A @ w), **close)
+    np.testing.assert_allclose(rows.transpose_product(u), A.T @ u, **close)
+    np.testing.assert_allclose(rows.curvature_product(c, w), A.T @ (c * (A @ w)), **close)
+    np.testing.assert_allclose(rows.diagonal(c), np.square(A).T @ c, **close)
+    np.testing.assert_allclose(rows.square_norms(), np.sum(A * A, axis=1), **close)
+    wanted = np.triu(gram + (A.T * c) @ A)
+    rows.add_gram(c, gram)
+    np.testing.assert_allclose(np.triu(gram), wanted, **close)
+
+
+@pytest.mark.parametrize("kind", [RepeatedRows, OrdinalRows])
+def test_taken_rows_keep_all_their_copies(kind):
+    X = random_rows(np.random.default_rng(1), 40, 6)
+    rows = kind(LAYOUTS["csr"](X, -1.0), 3)
+    chosen = rows.draw(4, seed=5)
+    of_data = chosen[:10]
+    assert np.array_equal(chosen, np.concatenate([of_data, of_data + 40, of_data + 80]))
+    assert np.array_equal(of_data // 4, np.arange(10))
+    some, w, z = rows.take(chosen), np.random.default_rng(2).normal(size=rows.d), np.empty(30)
+    some.margins(w, np.ones(30), z)
+    np.testing.assert_allclose(z, written_out(X, -1.0, kind, 3)[chosen] @ w, atol=1e-12)
+    for torn in (chosen[:-1], chosen[::-1]):
+        with pytest.raises(ValueError, match="copies|reshape"):
+            rows.take(torn)
+
+
+def test_thresholds_and_a_bias_exclude_each_other():
+    with pytest.raises(ValueError, match="thresholds are the bias"):
+        OrdinalRows(LAYOUTS["csr"](np.ones((2, 2)), 1.0), 3)
