@@ -54,6 +54,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("files", nargs="*", help="data files to take instead of the usual sets")
     parser.add_argument("--only", default=",".join(PARTS), help="parts to run, comma-separated")
     parser.add_argument("--quick", action="store_true", help="few small sets")
+    parser.add_argument("--budget", type=float, default=30.0, help="seconds for one ladder of tolerances at one C")
+    parser.add_argument("--skip", default="", help="sets that `alone` and `hinge` leave out, comma-separated")
     parser.add_argument("--repeats", type=int, default=5, help="runs of each command that count")
     parser.add_argument("--liblinear", default=os.environ.get("LIBLINEAR_DIR"), help="folder of LIBLINEAR")
     parser.add_argument("--libsvm", default=os.environ.get("LIBSVM_DIR"), help="folder of LIBSVM")

@@ -104,9 +104,9 @@ def ray_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:
 def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chunk):
     """One pass of dual coordinate descent over the rows `active` of A, by chunks; changes alpha and w.
 
-    Returns largest and smallest projected gradient, sum of upper times slack, rows left, random state.
+    Returns largest and smallest projected gradient, rows left, random state.
     """
-    largest, smallest, loss, gone = -np.inf, np.inf, 0.0, set()
+    largest, smallest, gone = -np.inf, np.inf, set()
     chunks = [active[k : k + chunk] for k in range(0, len(active), chunk)]
     for c in range(len(chunks)):
         random = xorshift(random)
@@ -114,7 +114,6 @@ def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chun
         chunks[c], chunks[other] = chunks[other], chunks[c]
         for i in chunks[c]:
             g = y[i] * float(A[i] @ w) - 1.0 + alpha[i] * diagonal[i]
-            loss += upper[i] * max(-g, 0.0) if upper[i] < np.inf else 0.0
             low, high = alpha[i] == 0, alpha[i] == upper[i]
             if (low and g > above) or (high and g < below):
                 gone.add(i)
@@ -125,7 +124,7 @@ def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chun
                 new = np.clip(alpha[i] - g / max(float(A[i] @ A[i]) + diagonal[i], 1e-300), 0.0, upper[i])
                 w += (new - alpha[i]) * y[i] * A[i]
                 alpha[i] = new
-    return largest, smallest, loss, [i for i in active if i not in gone], random
+    return largest, smallest, [i for i in active if i not in gone], random
 
 
 def smoothed(xi, beta, p, sigma, cap):

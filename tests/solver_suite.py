@@ -52,7 +52,7 @@ PATHS: dict[str, dict[str, dict]] = {
         "products": {**_ALM_WIDE, (ALM, "ROWS_SIDE"): 0},
     },
 }
-HINGE_ONLY = {ALM: ("small", "passes")}  # paths that are there for the hinge alone
+HINGE_ONLY = {ALM: ("small", "passes", "rows")}  # paths that are there for the hinge alone
 POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)
 
 

@@ -270,6 +270,7 @@ def test_paths_of_alm_are_taken(case, walk, spy):
     spy(alm._Run, "multiplier_rounds", "rounds")
     spy(Augmented, "hessian", "features")
     spy(Augmented, "hessian_product", "products")
+    spy(Augmented, "face", "rows")
     walk(case)
     assert Solved(case, PROBLEMS["tall-easy" if case.path == "passes" else "tall-hard"]).status.converged
     steps = {"first passes", "rounds"} if case.hinge else {"rounds"}

@@ -9,7 +9,8 @@ import subprocess
 import numpy as np
 import pytest
 from in_process import trainer
-from reference import Problem, hinge2_minimiser, random_rows, table_of, text_of
+from optima import Problem, minimiser
+from reference import random_rows, table_of, text_of
 
 from svmtool import registry
 from svmtool.formats import linear_model
@@ -96,7 +97,7 @@ def test_optimum_thresholds_and_certificate(row, path, d, ranks, C, layout, walk
     walk(path)
     X, labels = made(1, ranks, d=d)
     s = Solved(row, X, labels, C, layout)
-    best = s.p.value(hinge2_minimiser(s.p))
+    best = s.p.value(minimiser(s.p))
     assert s.status.converged, s.status
     assert best * (1 - 1e-10) <= s.f <= best * (1 + 1e-8)
     assert s.certificate.primal == pytest.approx(s.f, rel=1e-12)

@@ -23,7 +23,11 @@ from svmtool.training.regression import Regression
 
 ROWS = [row for row in registry.SOLVERS if row.task == "regression"]
 GAP = 1e-11
-PATHS = {"passes": {}, "newton": {"PASSES": 0, "MORE_PASSES": 0}, "products": {"GRAM_BELOW": 0, "CG_TOLERANCE": 1e-3}}
+PATHS = {
+    "passes": {},
+    "newton": {"PASSES": 1, "PASSES_WORTH": 0, "STEPS_SPARED": 0},
+    "products": {"GRAM_BELOW": 0, "CG_TOLERANCE": 1e-3},
+}
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 every_path = pytest.mark.parametrize("path", PATHS)
 

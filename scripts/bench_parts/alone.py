@@ -71,7 +71,7 @@ def alone(ctx: Context) -> None:
     ratios, worst = [], float("nan")
     names = bars.QUICK["alone"] if ctx.quick else [n for n in ctx.all_sets() if n not in bars.REGRESSION_SETS]
     for name, path in ctx.sets(names):
-        runs = runs_of(ctx, path, bars.COSTS, 5.0 if ctx.quick else 30.0)
+        runs = runs_of(ctx, path, bars.COSTS, ctx.budget)
         for C in bars.COSTS:
             best = min(r["objective"] for side in runs.values() for r in side if r["C"] == C)
             chosen = {side: fastest(found, C, best) for side, found in runs.items()}

@@ -16,6 +16,10 @@ class Context:
 
     def __init__(self, options, report: Report):
         self.report, self.repeats, self.quick = report, options.repeats, options.quick
+        self.budget, self.skipped = (
+            min(options.budget, 5.0) if options.quick else options.budget,
+            options.skip.split(","),
+        )
         self.data = [Path(folder) for folder in options.data]
         self.cache = Path(options.cache)
         self.scratch = self.cache / "scratch"
@@ -53,7 +57,7 @@ class Context:
         for folder in self.data:
             for path in folder.iterdir() if folder.is_dir() else ():
                 name = path.name.removesuffix(".xz")
-                if path.is_file() and name.rpartition(".")[2] not in ("t", "md", "tsv"):
+                if path.is_file() and name not in self.skipped and name.rpartition(".")[2] not in ("t", "md", "tsv"):
                     names.add(name)
         return sorted(names)
 

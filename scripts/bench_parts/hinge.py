@@ -22,7 +22,7 @@ def theirs(ctx: Context, path: str, solver: int, costs, **more) -> list[dict]:
     """LIBLINEAR's ladder of -e: a list of {C, e, seconds, objective}."""
     order = {
         "costs": list(costs), "ladders": {str(solver): list(bars.LADDERS[solver])},
-        "budget": 5.0 if ctx.quick else 20.0, "path": path, "liblinear": str(ctx.liblinear), **more,
+        "budget": ctx.budget, "path": path, "liblinear": str(ctx.liblinear), **more,
     }  # fmt: skip
     return child_json([sys.executable, HERE / "child_liblinear.py", json.dumps(order)])
 

@@ -118,8 +118,8 @@ class Augmented(Objective):
 
     @property
     def rows_side(self) -> bool:
-        """Whether `face` can be used: sparse rows, a regularised bias or none."""
-        return isinstance(self.rows, CsrRows) and not self.free_bias
+        """Whether `face` can be used: p = 1, sparse rows, a regularised bias or none."""
+        return self.p == 1.0 and isinstance(self.rows, CsrRows) and not self.free_bias
 
     def primal_value(self) -> float:
         self.value()

@@ -70,7 +70,7 @@ class DualPasses:
     @property
     def share(self) -> float:
         """Share of the rows that the next pass will visit."""
-        return float(self.state[0]) / max(self.n, 1)
+        return float(self.state[0]) / self.n if self.n else 1.0
 
     @property
     def complete(self) -> bool:

@@ -38,3 +38,14 @@ class Task:
         rows, y, cost = self.rows.take(chosen), self.y[chosen], self.cost[chosen]
         more = self.p, self.one_of_several, self.inner_steps, self.mu
         return Task(rows, y, cost, self.free_bias, target, *more)
+
+    def one_sided_answer(self) -> np.ndarray | None:
+        """With a free bias and rows of one sign, the answer: no weights, and a bias beyond every target.  Else None.
+
+        f is 0 there, and nothing can be said relative to it.
+        """
+        if not self.free_bias or self.rows.n == 0 or np.any(self.y != self.y[0]):
+            return None
+        w = np.zeros(self.rows.d)
+        w[-1] = self.y[0] * (1.0 if self.target is None else max(float(self.target.max()), 0.0)) / self.rows.bias
+        return w

@@ -36,8 +36,13 @@ MOST_ITERATIONS = 10000
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
+    if (answer := task.one_sided_answer()) is not None:
+        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
     o = Augmented(task.rows, task.y, task.cost, task.p, task.free_bias, task.target)
     o.move(np.zeros(o.d) if start is None else start)
+    if start is not None and task.p > 1.0:
+        o.start_multipliers()
     o.sigma = SIGMA_FIRST
     steps, fixed = (1, False) if task.inner_steps is None else (task.inner_steps, True)
     primal, dual = float(o.cost @ np.maximum(o.target, 0.0) ** o.p), 0.0  # at w = 0
