@@ -40,13 +40,16 @@ def option_table() -> str:
     return table(("option of svm-train", "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
 
 
-def figures(path: str) -> str:
-    """The bars that scripts/bench.py measured, from its JSON file, with machine and date."""
-    with open(path, encoding="utf-8") as f:
-        found = json.load(f)
-    m = found["machine"]
+def figures(paths: list[str]) -> str:
+    """The bars that scripts/bench.py measured, from its JSON files, with machine and date (of the last)."""
+    sections: list[dict] = []
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            found = json.load(f)
+        m = found["machine"]
+        sections += found["sections"]
     rows = []
-    for section in found["sections"]:
+    for section in sections:
         for bar in section["bars"]:
             if bar["value"] is not None:
                 asked = f"{'at least' if bar['relation'] == '>=' else 'at most'} {bar['limit']:g}"
@@ -76,7 +79,7 @@ def main() -> int:
         text = f.read()
     fresh = rendered(text)
     if "--bench" in sys.argv[1:]:
-        shown = figures(sys.argv[sys.argv.index("--bench") + 1])
+        shown = figures(sys.argv[sys.argv.index("--bench") + 1].split(","))
         fresh = re.sub(
             r"(<!-- bench -->\n).*?(<!-- end bench -->)", lambda m: f"{m[1]}{shown}\n{m[2]}", fresh, flags=re.S
         )
