@@ -132,6 +132,8 @@ def test_usage_is_shown(line, sentence, capsys):
         ("-s2 -q d", "solver 0 (L2R_LR) is not in this version"),
         ("-s 31 --loss-power 2.5 d", "--loss-power 2.5: wants a number from 1 to 2"),
         ("-s 31 --loss-power nan d", "--loss-power nan: wants a number from 1 to 2"),
+        ("-s 31 --mu balance d", "--mu balance is a way of -s 30"),
+        ("-s 30 --mu fast d", "wants merit, geometric or balance"),
         ("-s 2 --loss-power 1.5 d", "solver 2 (l2svc) does not honour --loss-power: use -s 30 or 31"),
         ("-s abc d", f"unknown solver type: abc: use -s {registry.in_words(registry.SOLVERS)}"),
         ("-s 99999999999 d", "not an integer of 32 bits"),

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from optima import Problem, minimiser
 from solver_suite import (
+    PROBLEMS,
     SOME,
+    Case,
     Solved,
     choose_path,
     every_layout,
@@ -15,6 +17,7 @@ from solver_suite import (
     posed,
 )
 
+from svmtool import registry
 from svmtool.solvers import base
 
 
@@ -142,3 +145,19 @@ def test_warm_start_elsewhere_gives_the_same_answer(case, walk):
         start = np.random.default_rng(3).normal(size=p.A.shape[1])
         a, b = Solved(case, p), Solved(case, p, start=start)
         assert np.linalg.norm(a.w - b.w) <= a.room
+
+
+@pytest.mark.parametrize("mu", ["merit", "geometric"])
+@pytest.mark.parametrize("number", [30, 31])
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
+def test_ways_of_mu_lead_to_one_answer(number, power, mu):
+    """Where a way of moving mu converges, it converges to the optimum; the exact method does by either."""
+    case = Case(registry.find(number), power)
+    for name in ("tall", "tall-free"):
+        s = Solved(case, PROBLEMS[name], gap=1e-6, mu=mu)
+        best = s.p.value(minimiser(s.p))
+        assert s.f >= best * (1 - 1e-9)
+        if number == 31:
+            assert s.status.converged, s.status
+        if s.status.converged:
+            assert s.f <= best * (1 + 1e-6)

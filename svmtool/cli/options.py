@@ -338,6 +338,9 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
 def _check_combinations(settings: Settings) -> None:
     """Options that would be ignored beside others are refused."""
     s = settings
+    if s.mu == "balance" and "--inner-steps" not in s.row.honours:
+        able = registry.in_words(registry.honouring("--inner-steps"))
+        raise SvmtoolError(f"ERROR: --mu balance is a way of -s {able}: give merit or geometric")
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
     if s.stratified and not validating:
         raise SvmtoolError("ERROR: --stratified needs -v or -C: it says how folds are drawn")

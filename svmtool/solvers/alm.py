@@ -7,7 +7,8 @@ Differs from the paper in:
  1. Exact: each round of Algorithm 1 minimises over e and w one after the other; here both are minimised
     together: e is eliminated (problem/augmented.py), and what is left in w, smooth and quadratic in pieces for
     p = 1 and 2, is solved by Newton steps with the exact ray search, factorised where d is small, by conjugate
-    gradients where it is large, only as far as the multiplier step deserves (INNER).  sigma grows geometrically.
+    gradients where it is large, only as far as the multiplier step deserves (INNER).  sigma grows
+    geometrically, or by Eq. 29 where task.mu is "merit".
  2. C_i for each row, and sigma in units of it: the same number of rounds whatever C.
  3. The bias is free (the paper), regularised or absent, as the problem says.
  4. Where the dual allows coordinate passes (hinge, no free bias), a few of them give the first multipliers, and
@@ -69,7 +70,7 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if task.target is not None and task.p == 1.0 and np.any(task.target):
         unit = float(np.mean(np.abs(task.target))) / TARGETS
     objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / unit
-    run = _Run(objective, monitor, rule, SIGMA_MOST / unit)
+    run = _Run(objective, monitor, rule, SIGMA_MOST / unit, task.mu == "merit")
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
     if start is None and task.p == 1.0 and DualPasses.possible(rows, task.cost, task.free_bias):
         passes = DualPasses(rows, task.y, np.zeros(rows.n), task.cost, seed, target=task.target)
@@ -133,8 +134,9 @@ def _within_reach(lefts: list[float], visits: float, wanted: float) -> bool:
 class _Run:
     """One run: the best weights and the best dual point so far, which need not come from the same step."""
 
-    def __init__(self, objective: Augmented, monitor: Monitor, rule: Rule, sigma_most: float):
+    def __init__(self, objective: Augmented, monitor: Monitor, rule: Rule, sigma_most: float, by_merit: bool):
         self.objective, self.monitor, self.rule, self.sigma_most = objective, monitor, rule, sigma_most
+        self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
         self.best_w, self.best_alpha = np.zeros(objective.d), np.zeros(objective.n)
         at_zero = np.maximum(objective.target, 0.0) ** objective.p
         self.primal, self.dual = float(objective.cost @ at_zero), 0.0  # at w = 0
@@ -201,8 +203,9 @@ class _Run:
             if status is not None:
                 return status
             if ends:
+                sigma = self._next_sigma()
                 o.accept()
-                o.sigma = min(o.sigma * GROWTH, self.sigma_most)
+                o.sigma = sigma
                 first = True
                 continue
             first = False
@@ -218,6 +221,18 @@ class _Run:
                 p = -p
             t = o.ray(p)
             o.advance(t, p)
+
+    def _next_sigma(self) -> float:
+        """Geometric growth, or Eq. 29: as large as keeps the merit function of Lemma 3 from growing, never smaller."""
+        o = self.objective
+        if not self.by_merit:
+            return min(o.sigma * GROWTH, self.sigma_most)
+        residual = o.moved / o.sigma**2  # sum C r^2
+        rest = 0.5 * float(o.w @ o.regular(o.w)) + o.e_loss()
+        grown = (self.merit - rest) / (0.5 * residual) if residual > 0.0 else 0.0
+        sigma = min(max(o.sigma, grown), self.sigma_most)
+        self.merit = 0.5 * sigma * residual + rest
+        return sigma
 
     def _keep(self) -> None:
         """Remember the objective's w and its slopes where they are better than the best so far."""

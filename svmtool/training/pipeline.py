@@ -114,7 +114,12 @@ def solver_text(settings: Settings, result: Result) -> str:
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:
     """What only we know, for the lines behind the weights."""
     row = settings.row
-    asked = "" if settings.gap is None else f" --gap {settings.gap:g}"
+    asked = "" if settings.regularize_bias else " -R"
+    if "--loss-power" in row.honours:
+        asked += f" --loss-power {settings.loss_power:g}"
+    if "-p" in row.honours:
+        asked += f" -p {settings.p:.17g}"
+    asked += "" if settings.gap is None else f" --gap {settings.gap:g}"
     return (
         f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {settings.C:.17g} -B {settings.bias:.17g}{asked}",
         f"# {certificate.line()}",
