@@ -164,6 +164,19 @@ def test_iteration_limit(case, layout, walk):
     assert s.certificate.dual <= full.f * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("size", [1.0, 10.0])
+@every_path
+def test_cut_short_is_never_worse_than_no_weights(case, size, most, walk):
+    """Early coordinate passes overshoot, the more the larger the features are."""
+    walk(case)
+    for name in ("tall", "tall-hard", "wide"):
+        p = PROBLEMS[name]
+        s = Solved(case, p._replace(X=size * p.X), max_iter=most)
+        assert s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-9)
+        assert s.certificate.dual <= s.f * (1 + 1e-12)
+
+
 @every_layout
 @every_path
 def test_time_limit(case, layout, walk):

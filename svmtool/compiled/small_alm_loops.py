@@ -14,6 +14,7 @@ from svmtool.compiled.solve_loops import cholesky_in_place
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
 EXACT, FLAT, FLAT_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm.py
+SHARP = 1e8  # as in augmented.py
 CHUNK = np.uint64(16)  # as in dual_passes.py
 
 
@@ -163,6 +164,15 @@ def small_hinge(
                 continue
             looked = visits
             looked_at = count
+            if count >= most:  # cut short: the best multiple of where the passes led
+                for i in range(rows):
+                    z[i] = 0.0
+                    dz[i] = y[i] * row_dot(indices, values, v, indptr[i], indptr[i + ONE])
+                t = min(step_along(z, dz, target, cost, beta, out, 0.0, dot(v, v), 1.0, SHARP, 1.0, rows), 1.0)
+                for j in range(d):
+                    v[j] *= t
+                for i in range(rows):
+                    alpha[i] *= t
             f = 0.5 * dot(v, v)
             bound = -f
             support = 0.0

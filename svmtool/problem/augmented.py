@@ -23,6 +23,7 @@ from svmtool.problem.rows import CsrRows, Rows
 
 SUMS = 8
 POWER_BLOCK = 8192  # rows of a block of work for 1 < p < 2
+SHARP = 1e8  # a sigma with which phi is f
 REGULAR = 1e-12  # free bias: its curvature where no row has any
 BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
@@ -161,6 +162,14 @@ class Augmented(Objective):
     def dual_point(self) -> np.ndarray:
         """The dual point whose value `bound` is: the best multiple, at most one, of alpha_i = C_i b_i, length n."""
         return -self._multiple * self.u * self.y
+
+    def best_multiple(self, w: np.ndarray) -> float:
+        """Of f itself, up to a smoothing that is too narrow to matter, whatever beta and sigma are."""
+        beta, sigma = self.beta.copy(), self.sigma
+        self.beta[:], self.sigma = 0.0, SHARP
+        t = super().best_multiple(w)
+        self.beta[:], self.sigma = beta, sigma
+        return t
 
     def projected_spread(self, alpha: np.ndarray) -> float:
         """How far the projected gradients of the hinge's dual at alpha lie apart or from zero: LIBLINEAR's measure."""

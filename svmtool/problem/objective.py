@@ -176,6 +176,11 @@ class Objective:
             t = new
         return t
 
+    def best_multiple(self, w: np.ndarray) -> float:
+        """The t > 0 that minimises f(t w); the objective goes to zero for it."""
+        self.move(np.zeros(self.d))
+        return self.ray(w)
+
     def advance(self, t: float, p: np.ndarray) -> None:
         """w += t p, margins with it; p is the vector last given to `ray`."""
         self.w += t * p

@@ -167,6 +167,8 @@ class _Run:
             if waited < 1.0 and not settled and limit is None:
                 continue
             looked, at = visits, passes.count
+            if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
+                passes.scale(objective.best_multiple(passes.w))
             objective.move(passes.w)
             objective.value()
             bound = passes.dual_value()

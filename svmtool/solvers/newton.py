@@ -99,8 +99,7 @@ def coordinate_passes(
     for _ in range(most_passes):
         status = monitor.limit(passes.count)
         if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
-            objective.move(np.zeros(objective.d))
-            passes.scale(objective.ray(passes.w))
+            passes.scale(objective.best_multiple(passes.w))
             objective.move(passes.w)
             f = objective.primal_value()
             monitor.step(f, passes.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
