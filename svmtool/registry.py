@@ -124,7 +124,8 @@ SOLVERS: tuple[Solver, ...] = (
         eps_default=0.1,
         gap_default=None,
         stopping="the largest and the smallest projected gradient of the dual, and their difference, "
-        "are all within -e of zero (LIBLINEAR's rule for -s 3; default 0.1), or a certified gap of 1e-6",
+        "are all within -e of zero (LIBLINEAR's rule for -s 3; default 0.1); "
+        "up to some 1500 features also a certified gap of 1e-6",
         honours=_RUN_OPTIONS,
         paper=_ALM + "Algorithm 1 with p = 1 and a regularised bias",
     ),

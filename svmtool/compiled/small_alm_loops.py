@@ -13,6 +13,7 @@ from svmtool.compiled.small_loops import dot
 from svmtool.compiled.solve_loops import cholesky_in_place
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
+SURE = 1e-6  # as in alm.py
 EXACT, FLAT, FLAT_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm.py
 SHARP = 1e8  # as in augmented.py
 CHUNK = np.uint64(16)  # as in dual_passes.py
@@ -66,7 +67,7 @@ def small_hinge(
 
     work: 9 n + 2 d d + 3 d + 16 numbers; order: n + n / 16 + 1 row numbers; state: that of visit_rows.  Returns why
     it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass over all
-    rows), 4 rounding.  history[-FIELDS] receives the number of records.
+    rows, and a gap of SURE), 4 rounding.  history[-FIELDS] receives the number of records.
     """
     n = len(y)
     d = len(w)
@@ -186,13 +187,15 @@ def small_hinge(
             before = max(left, 1e-300)
             if left <= gap:
                 code = 2
-            elif settled:
+            elif settled and left <= SURE:
                 code = 3
             elif count >= most:
                 code = 0
+            elif settled:
+                break
             elif count >= passes:
                 ahead = worth - visits
-                if not (ahead > 0.0 and rate < 1.0 and left * rate**ahead <= max(gap, 1e-6)):
+                if not (ahead > 0.0 and rate < 1.0 and left * rate**ahead <= max(gap, SURE)):
                     break
         if code >= 0:
             for j in range(d):

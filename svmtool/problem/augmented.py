@@ -23,7 +23,6 @@ from svmtool.problem.rows import CsrRows, Rows
 
 SUMS = 8
 POWER_BLOCK = 8192  # rows of a block of work for 1 < p < 2
-SHARP = 1e8  # a sigma with which phi is f
 REGULAR = 1e-12  # free bias: its curvature where no row has any
 BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
@@ -36,6 +35,7 @@ class Augmented(Objective):
     """
 
     cap = 1.0
+    sharp = 1e8  # a sigma with which, and beta = 0, phi is f up to a smoothing too narrow to matter
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float = 1.0, free_bias: bool = False,
@@ -164,9 +164,9 @@ class Augmented(Objective):
         return -self._multiple * self.u * self.y
 
     def best_multiple(self, w: np.ndarray) -> float:
-        """Of f itself, up to a smoothing that is too narrow to matter, whatever beta and sigma are."""
+        """Of f itself, whatever beta and sigma are."""
         beta, sigma = self.beta.copy(), self.sigma
-        self.beta[:], self.sigma = 0.0, SHARP
+        self.beta[:], self.sigma = 0.0, self.sharp
         t = super().best_multiple(w)
         self.beta[:], self.sigma = beta, sigma
         return t
@@ -242,7 +242,7 @@ class ModifiedHuber(Augmented):
     That is phi for the hinge times 2 with beta = 0 and sigma = 1, and stays so: here phi is f.
     """
 
-    cap = 2.0
+    cap, sharp = 2.0, 1.0
 
     def _classify(self) -> float:
         smooth = super()._classify()

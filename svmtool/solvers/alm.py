@@ -174,6 +174,8 @@ class _Run:
             bound = passes.dual_value()
             lefts.append(relative_gap(objective.primal, bound))
             reached = lefts[-1] <= gap
+            if settled and not reached and limit is None and objective.d <= GRAM_BELOW and lefts[-1] > SURE:
+                return None  # LIBLINEAR may have been luckier within its rule: Newton steps go on from here
             if reached or settled or limit:
                 support = int(np.count_nonzero(passes.alpha))
                 status = monitor.step(objective.primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
