@@ -6,10 +6,12 @@ xi <= 0; its slope lies in [0, cap]; its conjugate l*(b) = max over xi of b xi -
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 
-class Loss:
+class Loss(ABC):
     """What the judge asks.  Arrays are of length n, per unit of cost.
 
     degree: the q of l*(b) proportional to b^q (1 where l* is 0 on [0, cap]); power: the p of a power of the hinge.
@@ -19,17 +21,17 @@ class Loss:
     degree = 2.0
     power = 2.0
 
-    def value(self, xi: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def value(self, xi: np.ndarray) -> np.ndarray: ...
 
-    def slope(self, xi: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def slope(self, xi: np.ndarray) -> np.ndarray: ...
 
-    def conjugate(self, b: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def conjugate(self, b: np.ndarray) -> np.ndarray: ...
 
-    def conjugate_slope(self, b: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def conjugate_slope(self, b: np.ndarray) -> np.ndarray: ...
 
 
 class SquaredHinge(Loss):

@@ -18,13 +18,15 @@ through few fused passes over the rows:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from svmtool.compiled import hinge_loops as loops
 from svmtool.problem.rows import Rows
 
 
-class Objective:
+class Objective(ABC):
     """What the losses share.  rows, labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]).
 
     w: where we are; z_i = y_i x_i.w the margins.  After gradient() or value(): active, changed: rows with
@@ -54,17 +56,17 @@ class Objective:
         self._add = loops.add_scaled.bind(self.z, self.dz)
         self._ready = True
 
+    @abstractmethod
     def _classify(self) -> float:
         """Slopes and curvatures of all rows at the present margins; returns the sum of losses."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _along(self, t: float) -> None:
         """Slope and curvature of the sum of losses at z + t dz, into self._out."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
-        raise NotImplementedError
 
     def regular(self, w: np.ndarray) -> np.ndarray:
         """R w."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -42,7 +43,7 @@ def problems_of(table: Table, settings: Settings, row_weights: np.ndarray | None
     return getattr(importlib.import_module(module), name)(table, settings, row_weights)
 
 
-class ProblemSet:
+class ProblemSet(ABC):
     """What the kinds of task share.
 
     table is used up: its arrays become the rows (and may be given back to the system).
@@ -73,43 +74,43 @@ class ProblemSet:
 
     # What a kind of task says
 
+    @abstractmethod
     def _read_labels(self, labels: np.ndarray) -> None:
         """Take what is wanted of the labels, f8[n]; SvmtoolError where they make no problem."""
-        raise NotImplementedError
 
     def _largest_label(self, labels: np.ndarray) -> float:
         """The largest number that the labels bring into the problem."""
         return 1.0
 
+    @abstractmethod
     def task(self, k: int) -> Task:
         """Problem k, rows of cost zero included."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rule(self, k: int) -> Rule:
         """LIBLINEAR's stopping rule of problem k, or none where the gap decides."""
-        raise NotImplementedError
 
     def name(self, k: int) -> int | None:
         """How records of several runs tell problem k; None for a lone one."""
         return None
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: Result) -> None:  # noqa: B027  a kind may do without
         """Bring a solver's answer into its final form."""
 
     def dual_point(self, result: Result) -> np.ndarray | None:
         """The dual point that belongs to a finished answer, as long as the task's rows."""
         return result.alpha
 
+    @abstractmethod
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
         """The trained model of `weights`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def start_from(self, model: LinearModel) -> np.ndarray:
         """The weights of a trained model as a warm start, f8 (length of w, problems): features cut or padded.
 
         SvmtoolError for a model that answers another question.
         """
-        raise NotImplementedError
 
     def warnings(self) -> list[str]:
         """Sentences for the user, whatever the solver does."""
