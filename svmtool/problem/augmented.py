@@ -50,7 +50,6 @@ class Augmented(Objective):
         self._squares: np.ndarray | None = None  # sum_i C_i x_ij^2
         self._v: np.ndarray | None = None  # of the last e-step of Algorithm 2
         self._multiple = 1.0
-        self.exact_curvature = p in (1.0, 2.0)
 
     @property
     def scale(self) -> float:

@@ -36,7 +36,6 @@ class Objective(ABC):
     """
 
     scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
-    exact_curvature = True  # whether c_i is constant between kinks: then changed == 0 means a quadratic was solved
 
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
