@@ -41,11 +41,9 @@ def started(path: str) -> Reading:
     return data
 
 
-@pytest.mark.parametrize("alone_below", [0, 1 << 24], ids=["all threads", "one thread"])
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 @pytest.mark.parametrize("text", [TEXT, TEXT[:-1], b""], ids=["whole", "no last newline", "empty"])
-def test_the_same_table_as_at_once(write, text, n_threads, alone_below, monkeypatch):
-    monkeypatch.setattr(reading, "ALONE_BELOW", alone_below)
+def test_the_same_table_as_at_once(write, text, n_threads):
     path = write(text)
     expected = svmlight.read(path)
     threads.set_count(n_threads)
@@ -93,31 +91,6 @@ def test_the_switch_interval_is_put_back(write, text):
     except DataError:
         pass
     assert sys.getswitchinterval() == before
-
-
-def test_one_thread_until_the_table_is_awaited():
-    """stay_alone ends between two blocks; from there on other threads help."""
-    if threads.count() < 2:
-        pytest.skip("one core: there is no other thread")
-    awaited, release, seen = threading.Event(), threading.Barrier(2), []
-
-    def work(b: int) -> None:
-        seen.append((b, threading.get_ident()))
-        if b == 3:
-            awaited.set()
-        if b > 3:
-            release.wait(60)  # passes only when two threads are here
-
-    def reader() -> None:
-        threads.stay_alone(until=awaited)
-        threads.run_blocks(work, 6)
-
-    one = threading.Thread(target=reader)
-    one.start()
-    one.join(60)
-    assert not one.is_alive()
-    assert [b for b, _ in seen[:4]] == [0, 1, 2, 3] and len({me for _, me in seen[:4]}) == 1
-    assert len({me for _, me in seen}) == 2
 
 
 # --- the command ---------------------------------------------------------------

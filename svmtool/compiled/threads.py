@@ -13,7 +13,6 @@ from collections.abc import Callable
 _count: int | None = None
 _pool: _Pool | None = None
 _inside = threading.local()  # .yes is set in threads that already run blocks: what they call runs in turn
-_until = threading.local()  # .event is what stay_alone was given
 
 
 def available() -> int:
@@ -41,15 +40,7 @@ def count() -> int:
 
 def alone() -> bool:
     """Whether blocks would run in turn on the thread that asks."""
-    if count() == 1 or getattr(_inside, "yes", False):
-        return True
-    event = getattr(_until, "event", None)
-    return event is not None and not event.is_set()
-
-
-def stay_alone(until: threading.Event) -> None:
-    """The thread that calls this runs its blocks in turn, even those it has begun with, until the event is set."""
-    _until.event = until
+    return count() == 1 or getattr(_inside, "yes", False)
 
 
 class _Pool:
@@ -75,11 +66,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
     """
     global _pool
     order = iter(range(n_blocks))  # next() on it is atomic under the GIL
-    done = 0
-    while done < n_blocks and alone():  # asked each time: stay_alone may end
-        work(next(order))
-        done += 1
-    workers = min(count(), n_blocks - done) - 1
+    workers = 0 if alone() else min(count(), n_blocks) - 1
     if workers <= 0:
         for b in order:
             work(b)

@@ -8,11 +8,10 @@ from __future__ import annotations
 import sys
 import threading
 
-from svmtool.compiled import ahead_of_time, threads
+from svmtool.compiled import ahead_of_time
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import RawTable, Table, joined, read_raw
 
-ALONE_BELOW = 1 << 24  # bytes of a file up to which more threads than one would only be in the way of importing
 SWITCH_SECONDS = 1e-4  # how long the importing thread may keep this one waiting between two blocks of text
 
 
@@ -24,7 +23,7 @@ class Reading:
         self._parts: list[RawTable] = []
         self._error: BaseException | None = None
         self._started = False
-        self._awaited, self._finished = threading.Event(), threading.Event()
+        self._finished = threading.Event()
 
     def start(self) -> None:
         """Read in a thread from now on.
@@ -40,7 +39,6 @@ class Reading:
 
         Raises SvmtoolError where it cannot be opened, DataError for the first malformed line.
         """
-        self._awaited.set()
         if self._started:
             self._finished.wait()  # not Thread.join: Ctrl-C ends this wait in good order
         else:
@@ -53,15 +51,13 @@ class Reading:
         before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)
         try:
-            self._read(importing=True)
+            self._read()
         except BaseException as e:  # raised by `table`
             self._error = e
         finally:
             sys.setswitchinterval(before)
             self._finished.set()
 
-    def _read(self, importing: bool = False) -> None:
+    def _read(self) -> None:
         with open_source(self.path) as source:
-            if importing and source.size is not None and source.size < ALONE_BELOW:
-                threads.stay_alone(until=self._awaited)
             self._parts = read_raw(source)
