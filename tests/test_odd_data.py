@@ -6,7 +6,6 @@ import os
 
 import numpy as np
 import pytest
-from in_process import trainer
 from reference import random_rows, text_of
 from solver_suite import TWO_CLASS
 
@@ -19,11 +18,6 @@ every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLAS
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def svm_train(tmp_path, monkeypatch, capsys):
-    return trainer(tmp_path, monkeypatch, capsys)
 
 
 def model(path="m") -> linear_model.LinearModel:

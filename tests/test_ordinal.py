@@ -8,7 +8,6 @@ import subprocess
 
 import numpy as np
 import pytest
-from in_process import trainer
 from optima import Problem, minimiser
 from reference import random_rows, table_of, text_of
 
@@ -80,11 +79,6 @@ def walk(monkeypatch):
             monkeypatch.setattr(mfn, name, value)
 
     return choose
-
-
-@pytest.fixture
-def svm_train(tmp_path, monkeypatch, capsys):
-    return trainer(tmp_path, monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("layout", ["csr", "dense"])

@@ -9,7 +9,6 @@ import threading
 
 import numpy as np
 import pytest
-from in_process import trainer
 
 from svmtool.compiled import ahead_of_time, threads
 from svmtool.errors import DataError, SvmtoolError
@@ -94,11 +93,6 @@ def test_the_switch_interval_is_put_back(write, text):
 
 
 # --- the command ---------------------------------------------------------------
-
-
-@pytest.fixture
-def svm_train(tmp_path, monkeypatch, capsys):
-    return trainer(tmp_path, monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import scipy.optimize
-from in_process import trainer
 from reference import random_rows, table_of, text_of
 
 from svmtool import registry
@@ -123,11 +122,6 @@ def walk(monkeypatch):
             monkeypatch.setattr(alm, name, value)
 
     return choose
-
-
-@pytest.fixture
-def svm_train(tmp_path, monkeypatch, capsys):
-    return trainer(tmp_path, monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("layout", ["csr", "dense"])

@@ -11,7 +11,6 @@ import subprocess
 import numpy as np
 import pytest
 from conftest import SHARED
-from in_process import trainer
 from optima import Problem, minimiser
 from reference import random_rows, table_of, text_of
 from solver_suite import TWO_CLASS
@@ -45,11 +44,6 @@ def made(seed: int, labels: list[int], n: int = 80, d: int = 6) -> tuple[np.ndar
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def svm_train(tmp_path, monkeypatch, capsys):
-    return trainer(tmp_path, monkeypatch, capsys)
 
 
 def model(path="m") -> linear_model.LinearModel:

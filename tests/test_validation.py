@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from in_process import trainer
 from reference import random_rows, table_of, text_of
 from solver_suite import TWO_CLASS
 
@@ -23,11 +22,6 @@ def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.nda
     X = random_rows(rng, n, d)
     number = np.argmax(X @ rng.normal(size=(d, len(labels))) + rng.normal(size=(n, len(labels))), axis=1)
     return X, np.array(labels, dtype=float)[number]
-
-
-@pytest.fixture
-def svm_train(tmp_path, monkeypatch, capsys):
-    return trainer(tmp_path, monkeypatch, capsys)
 
 
 def by_hand(X, y, settings: Settings, drawn) -> float:
