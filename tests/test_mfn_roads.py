@@ -51,17 +51,6 @@ def sparse_layout(monkeypatch):
     monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0)
 
 
-@pytest.fixture
-def walk(monkeypatch):
-    """From now on a row's back end takes this way."""
-
-    def choose(row, path):
-        for name, value in PATHS[path].items():
-            monkeypatch.setattr(MODULES[row.number], name, value)
-
-    return choose
-
-
 def slack_of(p: Problem, w: np.ndarray) -> np.ndarray:
     return 1.0 - p.y * (p.A @ w)
 
@@ -136,8 +125,8 @@ def proved(a: Answer, gap: float) -> None:
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @every_shape
 @every_row
-def test_gap_as_asked_for(row, shape, C, path, layout, walk):
-    walk(row, path)
+def test_gap_as_asked_for(row, shape, C, path, layout, take_path):
+    take_path(MODULES[row.number], PATHS[path])
     p = reference.random_problem(C=C, **SHAPES[shape])
     for gap in (1e-3, 1e-6, 1e-10):
         proved(Answer(row, p, layout, gap=gap), gap)
@@ -241,8 +230,8 @@ DEGENERATE = degenerate()
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("name", DEGENERATE)
 @every_row
-def test_dependent_rows(row, name, C, path, layout, walk):
-    walk(row, path)
+def test_dependent_rows(row, name, C, path, layout, take_path):
+    take_path(MODULES[row.number], PATHS[path])
     p = DEGENERATE[name]
     p = p._replace(cost=C * p.cost)
     proved(Answer(row, p, layout, gap=1e-10), 1e-10)
@@ -250,8 +239,8 @@ def test_dependent_rows(row, name, C, path, layout, walk):
 
 @pytest.mark.parametrize("eps", [1e-1, 1e-4])
 @every_path
-def test_huber_honours_the_gradient_rule(eps, path, walk):
-    walk(HUBER, path)
+def test_huber_honours_the_gradient_rule(eps, path, take_path):
+    take_path(mfn_huber, PATHS[path])
     for shape in ("tall", "tall-free", "wide"):
         p = reference.random_problem(C=10.0, **SHAPES[shape])
         a = Answer(HUBER, p, eps=eps)
@@ -267,7 +256,7 @@ def test_hinge_refuses_the_gradient_rule():
 
 @every_path
 @every_row
-def test_paths_are_taken(row, path, monkeypatch, walk):
+def test_paths_are_taken(row, path, monkeypatch, take_path):
     taken = set()
 
     def spy(owner, name):
@@ -283,7 +272,7 @@ def test_paths_are_taken(row, path, monkeypatch, walk):
     spy(Augmented, "face")
     spy(Augmented, "hessian_product")
     spy(DualPasses, "run")
-    walk(row, path)
+    take_path(MODULES[row.number], PATHS[path])
     proved(Answer(row, reference.random_problem(3, 60, 8, C=10.0), gap=1e-10), 1e-10)
     expected = {"features": {"hessian"}, "passes": {"run"}, "rows": {"run", "face"}}
     assert taken == expected.get(path, {"run", "hessian_product"})
@@ -291,9 +280,9 @@ def test_paths_are_taken(row, path, monkeypatch, walk):
 
 @every_path
 @every_row
-def test_warm_start_at_the_answer(row, path, walk):
+def test_warm_start_at_the_answer(row, path, take_path):
     """Huber's dual point belongs to w; the hinge's must be found anew, but no stage before the last."""
-    walk(row, path)
+    take_path(MODULES[row.number], PATHS[path])
     p = reference.random_problem(3, 60, 8, C=10.0)
     cold = Answer(row, p, gap=1e-6)
     best = Answer(row, p, gap=1e-11).w
@@ -309,8 +298,8 @@ def test_warm_start_at_the_answer(row, path, walk):
 @every_layout
 @every_path
 @every_row
-def test_cut_short(row, path, layout, walk):
-    walk(row, path)
+def test_cut_short(row, path, layout, take_path):
+    take_path(MODULES[row.number], PATHS[path])
     p = reference.random_problem(3, 60, 8, C=100.0)
     at_zero = value(row, p, np.zeros(8))
     for limit in (1, 3):

@@ -69,26 +69,14 @@ class Solved:
         self.room = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-8
 
 
-@pytest.fixture
-def walk(monkeypatch):
-    """Choose a path of the back end; from then on solvers take it."""
-
-    def choose(path: str) -> None:
-        for name, value in PATHS[path].items():
-            assert hasattr(mfn, name)
-            monkeypatch.setattr(mfn, name, value)
-
-    return choose
-
-
 @pytest.mark.parametrize("layout", ["csr", "dense"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("ranks", [[1, 2], [-3, 0, 7], list(range(1, 11))], ids=str)
 @pytest.mark.parametrize("d", [5, 40])
 @every_path
 @every_row
-def test_optimum_thresholds_and_certificate(row, path, d, ranks, C, layout, walk):
-    walk(path)
+def test_optimum_thresholds_and_certificate(row, path, d, ranks, C, layout, take_path):
+    take_path(mfn, PATHS[path])
     X, labels = made(1, ranks, d=d)
     s = Solved(row, X, labels, C, layout)
     best = s.p.value(minimiser(s.p))
@@ -103,7 +91,7 @@ def test_optimum_thresholds_and_certificate(row, path, d, ranks, C, layout, walk
 
 
 @every_row
-def test_paths_are_taken(row, monkeypatch, walk):
+def test_paths_are_taken(row, monkeypatch, take_path):
     from svmtool.problem.squared_hinge import SquaredHinge
 
     taken = set()
@@ -114,7 +102,7 @@ def test_paths_are_taken(row, monkeypatch, walk):
         )
     X, labels = made(2, [1, 2, 3])
     for path, wanted in (("features", {"hessian"}), ("sampled", {"hessian", "sample"}), ("products", None)):
-        walk(path)
+        take_path(mfn, PATHS[path])
         taken.clear()
         assert Solved(row, X, labels).status.converged
         assert taken == wanted if wanted else "hessian_product" in taken and "hessian" not in taken
@@ -134,8 +122,8 @@ def test_sorting_thresholds_never_raises_the_objective(row):
 
 @every_path
 @every_row
-def test_laws(row, path, walk):
-    walk(path)
+def test_laws(row, path, take_path):
+    take_path(mfn, PATHS[path])
     X, labels = made(5, [1, 2, 3, 4])
     a = Solved(row, X, labels)
     k = np.random.default_rng(0).permutation(len(X))

@@ -112,24 +112,12 @@ class Solved:
         self.room = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
 
 
-@pytest.fixture
-def walk(monkeypatch):
-    """Choose a path of the back end; from then on solvers take it."""
-
-    def choose(path: str) -> None:
-        for name, value in PATHS[path].items():
-            assert hasattr(alm, name)
-            monkeypatch.setattr(alm, name, value)
-
-    return choose
-
-
 @pytest.mark.parametrize("layout", ["csr", "dense"])
 @pytest.mark.parametrize("name", PROBLEMS)
 @every_path
 @every_row
-def test_optimum_and_certificate(row, path, name, layout, walk):
-    walk(path)
+def test_optimum_and_certificate(row, path, name, layout, take_path):
+    take_path(alm, PATHS[path])
     p = PROBLEMS[name]
     best, s = optimum(p) if p.eps < 100 else 0.0, Solved(row, p, layout)
     assert s.status.converged, s.status
@@ -148,7 +136,7 @@ def test_optimum_and_certificate(row, path, name, layout, walk):
 
 
 @every_row
-def test_paths_are_taken(row, monkeypatch, walk):
+def test_paths_are_taken(row, monkeypatch, take_path):
     from svmtool.problem.augmented import Augmented
     from svmtool.problem.dual_passes import DualPasses
 
@@ -161,16 +149,16 @@ def test_paths_are_taken(row, monkeypatch, walk):
     taken.clear()
     Solved(row, PROBLEMS["tall-hard"], "dense")
     assert taken == {"hessian"}
-    walk("products")
+    take_path(alm, PATHS["products"])
     Solved(row, PROBLEMS["tall-hard"], "dense")
     assert taken == {"hessian", "hessian_product"}
 
 
 @every_path
 @every_row
-def test_laws(row, path, walk):
+def test_laws(row, path, take_path):
     """What must not change when a problem is put differently."""
-    walk(path)
+    take_path(alm, PATHS[path])
     order = np.random.default_rng(0).permutation
     for p in SOME:
         a, k = Solved(row, p), order(len(p.t))
