@@ -6,7 +6,8 @@ Notation   paper: beta   lambda   I(beta)       delta   y_i(beta)      code: w  
 Differs from the paper in:
  1. C in place of lambda, one C_i for each row, R = I or with 0 for a free bias: LIBLINEAR's objective.
  2. Where d is small the least squares problem on the active rows is solved by a factorised Gram matrix,
-    updated by the rows that changed (Section 4.3 prefers CGLS: its rows were sparse and d large).
+    updated by the rows that changed (Section 4.3 prefers CGLS: its rows were sparse and d large);
+    where rows are long, brief CG steps (CG_BRIEF in newton.py) come before the first such matrix.
  3. CGLS is preconditioned by the Hessian's diagonal.
  4. The ray's minimiser is found by safeguarded Newton steps on phi' instead of sorted kinks (exact all the same).
  5. Heuristic 3 (start on a random subset) is always used where rows abound, a coordinate pass (see 6)
