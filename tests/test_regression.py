@@ -22,10 +22,12 @@ from svmtool.training.regression import Regression
 
 ROWS = [row for row in registry.SOLVERS if row.task == "regression"]
 GAP = 1e-11
+NOT_SMALL = {"SMALL_FEATURES": -1}
 PATHS = {
-    "passes": {},
-    "newton": {"PASSES": 1, "PASSES_WORTH": 0, "STEPS_SPARED": 0},
-    "products": {"GRAM_BELOW": 0, "CG_TOLERANCE": 1e-3},
+    "small": {"SMALL_FEATURES": 1000},
+    "passes": NOT_SMALL,
+    "newton": {**NOT_SMALL, "PASSES": 1, "PASSES_WORTH": 0, "STEPS_SPARED": 0},
+    "products": {**NOT_SMALL, "GRAM_BELOW": 0, "CG_TOLERANCE": 1e-3},
 }
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 every_path = pytest.mark.parametrize("path", PATHS)
@@ -141,9 +143,13 @@ def test_paths_are_taken(row, monkeypatch, take_path):
     from svmtool.problem.dual_passes import DualPasses
 
     taken = set()
-    for owner, name in ((DualPasses, "run"), (Augmented, "hessian"), (Augmented, "hessian_product")):
+    for owner, name in ((DualPasses, "run"), (Augmented, "hessian"), (Augmented, "hessian_product"), (alm, "_small")):
         plain = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda self, *a, name=name, plain=plain: (taken.add(name), plain(self, *a))[1])
+    Solved(row, PROBLEMS["tall-hard"])
+    assert taken == {"_small"}
+    taken.clear()
+    take_path(alm, NOT_SMALL)
     Solved(row, PROBLEMS["tall-hard"])
     assert taken == {"run", "hessian"}
     taken.clear()

@@ -9,7 +9,7 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.dcd_loops import visit_rows
 from svmtool.compiled.power_loops import slope_of_slacks, state_of_slacks
 from svmtool.compiled.row_loops import ONE, add_outer_products, row_dot
-from svmtool.compiled.small_loops import dot
+from svmtool.compiled.small_loops import dot, next_on_ray
 from svmtool.compiled.solve_loops import cholesky_in_place
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
@@ -20,28 +20,44 @@ CHUNK = np.uint64(16)  # as in dual_passes.py
 
 
 @helper(fast=True)
-def step_along(z, dz, target, cost, beta, out, a, b, p, sigma, cap, rows):
-    """The minimiser along the ray, as Objective.ray finds it."""
-    low = 0.0
-    high = np.inf
+def step_along(z, dz, target, cost, beta, out, a, b, sigma):
+    """The minimiser along the ray; out: 2 numbers for slopes, 2 for the bracket."""
+    bracket = out[2:]
+    bracket[0] = 0.0
+    bracket[1] = np.inf
     t = 1.0
     for _ in range(100):
-        slope_of_slacks(z, dz, target, cost, beta, out, t, p, sigma, cap, np.uint64(0), rows)
-        slope = out[0] + a + t * b
-        curvature = out[1] + b
-        if slope > 0.0:
-            high = t
-        else:
-            low = t
-        if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
-            break
-        new = t - slope / curvature
-        if not (low < new and new < high):
-            new = 0.5 * (low + high) if high < np.inf else 2.0 * t
-        if abs(new - t) <= 1e-14 * abs(t):
+        slope_of_slacks(z, dz, target, cost, beta, out, t, 1.0, sigma, 1.0, np.uint64(0), np.uint64(len(z)))
+        new = next_on_ray(t, out[0] + a + t * b, out[1] + b, bracket)
+        if new == t:
             break
         t = new
     return t
+
+
+@helper(fast=True)
+def margins(indptr, indices, values, y, w, z):
+    """z_i = y_i x_i.w; the terms are the rows of data, or those twice, one after the other."""
+    rows = np.uint64(len(indptr)) - ONE
+    terms = np.uint64(len(y))
+    for i in range(rows):
+        product = row_dot(indices, values, w, indptr[i], indptr[i + ONE])
+        for k in range(i, terms, rows):
+            z[k] = y[k] * product
+
+
+@helper(fast=True)
+def add_rows(indptr, indices, values, u, g):
+    """g += sum_i u_i x_i, terms as above."""
+    rows = np.uint64(len(indptr)) - ONE
+    terms = np.uint64(len(u))
+    for i in range(rows):
+        weight = 0.0
+        for k in range(i, terms, rows):
+            weight += u[k]
+        if weight != 0.0:
+            for k in range(indptr[i], indptr[i + ONE]):
+                g[indices[k]] += weight * values[k]
 
 
 @helper(fast=True)
@@ -56,15 +72,16 @@ def record(history, k, f, bound, norm, support, t, kind):
 
 
 @loop(
-    "i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], f8, f8, f8, f8, f8, f8, i8, i8, i8)",
+    "i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[],f8, f8, f8, f8, f8, f8, f8, i8, i8, i8)",
     fast=True,
 )
 def small_hinge(
     indptr, indices, values, y, cost, target, w, alpha, work, order, state, history,
-    gap, enough, sigma, sigma_warm, growth, inner, passes, worth, most,
+    gap, enough, sigma, sigma_warm, sigma_most, growth, inner, passes, worth, most,
 ):  # fmt: skip
     """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
 
+    The n terms are the rows of data, or those twice, one after the other.
     work: 9 n + 2 d d + 3 d + 16 numbers; order: n + n / 16 + 1 row numbers; state: that of visit_rows.  Returns why
     it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass over all
     rows, and a gap of SURE), 4 rounding.  history[-FIELDS] receives the number of records.
@@ -72,6 +89,7 @@ def small_hinge(
     n = len(y)
     d = len(w)
     rows = np.uint64(n)
+    of_data = np.uint64(len(indptr)) - ONE
     none = np.uint64(0)
     z = work[:n]
     dz = work[n : 2 * n]
@@ -91,8 +109,8 @@ def small_hinge(
     v = work[at + 2 * d : at + 3 * d]
     at += 3 * d
     sums = work[at : at + 8]
-    out = work[at + 8 : at + 10]
-    limits = work[at + 10 : at + 14]
+    out = work[at + 8 : at + 12]
+    limits = work[at + 12 : at + 16]
     active = order[:n]
     chunks = order[n:]
 
@@ -111,10 +129,11 @@ def small_hinge(
     code = -1
 
     if passes > 0:  # coordinate passes, as _Run.coordinate_passes
-        for i in range(rows):
+        for i in range(of_data):
             norms[i] = 0.0
             for k in range(indptr[i], indptr[i + ONE]):
                 norms[i] += values[k] * values[k]
+        for i in range(rows):
             zeros[i] = 0.0
             upper[i] = cost[i]
             alpha[i] = 0.0
@@ -129,23 +148,9 @@ def small_hinge(
         while code < 0:
             visits += state[0] / rows
             visit_rows(
-                indptr,
-                indices,
-                values,
-                y,
-                target,
-                zeros,
-                upper,
-                norms,
-                alpha,
-                v,
-                active,
-                chunks,
-                limits,
-                state,
-                -1.0,
-                CHUNK,
-            )
+                indptr, indices, values, y, target, zeros, upper, norms, alpha, v, active, chunks, limits, state,
+                -1.0, CHUNK,
+            )  # fmt: skip
             count += 1
             largest = limits[2]
             smallest = limits[3]
@@ -166,10 +171,10 @@ def small_hinge(
             looked = visits
             looked_at = count
             if count >= most:  # cut short: the best multiple of where the passes led
+                margins(indptr, indices, values, y, v, dz)
                 for i in range(rows):
                     z[i] = 0.0
-                    dz[i] = y[i] * row_dot(indices, values, v, indptr[i], indptr[i + ONE])
-                t = min(step_along(z, dz, target, cost, beta, out, 0.0, dot(v, v), 1.0, SHARP, 1.0, rows), 1.0)
+                t = min(step_along(z, dz, target, cost, beta, out, 0.0, dot(v, v), SHARP), 1.0)
                 for j in range(d):
                     v[j] *= t
                 for i in range(rows):
@@ -177,9 +182,10 @@ def small_hinge(
             f = 0.5 * dot(v, v)
             bound = -f
             support = 0.0
+            margins(indptr, indices, values, y, v, z)
             for i in range(rows):
-                f += cost[i] * max(target[i] - y[i] * row_dot(indices, values, v, indptr[i], indptr[i + ONE]), 0.0)
-                bound += alpha[i]
+                f += cost[i] * max(target[i] - z[i], 0.0)
+                bound += target[i] * alpha[i]
                 support += 1.0 if alpha[i] > 0.0 else 0.0
             left = max(f - bound, 0.0) / max(f, 1e-300)
             rate = (left / first_left) ** 0.5 if count > 1 else left
@@ -208,8 +214,7 @@ def small_hinge(
             beta[i] = alpha[i] / cost[i]
         sigma = sigma_warm
 
-    for i in range(rows):
-        z[i] = y[i] * row_dot(indices, values, v, indptr[i], indptr[i + ONE])
+    margins(indptr, indices, values, y, v, z)
     flat = 0
     idle = 0
     smallest = np.inf
@@ -224,10 +229,7 @@ def small_hinge(
         state_of_slacks(z, target, cost, y, beta, u, c, change, sums, 1.0, sigma, 1.0, none, rows)
         for j in range(d):
             g[j] = 0.0
-        for i in range(rows):
-            if u[i] != 0.0:
-                for k in range(indptr[i], indptr[i + ONE]):
-                    g[indices[k]] += u[i] * values[k]
+        add_rows(indptr, indices, values, u, g)
         square = dot(g, g)
         shrink = 1.0 if sums[2] >= square else max(sums[2], 0.0) / square
         bound = shrink * (sums[2] - 0.5 * shrink * square)
@@ -264,14 +266,19 @@ def small_hinge(
         if records > most:
             code = 0
             break
-        add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, rows)
-        if not first and norm * norm <= inner * inner * sums[3] / sigma:
+        for i in range(of_data, rows):
+            change[i - of_data] += change[i]
+        add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
+        first = norm * norm <= inner * inner * sums[3] / sigma
+        if first:  # the round ends: the next one's first step keeps rows on their pieces, see gradient_on_pieces
+            sigma = min(sigma * growth, sigma_most)
             for i in range(n):
                 beta[i] = -u[i] * y[i] / cost[i]
-            sigma = min(sigma * growth, 1e8)
-            first = True
-            continue
-        first = False
+                change[i] = sigma * y[i] * c[i] * (z[i] - target[i])
+                change[i] += u[i]
+            for j in range(d):
+                g[j] = v[j]
+            add_rows(indptr, indices, values, change, g)
         for j in range(d * d):
             factor[j] = sigma * gram[j]
         for j in range(d):
@@ -281,9 +288,8 @@ def small_hinge(
             break
         for j in range(d):
             p[j] = -p[j]
-        for i in range(rows):
-            dz[i] = y[i] * row_dot(indices, values, p, indptr[i], indptr[i + ONE])
-        t = step_along(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), 1.0, sigma, 1.0, rows)
+        margins(indptr, indices, values, y, p, dz)
+        t = step_along(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), sigma)
         for j in range(d):
             v[j] += t * p[j]
         for i in range(rows):

@@ -23,25 +23,33 @@ def dot(a, b):
 
 
 @helper(fast=True)
+def next_on_ray(t, slope, curvature, bracket):
+    """The next guess of a ray's minimiser after t, as Objective.ray finds it; t itself where it is found.
+
+    bracket: low and high end so far, kept up to date.
+    """
+    bracket[1 if slope > 0.0 else 0] = t
+    low = bracket[0]
+    high = bracket[1]
+    if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
+        return t
+    new = t - slope / curvature
+    if not (low < new and new < high):
+        new = 0.5 * (low + high) if high < np.inf else 2.0 * t
+    return t if abs(new - t) <= 1e-14 * abs(t) else new
+
+
+@helper(fast=True)
 def exact_step(z, dz, cost, out, a, b, rows):
-    """The minimiser along the ray: Newton steps inside a bracket, as in SquaredHinge.ray."""
-    low = 0.0
-    high = np.inf
+    """The minimiser along the ray; out: 2 numbers for slopes, 2 for the bracket."""
+    bracket = out[2:]
+    bracket[0] = 0.0
+    bracket[1] = np.inf
     t = 1.0
     for _ in range(100):
         slope_of_rows(z, dz, cost, out, t, np.uint64(0), rows)
-        slope = out[0] + a + t * b
-        curvature = out[1] + b
-        if slope > 0.0:
-            high = t
-        else:
-            low = t
-        if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
-            break
-        new = t - slope / curvature
-        if not (low < new and new < high):
-            new = 0.5 * (low + high) if high < np.inf else 2.0 * t
-        if abs(new - t) <= 1e-14 * abs(t):
+        new = next_on_ray(t, out[0] + a + t * b, out[1] + b, bracket)
+        if new == t:
             break
         t = new
     return t
@@ -66,7 +74,7 @@ def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough
     g = work[at : at + d]
     p = work[at + d : at + 2 * d]
     counts = work[at + 3 * d : at + 3 * d + 3]
-    out = work[at + 3 * d + 4 : at + 3 * d + 6]
+    out = work[at + 3 * d + 4 : at + 3 * d + 8]
     for j in range(d * d):
         gram[j] = 0.0
     for i in range(n):

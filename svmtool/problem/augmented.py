@@ -180,6 +180,10 @@ class Augmented(Objective):
         largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
         return max(largest - smallest, largest, -smallest)
 
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return float(self.cost @ np.maximum(self.target, 0.0) ** self.p)
+
     def start_multipliers(self) -> None:
         """beta <- the slopes of the loss at w, which are the multipliers if w is the answer; p > 1."""
         self.beta[:] = self.p * np.maximum(self.target - self.z, 0.0) ** (self.p - 1.0)
@@ -189,6 +193,21 @@ class Augmented(Objective):
         np.multiply(self.u, self.y, out=self.beta)
         self.beta /= self.cost
         np.negative(self.beta, out=self.beta)
+
+    def gradient_on_pieces(self) -> np.ndarray:
+        """The gradient at w, after accept() and a new sigma, of phi with every row on the piece that it was on; p = 1.
+
+        Rows between their ends have not moved, but sigma multiplies their last change of multiplier: as many as
+        that takes beyond an end seem to be at it.  The minimum over these pieces lies near the old one, and most
+        of those rows are back between their ends there.
+        """
+        u = self.y * self.c
+        u *= self.z - self.target
+        u *= self.sigma
+        u += self.u
+        g = self.rows.transpose_product(u)
+        g += self.regular(self.w)
+        return g
 
     def e_loss(self) -> float:
         """sum_i C_i max(0, v_i)^p at the e-step of the last gradient(): the paper's C L(e)."""

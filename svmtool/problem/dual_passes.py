@@ -18,7 +18,8 @@ from svmtool.problem.rows import CsrRows, Rows
 VISIT = 1.3  # a non-zero in a coordinate pass
 INNER = 0.4  # a non-zero of an inner product of rows, half of them by symmetry
 FACTOR, COPY = 0.02, 10.0  # a factorisation: per m^3 and per m^2
-NEWTON_STEPS = 4  # usual from a good dual point
+NEWTON_STEPS = 4  # usual from a good dual point, ...
+PRODUCTS = 3  # ... with so many products of all rows each
 PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
 CHUNK = 16  # neighbouring rows visited together
 
@@ -28,7 +29,7 @@ def random_state(n: int, seed: int) -> np.ndarray:
     return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63)], np.uint64)
 
 
-def _of_data(rows: Rows) -> Rows:
+def of_data(rows: Rows) -> Rows:
     """The rows whose arrays a pass goes over: those that stand for several terms are passed over as often."""
     return rows.base if isinstance(rows, RepeatedRows) and not isinstance(rows, OrdinalRows) else rows
 
@@ -43,14 +44,14 @@ class DualPasses:
 
     @staticmethod
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool) -> bool:
-        return isinstance(_of_data(rows), CsrRows) and not free_bias and bool(np.all(cost > 0))
+        return isinstance(of_data(rows), CsrRows) and not free_bias and bool(np.all(cost > 0))
 
     def __init__(
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
         alpha: np.ndarray | None = None, target: np.ndarray | None = None,
     ):  # fmt: skip
-        of_data = _of_data(rows)
-        assert isinstance(of_data, CsrRows)
+        data = of_data(rows)
+        assert isinstance(data, CsrRows)
         self.n, self.bias = rows.n, rows.bias
         self.count = 0  # passes so far
         self.row_length = rows.nnz / max(self.n, 1)
@@ -58,12 +59,12 @@ class DualPasses:
         self.target = np.ones(self.n) if target is None else target
         self.alpha = np.zeros(self.n) if alpha is None else alpha
         self.w = np.zeros(rows.d) if alpha is None else rows.transpose_product(alpha * y)
-        self.square_norms = of_data.square_norms()
+        self.square_norms = data.square_norms()
         self.active, self._chunks = np.arange(self.n), np.empty(self.n // CHUNK + 1, np.int64)
         self.limits = np.array([np.inf, -np.inf, 0.0, 0.0])
         self.state = random_state(self.n, seed)
         self._pass = dcd_loops.dcd_pass.bind(
-            of_data.indptr, of_data.indices, of_data.values, y, self.target, diagonal, upper, self.square_norms,
+            data.indptr, data.indices, data.values, y, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
 
@@ -96,16 +97,18 @@ class DualPasses:
         self.limits[1] = smallest if smallest < 0 else -np.inf
         return cost
 
-    def enough(self, spent: float, most: int) -> bool:
+    def enough(self, spent: float, most: int, expected: float = np.inf) -> bool:
         """Whether passes that cost `spent` in all should give way to Newton steps from the rows' side.
 
-        Never where more than `most` rows lie between their ends: the system would be too large.
+        Never where more than `most` rows lie between their ends: the system would be too large.  Nor where the
+        passes that are still needed are expected to cost less.
         """
         m = float(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.upper)))
         if m > most:
             return False
-        newton = NEWTON_STEPS * (FACTOR * m**3 + COPY * m * m) + INNER * m * m * self.row_length
-        return spent > PATIENCE * newton
+        products = PRODUCTS * VISIT * self.n * self.row_length
+        newton = NEWTON_STEPS * (FACTOR * m**3 + COPY * m * m + products) + INNER * m * m * self.row_length
+        return spent > PATIENCE * newton and expected > newton
 
     def restore(self) -> None:
         """Let all rows take part again."""

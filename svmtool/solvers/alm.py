@@ -24,19 +24,20 @@ import numpy as np
 from svmtool.compiled import small_alm_loops
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
-from svmtool.problem.dual_passes import CHUNK, DualPasses, random_state
+from svmtool.problem.dual_passes import CHUNK, DualPasses, of_data, random_state
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
+from svmtool.solvers.best import Best
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SIGMA_COLD, SIGMA_WARM = 3.0, 5.0  # first sigma without and with multipliers from coordinate passes
 TARGETS = 10.0  # the unit of slacks and of 1 / sigma: 1, or the mean size of the rows' own targets by this
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
 GROWTH, SIGMA_MOST = 3.0, 1e8
-INNER = 0.3  # a round ends when the gradient is this small beside the way the multipliers want to go
+INNER = 1.0  # a round ends when the gradient is this small beside the way the multipliers want to go
 SURE = 1e-6  # certified gap at which -e may end a run, where the rule does not name one
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
@@ -45,6 +46,7 @@ IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last o
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 MOST_PASSES = 1000  # coordinate passes where d is larger than that ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
+WINDOW = 4  # looks over which the fall of the gap is measured, for it wavers
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
@@ -60,15 +62,15 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if (answer := task.one_sided_answer()) is not None:
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
+    unit = 1.0
+    if task.target is not None and task.p == 1.0 and np.any(task.target):
+        unit = float(np.mean(np.abs(task.target))) / TARGETS
     if _is_small(task):
-        return _small(task, monitor, rule, start, seed)
+        return _small(task, monitor, rule, start, seed, unit)
     objective = Augmented(task.rows, task.y, task.cost, task.p, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
     if start is not None and task.p > 1.0:
         objective.start_multipliers()
-    unit = 1.0
-    if task.target is not None and task.p == 1.0 and np.any(task.target):
-        unit = float(np.mean(np.abs(task.target))) / TARGETS
     objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / unit
     run = _Run(objective, monitor, rule, SIGMA_MOST / unit, task.mu == "merit")
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
@@ -81,12 +83,12 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         np.divide(passes.alpha, task.cost, out=objective.beta)
         objective.sigma = SIGMA_WARM / unit
     status = run.multiplier_rounds()
-    return Result(run.best_w, status, monitor.iterations, monitor.history, run.best_alpha)
+    return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
 
 def _is_small(task: Task) -> bool:
-    """Hinge on sparse rows without a bias feature, a step of which costs less than its calls from Python."""
-    rows, most = task.rows, SMALL_SHARE if task.one_of_several else SMALL_WORK
+    """Hinge or tube on sparse rows without a bias feature, a step of which costs less than its calls from Python."""
+    rows, most = of_data(task.rows), SMALL_SHARE if task.one_of_several else SMALL_WORK
     small = isinstance(rows, CsrRows) and rows.bias < 0 and 0 < rows.d <= SMALL_FEATURES and rows.nnz <= most
     return small and task.p == 1.0 and rows.n > 0
 
@@ -94,20 +96,21 @@ def _is_small(task: Task) -> bool:
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)
 
 
-def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
+def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, unit: float) -> Result:
     """All of `exact` in one compiled call; the signs and targets as there."""
-    rows, n, d = task.rows, task.rows.n, task.rows.d
+    rows, n, d = of_data(task.rows), task.rows.n, task.rows.d
+    gap = rule.gap if monitor.gap is None else monitor.gap
     w = np.zeros(d) if start is None else start.copy()
     alpha, target = np.zeros(n), np.ones(n) if task.target is None else task.target
-    passes = PASSES if start is None and task.target is None else 0
+    passes = PASSES if start is None else 0
     most = SMALL_RECORDS if monitor.max_iter is None else min(SMALL_RECORDS, monitor.max_iter)
     history = np.empty((most + 2, small_alm_loops.FIELDS))
     code = small_alm_loops.small_hinge(
         rows.indptr, rows.indices, rows.values, task.y, task.cost, target, w, alpha,
         np.empty(9 * n + 2 * d * d + 3 * d + 16), np.empty(n + n // CHUNK + 1, np.int64), random_state(n, seed),
-        history, -1.0 if monitor.gap is None else monitor.gap,
-        -1.0 if rule.projected is None else SAFETY * rule.projected,
-        SIGMA_COLD, SIGMA_WARM, GROWTH, INNER, passes, _passes_worth(d, rows.nnz), most,
+        history, gap, -1.0 if rule.projected is None else SAFETY * rule.projected,
+        SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER,
+        passes, _passes_worth(d, rows.nnz), most,
     )  # fmt: skip
     status, count = None, 0
     for f, bound, norm, support, t, passes_so_far in history[: int(history[-1, 0])].tolist():
@@ -116,7 +119,8 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     if code == 4:
         status = base.OPTIMAL if relative_gap(f, bound) <= ROUNDED else base.PRECISION
     else:
-        status = SMALL_ENDS[code] or monitor.limit() or base.ITERATIONS
+        end = base.RULE if code == 2 and monitor.gap is None else SMALL_ENDS[code]
+        status = end or monitor.limit() or base.ITERATIONS
     return Result(w, status, count or monitor.iterations, monitor.history, alpha)
 
 
@@ -131,15 +135,22 @@ def _within_reach(lefts: list[float], visits: float, wanted: float) -> bool:
     return visits > 0.0 and rate < 1.0 and lefts[-1] * rate**visits <= wanted
 
 
+def _expected(costs: list[float], lefts: list[float], wanted: float) -> float:
+    """What passes to the wanted gap would still cost, at the rate at which it fell over the last few looks."""
+    if lefts[-1] <= wanted:
+        return 0.0
+    ago = max(len(lefts) - 1 - WINDOW, 0)
+    fall = np.log(lefts[ago] / lefts[-1])
+    return (costs[-1] - costs[ago]) * np.log(lefts[-1] / wanted) / fall if fall > 0.0 and wanted > 0.0 else np.inf
+
+
 class _Run:
-    """One run: the best weights and the best dual point so far, which need not come from the same step."""
+    """One run: coordinate passes, then rounds."""
 
     def __init__(self, objective: Augmented, monitor: Monitor, rule: Rule, sigma_most: float, by_merit: bool):
         self.objective, self.monitor, self.rule, self.sigma_most = objective, monitor, rule, sigma_most
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
-        self.best_w, self.best_alpha = np.zeros(objective.d), np.zeros(objective.n)
-        at_zero = np.maximum(objective.target, 0.0) ** objective.p
-        self.primal, self.dual = float(objective.cost @ at_zero), 0.0  # at w = 0
+        self.best = Best(objective)
         self.sure = SURE
 
     def coordinate_passes(self, passes: DualPasses) -> Status | None:
@@ -150,7 +161,7 @@ class _Run:
         enough = SAFETY * rule.projected if rule.projected is not None else -1.0
         worth = _passes_worth(objective.d, objective.rows.nnz)
         spent = visits = looked = 0.0
-        at, lefts = 0, [1.0]
+        at, lefts, costs = 0, [1.0], [0.0]
         for _ in range(MOST_PASSES):
             visits += passes.share
             spent += passes.run()
@@ -159,8 +170,6 @@ class _Run:
             if settled and not passes.complete and limit is None:
                 passes.restore()
                 continue
-            if objective.d > GRAM_BELOW and not settled and limit is None and passes.enough(spent, ROWS_SIDE):
-                return None
             # a look at the primal costs a product: between two there are a visit to each row or a few passes, or more
             some = max(4.0, LOOKS * passes.count)
             waited = max((visits - looked) / max(1.0, LOOKS * visits), (passes.count - at) / some)
@@ -173,6 +182,7 @@ class _Run:
             objective.value()
             bound = passes.dual_value()
             lefts.append(relative_gap(objective.primal, bound))
+            costs.append(spent)
             reached = lefts[-1] <= gap
             if settled and not reached and limit is None and objective.d <= GRAM_BELOW and lefts[-1] > SURE:
                 return None  # LIBLINEAR may have been luckier within its rule: Newton steps go on from here
@@ -180,24 +190,28 @@ class _Run:
                 support = int(np.count_nonzero(passes.alpha))
                 status = monitor.step(objective.primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                 return status or limit or base.RULE
-            if objective.d <= GRAM_BELOW and passes.count >= PASSES:
-                if not _within_reach(lefts, worth - visits, wanted):
+            if objective.d <= GRAM_BELOW:
+                if passes.count >= PASSES and not _within_reach(lefts, worth - visits, wanted):
                     return None
+            elif passes.enough(spent, ROWS_SIDE, _expected(costs, lefts, wanted)):
+                return None
         return None
 
     def multiplier_rounds(self) -> Status:
-        """Newton steps and multiplier steps until the gap is as small as asked for."""
-        o, monitor = self.objective, self.monitor
-        cg, t, flat, idle, first = 0, 0.0, 0, 0, True
+        """Newton steps and multiplier steps until the gap is as small as asked for.
+
+        The multiplier step that ends a round comes with the first Newton step of the next one.
+        """
+        o, monitor, best = self.objective, self.monitor, self.best
+        cg, t, flat, idle = 0, 0.0, 0, 0
         smallest = lowest = np.inf
+        first = True  # of its round, or of the run
         while True:
             f, g = o.gradient()
-            ends = not first and float(g @ g) <= INNER * INNER * o.moved / o.sigma
-            self._keep()
-            status = monitor.step(
-                self.primal, self.dual, gradient=float(np.sqrt(g @ g)), active=o.support, cg=cg, step=t
-            )
-            gap = relative_gap(self.primal, self.dual)
+            best.keep()
+            gap, norm = best.gap, float(np.sqrt(g @ g))
+            status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
+            ends = norm * norm <= INNER * INNER * o.moved / o.sigma
             if status is None:
                 better = gap < 0.999 * smallest
                 flat = 0 if better or (not first and f < lowest - FLAT * abs(f)) else flat + 1
@@ -206,13 +220,12 @@ class _Run:
                 status = self._end(gap, flat >= FLAT_STEPS or idle >= IDLE_ROUNDS)
             if status is not None:
                 return status
+            first = ends
             if ends:
                 sigma = self._next_sigma()
                 o.accept()
                 o.sigma = sigma
-                first = True
-                continue
-            first = False
+                g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
             if o.d <= GRAM_BELOW:
                 p, cg = -solve_positive(o.hessian(), g), 0
             elif o.rows_side and o.active <= ROWS_SIDE:
@@ -238,14 +251,6 @@ class _Run:
         self.merit = 0.5 * sigma * residual + rest
         return sigma
 
-    def _keep(self) -> None:
-        """Remember the objective's w and its slopes where they are better than the best so far."""
-        o = self.objective
-        if o.primal < self.primal:
-            self.primal, self.best_w[:] = o.primal, o.w
-        if o.bound > self.dual:
-            self.dual, self.best_alpha = o.bound, o.dual_point()
-
     def _end(self, gap: float, flat: bool) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
         if gap <= EXACT:
@@ -253,7 +258,7 @@ class _Run:
         if gap <= self.rule.gap:
             return base.RULE
         if self.rule.projected is not None and gap <= self.sure:
-            if self.objective.projected_spread(self.best_alpha) <= self.rule.projected:
+            if self.objective.projected_spread(self.best.alpha) <= self.rule.projected:
                 return base.RULE
             self.sure *= 0.1
         if flat:

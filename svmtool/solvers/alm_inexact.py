@@ -19,10 +19,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.augmented import Augmented
-from svmtool.problem.certify import relative_gap
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
+from svmtool.solvers.best import Best
 
 SIGMA_FIRST = 1.0  # mu(1) / C_i, which the paper leaves open
 SIGMA_MOST = 1e5  # the paper's cap on mu
@@ -45,23 +45,19 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         o.start_multipliers()
     o.sigma = SIGMA_FIRST
     steps, fixed = (1, False) if task.inner_steps is None else (task.inner_steps, True)
-    primal, dual = float(o.cost @ np.maximum(o.target, 0.0) ** o.p), 0.0  # at w = 0
-    best_w, best_alpha = np.zeros(o.d), np.zeros(o.n)
+    best = Best(o)
     aim, since, balanced = np.inf, 0, BALANCE_EVERY
     merit = 0.0
     for k in range(MOST_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
-        if o.primal < primal:
-            primal, best_w[:] = o.primal, o.w
-        if o.bound > dual:
-            dual, best_alpha = o.bound, o.dual_point()
-        status = monitor.step(primal, dual, gradient=float(np.sqrt(g @ g)), active=o.support, cg=steps, step=o.sigma)
-        gap = relative_gap(primal, dual)
+        best.keep()
+        gap, norm = best.gap, float(np.sqrt(g @ g))
+        status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=steps, step=o.sigma)
         if status is None and not np.any(g) and o.moved == 0.0:
             status = base.OPTIMAL
         if status is not None:
-            return Result(best_w, status, monitor.iterations, monitor.history, best_alpha)
+            return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
         if gap <= 0.5 * aim:
             aim, since = gap, 0
         since += 1
@@ -79,9 +75,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             grown = (merit - rest) / (0.5 * residual) if residual > 0.0 and k > 0 else 0.0
             sigma = min(max(sigma, grown), SIGMA_MOST)
         elif k >= balanced:
-            balanced = k + max(
-                BALANCE_EVERY, BALANCE_REST * k
-            )  # ever less often: a mu that never rests may go in circles
+            balanced = k + max(BALANCE_EVERY, BALANCE_REST * k)  # ever less often, lest mu go in circles
             dual_residual = sigma * sigma * o.e_moved
             if residual > BALANCE * dual_residual:
                 sigma *= BALANCE_STEP
@@ -89,4 +83,4 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
                 sigma /= BALANCE_STEP
         merit = 0.5 * sigma * residual + rest
         o.step_of_multipliers(sigma)
-    return Result(best_w, base.ITERATIONS, monitor.iterations, monitor.history, best_alpha)
+    return Result(best.w, base.ITERATIONS, monitor.iterations, monitor.history, best.alpha)

@@ -26,6 +26,7 @@ from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
+from svmtool.solvers.best import Best
 from svmtool.solvers.newton import EXACT, ROUNDED, coordinate_passes
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
@@ -55,17 +56,15 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
         run.follow(passes)
     status = run.stages()
-    return Result(run.best_w, status, monitor.iterations, monitor.history, run.best_alpha)
+    return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
 
 class _Run:
-    """One run: the best weights and the best dual point so far, which need not come from the same step."""
+    """One run of stages."""
 
     def __init__(self, objective: Augmented, monitor: Monitor):
         self.objective, self.monitor = objective, monitor
-        self.best_w, self.best_alpha = np.zeros(objective.d), np.zeros(objective.n)
-        self.primal = float(objective.cost @ np.maximum(objective.target, 0.0))  # at w = 0
-        self.dual = 0.0
+        self.best = Best(objective)
         self.polishing = False
         self.first = True  # whether no step has been made with the present beta and sigma
         self.exact = False  # whether the last step was the full way to the minimum on its pieces
@@ -88,7 +87,7 @@ class _Run:
         o.move(passes.w)
         np.divide(passes.alpha, o.cost, out=o.beta)
         o.sigma, self.polishing = SIGMA_PASSES, True
-        self.dual, self.best_alpha = passes.dual_value(), passes.alpha
+        self.best.dual, self.best.alpha = passes.dual_value(), passes.alpha
 
     def stages(self) -> Status:
         """Continuation, then polish, until the gap is as small as asked for."""
@@ -97,11 +96,10 @@ class _Run:
         smallest = lowest = np.inf
         while True:
             phi, g = o.gradient()
-            self._keep()
-            status = monitor.step(
-                self.primal, self.dual, gradient=float(np.sqrt(g @ g)), active=o.support, cg=cg, step=t
-            )
-            gap = base.relative_gap(self.primal, self.dual)
+            self.best.keep()
+            gap = self.best.gap
+            norm = float(np.sqrt(g @ g))
+            status = monitor.step(self.best.primal, self.best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
                 flat = 0 if gap < 0.999 * smallest or phi < lowest - FLAT * abs(phi) else flat + 1
                 smallest, lowest = min(gap, smallest), min(phi, lowest)
@@ -138,21 +136,13 @@ class _Run:
         o = self.objective
         if o.d <= GRAM_BELOW:
             return -solve_positive(o.hessian(), g), 0
-        if o.active <= ROWS_SIDE and DualPasses.possible(o.rows, o.cost, o.free_bias):
+        if o.rows_side and o.active <= ROWS_SIDE:
             return o.face(o.active_rows()) - o.w, 0
         p, cg, _ = conjugate_gradient(
             o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,
             lambda: self.monitor.limit() is not None,
         )  # fmt: skip
         return -p, cg
-
-    def _keep(self) -> None:
-        """Remember the objective's w and its slopes where they are better than the best so far."""
-        o = self.objective
-        if o.primal < self.primal:
-            self.primal, self.best_w[:] = o.primal, o.w
-        if o.bound > self.dual:
-            self.dual, self.best_alpha = o.bound, o.dual_point()
 
 
 def _end(gap: float, flat: int) -> Status | None:

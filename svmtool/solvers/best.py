@@ -1,0 +1,29 @@
+"""What a method that improves the primal and the dual side in turns remembers of its way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.augmented import Augmented
+from svmtool.problem.certify import relative_gap
+
+
+class Best:
+    """The best weights and the best dual point of a run so far, which need not come from the same step."""
+
+    def __init__(self, objective: Augmented):
+        self.objective = objective
+        self.w, self.alpha = np.zeros(objective.d), np.zeros(objective.n)
+        self.primal, self.dual = objective.value_at_zero(), 0.0
+
+    def keep(self) -> None:
+        """Take the objective's w and its slopes, as of its last gradient(), where they are better."""
+        o = self.objective
+        if o.primal < self.primal:
+            self.primal, self.w[:] = o.primal, o.w
+        if o.bound > self.dual:
+            self.dual, self.alpha = o.bound, o.dual_point()
+
+    @property
+    def gap(self) -> float:
+        return relative_gap(self.primal, self.dual)
