@@ -1,7 +1,9 @@
 """The neutral judge: how far can this w be from the optimum?  Shares no code with any solver's loop.
 
     P(w) = 1/2 w'Rw + sum_i C_i l(xi_i),   xi_i = target_i - y_i x_i.w
-    D(a) = sum_i target_i a_i - 1/2 |sum_i a_i y_i x_i|^2 - sum_i C_i l*(a_i / C_i),   0 <= a_i <= C_i cap
+    D(a) = sum_i target_i a_i - 1/2 |v|^2 - sum_i C_i l*(a_i / C_i),   0 <= a_i <= C_i cap,   v = sum_i a_i y_i x_i
+
+or, with |w|_1 in place of 1/2 w'Rw, D without 1/2 |v|^2 for a with all |v_j| <= 1.
 
 D(a) <= min P for each feasible a, whoever found it: (P - D) / P bounds the
 relative error of P.  Without a dual point from the solver the slopes a_i = C_i l'(xi_i)
@@ -39,12 +41,16 @@ class Certificate:
 
 
 class Judge:
-    """Judges weights for one problem: rows, loss, signs y (+-1), cost, targets (f8[n] each; None: 1), free bias."""
+    """Judges weights for one problem: rows, loss, signs y (+-1), cost, targets (f8[n] each; None: 1), free bias.
+
+    l1: whether the regulariser is |w|_1.
+    """
 
     def __init__(
         self, rows: Rows, loss: Loss, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
-        target: np.ndarray | None = None,
+        target: np.ndarray | None = None, l1: bool = False,
     ):  # fmt: skip
+        self.l1 = l1
         self.rows, self.loss, self.y, self.free_bias = rows, loss, y, free_bias
         self.cost = np.maximum(cost, 0.0)
         self.all_used = bool(np.all(cost > 0))
@@ -54,12 +60,13 @@ class Judge:
         """Judge w (length d); alpha (length n, >= 0) is a dual point to try as well."""
         xi = self._slack(w)
         inner = w[: self.rows.plain] if self.free_bias else w
-        primal = 0.5 * float(inner @ inner) + float(self.cost @ self.loss.value(xi))
+        regular = float(np.sum(np.abs(inner))) if self.l1 else 0.5 * float(inner @ inner)
+        primal = regular + float(self.cost @ self.loss.value(xi))
         best = None
         for candidate in (self.cost * self.loss.slope(xi), alpha):
             if candidate is None or (candidate is not alpha and alpha is not None and self.loss.degree == 1.0):
                 continue  # the slopes of a loss with a kink say nothing of the rows that lie on it
-            dual, violation = self._dual_value(candidate)
+            dual, violation = self._dual_value(candidate, xi)
             if best is None or dual > best.dual:
                 best = Certificate(primal, dual, violation)
         return best
@@ -69,27 +76,37 @@ class Judge:
         self.rows.margins(w, self.y, z)
         return np.subtract(self.target, z, out=z)
 
-    def _dual_value(self, a: np.ndarray) -> tuple[float, float]:
-        """D at the best multiple of `a` (made feasible), and the largest KKT violation of `a` itself."""
+    def _dual_value(self, a: np.ndarray, xi: np.ndarray) -> tuple[float, float]:
+        """D at the best multiple of `a` (made feasible), and the largest KKT violation of `a` itself.
+
+        xi: the slacks at the primal point, which with |w|_1 no dual point tells.
+        """
         cost, y = self.cost, self.y
         if not self.all_used:
             a = np.where(cost > 0, a, 0.0)
         bounded = self.loss.cap < np.inf
-        at_zero, at_cap = a <= 0, a >= cost * self.loss.cap if bounded else np.zeros(len(a), bool)
+        none = np.zeros(len(a), bool)
+        at_zero, at_cap = a <= 0 if self.loss.floor == 0.0 else none, a >= cost * self.loss.cap if bounded else none
         if self.free_bias:
-            a = _balance(a, y)
+            a = _balance(a, y) if self.loss.floor == 0.0 else a - y * (float(a @ y) / max(len(a), 1))
         v = self.rows.transpose_product(a * y)
         if self.free_bias:
             v[-1] = 0.0
         b = a / cost if self.all_used else np.divide(a, cost, out=np.zeros_like(a), where=cost > 0)
-        largest = float(b.max(initial=0.0))
+        largest = float(np.abs(b).max(initial=0.0))
         room = self.loss.cap / largest if largest > 0 else np.inf
-        linear = float(np.sum(self.target * a))
+        linear, square = float(np.sum(self.target * a)), float(v @ v)
+        if self.l1:
+            square, steepest = 0.0, float(np.abs(v).max(initial=0.0))
+            room = min(room, 1.0 / steepest if steepest > 0 else np.inf)
         dual = 0.0
-        if largest > TINY:
-            dual = _best_multiple(linear, float(v @ v), float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
+        if largest > TINY and self.loss.degree is None:
+            s = min(1.0, room)
+            dual = s * linear - 0.5 * s * s * square - float(cost @ self.loss.conjugate(s * b))
+        elif largest > TINY:
+            dual = _best_multiple(linear, square, float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
 
-        g = self.loss.conjugate_slope(b) - self._slack(v)
+        g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack(v))
         if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
             free = ~(at_zero | at_cap)
             if np.any(free):

@@ -1,7 +1,7 @@
 """Losses of one row as functions of its slack xi, in plain numpy: value, slope and conjugate.
 
-The judge (certify.py) uses these and nothing of the solvers' loops.  A loss is convex and not decreasing, 0 for
-xi <= 0; its slope lies in [0, cap]; its conjugate l*(b) = max over xi of b xi - l(xi) is a power of b on [0, cap].
+The judge (certify.py) uses these and nothing of the solvers' loops.  A loss is convex; its slope lies in
+[floor, cap]; its conjugate is l*(b) = max over xi of b xi - l(xi).
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import numpy as np
 class Loss(ABC):
     """What the judge asks.  Arrays are of length n, per unit of cost.
 
-    degree: the q of l*(b) proportional to b^q (1 where l* is 0 on [0, cap]); power: the p of a power of the hinge.
+    degree: the q of l*(b) proportional to b^q (1 where l* is 0 on [0, cap]; None where it is no power of b);
+    power: the p of a power of the hinge.
     """
 
-    cap = np.inf
-    degree = 2.0
+    floor, cap = 0.0, np.inf
+    degree: float | None = 2.0
     power = 2.0
 
     @abstractmethod
@@ -106,8 +107,56 @@ class ModifiedHuber(Loss):
         return b
 
 
+class Logistic(Loss):
+    """log(1 + exp(xi)); with target 0 that of LIBLINEAR's logistic regression"""
+
+    cap, degree = 1.0, None
+
+    def value(self, xi):
+        return np.logaddexp(0.0, xi)
+
+    def slope(self, xi):
+        return np.exp(-np.logaddexp(0.0, -xi))
+
+    def conjugate(self, b):
+        return _times_log(b) + _times_log(1.0 - b)
+
+    def conjugate_slope(self, b):
+        b = np.clip(b, 1e-300, 1.0 - 1e-16)
+        return np.log(b) - np.log1p(-b)
+
+
+def _times_log(b: np.ndarray) -> np.ndarray:
+    """b log b, 0 for b <= 0"""
+    return b * np.log(np.maximum(b, 1e-300))
+
+
+class LeastSquares(Loss):
+    """xi^2"""
+
+    floor = -np.inf
+
+    def value(self, xi):
+        return np.square(xi)
+
+    def slope(self, xi):
+        return 2.0 * xi
+
+    def conjugate(self, b):
+        return 0.25 * b * b
+
+    def conjugate_slope(self, b):
+        return 0.5 * b
+
+
+LOSSES: dict[str, type[Loss]] = {
+    "hinge": Hinge, "squared hinge": SquaredHinge, "modified Huber": ModifiedHuber, "logistic": Logistic,
+    "least squares": LeastSquares,
+}  # fmt: skip
+
+
 def of(name: str, p: float) -> Loss:
     """The loss that a row of the registry names; p is the power of `Lp hinge`."""
     if name == "Lp hinge":
         return Hinge() if p == 1.0 else SquaredHinge() if p == 2.0 else Power(p)
-    return {"hinge": Hinge, "squared hinge": SquaredHinge, "modified Huber": ModifiedHuber}[name]()
+    return LOSSES[name]()

@@ -172,7 +172,8 @@ class ProblemSet(ABC):
 
         def one(k: int) -> None:
             t = self.task(k)
-            judge = Judge(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target)
+            l1 = self.solver.regulariser == "|w|_1"
+            judge = Judge(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, l1)
             found[k] = judge.certify(results[k].w, self.dual_point(results[k]))
 
         threads.run_blocks(one, self.count)
