@@ -18,6 +18,7 @@ from svmtool.settings import Settings, check_after_reading
 from svmtool.solvers.base import INTERRUPTED, Result, Status, StopFlag
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.problem_set import problems_of
+from svmtool.training.solver_text import solver_text
 
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
 
@@ -79,7 +80,7 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
     for warning in done.warnings:
         console.warn(warning)
     for result in done.results:
-        console.solver(solver_text(settings, result))
+        console.solver(solver_text(settings.row, result))
     console.solver(done.certificate.line() + "\n" + done.summary)
     linear_model.write(model_path, done.model)
     status = done.status
@@ -92,23 +93,6 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
         console.warn(f"WARNING: not converged: {status.advice} (certified relative gap {done.certificate.gap:.2g})")
         return NOT_CONVERGED if settings.strict else 0
     return 0
-
-
-def solver_text(settings: Settings, result: Result) -> str:
-    """What LIBLINEAR's solver of this number prints, from the history of ours."""
-    last = result.history[-1]
-    if settings.row.space == "dual":
-        value = 0.0 - last["bound"]
-        support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
-        return f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\nnSV = {support}\n"
-    lines = []
-    for record in result.history:
-        f, g, k = record["objective"], record["gradient"], record["iteration"]
-        if k == 0:
-            lines.append(f"init f {f:5.3e} |g| {g:5.3e}\n")
-        else:
-            lines.append(f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n")
-    return "".join(lines)
 
 
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:

@@ -1,0 +1,25 @@
+"""What LIBLINEAR's solvers print while they run, told from the history of ours."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.registry import Solver
+from svmtool.solvers.base import Result
+
+
+def solver_text(row: Solver, result: Result) -> str:
+    """What LIBLINEAR's solver of this number prints, from the history of ours."""
+    last = result.history[-1]
+    if row.space == "dual":
+        value = 0.0 - last["bound"]
+        support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
+        return f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\nnSV = {support}\n"
+    lines = []
+    for record in result.history:
+        f, g, k = record["objective"], record["gradient"], record["iteration"]
+        if k == 0:
+            lines.append(f"init f {f:5.3e} |g| {g:5.3e}\n")
+        else:
+            lines.append(f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n")
+    return "".join(lines)
