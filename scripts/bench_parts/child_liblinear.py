@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import numpy as np
 
-from bench_parts.judge import answer, climb, objective, regression_objective, rows_of
+from bench_parts.judge import answer, climb, rows_of, unlabelled, value_of
 
 
 def main() -> None:
@@ -23,8 +23,8 @@ def main() -> None:
     sys.path.insert(0, os.path.join(order["liblinear"], "python"))
     from liblinear.liblinear import liblinear, parameter, problem
 
-    regression, power = order.get("regression", False), order.get("power", 2.0)
-    X, y = rows_of(order["path"], regression)
+    no_classes = unlabelled(order)
+    X, y = rows_of(order["path"], no_classes)
     rows = problem(y, X)
 
     def fit(solver: int, C: float, e: float):
@@ -34,15 +34,15 @@ def main() -> None:
         found = liblinear.train(rows, settings)
         seconds = time.perf_counter() - start
         model = found.contents
-        labels = [] if regression else [model.label[k] for k in range(model.nr_class)]
-        columns = 1 if model.nr_class == 2 else model.nr_class
+        labels = [] if no_classes else [model.label[k] for k in range(model.nr_class)]
+        columns = 1 if model.nr_class == 2 and solver != 4 else model.nr_class
         W = np.ctypeslib.as_array(model.w, (model.nr_feature * columns,)).reshape(-1, columns).copy()
         liblinear.free_and_destroy_model(ctypes.pointer(found))
-        return seconds, (W, labels)
+        return seconds, (solver, W, labels)
 
     def value(solution, C: float) -> float:
-        W, labels = solution
-        return regression_objective(X, y, W, C) if regression else objective(X, y, W, labels, C, power)
+        number, W, labels = solution
+        return value_of(number, X, y, W, labels, C)
 
     answer(climb(order, fit, value))
 

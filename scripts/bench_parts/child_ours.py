@@ -1,4 +1,8 @@
-"""Child process: svmtool's training alone, over ladders of -e.  Its one argument is an order in JSON."""
+"""Child process: svmtool's training alone, over ladders.  Its one argument is an order in JSON.
+
+A step of a ladder is a value of -e (None: the default), or of --gap for the solvers in bars.OUR_GAPS and in
+an order with "by": "gap".
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
 
 from bench_parts import bars
-from bench_parts.judge import answer, climb, objective, rows_of
+from bench_parts.judge import answer, climb, rows_of, unlabelled, value_of
 from svmtool.formats.svmlight import Table
 from svmtool.settings import Settings
 from svmtool.training import pipeline
@@ -18,17 +22,22 @@ from svmtool.training import pipeline
 
 def main() -> None:
     order = json.loads(sys.argv[1])
-    X, y = rows_of(order["path"])
+    X, y = rows_of(order["path"], unlabelled(order))
 
     def fit(solver: int, C: float, e: float | None):
         rows = Table(
             y.copy(), X.indptr.astype("i8"), X.indices.copy(), X.data.copy(), X.shape[1]
         )  # training uses it up
-        asked = {"gap": e} if solver in bars.OUR_GAPS else {"eps": e}
+        by_gap = e is not None and (solver in bars.OUR_GAPS or order.get("by") == "gap")
+        asked = {"gap": e} if by_gap else {"eps": e}
         done = pipeline.train(rows, Settings(solver=solver, C=C, quiet=True, **asked))
-        return done.seconds, done.model
+        return done.seconds, (solver, done.model)
 
-    answer(climb(order, fit, lambda model, C: objective(X, y, model.W, model.labels, C)))
+    def value(solution, C: float) -> float:
+        solver, model = solution
+        return value_of(bars.SAME_PROBLEM.get(solver, solver), X, y, model.W, model.labels, C)
+
+    answer(climb(order, fit, value))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ class Context:
             min(options.budget, 5.0) if options.quick else options.budget,
             options.skip.split(","),
         )
+        self.numbers = [int(s) for s in options.numbers.split(",") if s]
         self.data = [Path(folder) for folder in options.data]
         self.cache = Path(options.cache)
         self.scratch = self.cache / "scratch"

@@ -18,11 +18,11 @@ def ours(path: str, runs: list[dict]) -> list[dict]:
     return child_json([sys.executable, HERE / "child_fit.py", json.dumps({"path": path, "runs": runs})])
 
 
-def theirs(ctx: Context, path: str, solver: int, costs, **more) -> list[dict]:
+def theirs(ctx: Context, path: str, solver: int, costs) -> list[dict]:
     """LIBLINEAR's ladder of -e: a list of {C, e, seconds, objective}."""
     order = {
         "costs": list(costs), "ladders": {str(solver): list(bars.LADDERS[solver])},
-        "budget": ctx.budget, "path": path, "liblinear": str(ctx.liblinear), **more,
+        "budget": ctx.budget, "path": path, "liblinear": str(ctx.liblinear),
     }  # fmt: skip
     return child_json([sys.executable, HERE / "child_liblinear.py", json.dumps(order)])
 
@@ -54,7 +54,7 @@ def hinge(ctx: Context) -> None:
     for name, path in ctx.sets(names):
         wanted = [{"solver": 3, "C": C, "gap": gap} for C in bars.COSTS for gap in bars.HINGE_GAPS]
         found = ours(path, wanted)
-        ladder = theirs(ctx, path, 3, bars.COSTS, power=1.0) if ctx.liblinear else []
+        ladder = theirs(ctx, path, 3, bars.COSTS) if ctx.liblinear else []
         for k, C in enumerate(bars.COSTS):
             loose, tight = found[2 * k], found[2 * k + 1]
             missed += tight["gap"] > bars.HINGE_GAPS[1]
@@ -137,7 +137,7 @@ def regression(ctx: Context) -> None:
     ratios, reached = [], []
     for name, path in ctx.sets(("abalone_scale",) if ctx.quick else bars.REGRESSION_SETS):
         found = ours(path, [{"solver": 13, "C": C, "gap": 1e-4} for C in bars.COSTS])
-        ladder = theirs(ctx, path, 13, bars.COSTS, regression=True) if ctx.liblinear else []
+        ladder = theirs(ctx, path, 13, bars.COSTS) if ctx.liblinear else []
         for C, mine in zip(bars.COSTS, found, strict=True):
             if ladder:
                 ratio, there = against(ctx, name, C, mine, ladder)

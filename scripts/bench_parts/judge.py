@@ -1,4 +1,4 @@
-"""The neutral judge of both tools: LIBLINEAR's objectives of a weight matrix, summed over the classes.
+"""The neutral judge of both tools: LIBLINEAR's objectives of a weight matrix, summed over one-vs-rest classes.
 
 Also the loop over costs and tolerances that both measuring children share.
 """
@@ -16,21 +16,45 @@ ENOUGH_SECONDS = 0.3  # a run is repeated until so much time is spent, or five t
 SOME_SECONDS = 0.02
 
 
-def objective(X, y: np.ndarray, W: np.ndarray, labels: list[int], C: float, power: float = 2.0) -> float:
-    """Sum over columns of 1/2 |w|^2 + C sum max(0, 1 - y w.x)^power; X (n, d) is a scipy CSR matrix, W (d, k)."""
+EPSILON = 0.1  # half-width of the tube of regression, LIBLINEAR's default
+NU = 0.5  # of one-class, LIBLINEAR's default
+REGRESSION, ONE_CLASS, JOINT, L1 = (11, 12, 13), (21,), (4,), (5, 6)
+
+
+def unlabelled(order: dict) -> bool:
+    """Whether an order's solvers take labels as numbers, or not at all."""
+    return {int(s) for s in order["ladders"]} <= {*REGRESSION, *ONE_CLASS}
+
+
+POINTWISE = {
+    **dict.fromkeys((0, 6, 7), lambda z: np.logaddexp(0.0, -z)),
+    **dict.fromkeys((1, 2, 5), lambda z: np.maximum(0.0, 1.0 - z) ** 2),
+    3: lambda z: np.maximum(0.0, 1.0 - z),
+    **dict.fromkeys((11, 12), lambda r: np.maximum(0.0, np.abs(r) - EPSILON) ** 2),
+    13: lambda r: np.maximum(0.0, np.abs(r) - EPSILON),
+}
+
+
+def value_of(solver: int, X, y: np.ndarray, W: np.ndarray, labels: list[int], C: float) -> float:
+    """What LIBLINEAR's number `solver` minimises, at W (d, k); X (n, d) is a scipy CSR matrix, y the labels."""
     Z = X @ W
-    total = 0.0
-    for c in range(W.shape[1]):
-        side = np.where(y == labels[c], 1.0, -1.0)
-        short = np.maximum(0.0, 1.0 - side * Z[:, c])
-        total += 0.5 * float(W[:, c] @ W[:, c]) + C * float(np.sum(short**power))
-    return total
-
-
-def regression_objective(X, y: np.ndarray, W: np.ndarray, C: float, epsilon: float = 0.1) -> float:
-    """1/2 |w|^2 + C sum max(0, |y - w.x| - epsilon)."""
-    w = W[:, 0]
-    return 0.5 * float(w @ w) + C * float(np.sum(np.maximum(0.0, np.abs(y - X @ w) - epsilon)))
+    norm = float(np.sum(np.abs(W))) if solver in L1 else 0.5 * float(np.sum(W * W))
+    if solver in REGRESSION:
+        return norm + C * float(np.sum(POINTWISE[solver](y - Z[:, 0])))
+    if solver in ONE_CLASS:
+        z = np.sort(Z[:, 0])
+        rho = z[min(int(NU * len(z)), len(z) - 1)]  # the sum's slope in rho changes sign there
+        return norm + float(np.sum(np.maximum(0.0, rho - z))) - NU * len(z) * float(rho)
+    own = np.searchsorted(np.sort(labels), y)
+    column = np.argsort(labels)[np.minimum(own, len(labels) - 1)]
+    if solver in JOINT:
+        rows = np.arange(len(y))
+        right = Z[rows, column].copy()
+        Z += 1.0
+        Z[rows, column] -= 1.0
+        return norm + C * float(np.sum(Z.max(axis=1) - right))
+    sides = (column[:, None] == np.arange(W.shape[1])) * 2.0 - 1.0
+    return norm + C * float(np.sum(POINTWISE[solver](sides * Z)))
 
 
 def climb(order: dict, fit: Callable, value: Callable) -> list[dict]:

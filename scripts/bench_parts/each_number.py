@@ -1,0 +1,85 @@
+"""Each of LIBLINEAR's numbers: the objective at the default -e, and training alone to a target, beside LIBLINEAR."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from bench_parts import bars
+from bench_parts.alone import HERE
+from bench_parts.context import Context
+from bench_parts.judge import ONE_CLASS, REGRESSION
+from bench_parts.measure import child_json, geometric_mean
+from svmtool import registry
+
+
+def sets_for(ctx: Context, solver: int) -> list[str]:
+    """The sets that fit a number: labels are numbers for a regression, classes else, and nothing for one-class."""
+    if ctx.quick:
+        return ["abalone_scale" if solver in REGRESSION else "heart_scale"]
+    if solver in REGRESSION:
+        return list(bars.REGRESSION_SETS)
+    return [name for name in ctx.all_sets() if solver in ONE_CLASS or name not in bars.REGRESSION_SETS]
+
+
+def runs_of(ctx: Context, path: str, solver: int) -> dict[str, list[dict]]:
+    """All runs of one number on one set, both tools: {C, e, seconds, objective} each."""
+    order = {"costs": list(bars.COSTS), "budget": ctx.budget, "path": path}
+    default = bars.DEFAULT_EPS[solver]
+    theirs = [default, *(default * factor for factor in bars.TIGHTER)]
+    ours = {**order, "by": "gap", "ladders": {str(solver): [None, *bars.OUR_STEPS]}}
+    them = {**order, "liblinear": str(ctx.liblinear), "ladders": {str(solver): theirs}}
+    return {
+        "ours": child_json([sys.executable, HERE / "child_ours.py", json.dumps(ours)]),
+        "theirs": child_json([sys.executable, HERE / "child_liblinear.py", json.dumps(them)]),
+    }
+
+
+def relative(value: float, best: float) -> float:
+    """How far a value lies above the best; one-class objectives are negative."""
+    return (value - best) / max(abs(best), 1e-300)
+
+
+def each_number(ctx: Context) -> None:
+    """Objective at default -e (ours against LIBLINEAR's), and the fastest step of each to within 1e-4 of the best."""
+    if not ctx.liblinear:
+        ctx.report.section("numbers", "LIBLINEAR's numbers: left out, for no LIBLINEAR folder was given")
+        return
+    there = {row.number for row in registry.SOLVERS}
+    for solver in [s for s in ctx.numbers or bars.DEFAULT_EPS if s in there]:
+        ctx.report.section(f"-s {solver}", f"-s {solver}, training alone to within {bars.ALONE_TARGET:g} of the best")
+        ratios, worse = [], []
+        for name, path in ctx.sets(sets_for(ctx, solver)):
+            runs = runs_of(ctx, path, solver)
+            for C in bars.COSTS:
+                found = {side: [r for r in some if r["C"] == C] for side, some in runs.items()}
+                best = min(r["objective"] for some in found.values() for r in some)
+                worse.append(relative(found["ours"][0]["objective"], found["theirs"][0]["objective"]))
+                near = {
+                    side: [r for r in some if relative(r["objective"], best) <= bars.ALONE_TARGET]
+                    for side, some in found.items()
+                }
+                mine, other = (min(near[s], key=lambda r: r["seconds"], default=None) for s in ("ours", "theirs"))
+                # a tool that never gets there is shown by its longest try: it would have taken longer
+                shown = other or max(found["theirs"], key=lambda r: r["seconds"])
+                ratio = mine["seconds"] / shown["seconds"] if mine else float("inf")
+                if other or ratio <= 1.0:
+                    ratios.append(ratio)
+                ctx.report.row(
+                    f"{name:28} C {C:<6g} ours {1e3 * mine['seconds'] if mine else float('inf'):10.2f} ms "
+                    f"({_step(mine)})   theirs {1e3 * shown['seconds']:10.2f} ms (-e {shown['e']:g}"
+                    f"{'' if other else ', not there yet'})   ratio {ratio:6.2f}   default -e {worse[-1]:+.1e}"
+                    + ("  ABOVE" if other and ratio > bars.ALONE_EACH else "")
+                    + ("  WORSE" if worse[-1] > bars.NEVER_WORSE else ""),
+                    job=f"{name} -s {solver}", C=C, ours=mine, theirs=shown, reached=bool(other), ratio=ratio,
+                    worse=worse[-1],
+                )  # fmt: skip
+        if ratios:
+            what = f"-s {solver} alone, ours / LIBLINEAR's"
+            ctx.report.bar(f"{what}, geometric mean", geometric_mean(ratios), "<=", bars.ALONE_MEAN)
+            ctx.report.bar(f"{what}, worst", max(ratios), "<=", bars.ALONE_EACH)
+            ctx.report.bar(f"-s {solver}, default -e, worst against LIBLINEAR's", max(worse), "<=", bars.NEVER_WORSE)
+
+
+def _step(run: dict | None) -> str:
+    return "never" if run is None else "default" if run["e"] is None else f"--gap {run['e']:g}"
