@@ -43,6 +43,7 @@ PARTS = {
     "powerslope": hinge.powerslope,
     "regression": hinge.regression,
     "numbers": each_number.each_number,
+    "auto": each_number.auto,
 }
 
 

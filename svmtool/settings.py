@@ -19,6 +19,7 @@ class Settings(NamedTuple):
     """
 
     solver: int = 1
+    auto: bool = False  # -s auto: the solver is chosen when the data are read
     C: float = 1.0
     p: float = 0.1
     nu: float = 0.5
@@ -47,11 +48,19 @@ class Settings(NamedTuple):
     strict: bool = False
     solver_log: str | None = None
     plot: str | None = None
+    given: tuple[str, ...] = ()  # with -s auto, names of the options on the command line
 
     @property
     def row(self) -> registry.Solver:
         """The registry's row of the chosen solver; SvmtoolError where there is none."""
         return registry.find(self.solver)
+
+    def with_default_bias(self) -> Settings:
+        """Solvers whose paper leaves the bias free do so unless -B says otherwise."""
+        row = next((r for r in registry.SOLVERS if r.number == self.solver), None)
+        if row is None or not row.free_bias or self.bias_given:
+            return self
+        return self._replace(bias=1.0, regularize_bias=False)
 
 
 _FREE_BIAS_WORDS = "L2R_LR, L2R_L2LOSS_SVC, L1R_L2LOSS_SVC, L1R_LR, and L2R_L2LOSS_SVR"

@@ -51,6 +51,7 @@ LADDERS = {
 DEFAULT_EPS = {0: 0.01, 1: 0.1, 2: 0.01, 3: 0.1, 4: 0.1, 5: 0.01, 6: 0.01, 7: 0.1, 11: 1e-4, 12: 0.1, 13: 0.1, 21: 0.01}
 TIGHTER = (10.0, 0.3, 0.1, 0.03, 0.01, 0.001)  # steps of LIBLINEAR's ladder for each number, times its default -e
 OUR_STEPS = (1e-2, 1e-3, 1e-4)  # steps of --gap in ours
+AUTO_MEAN = 1.3  # -s auto against the fastest of its candidates, geometric mean of times: at most
 NEVER_WORSE = 1e-6  # objective at default -e above LIBLINEAR's, relative: at most
 SAME_PROBLEM = {40: 1}  # our numbers whose problem is one of LIBLINEAR's
 OUR_GAPS = {40: (1e-2, 1e-3, 1e-4)}  # and the steps of --gap, which LIBLINEAR lacks

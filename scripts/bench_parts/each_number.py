@@ -8,6 +8,7 @@ import sys
 from bench_parts import bars
 from bench_parts.alone import HERE
 from bench_parts.context import Context
+from bench_parts.hinge import ours
 from bench_parts.judge import ONE_CLASS, REGRESSION
 from bench_parts.measure import child_json, geometric_mean
 from svmtool import registry
@@ -83,3 +84,30 @@ def each_number(ctx: Context) -> None:
 
 def _step(run: dict | None) -> str:
     return "never" if run is None else "default" if run["e"] is None else f"--gap {run['e']:g}"
+
+
+def auto(ctx: Context) -> None:
+    """-s auto against the fastest of its candidates, each to its own certified gap of 1e-4, C = 1."""
+    from svmtool.formats import svmlight
+    from svmtool.training import choice
+
+    ctx.report.section("auto", "-s auto: seconds to a certified gap of 1e-4 of each candidate, C = 1")
+    there = {row.number for row in registry.SOLVERS}
+    ratios = []
+    for name, path in ctx.sets(["heart_scale"] if ctx.quick else ctx.all_sets()):
+        facts = choice.facts_of(svmlight.read(path))
+        chosen, _ = choice.choose(facts)
+        wide = facts.features > choice.GRAM_FEATURES
+        candidates = [s for s in choice.CANDIDATES[facts.labels][wide] if s in there and s not in choice.BY_OPTION]
+        orders = [{"solver": s, "gap": 1e-4, "max_seconds": ctx.budget} for s in candidates]
+        seconds = dict(zip(candidates, ours(path, orders), strict=True))
+        best = min((s for s in candidates if seconds[s]["converged"]), key=lambda s: seconds[s]["seconds"])
+        ratio = seconds[chosen.number]["seconds"] / seconds[best]["seconds"]
+        ratios.append(ratio)
+        cells = "   ".join(f"-s {s} {run['seconds']:.4f}" for s, run in seconds.items())
+        ctx.report.row(
+            f"{name:28} chosen -s {chosen.number:<3} best -s {best:<3} ratio {ratio:5.2f}   {cells}",
+            job=f"{name} auto", chosen=chosen.number, best=best, ratio=ratio, seconds=seconds,
+        )  # fmt: skip
+    what = "-s auto, its time over the best candidate's, geometric mean"
+    ctx.report.bar(what, geometric_mean(ratios), "<=", bars.AUTO_MEAN)

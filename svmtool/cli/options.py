@@ -227,9 +227,12 @@ class _Scan:
         option = "-" + letter
         self.i += 1 if letter in _VALUELESS else 2
         if letter == "s":
-            named = value.strip()[:1].isalpha()
-            number = registry.find(value.strip()).number if named else self.number(option, value, atoi, int)
-            self.set(option, solver=number, solver_given=True)
+            name = value.strip()
+            if name == "auto":
+                self.set(option, auto=True, solver_given=True)
+                return
+            number = registry.find(name).number if name[:1].isalpha() else self.number(option, value, atoi, int)
+            self.set(option, auto=False, solver=number, solver_given=True)
         elif letter == "v":
             folds = self.number(option, value, atoi, int)
             if folds < 2:
@@ -272,10 +275,15 @@ def parse(argv: list[str]) -> Command:
     if not files and scan.action == "train":
         raise UsageError("")
     settings, search_note = _choose_for_search(scan.settings)
-    settings = _free_bias_by_default(settings)
     notes = (*scan.notes, *search_note)
-    _check_solver(settings, scan.given)
+    if settings.auto:
+        settings = settings._replace(given=tuple(scan.given))
+    else:
+        settings = settings.with_default_bias()
+        _check_solver(settings, scan.given)
     if scan.action == "explain":
+        if settings.auto:
+            raise SvmtoolError("ERROR: -s auto chooses when it has read the data: --explain wants a number or a name")
         return Command("explain", settings, notes=notes)
     for argument in files[1:2]:
         if _is_long(argument):  # a model file of this name is a slip; `-s` is not refused: LIBLINEAR writes to it
@@ -294,20 +302,14 @@ def _choose_for_search(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
     """-C: without -s it takes -s 2, and not every solver has it."""
     if not settings.find_C:
         return settings, ()
+    if settings.auto:
+        return settings, ()
     if not settings.solver_given:
         return settings._replace(solver=2), ("Solver not specified. Using -s 2",)
     ours = [row.number for row in registry.honouring("-C")]
     if settings.solver not in (0, 2, 11) and settings.solver not in ours:
         raise UsageError("Warm-start parameter search only available for -s 0, -s 2 and -s 11")
     return settings, ()
-
-
-def _free_bias_by_default(settings: Settings) -> Settings:
-    """Solvers whose paper leaves the bias free do so unless -B says otherwise."""
-    row = next((r for r in registry.SOLVERS if r.number == settings.solver), None)
-    if row is None or not row.free_bias or settings.bias_given:
-        return settings
-    return settings._replace(bias=1.0, regularize_bias=False)
 
 
 def _check_solver(settings: Settings, given: list[str]) -> None:
@@ -338,7 +340,7 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
 def _check_combinations(settings: Settings) -> None:
     """Options that would be ignored beside others are refused."""
     s = settings
-    if s.mu == "balance" and "--inner-steps" not in s.row.honours:
+    if not s.auto and s.mu == "balance" and "--inner-steps" not in s.row.honours:
         able = registry.in_words(registry.honouring("--inner-steps"))
         raise SvmtoolError(f"ERROR: --mu balance is a way of -s {able}: give merit or geometric")
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""

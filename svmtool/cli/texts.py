@@ -10,7 +10,7 @@ USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
 
 # LIBLINEAR's options that some solver of this version obeys: flag, value, meaning.
 LIBLINEAR_OPTIONS = (
-    ("-s", "SOLVER", "number or name of the solver (default 1)"),
+    ("-s", "SOLVER", "number or name of the solver, or auto: chosen by data and options (default 1)"),
     ("-c", "C", "cost of a violated margin (default 1); with -C the first value tried"),
     ("-p", "P", "half the width of the tube in which errors cost nothing (default 0.1)"),
     ("-e", "EPS", "tolerance of the solver's own stopping rule"),

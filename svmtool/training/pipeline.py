@@ -65,6 +65,11 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
     """svm-train after its command line; returns the exit status."""
     initial = linear_model.read(settings.initial_model) if settings.initial_model else None
     table = data.table()
+    if settings.auto:
+        from svmtool.training import choice
+
+        settings, line = choice.settle(settings, table)
+        console.solver(line)
     check_after_reading(settings)
     row_weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
     if settings.find_C or settings.folds is not None:

@@ -1,0 +1,101 @@
+"""-s auto: a pure function of the data's shape, its labels and the options, and the same run as with the number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import random_problem, table_of
+
+from svmtool import registry
+from svmtool.errors import SvmtoolError
+from svmtool.training import choice
+from svmtool.training.choice import CANDIDATES, Facts
+
+SHAPES = {"tall": (100_000, 50, 5_000_000), "wide": (2_000, 100_000, 300_000)}
+NUMBERS = {row.number for row in registry.SOLVERS}
+
+
+def facts(shape: str, labels: str, values: int = 3) -> Facts:
+    return Facts(*SHAPES[shape], labels, values)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("labels", CANDIDATES)
+def test_the_first_choice_without_options_is_the_first_candidate_there_is(shape, labels):
+    row, reason = choice.choose(facts(shape, labels))
+    wanted = [number for number in CANDIDATES[labels][shape == "wide"] if number in NUMBERS]
+    assert row.number == wanted[0]
+    assert all(str(number) in reason for number in SHAPES[shape])
+    assert (row, reason) == choice.choose(facts(shape, labels)), "the same answer every time"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("labels", CANDIDATES)
+@pytest.mark.parametrize("option", sorted(registry.OBEYED_BY_ALL.union(*(row.honours for row in registry.SOLVERS))))
+def test_an_option_is_obeyed_or_refused(option, shape, labels):
+    able = [n for n in CANDIDATES[labels][0] if n in NUMBERS and registry.find(n) in registry.honouring(option)]
+    if able:
+        row, reason = choice.choose(facts(shape, labels), (option,))
+        assert row in registry.honouring(option)
+        first = row.number == [n for n in CANDIDATES[labels][shape == "wide"] if n in NUMBERS][0]
+        assert (f"obeys {option}" in reason) == (not first)
+    else:
+        with pytest.raises(SvmtoolError, match=f"obeys {option}: choose -s"):
+            choice.choose(facts(shape, labels), (option,))
+
+
+def test_every_candidate_is_a_number_of_liblinear_or_of_the_table():
+    for some in CANDIDATES.values():
+        for numbers in some:
+            assert set(numbers) <= NUMBERS | set(registry.PLANNED)
+            assert len(set(numbers)) == len(numbers)
+
+
+@pytest.mark.parametrize(
+    "labels, kind",
+    [
+        ([], "two"), ([3.0, 3.0], "one"), ([1.0, -1.0, 1.0], "two"), ([5.0, 2.0, 9.0], "many"),
+        ([1.0, 0.5, 1.0], "real"), (range(choice.MANY_VALUES), "many"), (range(choice.MANY_VALUES + 1), "real"),
+    ],
+)  # fmt: skip
+def test_kinds_of_labels(labels, kind):
+    y = np.array(list(labels), np.float64)
+    found = choice.facts_of(table_of(np.ones((len(y), 3)), y))
+    assert found.labels == kind
+    assert found.rows == len(y) and found.nonzeros == 3 * len(y)
+
+
+@pytest.fixture
+def data(tmp_path):
+    p = random_problem(3, 40, 5)
+    path = tmp_path / "rows"
+    lines = [f"{y:g} " + " ".join(f"{j + 1}:{v:.17g}" for j, v in enumerate(x)) for x, y in zip(p.X, p.y, strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["-R", "-B", "1"], ["--loss-power", "1.5"], ["--mu", "balance"], ["-e", "0.5"]]
+)
+def test_the_model_is_that_of_the_number(options, data, tmp_path, svm_train):
+    status, out, _ = svm_train("-s", "auto", *options, data, "auto")
+    line, _, rest = out.partition("\n")
+    assert status == 0 and line.startswith("-s auto: -s ")
+    assert svm_train("-s", line.split()[3], *options, data, "number") == (0, rest, "")
+    assert (tmp_path / "auto").read_bytes() == (tmp_path / "number").read_bytes()
+
+
+def test_validation_and_search(data, svm_train):
+    for options in (["-v", "3"], ["-C", "-v", "3", "-c", "256"]):
+        _, out, _ = svm_train("-s", "auto", *options, data)
+        assert (0, out.partition("\n")[2], "") == svm_train("-s", "2", *options, data)
+    assert svm_train("-s", "auto", "-q", "-v", "3", data)[1].startswith("Cross Validation")
+
+
+def test_refusals(data, svm_train):
+    status, _, sentence = svm_train("-s", "auto", "--explain")
+    assert status == 1 and "--explain wants a number or a name" in sentence
+    status, _, sentence = svm_train("-s", "auto", "-n", "0.2", data)
+    assert status == 1 and "obeys -n: choose -s" in sentence
+    status, out, _ = svm_train("-s", "auto", "-s", "1", "-c", "2", data)
+    assert status == 0 and "auto" not in out
