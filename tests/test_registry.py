@@ -92,7 +92,9 @@ def test_option_that_a_row_lacks_is_an_error_naming_those_that_have_it(monkeypat
     with pytest.raises(SvmtoolError, match=rf"solver 1 \(l2svc-dual\) does not honour --max-iter: use -s {able}"):
         options.parse(["--max-iter", "3", "d"])
     assert options.parse(["--max-iter", "3", "-s", "2", "d"]).settings.max_iter == 3
-    assert f"(-s {able} only)" in dict((left, right) for left, right in texts.long_option_rows())["--max-iter N"]
+    assert "(not -s 1)" in dict((left, right) for left, right in texts.long_option_rows())["--max-iter N"]
+    able = registry.in_words(registry.honouring("--loss-power"))
+    assert f"(-s {able} only)" in dict((left, right) for left, right in texts.long_option_rows())["--loss-power P"]
 
 
 CHECKS = [  # in LIBLINEAR's order: each fault comes before all that follow it

@@ -168,6 +168,7 @@ def determinism(ctx: Context) -> None:
     """Two runs, one and two threads: equal model files."""
     ctx.report.section("determinism", "Equal model files from repeated runs and other numbers of threads")
     names = ("heart_scale", "a9a") if ctx.quick else ("heart_scale", "a9a", "poker", "imdb.tfidf", "connect-4")
+    most = 0.0
     for name, path in ctx.sets(names):
         for solver in ("1", "2", "40"):
             texts = []
@@ -179,4 +180,5 @@ def determinism(ctx: Context) -> None:
             ctx.report.row(
                 f"{name:40} -s {solver}: {len(set(texts))} distinct", job=name, solver=solver, same=not different
             )
-            ctx.report.bar(f"distinct model files beyond the first, -s {solver} on {name}", different, "<=", 0.0)
+            most = max(most, different)
+    ctx.report.bar("distinct model files beyond the first over runs and threads, worst pair", most, "<=", 0.0)

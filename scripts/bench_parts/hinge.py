@@ -134,7 +134,7 @@ def powerslope(ctx: Context) -> None:
 def regression(ctx: Context) -> None:
     """-s 13 to a certified gap of 1e-4 against LIBLINEAR's -s 13 to the same objective."""
     ctx.report.section("regression", "-s 13, training alone to a certified gap of 1e-4 (ratio: ours / LIBLINEAR's)")
-    ratios, reached = [], []
+    ratios, reached, gaps = [], [], []
     for name, path in ctx.sets(("abalone_scale",) if ctx.quick else bars.REGRESSION_SETS):
         found = ours(path, [{"solver": 13, "C": C, "gap": 1e-4} for C in bars.COSTS])
         ladder = theirs(ctx, path, 13, bars.COSTS) if ctx.liblinear else []
@@ -144,7 +144,8 @@ def regression(ctx: Context) -> None:
                 ratios.append(ratio)
                 if there:
                     reached.append(ratio)
-            ctx.report.bar(f"-s 13 on {name}, C = {C:g}, certified gap", mine["gap"], "<=", 1e-4)
+            gaps.append(mine["gap"])
+    ctx.report.bar("-s 13 --gap 1e-4, certified gap, worst", max(gaps), "<=", 1e-4)
     if ratios:
         mean = geometric_mean(ratios)
         ctx.report.bar("-s 13 alone, ours / LIBLINEAR's, geometric mean", mean, "<=", bars.ALONE_MEAN)

@@ -48,9 +48,12 @@ def long_option_rows() -> list[tuple[str, str]]:
 
 
 def _only(option: str) -> str:
-    """` (-s 2 or 40 only)` for an option that not every solver honours."""
+    """` (-s 2 or 40 only)` or ` (not -s 43)` for an option that not every solver honours."""
     rows = registry.honouring(option[:2] if option.startswith("-w") else option)
-    return "" if len(rows) == len(registry.SOLVERS) else f" (-s {registry.in_words(rows)} only)"
+    others = [row for row in registry.SOLVERS if row not in rows]
+    if len(others) < len(rows):
+        return f" (not -s {registry.in_words(others)})" if others else ""
+    return f" (-s {registry.in_words(rows)} only)"
 
 
 def usage() -> str:
