@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from reference import random_rows, table_of, text_of
+from test_odd_data import ODD
 
 from svmtool import registry
 from svmtool.formats import linear_model, svmlight
@@ -315,6 +316,18 @@ def test_too_few_rows_give_a_model_without(text, reason, svm_train, tmp_path):
     assert linear_model.sigmoids_of(linear_model.read(str(tmp_path / "m"))) == []
     if text:
         assert svm_train("-s", 2, "-b", 1, "--strict", "d", "m")[0] == 2
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_data_end_well_or_in_one_sentence(name, svm_train, tmp_path):
+    """As without -b; what is added is a model's sigmoids, or one sentence why it has none."""
+    plain = svm_train("-q", "-s", 2, "d", "m", data=ODD[name])
+    status, out, err = svm_train("-q", "-s", 2, "-b", 1, "d", "m")
+    assert (status, out) == plain[:2]
+    if status == 0:
+        sigmoids = linear_model.sigmoids_of(linear_model.read(str(tmp_path / "m")))
+        assert bool(sigmoids) == (err == plain[2]) and err.startswith(plain[2])
+        assert err.count("\n") == plain[2].count("\n") + (not sigmoids)
 
 
 @pytest.mark.parametrize("C", [1e-12, 1e10])

@@ -137,7 +137,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--inner-steps": LongOption("inner_steps", "N", _whole(1), "CG steps an iteration; 1 is the paper's gradient step"),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
-    "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge"),
+    "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge, or -b 1 failed"),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line an iteration"),
     "--plot": LongOption("plot", "FILE", _file, "draw gap and objective against time (needs matplotlib)"),
     "--explain": LongOption("", "", None, "print the problem, the stopping rule and the paper behind -s, and exit"),

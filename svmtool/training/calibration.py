@@ -57,15 +57,12 @@ def calibrate(
         table, row_weights = take(table, kept), row_weights[kept]
     weights = np.ones(len(table)) if row_weights is None else row_weights
     values = held_out(table, settings, row_weights, labels, stop, deadline)
-    sigmoids: list[tuple[float, float]] = [(0.0, 0.0)] * values.shape[1]
-
-    def one(k: int) -> None:
-        known = ~np.isnan(values[:, k])
+    sigmoids = []
+    for label, column in zip(labels, values.T, strict=False):  # one column for two labels
+        known = ~np.isnan(column)
         if not known.any():
-            raise NotCalibratedError(f"class label {labels[k]} has too few rows to hold some of them out")
-        sigmoids[k] = fit_sigmoid(values[known, k], np.trunc(table.labels[known]) == labels[k], weights[known])
-
-    threads.run_blocks(one, len(sigmoids))
+            raise NotCalibratedError(f"class label {label} has too few rows to hold some of them out")
+        sigmoids.append(fit_sigmoid(column[known], np.trunc(table.labels[known]) == label, weights[known]))
     return sigmoids
 
 
