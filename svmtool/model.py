@@ -9,14 +9,17 @@ from svmtool.compiled.decision_loops import choose, decide, logistic
 from svmtool.errors import ModelError
 from svmtool.formats.linear_model import (
     LOGISTIC_WORDS,
+    NO_PROBABILITIES,
     ONE_CLASS_WORD,
     RANKS_NOTE,
+    sigmoids_of,
     task_of,
     weight_columns,
     weight_rows,
 )
 
 ROWS_A_BLOCK = 2048
+LARGEST_LOGIT = 700.0  # where exp() is still a number, so that no sum of probabilities is 0
 
 
 class LinearModel:
@@ -67,7 +70,8 @@ class LinearModel:
 
     @property
     def gives_probabilities(self) -> bool:
-        return self.word in LOGISTIC_WORDS
+        """Whether it is logistic or holds sigmoids."""
+        return self.word in LOGISTIC_WORDS or bool(sigmoids_of(self))
 
     def decision_values(self, table) -> np.ndarray:
         """Decision values f8 (n, columns) of a formats.svmlight.Table; surplus features are left out."""
@@ -100,9 +104,16 @@ class LinearModel:
         return self.labels_from(self.decision_values(table))
 
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:
-        """Class probabilities f8 (n, nr_class) of a logistic model, from decision values."""
+        """Class probabilities f8 (n, nr_class), from decision values; ModelError where the model gives none.
+
+        A logistic model's own rule wins over stored sigmoids: LIBLINEAR's predict must say the same of it.
+        """
         if not self.gives_probabilities:
-            raise ModelError("probability output is only supported for logistic regression")
+            raise ModelError(NO_PROBABILITIES)
+        if self.word not in LOGISTIC_WORDS:
+            A, B = np.array(sigmoids_of(self)).T
+            logits = np.clip(-(decisions[:, : len(A)] * A + B), -LARGEST_LOGIT, LARGEST_LOGIT)
+            decisions = np.ascontiguousarray(logits)
         out = np.empty((len(decisions), self.nr_class))
-        logistic(decisions, out, self.columns, self.nr_class, len(decisions))
+        logistic(decisions, out, decisions.shape[1], self.nr_class, len(decisions))
         return out

@@ -41,6 +41,7 @@ class Solver(NamedTuple):
 
 
 OBEYED_BY_ALL = frozenset({"-s", "-c", "-w", "-v", "-q", "--threads", "--strict"})
+OBEYED_BY_TASK = {"classification": frozenset({"--probability"})}  # what the training does, whatever the solver
 
 _MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
 _MFN_PAPER += "JMLR 6 (2005) 341-361: "
@@ -310,7 +311,12 @@ def find(key: int | str) -> Solver:
 
 def honouring(option: str) -> list[Solver]:
     """The rows that obey an option, in the order of the table."""
-    return [row for row in SOLVERS if option in OBEYED_BY_ALL or option in row.honours]
+    return [row for row in SOLVERS if option in obeyed(row)]
+
+
+def obeyed(row: Solver) -> frozenset[str]:
+    """All the options that a row obeys."""
+    return OBEYED_BY_ALL | OBEYED_BY_TASK.get(row.task, frozenset()) | row.honours
 
 
 def in_words(rows: Iterable[Solver]) -> str:

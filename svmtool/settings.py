@@ -40,6 +40,7 @@ class Settings(NamedTuple):
     max_seconds: float | None = None
     max_iter: int | None = None
     seed: int | None = None
+    probability: bool = False  # -b 1: a sigmoid over each decision value is fitted and stored
     loss_power: float = 2.0  # --loss-power: the p of the Lp hinge
     inner_steps: int | None = None  # conjugate gradient steps an iteration of inexact ALM; None: as many as it needs
     mu: str | None = None  # --mu: how the penalty grows; None: the solver's own way

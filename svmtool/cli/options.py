@@ -116,9 +116,18 @@ def _file(name: str, text: str) -> str:
     return text
 
 
+def _zero_or_one(name: str, text: str) -> bool:
+    if text not in ("0", "1"):
+        raise SvmtoolError(f"ERROR: {name} {text}: wants 0 or 1")
+    return text == "1"
+
+
 LONG_OPTIONS: dict[str, LongOption] = {
     "--weights": LongOption("weights", "FILE", _file, "cost factors, one number for each row of the data", "W"),
     "--initial-model": LongOption("initial_model", "FILE", _file, "start from this model", "i"),
+    "--probability": LongOption(
+        "probability", "0|1", _zero_or_one, "1: store what svm-predict -b 1 makes probabilities of (default 0)", "b"
+    ),
     "--gap": LongOption("gap", "G", _positive, "stop at this certified relative duality gap instead of by -e"),
     "--max-seconds": LongOption("max_seconds", "T", _positive, "stop after T seconds with the best model so far"),
     "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
@@ -128,7 +137,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--inner-steps": LongOption("inner_steps", "N", _whole(1), "CG steps an iteration; 1 is the paper's gradient step"),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
-    "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge"),
+    "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge, or -b 1 failed"),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line an iteration"),
     "--plot": LongOption("plot", "FILE", _file, "draw gap and objective against time (needs matplotlib)"),
     "--explain": LongOption("", "", None, "print the problem, the stopping rule and the paper behind -s, and exit"),
@@ -253,7 +262,9 @@ class _Scan:
             self.set(option, **_VALUELESS[letter])
         elif letter in _LETTERS:
             name = _LETTERS[letter]
-            self.set(name, **{LONG_OPTIONS[name].setting: _file(option, value)})
+            long = LONG_OPTIONS[name]
+            assert long.read is not None
+            self.set(name, **{long.setting: long.read(option, value)})
         elif letter in "mM":
             raise SvmtoolError(f"ERROR: {option} is an option of another edition: use --threads N")
         else:
@@ -324,7 +335,9 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
     if row is None:
         return
     for option in given:
-        if option in registry.OBEYED_BY_ALL or option in row.honours or (option == "-R" and row.number < 30):
+        if option in registry.obeyed(row) or (option == "-R" and row.number < 30):
+            continue
+        if option == "--probability" and not settings.probability:  # says what is so
             continue
         if option == "-B" and settings.bias < 0:  # says what is so
             continue

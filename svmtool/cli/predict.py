@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 USAGE = """\
 Usage: predict [options] test_file model_file output_file
 options:
--b 0|1 : write probabilities, of logistic models only (default 0)
+-b 0|1 : write probabilities, of logistic models and those of svm-train -b 1 (default 0)
 -q : quiet mode (no result lines)
 svm-predict --help tells of the long options
 """
@@ -38,7 +38,8 @@ LIBLINEAR, and prints the accuracy (or the errors of a regression).
 test_file may be - (standard input), a pipe, or end in .gz, .bz2 or .xz;
 output_file may be - (standard output).  Options stand before the files.
 
-  -b 0|1           write probabilities, of logistic models only (default 0)
+  -b 0|1           write probabilities, of logistic models and of classifiers
+                   that were trained with -b 1 (default 0)
   -q               quiet: no accuracy or error lines
   --scores FILE    write the decision values too: one row a line, blanks between
   --metrics        print precision, recall and F1 a class and their means, the
@@ -156,7 +157,7 @@ def predict(options: Options) -> str:
     The order of checks is LIBLINEAR's: test file, output file, model, probabilities, then the rows.
     """
     from svmtool.compiled import threads
-    from svmtool.formats.linear_model import LOGISTIC_WORDS, read_stored
+    from svmtool.formats.linear_model import LOGISTIC_WORDS, NO_PROBABILITIES, read_stored, sigmoids_of
     from svmtool.formats.output import replacing
     from svmtool.formats.scored_text import scored_blocks
     from svmtool.formats.source import open_source
@@ -168,8 +169,8 @@ def predict(options: Options) -> str:
             raise SvmtoolError("can't open output file (null): name an output file, or - for standard output")
         output = stack.enter_context(replacing(options.files[2]))
         model = read_stored(options.files[1])
-        if options.probabilities and model.word not in LOGISTIC_WORDS:
-            raise ModelError("probability output is only supported for logistic regression")
+        if options.probabilities and model.word not in LOGISTIC_WORDS and not sigmoids_of(model):
+            raise ModelError(NO_PROBABILITIES)
         if model.columns == 0:
             raise ModelError("the model has no classes (it was trained on an empty file) and cannot predict")
         scores = stack.enter_context(replacing(options.scores)) if options.scores is not None else None

@@ -98,7 +98,6 @@ def explain(settings: Settings) -> str:
     else:
         stops = row.stopping + (f"; here -e {settings.eps:g}" if settings.eps is not None else "")
     cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {settings.C:g}"
-    free = sorted(row.honours)
     facts = (
         ("solver", f"-s {row.number}, {row.name}: {row.help}"),
         ("task", row.task),
@@ -110,7 +109,7 @@ def explain(settings: Settings) -> str:
         ("bias", row.bias),
         ("stops when", stops),
         ("model file", f"solver_type {row.word}"),
-        ("honours", " ".join(sorted(registry.OBEYED_BY_ALL) + free)),
+        ("honours", " ".join(sorted(registry.obeyed(row)))),
         ("paper", row.paper),
         ("back end", row.module),
     )

@@ -38,6 +38,9 @@ WORDS = (
 )  # fmt: skip
 
 RANKS_NOTE = "# The labels are ranks: ordinal regression"  # behind the weights of a classifier that was trained so
+NO_PROBABILITIES = "probability output is only supported for logistic regression "
+NO_PROBABILITIES += "and for classifiers that svm-train -b 1 has trained"
+SIGMOID_NOTE = "# Sigmoid: "  # and behind it A and B, a line for each column of the weights (one for two classes)
 
 LONGEST_WORD = 80  # what the reference's scanf takes at once
 WEIGHTS_A_CHUNK = 1 << 16
@@ -234,6 +237,26 @@ def read(path: str) -> LinearModel:
     stored = read_stored(path)
     W = stored.W.array()
     return LinearModel(stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes)
+
+
+def sigmoid_notes(sigmoids: list[tuple[float, float]]) -> tuple[str, ...]:
+    """The lines that keep the A and B of each decision value: P(class) = 1 / (1 + exp(A f + B))."""
+    return tuple(f"{SIGMOID_NOTE}{A:.17g} {B:.17g}" for A, B in sigmoids)
+
+
+def sigmoids_of(model: StoredModel | LinearModel) -> list[tuple[float, float]]:
+    """A and B of each decision value, none where the notes tell of none; ModelError where they are damaged."""
+    lines = [note[len(SIGMOID_NOTE) :] for note in model.notes if note.startswith(SIGMOID_NOTE)]
+    if not lines or model.task != "classification":
+        return []
+    wanted = 1 if model.nr_class == 2 else model.nr_class
+    try:
+        pairs = [(parse_number(a), parse_number(b)) for a, b in map(str.split, lines)]
+    except ValueError:
+        pairs = []
+    if len(pairs) != wanted or any(x - x != 0 for pair in pairs for x in pair):
+        raise ModelError(f"ERROR: the model is to hold {wanted} lines '{SIGMOID_NOTE}A B', A and B finite numbers")
+    return pairs
 
 
 def header_text(model: LinearModel) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -25,14 +26,15 @@ NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
 
 class Training:
     """What training gives: model, results (one a problem), certificate, `summary` lines about the training rows,
-    warnings, and `seconds` of training alone: labels, objective and solver, neither reading nor certificate."""
+    warnings, `seconds` of training alone: labels, objective and solver, neither reading nor certificate; and
+    `lacking`: why the model has not the probabilities that were asked for, else empty."""
 
     def __init__(
         self, model: LinearModel, results: list[Result], certificate: Certificate, summary: str, warnings: list[str],
-        seconds: float,
+        seconds: float, lacking: str = "",
     ):  # fmt: skip
         self.model, self.results, self.certificate = model, results, certificate
-        self.summary, self.warnings, self.seconds = summary, warnings, seconds
+        self.summary, self.warnings, self.seconds, self.lacking = summary, warnings, seconds, lacking
 
     @property
     def status(self) -> Status | None:
@@ -51,6 +53,7 @@ def train(
 ) -> Training:
     """Train on a table (which is used up); report receives every solver record as keywords."""
     began = time.perf_counter()
+    kept = table if settings.probability else None
     problems = problems_of(table, settings, row_weights)
     del table
     start = None if initial is None else problems.start_from(initial)
@@ -58,7 +61,26 @@ def train(
     seconds = time.perf_counter() - began
     certificate = problems.certify(results)
     model = problems.model(problems.weights(results), _notes(settings, certificate, results))
-    return Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
+    done = Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
+    if kept is not None and not model.gives_probabilities:
+        del problems
+        _add_sigmoids(done, kept, settings, row_weights, stop, began)
+    return done
+
+
+def _add_sigmoids(
+    done: Training, table: Table, settings: Settings, row_weights: np.ndarray | None, stop: StopFlag | None,
+    began: float,
+) -> None:  # fmt: skip
+    """-b 1: the model gets sigmoids, or `lacking` says why not.  --max-seconds counts from the training's beginning."""
+    from svmtool.training.calibration import NotCalibratedError, calibrate
+
+    deadline = math.inf if settings.max_seconds is None else began + settings.max_seconds
+    try:
+        sigmoids = calibrate(table, settings, row_weights, done.model.labels or (), stop, deadline)
+        done.model.notes += linear_model.sigmoid_notes(sigmoids)
+    except NotCalibratedError as e:
+        done.lacking = str(e)
 
 
 def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int:
@@ -88,6 +110,13 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
         console.solver(solver_text(settings.row, result))
     console.solver(done.certificate.line() + "\n" + done.summary)
     linear_model.write(model_path, done.model)
+    if done.lacking:
+        console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
+    return _exit_status(settings, done, model_path, stop.set, console)
+
+
+def _exit_status(settings: Settings, done: Training, model_path: str, interrupted: bool, console: Any) -> int:
+    """Say what came of the run where it did not end as it should; returns the exit status."""
     status = done.status
     if status is None:
         return 0
@@ -96,14 +125,16 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
         return CTRL_C
     if not status.converged:
         console.warn(f"WARNING: not converged: {status.advice} (certified relative gap {done.certificate.gap:.2g})")
-        return NOT_CONVERGED if settings.strict else 0
-    return 0
+    if done.lacking and interrupted:
+        return CTRL_C
+    return NOT_CONVERGED if settings.strict and (done.lacking or not status.converged) else 0
 
 
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:
     """What only we know, for the lines behind the weights."""
     row = settings.row
     asked = "" if settings.regularize_bias else " -R"
+    asked += " -b 1" if settings.probability else ""
     if "--loss-power" in row.honours:
         asked += f" --loss-power {settings.loss_power:g}"
     if "-p" in row.honours:

@@ -1,0 +1,149 @@
+"""Probabilities for any classifier: a sigmoid over the decision values of rows that the model has not seen.
+
+    P(class | f) = 1 / (1 + exp(A f + B)),     (A, B) = argmin  - sum_i v_i (t_i log p_i + (1 - t_i) log(1 - p_i))
+
+for each two-class problem, f its decision value, v_i the weight of row i (1 without --weights) and
+t_i = (N+ + 1) / (N+ + 2) for the rows of the class, 1 / (N- + 2) for the others, N+ and N- the weights of either side.
+Several classes: each value over the sum of them all, as LIBLINEAR does with logistic models.
+
+Paper: Lin, Lin and Weng, A Note on Platt's Probabilistic Outputs for Support Vector Machines, Machine Learning 68
+(2007) 267-276, doi 10.1007/s10994-007-5018-6: Newton's method with backtracking (Algorithm 1), targets of Platt.
+
+Differs from the paper:
+1. f is shifted by its median and scaled to at most 1, which spares the stopping rule any scale.
+2. The Hessian's diagonal grows by a share of itself, not by a constant.
+3. It stops when the Newton decrement is small beside the value, not by the size of the gradient.
+4. Folds are stratified, as LIBSVM draws them for -v, so that each class stays in the training parts.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from svmtool.compiled import threads
+from svmtool.formats.svmlight import Table
+from svmtool.model import LinearModel
+from svmtool.settings import Settings
+from svmtool.solvers.base import TIME, StopFlag
+from svmtool.training.folds import fold_rows, stratified_folds
+from svmtool.training.problem_set import problems_of, take
+
+FOLDS = 5
+MAX_ITERATIONS = 100
+LAST_DECREMENT = 1e-10  # beside the value: from here on one Newton step is exact to rounding
+SUFFICIENT = 1e-4  # share of the decrease along the gradient that a step must bring
+LEAST_STEP = 1e-10
+DIAGONAL = 1e-12  # by which the Hessian's diagonal grows, beside itself
+LEAST_SPREAD = 1e-290  # of decision values: below it they count as equal, as their quotients overflow
+
+
+class NotCalibratedError(Exception):
+    """Why there are no sigmoids: the rest of a sentence."""
+
+
+def calibrate(
+    table: Table, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...],
+    stop: StopFlag | None = None, deadline: float = math.inf,
+) -> list[tuple[float, float]]:  # fmt: skip
+    """(A, B) for each two-class problem of a model with these labels, trained on the table with these settings.
+
+    deadline: by time.perf_counter().  NotCalibratedError where the rows are too few, time is over or `stop` is set.
+    """
+    if row_weights is not None and np.any(row_weights <= 0):
+        kept = np.flatnonzero(row_weights > 0)
+        table, row_weights = take(table, kept), row_weights[kept]
+    weights = np.ones(len(table)) if row_weights is None else row_weights
+    values = held_out(table, settings, row_weights, labels, stop, deadline)
+    sigmoids = []
+    for label, column in zip(labels, values.T, strict=False):  # one column for two labels
+        known = ~np.isnan(column)
+        if not known.any():
+            raise NotCalibratedError(f"class label {label} has too few rows to hold some of them out")
+        sigmoids.append(fit_sigmoid(column[known], np.trunc(table.labels[known]) == label, weights[known]))
+    return sigmoids
+
+
+def held_out(
+    table: Table, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...],
+    stop: StopFlag | None, deadline: float,
+) -> np.ndarray:  # fmt: skip
+    """Decision values f8 (n, problems), each by a model that has not seen the row; nan: that model lacks the class.
+
+    Every fold starts from nothing: a warm start would know the rows that are held out.
+    """
+    n = len(table)
+    if n < 2:
+        raise NotCalibratedError("it takes at least two rows")
+    order, starts = stratified_folds(table.labels, FOLDS, settings.seed)
+    values = np.empty((n, 1 if len(labels) == 2 else len(labels)))
+
+    def one(k: int) -> None:
+        left = deadline - time.perf_counter()
+        if stop is not None and stop.set:
+            raise NotCalibratedError("interrupted")
+        if left <= 0:
+            raise NotCalibratedError("time limit reached: raise --max-seconds")
+        inside, outside = fold_rows(order, starts, k)
+        weights = None if row_weights is None else row_weights[inside]
+        within = settings._replace(max_seconds=None if left == math.inf else left)
+        problems = problems_of(take(table, inside), within, weights)
+        results = problems.fit(stop=stop)
+        if any(r.status is TIME for r in results):
+            raise NotCalibratedError("time limit reached: raise --max-seconds")
+        model = problems.model(problems.weights(results))
+        values[outside] = by_label(model, model.decision_values(take(table, outside)), labels)
+
+    threads.run_blocks(one, len(starts) - 1)
+    if stop is not None and stop.set:
+        raise NotCalibratedError("interrupted")
+    return values
+
+
+def by_label(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...]) -> np.ndarray:
+    """A model's decision values as those of the problems of `labels`; nan where it knows the class from no other."""
+    known = model.labels or ()
+    column = {label: decisions[:, k] for k, label in enumerate(known[: model.columns])}
+    if len(known) == 2:
+        column[known[1]] = -decisions[:, 0]
+    elif len(known) == 1 and len(labels) > 1:
+        column = {}
+    unknown = np.full(len(decisions), np.nan)
+    return np.stack([column.get(label, unknown) for label in labels[: 1 if len(labels) == 2 else None]], axis=1)
+
+
+def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """The A and B of decision values f8[n], of rows that are of the class (bool[n]) or not, with weights f8[n] > 0."""
+    positive, negative = float(weights[of_class].sum()), float(weights[~of_class].sum())
+    t = np.where(of_class, (positive + 1) / (positive + 2), 1 / (negative + 2))
+    middle = float(np.median(f))
+    x = f - middle
+    spread = float(np.abs(x).max())
+    x /= spread if spread > LEAST_SPREAD else math.inf
+
+    def value(A: float, B: float) -> float:
+        z = A * x + B
+        return float(weights @ (np.logaddexp(0.0, -z) + t * z))
+
+    A, B = 0.0, math.log((negative + 1) / (positive + 1))
+    F = value(A, B)
+    for _ in range(MAX_ITERATIONS):
+        z = A * x + B
+        e = np.exp(-np.abs(z))  # at most 1, so that nothing overflows
+        p = np.where(z >= 0, e, 1.0) / (1.0 + e)
+        r, h = weights * (t - p), weights * e / (1.0 + e) ** 2
+        g1, g2 = float(r @ x), float(r.sum())
+        h11, h12, h22 = (1 + DIAGONAL) * float(h * x @ x) + 1e-300, float(h @ x), (1 + DIAGONAL) * float(h.sum())
+        determinant = h11 * h22 - h12 * h12
+        dA, dB = (h12 * g2 - h22 * g1) / determinant, (h12 * g1 - h11 * g2) / determinant
+        decrement = -(g1 * dA + g2 * dB)
+        if decrement <= LAST_DECREMENT * F:
+            A, B = A + dA, B + dB
+            break
+        step = 1.0
+        while (tried := value(A + step * dA, B + step * dB)) > F - SUFFICIENT * step * decrement and step > LEAST_STEP:
+            step /= 2
+        A, B, F = A + step * dA, B + step * dB, tried
+    return (A / spread, B - A * middle / spread) if spread > LEAST_SPREAD else (0.0, B)

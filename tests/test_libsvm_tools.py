@@ -1,0 +1,163 @@
+"""LIBSVM's own tools (grid.py, easy.py, subset.py, checkdata.py) run unchanged on our commands.
+
+They are taken from LIBSVM_DIR/tools or, under Debian's names, from libsvm-tools on PATH; without them these tests
+are skipped.  Kernels are not in this version: grid.py searches C alone (-log2g null), and easy.py, which always
+searches gamma, waits for -g.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from shell_commands import put_commands, put_script, run_in
+
+from svmtool.cli import options
+from svmtool.errors import SvmtoolError
+from svmtool.formats import linear_model
+
+TOOLS = ("grid", "easy", "subset", "checkdata")
+OURS = {"svm-train": "train", "svm-predict": "predict", "svm-scale": "scale"}
+
+
+def found(tool: str) -> Path | None:
+    """The tool's file, from LIBSVM_DIR or else Debian's."""
+    if "LIBSVM_DIR" in os.environ:
+        path = Path(os.environ["LIBSVM_DIR"]) / "tools" / f"{tool}.py"
+        return path if path.exists() else None
+    name = shutil.which(f"svm-{tool}")
+    return Path(name) if name else None
+
+
+@pytest.fixture
+def libsvm(tmp_path, data):
+    """A folder laid out as LIBSVM's: our commands, tools/ below it with the sets beside them; run(tool, ...)."""
+    put_commands(tmp_path, OURS)
+    folder, names = tmp_path / "tools", tmp_path / "names"
+    folder.mkdir()
+    names.mkdir()
+    put_script(names / "python", f'exec "{sys.executable}" "$@"')  # easy.py starts grid.py by its first line
+    for tool in TOOLS:
+        path = found(tool)
+        if path is None:
+            pytest.skip(f"LIBSVM's {tool}.py is absent: install libsvm-tools or set LIBSVM_DIR")
+        shutil.copy(path, folder / f"{tool}.py")
+        (folder / f"{tool}.py").chmod(0o755)
+    for name in ("breast_cancer", "breast_cancer.t", "digits"):
+        (folder / name).symlink_to(data / name)
+
+    def run(tool: str, *argv):
+        return run_in(folder, [sys.executable, f"{tool}.py", *map(str, argv)], names)
+
+    def ours(name: str, *argv):
+        return run_in(folder, [str(tmp_path / name), *map(str, argv)])
+
+    run.folder, run.ours = folder, ours
+    return run
+
+
+def rate_of(libsvm, *argv) -> float:
+    """What our own cross-validation prints."""
+    return float(re.search(r"Cross Validation Accuracy = (\S+)%", libsvm.ours("svm-train", *argv).stdout)[1])
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)], ids=["loud", "quiet"])
+def test_grid_searches_c(libsvm, quiet):
+    chosen = ("-s", "2", "-B", "1")
+    done = libsvm(
+        "grid", "-log2c", "-9,-1,4", "-log2g", "null", "-v", 3, "-gnuplot", "null", *chosen, *quiet, "breast_cancer"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    *steps, last = done.stdout.splitlines()
+    rates = {}
+    for line in steps:
+        log2c, rate = re.match(r"\[local\] (\S+) (\S+) \(best c=", line).groups()
+        rates[float(log2c)] = float(rate)
+    assert set(rates) == {-9.0, -5.0, -1.0}
+    for log2c, rate in rates.items():
+        assert rate == rate_of(libsvm, "-v", 3, *chosen, "-c", 2.0**log2c, "-q", "breast_cancer")
+    best_c, best = map(float, last.split())
+    assert best == max(rates.values()) and rates[{2.0**k: k for k in rates}[best_c]] == best
+    written = (libsvm.folder / "breast_cancer.out").read_text().splitlines()
+    assert sorted(written) == sorted(f"log2c={k} rate={rate}" for k, rate in rates.items())
+
+
+def test_grid_goes_on_where_it_was(libsvm):
+    """-resume takes the rates of the first search; of five values of C two are new."""
+    common = ("-log2g", "null", "-v", 3, "-gnuplot", "null", "-s", "2")
+    assert libsvm("grid", "-log2c", "-9,-1,4", *common, "breast_cancer").returncode == 0
+    done = libsvm("grid", "-log2c", "-9,-1,2", *common, "-resume", "breast_cancer.out", "breast_cancer")
+    assert (done.returncode, done.stderr) == (0, "")
+    workers = re.findall(r"^\[(\w+)\]", done.stdout, re.MULTILINE)
+    assert (workers.count("resumed"), workers.count("local")) == (3, 2)
+
+
+def test_the_steps_of_easy_with_a_linear_model(libsvm):
+    """What easy.py does, command by command, without the -g that it adds to all."""
+    folder = libsvm.folder
+    scaled = libsvm.ours("svm-scale", "-s", "breast_cancer.range", "breast_cancer")
+    (folder / "breast_cancer.scale").write_text(scaled.stdout)
+    search = libsvm("grid", "-log2g", "null", "-log2c", "-5,3,4", "-gnuplot", "null", "breast_cancer.scale")
+    c, rate = map(float, search.stdout.splitlines()[-1].split())
+    assert rate > 94
+    assert libsvm.ours("svm-train", "-c", c, "breast_cancer.scale", "breast_cancer.model").returncode == 0
+    restored = libsvm.ours("svm-scale", "-r", "breast_cancer.range", "breast_cancer.t")
+    (folder / "breast_cancer.t.scale").write_text(restored.stdout)
+    done = libsvm.ours("svm-predict", "breast_cancer.t.scale", "breast_cancer.model", "breast_cancer.t.predict")
+    assert float(re.match(r"Accuracy = (\S+)% \(\d+/169\)", done.stdout)[1]) > 94
+    assert (folder / "breast_cancer.t.predict").read_text().count("\n") == 169
+
+
+def test_easy(libsvm):
+    try:
+        options.parse(["-c", "1", "-g", "0.5", "d"])
+    except SvmtoolError:
+        pytest.skip("easy.py searches gamma: -g and kernels are not in this version")
+    if not Path("/usr/bin/gnuplot").exists():
+        pytest.skip("easy.py refuses to run without /usr/bin/gnuplot")
+    done = libsvm("easy", "breast_cancer", "breast_cancer.t")
+    assert done.returncode == 0, done.stderr
+    assert float(re.search(r"^Accuracy = (\S+)%", done.stdout, re.MULTILINE)[1]) > 94
+
+
+@pytest.mark.parametrize("method", [0, 1])
+def test_subset_makes_sets_that_train(libsvm, method):
+    whole = (libsvm.folder / "digits").read_text().splitlines()
+    done = libsvm("subset", "-s", method, "digits", 300, "part", "rest")
+    assert (done.returncode, done.stderr) == (0, "")
+    part, rest = ((libsvm.folder / name).read_text().splitlines() for name in ("part", "rest"))
+    assert len(part) == 300 and sorted(part + rest) == sorted(whole)
+    assert libsvm.ours("svm-train", "-q", "part", "m").returncode == 0
+    model = linear_model.read(str(libsvm.folder / "m"))
+    assert set(model.labels) == {int(line.split()[0]) for line in part}
+    accuracy = re.match(r"Accuracy = (\S+)%", libsvm.ours("svm-predict", "rest", "m", "o").stdout)
+    assert float(accuracy[1]) > 80
+
+
+def test_checkdata_accepts_what_we_write(libsvm):
+    for name, argv in {"a": ["-l", "0", "breast_cancer"], "b": ["-y", "0", "1", "digits"], "c": ["digits"]}.items():
+        (libsvm.folder / name).write_text(libsvm.ours("svm-scale", *argv).stdout)
+        done = libsvm("checkdata", name)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "No error.\n", "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 1:1 2:1", "-1", "2.0e0 3:-.5", "1 2:1 1:1", "1 1:1 1:2", "1 1:x", "1 a:1", "1 1", "1 -1:1", "x 1:1", "",
+        "1 1:nan", "1 1:inf", "nan 1:1", "1 1:1 # note",
+    ],
+)  # fmt: skip
+def test_checkdata_and_our_reader_agree(libsvm, line):
+    """On what is an error, and in which line."""
+    (libsvm.folder / "d").write_text(f"1 1:1\n-1 1:2\n{line}\n")
+    theirs = libsvm("checkdata", "d")
+    ours = libsvm.ours("svm-train", "-q", "d", "m")
+    assert ours.returncode == theirs.returncode, theirs.stdout + ours.stderr
+    if theirs.returncode:
+        assert "line 3: " in theirs.stdout and "line 1: " not in theirs.stdout
+        assert ours.stderr.startswith("Wrong input format at line 3: ")

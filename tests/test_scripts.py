@@ -1,0 +1,132 @@
+"""Shell scripts and a Makefile as people write them for LIBLINEAR run unchanged on our commands.
+
+Each file of tests/scripts names in its head the solvers that it uses and lines that it must print.  It runs in a
+folder with the sets of data/, and finds `train`, `predict` and `svm-scale` on PATH: ours, and LIBLINEAR's where they
+are (with our svm-scale, for it has none), whose output must be the same but for the last digits of rates and errors.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from compat_cases import same_text
+from conftest import REPOSITORY
+from shell_commands import put_commands, put_script, run_in
+
+from svmtool import registry
+
+SCRIPTS = sorted((REPOSITORY / "tests" / "scripts").iterdir())
+ROOM = 0.02  # of a printed number, relative to 1 + |number|: the reference stops early, a row or two fall otherwise
+
+
+def head(script: Path, word: str) -> list[str]:
+    return re.findall(rf"^# {word}: (.*)$", script.read_text(), re.MULTILINE)
+
+
+def solvers(script: Path) -> list[int]:
+    return [int(number) for number in head(script, "solvers")[0].split()]
+
+
+every_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+
+
+def run_script(script: Path, folder: Path, data: Path):
+    """In `folder`, which has the commands in bin/ and gets the sets."""
+    for name in ("breast_cancer", "breast_cancer.t", "digits", "digits.t", "diabetes"):
+        (folder / name).symlink_to(data / name)
+    shutil.copy(script, folder / script.name)
+    shell = "bash" if script.read_text().startswith("#!/bin/bash") else "sh"
+    argv = ["make", "-s"] if script.name == "Makefile" else [shell, script.name]
+    return run_in(folder, argv, folder / "bin")
+
+
+@pytest.fixture
+def ours(tmp_path):
+    """A folder with our commands in bin/, under the names that LIBLINEAR and LIBSVM give theirs."""
+    folder = tmp_path / "ours"
+    put_commands(folder / "bin", {"train": "train", "predict": "predict", "svm-scale": "scale"})
+    return folder
+
+
+@pytest.fixture
+def theirs(tmp_path, reference):
+    """The same with LIBLINEAR's train and predict."""
+    folder = tmp_path / "theirs"
+    put_commands(folder / "bin", {"svm-scale": "scale"})
+    for name, path in reference.items():
+        put_script(folder / "bin" / name, f'exec "{path}" "$@"')
+    return folder
+
+
+def test_the_scripts_say_what_they_use():
+    assert len(SCRIPTS) >= 10
+    for script in SCRIPTS:
+        text = script.read_text()
+        assert head(script, "gives"), script.name
+        named = {int(number) for number in re.findall(r"\btrain\b.* -s (\d+)", text)}
+        named |= {
+            int(number) for numbers in re.findall(r"^for s in ([\d ]+);", text, re.M) for number in numbers.split()
+        }
+        assert named == set(solvers(script)), f"{script.name}: the head names other solvers"
+
+
+def check_result(script: Path, done) -> None:
+    assert done.returncode == 0, done.stdout + done.stderr
+    for pattern in head(script, "gives"):
+        assert re.search(pattern, done.stdout), f"no line with {pattern!r} in\n{done.stdout}"
+
+
+@every_script
+def test_script_runs_on_our_commands(script, ours, data):
+    later = [s for s in solvers(script) if s in registry.PLANNED]
+    if later:
+        pytest.skip(f"-s {', '.join(map(str, later))}: not in this version")
+    check_result(script, run_script(script, ours, data))
+
+
+@every_script
+def test_script_prints_what_it_prints_with_liblinear(script, ours, theirs, data):
+    """Also that the script is right where our commands lack its solvers."""
+    wanted = run_script(script, theirs, data)
+    check_result(script, wanted)
+    later = [s for s in solvers(script) if s in registry.PLANNED]
+    if later:
+        pytest.skip(f"-s {', '.join(map(str, later))}: not in this version")
+    got = run_script(script, ours, data)
+    same_text(got.stdout, wanted.stdout, ROOM)
+    assert got.stderr == wanted.stderr
+
+
+def test_make_makes_again_what_has_changed(ours, data):
+    """Nothing at first; the model and what rests on it where C changes by hand; all where the data change."""
+    script = REPOSITORY / "tests" / "scripts" / "Makefile"
+    assert run_script(script, ours, data).returncode == 0
+
+    def make(*argv: str) -> list[str]:
+        done = run_in(ours, ["make", *argv], ours / "bin")
+        assert (done.returncode, done.stderr) == (0, "")
+        return [
+            line.split()[0] for line in done.stdout.splitlines() if line.split()[0] in ("train", "predict", "svm-scale")
+        ]
+
+    assert make() == []
+    (ours / "model").unlink()
+    assert make() == ["train", "predict"]
+    (ours / "breast_cancer").unlink()
+    shutil.copy(data / "breast_cancer", ours / "breast_cancer")
+    (ours / "breast_cancer").touch()
+    assert make() == ["svm-scale", "svm-scale", "svm-scale", "train", "predict"]
+
+
+def test_make_leaves_no_half_made_file(ours, data):
+    """A bad row in the data: make stops, the old model and the old report stay."""
+    script = REPOSITORY / "tests" / "scripts" / "Makefile"
+    assert run_script(script, ours, data).returncode == 0
+    model = (ours / "model").read_bytes()
+    (ours / "breast_cancer.scale").write_text("1 1:x\n")
+    done = run_in(ours, ["make"], ours / "bin")
+    assert done.returncode != 0 and "Wrong input format at line 1: " in done.stderr
+    assert (ours / "model").read_bytes() == model

@@ -1,0 +1,162 @@
+"""Platt's sigmoids by themselves: the fit against a slow optimum and by laws, and how model files keep them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from svmtool.formats import linear_model
+from svmtool.model import LinearModel
+from svmtool.training.calibration import fit_sigmoid
+
+# The fit
+
+
+def slow_value(A: float, B: float, f, of_class, weights) -> float:
+    """Minus the log-likelihood at Platt's targets, in the form of the definition."""
+    positive, negative = weights[of_class].sum(), weights[~of_class].sum()
+    t = np.where(of_class, (positive + 1) / (positive + 2), 1 / (negative + 2))
+    z = A * f + B
+    return float(np.sum(weights * (t * np.logaddexp(0, z) + (1 - t) * np.logaddexp(0, -z))))
+
+
+def noisy(seed: int, n: int = 120, slope: float = 2.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    f = rng.normal(size=n)
+    return f, rng.random(n) < 1 / (1 + np.exp(-slope * f + 0.5)), rng.choice([0.5, 1.0, 3.0], n)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("slope", [-1.0, 0.0, 2.0, 200.0], ids=lambda s: f"slope {s:g}")
+def test_fit_is_the_optimum(seed, slope):
+    f, of_class, weights = noisy(seed, slope=slope)
+    A, B = fit_sigmoid(f, of_class, weights)
+    slow = scipy.optimize.minimize(
+        lambda v: slow_value(*v, f, of_class, weights), [0.0, 0.0], method="Nelder-Mead",
+        options={"xatol": 1e-10, "fatol": 1e-13, "maxiter": 4000},
+    )  # fmt: skip
+    value = slow_value(A, B, f, of_class, weights)
+    assert value <= slow.fun * (1 + 1e-12)
+    assert (A, B) == pytest.approx(slow.x, rel=1e-5, abs=1e-5)
+
+
+def test_fit_is_that_of_scikit_learn():
+    calibrated = pytest.importorskip("sklearn.calibration", reason="scikit-learn has a fit of its own to compare with")
+    f, of_class, weights = noisy(7)
+    A, B = calibrated._sigmoid_calibration(f, np.where(of_class, 1, -1), weights)
+    assert fit_sigmoid(f, of_class, weights) == pytest.approx((A, B), rel=1e-3)
+    assert slow_value(*fit_sigmoid(f, of_class, weights), f, of_class, weights) <= slow_value(
+        A, B, f, of_class, weights
+    ) * (1 + 1e-12)
+
+
+def test_laws_of_the_fit():
+    f, of_class, _ = noisy(3)
+    weights = np.random.default_rng(3).integers(1, 4, len(f)).astype(float)
+    A, B = fit_sigmoid(f, of_class, weights)
+    times = weights.astype(int)
+    repeated = fit_sigmoid(np.repeat(f, times), np.repeat(of_class, times), np.ones(times.sum()))
+    assert repeated == pytest.approx((A, B), rel=1e-9), "weight 2 is the row twice"
+    assert fit_sigmoid(f, ~of_class, weights) == pytest.approx((-A, -B), rel=1e-9), "the other class has the rest"
+    assert fit_sigmoid(-f, of_class, weights) == pytest.approx((-A, B), rel=1e-9)
+    for scale in (1e-200, 1e-12, 1e12, 1e200):
+        scaled = fit_sigmoid(scale * f, of_class, weights)
+        assert (scaled[0] * scale, scaled[1]) == pytest.approx((A, B), rel=1e-9)
+    shifted = fit_sigmoid(f + 5.0, of_class, weights)
+    assert (shifted[0], shifted[1] + 5 * shifted[0]) == pytest.approx((A, B), rel=1e-9)
+
+
+@examples(deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(-1e6, 1e6) | st.sampled_from([0.0, 1.0, 1e-300, -1e100]), st.booleans(), st.floats(0.01, 9)
+        ),
+        min_size=1, max_size=30,
+    )
+)  # fmt: skip
+def test_any_values_end_at_zero_gradient(rows):
+    f, of_class, weights = (
+        np.array([r[0] for r in rows]),
+        np.array([r[1] for r in rows]),
+        np.array([r[2] for r in rows]),
+    )
+    A, B = fit_sigmoid(f, of_class, weights)
+    assert math.isfinite(A) and math.isfinite(B)
+    value, reach = slow_value(A, B, f, of_class, weights), max(1.0, abs(A))
+    for step in (1e-3, -1e-3):
+        slack = 1e-9 * value
+        assert slow_value(A * (1 + step), B, f, of_class, weights) >= value - slack
+        assert slow_value(A, B + step * reach, f, of_class, weights) >= value - slack
+
+
+def test_separated_classes_and_one_side_alone():
+    f = np.array([-2.0, -1.5, 1.0, 1.2, 3.0])
+    A, B = fit_sigmoid(f, f > 0, np.ones(5))
+    p = 1 / (1 + np.exp(A * f + B))
+    assert A < 0 and np.all((p > 0.5) == (f > 0)) and p.max() < 1
+    for of_class in (np.ones(5, bool), np.zeros(5, bool)):
+        A, B = fit_sigmoid(f, of_class, np.ones(5))
+        share = 6 / 7 if of_class[0] else 1 / 7
+        assert 1 / (1 + np.exp(A * f + B)) == pytest.approx(np.full(5, share)), "Platt's target, whatever the value"
+    assert fit_sigmoid(np.full(4, 0.1), np.array([1, 1, 1, 0], bool), np.ones(4))[0] == 0.0
+
+
+# The model file
+
+
+def stored(word: str, classes: int, *notes: str) -> LinearModel:
+    columns = 1 if classes == 2 else classes
+    return LinearModel(word, tuple(range(classes)), 1, -1.0, np.ones((1, columns)), notes=notes)
+
+
+def test_sigmoids_come_back_to_the_last_bit(tmp_path):
+    pairs = [(-1 / 3, 1e-300), (2e300, -0.1), (0.0, math.pi)]
+    notes = linear_model.sigmoid_notes(pairs)
+    linear_model.write(str(tmp_path / "m"), stored("L2R_L2LOSS_SVC", 3, "# other", *notes))
+    read = linear_model.read(str(tmp_path / "m"))
+    assert linear_model.sigmoids_of(read) == pairs and read.gives_probabilities
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        ["# Sigmoid: 1"], ["# Sigmoid: 1 2 3"], ["# Sigmoid: 1 x"], ["# Sigmoid: nan 1"], ["# Sigmoid: 1 inf"],
+        ["# Sigmoid: 1 2", "# Sigmoid: 1 2"],
+    ],
+    ids=lambda notes: "; ".join(note[10:] for note in notes),
+)  # fmt: skip
+def test_damaged_sigmoids_are_refused(notes, command, tmp_path):
+    linear_model.write(str(tmp_path / "m"), stored("L2R_L2LOSS_SVC", 2, *notes))
+    (tmp_path / "d").write_text("1 1:1\n")
+    done = command("predict", "-b", 1, "d", "m", "o")
+    assert done.returncode == 1 and not (tmp_path / "o").exists()
+    assert done.stderr == b"ERROR: the model is to hold 1 lines '# Sigmoid: A B', A and B finite numbers\n"
+    assert command("predict", "d", "m", "o").returncode == 0, "without -b they do not matter"
+
+
+@pytest.mark.parametrize("word", linear_model.LOGISTIC_WORDS)
+def test_logistic_models_keep_their_own_rule(word):
+    d = np.array([[0.3], [-40.0]])
+    with_sigmoid = stored(word, 2, "# Sigmoid: -9 9")
+    assert np.array_equal(with_sigmoid.probabilities(d), stored(word, 2).probabilities(d))
+
+
+def test_values_far_out_leave_a_sum_of_one():
+    model = stored("L2R_L2LOSS_SVC", 3, *linear_model.sigmoid_notes([(-1e6, 0.0)] * 3))
+    assert model.probabilities(np.full((1, 3), -9.0)) == pytest.approx(np.full((1, 3), 1 / 3))
+    assert model.probabilities(np.array([[-9.0, 9.0, -9.0]])) == pytest.approx(np.array([[0.0, 1.0, 0.0]]))
+
+
+def test_models_without_are_refused_with_advice(command, tmp_path):
+    linear_model.write(str(tmp_path / "m"), stored("L2R_L2LOSS_SVC", 2))
+    (tmp_path / "d").write_text("1 1:1\n")
+    done = command("predict", "-b", 1, "d", "m", "o")
+    assert (done.returncode, done.stderr.decode()) == (1, linear_model.NO_PROBABILITIES + "\n")
+    assert "svm-train -b 1" in linear_model.NO_PROBABILITIES
