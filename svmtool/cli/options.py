@@ -324,7 +324,7 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
     for option in given:
         if option in registry.OBEYED_BY_ALL or option in row.honours or (option == "-R" and row.number < 30):
             continue
-        if option == "-B" and settings.bias < 0:  # says what is so
+        if option == "-B" and (settings.bias < 0 or row.number < 30):  # says what is so, or is judged then as well
             continue
         if option in ("-p", "-n") and row.number < 30:
             continue

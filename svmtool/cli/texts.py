@@ -13,6 +13,7 @@ LIBLINEAR_OPTIONS = (
     ("-s", "SOLVER", "number or name of the solver (default 1)"),
     ("-c", "C", "cost of a violated margin (default 1); with -C the first value tried"),
     ("-p", "P", "half the width of the tube in which errors cost nothing (default 0.1)"),
+    ("-n", "NU", "share of the rows that the model leaves out, about (default 0.5)"),
     ("-e", "EPS", "tolerance of the solver's own stopping rule"),
     ("-B", "BIAS", "append a feature of this value to every row if >= 0 (default -1: none)"),
     ("-R", "", "do not regularise the bias; wants -B 1"),

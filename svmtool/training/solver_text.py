@@ -14,7 +14,10 @@ def solver_text(row: Solver, result: Result) -> str:
     if row.space == "dual":
         value = 0.0 - last["bound"]
         support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
-        return f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\nnSV = {support}\n"
+        rho = f"rho = {result.w[-1]:.6f}\n" if row.task == "one-class" else ""
+        return (
+            f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\nnSV = {support}\n{rho}"
+        )
     lines = []
     for record in result.history:
         f, g, k = record["objective"], record["gradient"], record["iteration"]
