@@ -98,7 +98,7 @@ def pair_rounds(
     up to date; scratch: d zeros.  Returns 1 where the violation is <= enough and the relative gap <= gap (`scale`:
     the least that it is relative to), both as seen on the active rows, else 0.  state[2 .. 6] receive, of the last
     round's beginning, low = min {z_i: alpha_i < U_i} and high = max {z_i: alpha_i > 0}, whose difference is the
-    violation, primal minus dual value and |w|^2; and the number of rounds, added to what is there."""
+    violation, the primal value at the best multiple of w and |w|^2; and the number of rounds, added to what is there."""
     for _ in range(most):
         rows = np.uint64(state[0])
         low, high = np.inf, -np.inf
@@ -127,8 +127,10 @@ def pair_rounds(
         square = 0.0
         for k in range(len(w)):
             square += w[k] * w[k]
-        state[2], state[3], state[4], state[5] = low, high, difference, square
-        if violation <= enough and difference <= gap * max(0.5 * square - difference, scale):
+        lead = max(square - difference, 0.0)  # the best multiple of w has primal value -gain
+        gain = 0.5 * lead * lead / square if square > 0.0 else 0.0
+        state[2], state[3], state[4], state[5] = low, high, -gain, square
+        if violation <= enough and 0.5 * square - gain <= gap * max(gain, scale):
             return 1
         left = np.uint64(0)
         ups = np.uint64(0)

@@ -66,7 +66,7 @@ def best_rho(z: np.ndarray, cost: np.ndarray, k: float, low: float = -np.inf, hi
 class OneClassPasses:
     """A feasible dual point `alpha` (f8[n]) and w = sum alpha_i x_i (length d), improved by moving pairs of rows.
 
-    After look(): `difference` P - D at w, relative `gap`, `violation` of LIBLINEAR's rule (largest w.x_i of a row
+    After look(): relative `gap` with the best multiple of w, `violation` of LIBLINEAR's rule (largest w.x_i of a row
     that may shrink minus the smallest of one that may grow), `primal`, `dual`.  rounds: so far.
     """
 
@@ -94,10 +94,15 @@ class OneClassPasses:
             self.alpha[order] = filled
         self.w[:] = self.rows.transpose_product(self.alpha)
 
-    def begin_towards(self, direction: np.ndarray) -> None:
-        """Go to the vertex of the rows that are smallest in a direction (length d)."""
+    def begin_towards(self, direction: np.ndarray, low: float = -np.inf, high: float = np.inf) -> None:
+        """Go to the vertex of the rows that are smallest in a direction (length d): about where w along it leads."""
         self.rows.margins(np.ascontiguousarray(direction), self._ones, self.z)
-        self.begin(np.argsort(self.z, kind="stable"))
+        rho, _ = best_rho(self.z, self.cost, self.k, low, high)
+        self.alpha[:] = np.where(self.z < rho, self.cost, 0.0)
+        ends = np.flatnonzero(self.z == rho)
+        rest = self.k - float(np.sum(self.alpha))
+        self.alpha[ends] = np.clip(rest - (np.cumsum(self.cost[ends]) - self.cost[ends]), 0.0, self.cost[ends])
+        self.w[:] = self.rows.transpose_product(self.alpha)
 
     @property
     def rounds(self) -> int:
@@ -109,16 +114,23 @@ class OneClassPasses:
         self._active[:] = np.arange(self.n)
         self._state[:2] = self.n, 1.0
         done = self._rounds(enough, gap, self.scale, 1) == 1
-        self.low, self.high, difference, square = self._state[2:6].tolist()
+        self.low, self.high, self.primal, square = self._state[2:6].tolist()
         self.violation = max(self.high - self.low, 0.0)
         self.dual = 0.0 - 0.5 * square
-        self.primal = self.dual + difference
         self.gap = gap_of(self.primal, self.dual, self.scale)
         return done
 
     def run(self, enough: float, gap: float, most: int) -> None:
         """At most so many rounds on the rows not shrunk away, until they satisfy what `look` asks for."""
         self._rounds(enough, gap, self.scale, most)
+
+    def around_rho(self, share: float) -> tuple[float, float]:
+        """Products with w between which rho would lie if `share` of all rows more or fewer were below it."""
+        self.rows.margins(self.w, self._ones, self.z)
+        order, n = np.sort(self.z), self.n
+        at = self.k / float(np.sum(self.cost))
+        low, high = int(n * (at - share)), int(n * (at + share))
+        return (float(order[low]) if low > 0 else -np.inf), (float(order[high]) if high < n else np.inf)
 
     def answer(self) -> tuple[np.ndarray, float]:
         """The best multiple of w, and the best rho beside it.

@@ -32,6 +32,10 @@ SURE_BELOW = 1500  # ... with fewer features than this: rounds are cheap there
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 FLAT, FLAT_LOOKS = 1e-13, 30  # after so many looks without a better gap or dual value rounding has the last word
+SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
+SAMPLE_ROWS = 400  # ... if that is so many in all
+SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
+BAND = 0.05  # share of the rows on either side of the sample's rho among which that of all rows is looked for
 ROUNDS, WORK = 100, 1 << 26  # between two looks at all rows: most rounds, and most non-zeros visited
 
 
@@ -40,10 +44,21 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     passes = OneClassPasses(task.rows, task.cost, task.nu)
     if start is not None and np.any(start[:-1]):
         passes.begin_towards(start[:-1])
+    elif task.rows.n >= SAMPLE_GROUP * SAMPLE_ROWS:
+        _learn_direction(task, passes, monitor, seed)
     else:
         passes.begin()
     status = _rounds(passes, monitor, rule)
     return Result(np.append(*passes.answer()), status, passes.rounds, monitor.history, passes.alpha)
+
+
+def _learn_direction(task: Task, passes: OneClassPasses, monitor: Monitor, seed: int) -> None:
+    """Begin at the vertex of the direction that solves the problem of a random subset of the rows."""
+    chosen = task.rows.draw(SAMPLE_GROUP, seed)
+    some = OneClassPasses(task.rows.take(chosen), task.cost[chosen], task.nu)
+    some.begin()
+    _rounds(some, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_MOST, stop=monitor.stop), Rule())
+    passes.begin_towards(some.w, *some.around_rho(BAND))
 
 
 def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule) -> Status:
