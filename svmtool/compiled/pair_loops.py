@@ -91,15 +91,15 @@ def pair_rounds(
     indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
     most,
 ):  # fmt: skip
-    """At most `most` rounds on the rows active[:state[0]], whose products z with w are known where state[1] != 0.
+    """Measure, and until that is enough at most `most` rounds, on the rows active[:state[0]], whose products z with w are known where state[1] != 0.
 
     Each round measures violation and gap, lets rows go that are clearly held at their end, and moves pairs of the
     rows that want to grow most (`up`) and to shrink most (`down`; both scratch of n).  w = sum alpha_i x_i is kept
     up to date; scratch: d zeros.  Returns 1 where the violation is <= enough and the relative gap <= gap (`scale`:
-    the least that it is relative to), both as seen on the active rows, else 0.  state[2 .. 6] receive, of the last
-    round's beginning, low = min {z_i: alpha_i < U_i} and high = max {z_i: alpha_i > 0}, whose difference is the
+    the least that it is relative to), both as seen on the active rows, else 0.  state[2 .. 6] receive, of the end,
+    low = min {z_i: alpha_i < U_i} and high = max {z_i: alpha_i > 0}, whose difference is the
     violation, the primal value at the best multiple of w and |w|^2; and the number of rounds, added to what is there."""
-    for _ in range(most):
+    for r in range(most + ONE):
         rows = np.uint64(state[0])
         low, high = np.inf, -np.inf
         free, total = 0.0, 0.0
@@ -132,6 +132,8 @@ def pair_rounds(
         state[2], state[3], state[4], state[5] = low, high, -gain, square
         if violation <= enough and 0.5 * square - gain <= gap * max(gain, scale):
             return 1
+        if r == most:
+            return 0
         left = np.uint64(0)
         ups = np.uint64(0)
         downs = np.uint64(0)

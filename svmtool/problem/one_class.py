@@ -19,10 +19,12 @@ import numpy as np
 
 from svmtool.compiled import pair_loops
 from svmtool.problem.certify import Certificate
+from svmtool.problem.linalg import solve_positive
 from svmtool.problem.rows import CsrRows, Rows
 
 FLOOR = 1e-8
 EQUAL = 1e-12  # shares of k that are rounding
+DEPENDENT = 1e-12  # keeps the inner products of dependent rows positive definite
 
 
 def scale_of(rows: Rows, cost: np.ndarray, k: float) -> float:
@@ -109,20 +111,54 @@ class OneClassPasses:
         return int(self._state[6])
 
     def look(self, enough: float, gap: float) -> bool:
-        """Measure over all rows; where violation <= enough and relative gap <= gap return True, else do one round."""
+        """Measure over all rows; returns whether violation <= enough and relative gap <= gap."""
         self.rows.margins(self.w, self._ones, self.z)
         self._active[:] = np.arange(self.n)
         self._state[:2] = self.n, 1.0
-        done = self._rounds(enough, gap, self.scale, 1) == 1
+        done = self._rounds(enough, gap, self.scale, 0) == 1
         self.low, self.high, self.primal, square = self._state[2:6].tolist()
         self.violation = max(self.high - self.low, 0.0)
         self.dual = 0.0 - 0.5 * square
         self.gap = gap_of(self.primal, self.dual, self.scale)
         return done
 
-    def run(self, enough: float, gap: float, most: int) -> None:
-        """At most so many rounds on the rows not shrunk away, until they satisfy what `look` asks for."""
-        self._rounds(enough, gap, self.scale, most)
+    def run(self, enough: float, gap: float, most: int) -> bool:
+        """At most so many rounds on the rows not shrunk away, until they satisfy what `look` asks for: whether they do."""
+        return self._rounds(enough, gap, self.scale, most) == 1
+
+    def settle(self, most: int) -> bool:
+        """Move the rows between their ends to the minimum over them, if they are at most so many; after look().
+
+        Pairs get there by many small steps where those rows are nearly dependent.  Newton: with Q_ij = x_i.x_j the step
+        s has Q s = mu - z and sum s = 0; a row that it takes to an end stays there, and the others go on.  Returns
+        whether anything was done.
+        """
+        used = np.flatnonzero((self.alpha > 0.0) & (self.alpha < self.cost))
+        if not 2 <= len(used) <= most:
+            return False
+        Q = np.empty((len(used), len(used)))
+        self.rows.fill_kernel(used, Q, 0)
+        Q.flat[:: len(used) + 1] *= 1.0 + DEPENDENT
+        Q = np.tril(Q) + np.tril(Q, -1).T
+        z = self.z[used]
+        while len(used) > 1:
+            ones = np.ones(len(used))
+            by_z, by_one = solve_positive(Q, z), solve_positive(Q, ones)
+            s = by_one * (float(np.sum(by_z)) / float(np.sum(by_one))) - by_z
+            room = np.where(s > 0.0, self.cost[used] - self.alpha[used], self.alpha[used])
+            part = np.divide(room, np.abs(s), out=np.full(len(used), np.inf), where=s != 0.0)
+            first = int(np.argmin(part))
+            t = min(float(part[first]), 1.0)
+            self.alpha[used] += t * s
+            np.clip(self.alpha, 0.0, self.cost, out=self.alpha)
+            if t == 1.0:
+                break
+            self.alpha[used[first]] = self.cost[used[first]] if s[first] > 0.0 else 0.0
+            z += t * (Q @ s)
+            rest = np.arange(len(used)) != first
+            used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
+        self.w[:] = self.rows.transpose_product(self.alpha)
+        return True
 
     def around_rho(self, share: float) -> tuple[float, float]:
         """Products with w between which rho would lie if `share` of all rows more or fewer were below it."""

@@ -36,6 +36,7 @@ SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
 SAMPLE_ROWS = 400  # ... if that is so many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
 BAND = 0.05  # share of the rows on either side of the sample's rho among which that of all rows is looked for
+FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
 ROUNDS, WORK = 100, 1 << 26  # between two looks at all rows: most rounds, and most non-zeros visited
 
 
@@ -70,7 +71,7 @@ def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule) -> Status:
     else:
         enough, gap = np.inf, EXACT
     some = max(1, min(ROUNDS, WORK // max(passes.rows.nnz, 1)))
-    smallest, highest, flat = np.inf, -np.inf, 0
+    smallest, highest, flat, settled = np.inf, -np.inf, 0, True
     while True:
         reached = passes.look(enough, gap)
         support = int(np.count_nonzero(passes.alpha))
@@ -88,5 +89,8 @@ def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule) -> Status:
         status = status or monitor.limit(passes.rounds)
         if status is not None:
             return status
+        if not settled and passes.settle(FACE_ROWS):
+            settled = True
+            continue
         left = some if monitor.max_iter is None else min(some, monitor.max_iter - passes.rounds)
-        passes.run(enough, gap, left)
+        settled = passes.run(enough, gap, left)
