@@ -170,7 +170,7 @@ SOLVERS: tuple[Solver, ...] = (
         eps_default=0.01,
         gap_default=None,
         stopping="the largest w.x_i of rows that may shrink in the dual exceeds the smallest of rows that may grow by "
-        "-e at most (LIBLINEAR's rule for -s 21; default 0.01); up to some 1500 features also a certified gap of 1e-6",
+        "-e at most (LIBLINEAR's rule for -s 21; default 0.01); also a certified gap of 1e-6",
         honours=(_RUN_OPTIONS | {"-n"}) - {"-B", "--stratified"},
         paper="Chou, Lin and Lin, Dual Coordinate-Descent Methods for Linear One-Class SVM and SVDD, SDM 2020: "
         "greedy pairs (Section 3)",

@@ -86,19 +86,39 @@ def move_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, i
         w[indices[k]] -= t * values[k]
 
 
-@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)", fast=True)
+@helper(fast=True)
+def square_of(w):
+    """|w|^2"""
+    total = 0.0
+    for k in range(len(w)):
+        total += w[k] * w[k]
+    return total
+
+
+@helper(fast=True)
+def difference_at(rho, upper, alpha, z, active, rows):
+    """Primal minus dual value at w = sum alpha_i x_i and rho, as far as the active rows tell."""
+    total = 0.0
+    for s in range(rows):
+        i = active[s]
+        short = rho - z[i]
+        total += max(short, 0.0) * (upper[i] - alpha[i]) + max(-short, 0.0) * alpha[i]
+    return total
+
+
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
 def pair_rounds(
     indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
     most,
 ):  # fmt: skip
-    """Measure, and until that is enough at most `most` rounds, on the rows active[:state[0]], whose products z with w are known where state[1] != 0.
+    """Measure, and until that is enough do at most `most` rounds, on the rows active[:state[0]].
 
-    Each round measures violation and gap, lets rows go that are clearly held at their end, and moves pairs of the
-    rows that want to grow most (`up`) and to shrink most (`down`; both scratch of n).  w = sum alpha_i x_i is kept
-    up to date; scratch: d zeros.  Returns 1 where the violation is <= enough and the relative gap <= gap (`scale`:
-    the least that it is relative to), both as seen on the active rows, else 0.  state[2 .. 6] receive, of the end,
-    low = min {z_i: alpha_i < U_i} and high = max {z_i: alpha_i > 0}, whose difference is the
-    violation, the primal value at the best multiple of w and |w|^2; and the number of rounds, added to what is there."""
+    Their products z with w are known where state[1] != 0.  Each round lets rows go that are clearly held at their
+    end, and moves pairs of the rows that want to grow most (`up`) and to shrink most (`down`; both scratch of n).
+    w = sum alpha_i x_i is kept up to date; scratch: d zeros.  Returns 1 where the violation is <= enough and the
+    relative gap <= gap (`scale`: the least that it is relative to), both as seen on the active rows, else 0.
+    state[2 .. 6] receive low = min {z_i: alpha_i < U_i} and high = max {z_i: alpha_i > 0}, whose difference is the
+    violation; the primal value at the best multiple of w; |w|^2; and the number of rounds, added to what is there."""
     for r in range(most + ONE):
         rows = np.uint64(state[0])
         low, high = np.inf, -np.inf
@@ -118,17 +138,11 @@ def pair_rounds(
         state[1] = 1.0
         violation = high - low if low < np.inf and high > -np.inf else 0.0
         rho = total / free if free > 0.0 else 0.5 * (low + high)
-        difference = 0.0
-        if violation > 0.0:
-            for s in range(rows):
-                i = active[s]
-                short = rho - z[i]
-                difference += short * (upper[i] - alpha[i]) if short > 0.0 else -short * alpha[i]
-        square = 0.0
-        for k in range(len(w)):
-            square += w[k] * w[k]
+        square = square_of(w)
+        difference = difference_at(rho, upper, alpha, z, active, rows) if violation > 0.0 else 0.0
         lead = max(square - difference, 0.0)  # the best multiple of w has primal value -gain
-        gain = 0.5 * lead * lead / square if square > 0.0 else 0.0
+        # squares of squares would leave the range of numbers: not `fast`, which might multiply first
+        gain = 0.5 * lead * (lead / square) if square > 0.0 else 0.0
         state[2], state[3], state[4], state[5] = low, high, -gain, square
         if violation <= enough and 0.5 * square - gain <= gap * max(gain, scale):
             return 1

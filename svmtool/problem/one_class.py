@@ -15,6 +15,8 @@ rows were of that size in one direction.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from svmtool.compiled import pair_loops
@@ -24,13 +26,14 @@ from svmtool.problem.rows import CsrRows, Rows
 
 FLOOR = 1e-8
 EQUAL = 1e-12  # shares of k that are rounding
+NEAR = 1e-6  # rows whose products are so close to rho may lie between their ends
 DEPENDENT = 1e-12  # keeps the inner products of dependent rows positive definite
 
 
-def scale_of(rows: Rows, cost: np.ndarray, k: float) -> float:
-    """FLOOR M."""
+def scale_of(square_norms: np.ndarray, cost: np.ndarray, k: float) -> float:
+    """FLOOR M, from the |x_i|^2."""
     total = float(np.sum(cost))
-    return FLOOR * 0.5 * k * k * float(cost @ rows.square_norms()) / total if total > 0.0 else 0.0
+    return FLOOR * 0.5 * k * k * float(cost @ square_norms) / total if total > 0.0 else 0.0
 
 
 def gap_of(primal: float, dual: float, scale: float) -> float:
@@ -39,12 +42,16 @@ def gap_of(primal: float, dual: float, scale: float) -> float:
     return difference / size if size > 0.0 else 0.0 if difference == 0.0 else np.inf
 
 
-def best_rho(z: np.ndarray, cost: np.ndarray, k: float, low: float = -np.inf, high: float = np.inf) -> tuple[float, float]:
+def best_rho(
+    z: np.ndarray, cost: np.ndarray, k: float, low: float = -np.inf, high: float = np.inf
+) -> tuple[float, float]:
     """The rho that is best beside products z = Xw (f8[n]), and the sum of the k smallest of them.
 
-    Where a whole interval is best its middle, as LIBLINEAR chooses: -inf for k = 0, inf for k = sum c.  low, high:
-    where rho is likely to lie; only what is between them is sorted, unless it lies elsewhere.
+    Where a whole interval is best its middle, as LIBLINEAR chooses: -inf for k = 0, inf for k = sum c, -nan without
+    rows.  low, high: where rho is likely to lie; only what is between them is sorted, unless it lies elsewhere.
     """
+    if k <= 0.0:
+        return -np.inf if len(z) else math.copysign(math.nan, -1.0), 0.0
     near = np.flatnonzero((z >= low) & (z <= high))
     below = z < low
     base, total = float(np.sum(cost, where=below)), float(np.sum(cost))
@@ -53,8 +60,6 @@ def best_rho(z: np.ndarray, cost: np.ndarray, k: float, low: float = -np.inf, hi
     near = near[np.argsort(z[near], kind="stable")]
     reached = base + np.cumsum(cost[near])
     at = int(np.searchsorted(reached, k * (1.0 - EQUAL)))  # the row that completes k
-    if k <= 0.0:
-        return -np.inf, 0.0
     if k >= total * (1.0 - EQUAL):
         return np.inf, float(cost @ z)
     first = near[:at]
@@ -76,13 +81,14 @@ class OneClassPasses:
         self.rows, self.cost = rows, cost
         self.n, self.d = rows.n, rows.d
         self.k = nu * float(np.sum(cost))
-        self.scale = scale_of(rows, cost, self.k)
+        square_norms = rows.square_norms()
+        self.scale = scale_of(square_norms, cost, self.k)
         self.alpha, self.w, self.z = np.zeros(self.n), np.zeros(self.d), np.zeros(self.n)
         self._ones = np.ones(self.n)
         self._active = np.arange(self.n)
         self._state = np.zeros(7)
         self._rounds = pair_loops.pair_rounds.bind(
-            rows.indptr, rows.indices, rows.values, cost, rows.square_norms(), self.alpha, self.w, self.z,
+            rows.indptr, rows.indices, rows.values, cost, square_norms, self.alpha, self.w, self.z,
             np.zeros(self.d), self._active, np.empty(self.n, np.int64), np.empty(self.n, np.int64), self._state,
         )  # fmt: skip
 
@@ -97,13 +103,20 @@ class OneClassPasses:
         self.w[:] = self.rows.transpose_product(self.alpha)
 
     def begin_towards(self, direction: np.ndarray, low: float = -np.inf, high: float = np.inf) -> None:
-        """Go to the vertex of the rows that are smallest in a direction (length d): about where w along it leads."""
+        """Go where w along a direction (length d) leads: rows with small products full, those next to rho in part.
+
+        low, high: as for `best_rho`.
+        """
         self.rows.margins(np.ascontiguousarray(direction), self._ones, self.z)
         rho, _ = best_rho(self.z, self.cost, self.k, low, high)
-        self.alpha[:] = np.where(self.z < rho, self.cost, 0.0)
-        ends = np.flatnonzero(self.z == rho)
-        rest = self.k - float(np.sum(self.alpha))
-        self.alpha[ends] = np.clip(rest - (np.cumsum(self.cost[ends]) - self.cost[ends]), 0.0, self.cost[ends])
+        if not np.isfinite(rho):
+            self.begin()
+            return
+        near = np.abs(self.z - rho) <= NEAR * abs(rho)
+        self.alpha[:] = np.where((self.z < rho) & ~near, self.cost, 0.0)
+        room = float(np.sum(self.cost, where=near))
+        if room > 0.0:
+            self.alpha[near] = self.cost[near] * min((self.k - float(np.sum(self.alpha))) / room, 1.0)
         self.w[:] = self.rows.transpose_product(self.alpha)
 
     @property
@@ -123,7 +136,7 @@ class OneClassPasses:
         return done
 
     def run(self, enough: float, gap: float, most: int) -> bool:
-        """At most so many rounds on the rows not shrunk away, until they satisfy what `look` asks for: whether they do."""
+        """At most so many rounds on the rows not shrunk away; returns whether they satisfy what `look` asks for."""
         return self._rounds(enough, gap, self.scale, most) == 1
 
     def settle(self, most: int) -> bool:
@@ -168,16 +181,21 @@ class OneClassPasses:
         low, high = int(n * (at - share)), int(n * (at + share))
         return (float(order[low]) if low > 0 else -np.inf), (float(order[high]) if high < n else np.inf)
 
-    def answer(self) -> tuple[np.ndarray, float]:
-        """The best multiple of w, and the best rho beside it.
+    def answer(self) -> tuple[float, np.ndarray, float]:
+        """The best multiple of w and the best rho beside it, after P there; after look().
 
         P(t w) = t^2 |w|^2 / 2 - t (sum of the k smallest): with t = 1 it may even be above P(0) = 0.
         """
-        self.rows.margins(self.w, self._ones, self.z)
         rho, smallest = best_rho(self.z, self.cost, self.k, self.low, self.high)
-        square = float(self.w @ self.w)
-        t = max(smallest, 0.0) / square if square > 0.0 else 1.0
-        return self.w * t, rho * t if np.isfinite(rho) else rho
+        square, lead = float(self.w @ self.w), max(smallest, 0.0)
+        t = lead / square if square > 0.0 else 1.0
+        return -0.5 * t * lead, self.w * t, rho * t if np.isfinite(rho) else rho
+
+    def value(self, w: np.ndarray) -> tuple[float, np.ndarray, float]:
+        """P at w and its best rho; both."""
+        self.rows.margins(w, self._ones, self.z)
+        rho, smallest = best_rho(self.z, self.cost, self.k)
+        return 0.5 * float(w @ w) - smallest, w, rho
 
 
 class OneClassJudge:
@@ -203,10 +221,11 @@ class OneClassJudge:
         else:
             loss = np.inf
         primal = 0.5 * float(w @ w) + loss
-        a = _summing_to(np.clip(alpha, 0.0, cost), cost, k)
+        within = np.clip(alpha, 0.0, cost)
+        a = _summing_to(within, cost, k)
         v = self.rows.transpose_product(a)
-        whole = Certificate(primal, 0.0 - 0.5 * float(v @ v), self._violation(v, a))
-        whole.gap = gap_of(primal, whole.dual, scale_of(self.rows, cost, k))
+        whole = Certificate(primal, 0.0 - 0.5 * float(v @ v), self._violation(v, within))
+        whole.gap = gap_of(primal, whole.dual, scale_of(self.rows.square_norms(), cost, k))
         return whole
 
     def _violation(self, v: np.ndarray, a: np.ndarray) -> float:

@@ -14,7 +14,7 @@ Differs from the paper in:
  3. The pairs' order is that of the violations up to factors of two, which costs no sort.
  4. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
 Stops when: the certified relative gap (problem/one_class.py) is as small as asked for; with -e, where
-max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule) and, up to some 1500 features, a gap besides.
+max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of SURE besides.
 Memory: 9 vectors of n, 3 of d.
 """
 
@@ -27,8 +27,7 @@ from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
 
-SURE = 1e-6  # certified gap at which -e may end a run ...
-SURE_BELOW = 1500  # ... with fewer features than this: rounds are cheap there
+SURE = 1e-6  # certified gap at which -e may end a run
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 FLAT, FLAT_LOOKS = 1e-13, 30  # after so many looks without a better gap or dual value rounding has the last word
@@ -43,14 +42,19 @@ ROUNDS, WORK = 100, 1 << 26  # between two looks at all rows: most rounds, and m
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (w and rho, zeros if None); see the module's text.  Result.w is w and rho."""
     passes = OneClassPasses(task.rows, task.cost, task.nu)
-    if start is not None and np.any(start[:-1]):
+    warm = start is not None and bool(np.any(start[:-1]))
+    if warm:
         passes.begin_towards(start[:-1])
     elif task.rows.n >= SAMPLE_GROUP * SAMPLE_ROWS:
         _learn_direction(task, passes, monitor, seed)
     else:
         passes.begin()
-    status = _rounds(passes, monitor, rule)
-    return Result(np.append(*passes.answer()), status, passes.rounds, monitor.history, passes.alpha)
+    status = _rounds(passes, monitor, rule, warm)
+    _, w, rho = best = passes.answer()
+    if warm:  # what it begins with it can lose: pairs know the dual point alone
+        start = np.ascontiguousarray(start[:-1])
+        _, w, rho = min(best, passes.value(start), key=lambda found: found[0])
+    return Result(np.append(w, rho), status, passes.rounds, monitor.history, passes.alpha)
 
 
 def _learn_direction(task: Task, passes: OneClassPasses, monitor: Monitor, seed: int) -> None:
@@ -62,16 +66,16 @@ def _learn_direction(task: Task, passes: OneClassPasses, monitor: Monitor, seed:
     passes.begin_towards(some.w, *some.around_rho(BAND))
 
 
-def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule) -> Status:
-    """Rounds until the rule or the gap holds; returns why they ended."""
+def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule, warm: bool = False) -> Status:
+    """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
     if monitor.gap is not None:
         enough, gap = np.inf, monitor.gap
     elif rule.projected is not None:
-        enough, gap = SAFETY * rule.projected, SURE if passes.d <= SURE_BELOW else np.inf
+        enough, gap = SAFETY * rule.projected, SURE
     else:
         enough, gap = np.inf, EXACT
     some = max(1, min(ROUNDS, WORK // max(passes.rows.nnz, 1)))
-    smallest, highest, flat, settled = np.inf, -np.inf, 0, True
+    smallest, highest, flat, settled = np.inf, -np.inf, 0, not warm
     while True:
         reached = passes.look(enough, gap)
         support = int(np.count_nonzero(passes.alpha))

@@ -6,8 +6,6 @@ answers of solvers are w and, behind it, rho.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from svmtool.errors import SvmtoolError
@@ -47,11 +45,16 @@ class OneClass(ProblemSet):
         return OneClassJudge(t.rows, t.cost, t.nu).certify(r.w[:-1], float(r.w[-1]), r.alpha)
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
-        rho = float(W[-1, 0]) if self.rows.n else -math.nan  # what LIBLINEAR's own computation gives
-        return LinearModel(self.solver.word, None, self.n_features, -1.0, W[:-1], rho, notes)
+        return LinearModel(self.solver.word, None, self.n_features, -1.0, W[:-1], float(W[-1, 0]), notes)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See ProblemSet.  SvmtoolError for a model that is no one-class model."""
         if model.task != "one-class":
             raise SvmtoolError(f"the initial model is of {model.word}: a one-class SVM starts from a one-class model")
         return np.vstack([self._start_with(model.W, model), [[model.rho]]])
+
+    def summary(self, results: list[Result]) -> str:
+        """A word on rows that no plane parts from the origin."""
+        if not self.rows.n or self.settings.nu == 0.0 or np.any(results[0].w[:-1]):
+            return ""
+        return "w = 0: with this -n the origin lies amid the rows, and nothing is left to tell them by\n"
