@@ -173,7 +173,7 @@ SOLVERS: tuple[Solver, ...] = (
         "-e at most (LIBLINEAR's rule for -s 21; default 0.01); also a certified gap of 1e-6",
         honours=(_RUN_OPTIONS | {"-n"}) - {"-B", "--stratified"},
         paper="Chou, Lin and Lin, Dual Coordinate-Descent Methods for Linear One-Class SVM and SVDD, SDM 2020: "
-        "greedy pairs (Section 3)",
+        "two-level coordinate descent (supplement, Algorithm 7)",
     ),
     Solver(
         number=30,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import scipy.optimize
-from reference import random_rows, table_of, text_of
+from reference import csr_of, random_rows, table_of, text_of
 
 from svmtool import registry
 from svmtool.formats import linear_model
@@ -235,6 +235,19 @@ def test_the_origin_amid_the_rows(row, svm_train):
     assert not np.any(linear_model.read("m").W)
 
 
+def test_rows_without_features_have_no_face():
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 2.0], [2.0, -1.0]])
+    passes = OneClassPasses(CsrRows(*csr_of(X), 2), np.ones(4), 0.25)
+    passes.alpha[:2] = 0.5
+    passes.look(0.0, 0.0)
+    assert not passes.settle(10) and passes.alpha.tolist() == [0.5, 0.5, 0.0, 0.0]
+    passes.alpha[:] = 0.0, 0.4, 0.0, 0.6
+    passes.w[:] = X.T @ passes.alpha
+    passes.look(0.0, 0.0)
+    assert passes.settle(10)
+    np.testing.assert_allclose(passes.alpha, [0.0, 1.0, 0.0, 0.0], atol=1e-9)
+
+
 # Judge and best rho
 
 
@@ -243,7 +256,7 @@ def test_the_judge_is_right_about_wrong_answers(name):
     p, rng = PROBLEMS[name], np.random.default_rng(5)
     best = optimum(p)
     n, d = p.X.shape
-    judge = OneClassJudge(CsrRows(*csr(p.X), d), p.cost, p.nu)
+    judge = OneClassJudge(CsrRows(*csr_of(p.X), d), p.cost, p.nu)
     for _ in range(20):
         w, rho, a = 3 * rng.normal(size=d), rng.normal(), rng.random(n) * p.cost * rng.choice([0.1, 1.0])
         found = judge.certify(w, rho, a)
@@ -255,12 +268,6 @@ def test_the_judge_is_right_about_wrong_answers(name):
     beyond = judge.certify(np.zeros(d), 0.0, p.cost * 5.0)
     assert beyond.dual == pytest.approx(p.dual_value(p.cost * p.nu), rel=1e-12), "clipped and scaled to the sum"
     assert judge.certify(np.zeros(d), np.inf, p.cost).gap == np.inf
-
-
-def csr(X):
-    from reference import csr_of
-
-    return csr_of(X)
 
 
 @pytest.mark.parametrize("k", [0.0, 0.3, 1.0, 2.0, 2.5, 6.0, 6.999, 7.0])

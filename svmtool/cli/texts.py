@@ -92,7 +92,7 @@ def explain(settings: Settings) -> str:
     """What the chosen solver solves, when it stops and where it comes from."""
     row = settings.row
     if settings.gap is not None:
-        stops = f"certified relative duality gap (P - D)/P <= {settings.gap:g} (--gap)"
+        stops = f"certified relative duality gap (P - D)/|P| <= {settings.gap:g} (--gap)"
     else:
         stops = row.stopping + (f"; here -e {settings.eps:g}" if settings.eps is not None else "")
     cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {settings.C:g}"

@@ -1,4 +1,4 @@
-"""Pairwise dual coordinate descent for the linear one-class SVM (Chou, Lin and Lin, SDM 2020, Algorithm 3).
+"""Pairwise dual coordinate descent for the linear one-class SVM (Chou, Lin and Lin, SDM 2020, supplement, Algorithm 7).
 
 min over 0 <= alpha_i <= U_i, sum_i alpha_i = k  of  1/2 |sum_i alpha_i x_i|^2
 """

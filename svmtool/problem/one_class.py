@@ -151,6 +151,8 @@ class OneClassPasses:
             return False
         Q = np.empty((len(used), len(used)))
         self.rows.fill_kernel(used, Q, 0)
+        if not np.any(Q.flat[:: len(used) + 1]):  # rows without features: all the same
+            return False
         Q.flat[:: len(used) + 1] *= 1.0 + DEPENDENT
         Q = np.tril(Q) + np.tril(Q, -1).T
         z = self.z[used]

@@ -3,16 +3,18 @@
     min_{w,rho}  1/2 |w|^2 + sum_i c_i max(0, rho - w.x_i) - nu (sum_i c_i) rho
 
 Paper: H.-Y. Chou, P.-Y. Lin and C.-J. Lin, Dual Coordinate-Descent Methods for Linear One-Class SVM and SVDD,
-SIAM International Conference on Data Mining (SDM) 2020, doi:10.1137/1.9781611976236.21.
+SIAM International Conference on Data Mining (SDM) 2020: two-level coordinate descent (supplement, Algorithm 7).
 
 Notation   paper: alpha   nabla_i f(alpha)   nu l         code: alpha   z_i = w.x_i   k
 Each round takes a tenth of the active rows: those with the smallest z_i that may grow, paired with those with the
-largest z_i that may shrink, and minimises over each pair in turn (greedy selection, then cyclic).
+largest z_i that may shrink, and minimises over each pair in turn; rows clearly held at an end leave until the rest
+has converged.
 Differs from the paper in:
  1. c_i for each row.
  2. It begins at the vertex of the rows that are extreme in a direction learned on a sample, not of the first rows.
  3. The pairs' order is that of the violations up to factors of two, which costs no sort.
- 4. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
+ 4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
+ 5. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
 Stops when: the certified relative gap (problem/one_class.py) is as small as asked for; with -e, where
 max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of SURE besides.
 Memory: 9 vectors of n, 3 of d.
