@@ -153,6 +153,30 @@ SOLVERS: tuple[Solver, ...] = (
         paper=_ALM + "Algorithm 1 with p = 1, a regularised bias and two hinges a row, one on each side of the tube",
     ),
     Solver(
+        number=21,
+        name="one-class",
+        word="ONECLASS_SVM",
+        module="svmtool.solvers.one_class",
+        entry="solve",
+        help="one-class support vector machine (dual)",
+        objective="min over w, rho of  1/2 |w|^2 + sum_i c_i max(0, rho - w.x_i) - nu (sum_i c_i) rho,  c_i = 1 or "
+        "the row's number in --weights",
+        task="one-class",
+        loss="hinge",
+        regulariser="1/2 |w|^2",
+        space="dual",
+        kernel=False,
+        bias="none: rho takes its place",
+        free_bias=False,
+        eps_default=0.01,
+        gap_default=None,
+        stopping="the largest w.x_i of rows that may shrink in the dual exceeds the smallest of rows that may grow by "
+        "-e at most (LIBLINEAR's rule for -s 21; default 0.01); also a certified gap of 1e-6",
+        honours=(_RUN_OPTIONS | {"-n"}) - {"-B", "--stratified"},
+        paper="Chou, Lin and Lin, Dual Coordinate-Descent Methods for Linear One-Class SVM and SVDD, SDM 2020: "
+        "two-level coordinate descent (supplement, Algorithm 7)",
+    ),
+    Solver(
         number=30,
         name="alm",
         word="L2R_L1LOSS_SVC_DUAL",
@@ -292,7 +316,6 @@ PLANNED: dict[int, str] = {
     7: "L2R_LR_DUAL",
     11: "L2R_L2LOSS_SVR",
     12: "L2R_L2LOSS_SVR_DUAL",
-    21: "ONECLASS_SVM",
 }
 
 _BY_KEY: dict[int | str, Solver] = {key: row for row in SOLVERS for key in (row.number, row.name)}

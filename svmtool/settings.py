@@ -104,6 +104,8 @@ def _check_numbers(settings: Settings) -> None:
     for option, value in named:
         if value is not None and not _is_finite(value):
             raise SvmtoolError(f"ERROR: {option} is {value}: it must be a finite number")
+    if settings.solver == 21 and not 0 <= settings.nu <= 1:
+        raise SvmtoolError(f"ERROR: -n is {settings.nu:g}: the share of rows left out lies between 0 and 1")
     for label, factor in settings.class_weights:
         if not _is_finite(factor) or factor < 0:
             raise SvmtoolError(f"ERROR: -w{label} is {factor:g}: a class weight must be a finite number >= 0")

@@ -181,6 +181,10 @@ def check_solver_text(case: dict, text: str) -> None:
             tolerance = 10 * max(tolerance_of(case), 1e-4)
             assert float(found[-1]) == pytest.approx(float(wanted[-1]), rel=tolerance)
         assert re.search(r"\noptimization finished, #iter = \d+\nObjective value = \S+\nnSV = \d+\n", text), text
+        rho, theirs = (
+            [float(r) for r in re.findall(r"^rho = (\S+)$", t, re.MULTILINE)] for t in (text, case["stdout"])
+        )
+        assert rho == pytest.approx(theirs, rel=1e-4), text
     else:
         first = case["stdout"].splitlines()[0]
         assert text.splitlines()[0] == first, "the first line holds the objective at w = 0, which no path changes"

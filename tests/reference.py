@@ -127,6 +127,35 @@ def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chun
     return largest, smallest, [i for i in active if i not in gone], random
 
 
+def pair_measures(X, upper, alpha, w, active):
+    """low, high, the primal value at the best multiple of w and |w|^2, as the rows `active` show them."""
+    z, a, u = X[active] @ w, alpha[active], upper[active]
+    low, high = min(z[a < u], default=np.inf), max(z[a > 0], default=-np.inf)
+    free = (a > 0) & (a < u)
+    rho = np.mean(z[free]) if np.any(free) else 0.5 * (low + high)
+    wrong = float(np.maximum(rho - z, 0.0) @ (u - a) + np.maximum(z - rho, 0.0) @ a) if high > low else 0.0
+    square = float(w @ w)
+    return low, high, -0.5 * max(square - wrong, 0.0) ** 2 / square if square > 0 else 0.0, square
+
+
+def pair_round(X, upper, alpha, w, active):
+    """One round of pairs, most violating first; changes alpha and w, returns the rows not shrunk away, ascending."""
+    z = X @ w
+    low, high, _, _ = pair_measures(X, upper, alpha, w, active)
+    active = [i for i in active if not (alpha[i] >= upper[i] and z[i] < low) and not (alpha[i] <= 0 and z[i] > high)]
+    up = sorted((i for i in active if alpha[i] < upper[i] and z[i] < high), key=lambda i: z[i])
+    down = sorted((i for i in active if alpha[i] > 0 and z[i] > low), key=lambda i: -z[i])
+    for i, j in list(zip(up, down, strict=False))[: max(len(active) // 10, 1)]:
+        pull, apart = float((X[j] - X[i]) @ w), X[i] - X[j]
+        lowest, highest = max(-alpha[i], alpha[j] - upper[j]), min(upper[i] - alpha[i], alpha[j])
+        bend = max(float(apart @ apart), 1e-15 * float(X[i] @ X[i] + X[j] @ X[j]))
+        t = float(np.clip(pull / bend, lowest, highest)) if pull else 0.0
+        alpha[i] = np.clip(alpha[i] + t, 0.0, upper[i])
+        alpha[j] = np.clip(alpha[j] - t, 0.0, upper[j])
+        w += t * apart
+    return active
+
+
 def smoothed(xi, beta, p, sigma, cap):
     """min over v of l(v) + sigma/2 (v - xi - beta/sigma)^2 - beta^2/(2 sigma) for l = max(0, v)^p (p = 1: cap times
     it), its slope b in xi, and that slope's derivative; row after row, by bisection."""

@@ -339,7 +339,7 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
             continue
         if option == "--probability" and not settings.probability:  # says what is so
             continue
-        if option == "-B" and settings.bias < 0:  # says what is so
+        if option == "-B" and (settings.bias < 0 or row.number < 30):  # says what is so, or is judged then as well
             continue
         if option in ("-p", "-n") and row.number < 30:
             continue

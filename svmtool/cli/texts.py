@@ -13,6 +13,7 @@ LIBLINEAR_OPTIONS = (
     ("-s", "SOLVER", "number or name of the solver, or auto: chosen by data and options (default 1)"),
     ("-c", "C", "cost of a violated margin (default 1); with -C the first value tried"),
     ("-p", "P", "half the width of the tube in which errors cost nothing (default 0.1)"),
+    ("-n", "NU", "share of the rows that the model leaves out, about (default 0.5)"),
     ("-e", "EPS", "tolerance of the solver's own stopping rule"),
     ("-B", "BIAS", "append a feature of this value to every row if >= 0 (default -1: none)"),
     ("-R", "", "do not regularise the bias; wants -B 1"),
@@ -94,7 +95,7 @@ def explain(settings: Settings) -> str:
     """What the chosen solver solves, when it stops and where it comes from."""
     row = settings.row
     if settings.gap is not None:
-        stops = f"certified relative duality gap (P - D)/P <= {settings.gap:g} (--gap)"
+        stops = f"certified relative duality gap (P - D)/|P| <= {settings.gap:g} (--gap)"
     else:
         stops = row.stopping + (f"; here -e {settings.eps:g}" if settings.eps is not None else "")
     cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {settings.C:g}"

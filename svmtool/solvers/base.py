@@ -64,9 +64,13 @@ class Monitor:
         self.history: list[dict[str, Any]] = []
         self.iterations = 0
 
-    def step(self, objective: float, bound: float, **fields: Any) -> Status | None:
-        """Record one iteration: primal objective, dual lower bound, and whatever else the solver tells."""
-        gap = relative_gap(objective, bound)
+    def step(self, objective: float, bound: float, gap: float | None = None, **fields: Any) -> Status | None:
+        """Record one iteration: primal objective, dual lower bound, and whatever else the solver tells.
+
+        gap: where it is not (objective - bound) / objective.
+        """
+        if gap is None:
+            gap = relative_gap(objective, bound)
         record = {"iteration": self.iterations, "objective": objective, "bound": bound, "gap": gap, **fields}
         self.history.append(record)
         if self.sink:
@@ -92,7 +96,8 @@ class Rule:
     """When -e decides: LIBLINEAR's rule, as numbers a solver compares with.
 
     gradient: stop when |grad f(w)| <= gradient * |grad f(0)| (numbers 0, 2, 11);
-    projected: stop when the dual's projected gradients lie within this of each other and of zero (numbers 1, 3);
+    projected: stop when the dual's projected gradients lie within this of each other and of zero (numbers 1, 3), or
+    only of each other where the dual variables have a fixed sum (number 21);
     gap: stop at this certified gap, beyond LIBLINEAR's rule, whose sums over its own pass nothing here
     corresponds to (number 13).
     At most one is given; with none the solver goes to its exact end.

@@ -34,6 +34,7 @@ KINDS = {
     "classification": ("svmtool.training.multiclass", "Problems"),
     "regression": ("svmtool.training.regression", "Regression"),
     "ordinal": ("svmtool.training.ordinal", "Ordinal"),
+    "one-class": ("svmtool.training.one_class", "OneClass"),
 }
 
 

@@ -14,7 +14,11 @@ def solver_text(row: Solver, result: Result) -> str:
     if row.space == "dual":
         value = 0.0 - last["bound"]
         support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
-        return f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\nnSV = {support}\n"
+        text = f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\nnSV = {support}\n"
+        if row.task == "one-class":
+            rho = result.w[-1]
+            text += f"rho = {'-' if np.isnan(rho) else ''}{rho:.6f}\n"  # without rows it is C's -nan
+        return text
     lines = []
     for record in result.history:
         f, g, k = record["objective"], record["gradient"], record["iteration"]

@@ -1,0 +1,247 @@
+"""The linear one-class SVM, its dual point in row space, and its judge.
+
+    P(w, rho) = 1/2 |w|^2 + sum_i c_i max(0, rho - w.x_i) - k rho,   k = nu sum_i c_i
+    D(a)      = -1/2 |v|^2,   0 <= a_i <= c_i,  sum_i a_i = k,   v = sum_i a_i x_i
+
+D(a) <= min P for each feasible a.  For given w the best rho is the k-th smallest of the w.x_i, where rows count c_i,
+and P there is 1/2 |w|^2 - (sum of the k smallest).  min P is never above P(0) = 0, and is 0 where the origin lies
+amid the rows: then no error is small relative to it.  Gaps are therefore
+
+    (P - D) / max(-P, FLOOR M),   M = k^2 / 2 times the mean of |x_i|^2
+
+Since -P <= -min P that bounds the error of P relative to its optimum; M is what -D would be if all
+rows were of that size in one direction.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from svmtool.compiled import pair_loops
+from svmtool.problem.certify import Certificate
+from svmtool.problem.linalg import solve_positive
+from svmtool.problem.rows import CsrRows, Rows
+
+FLOOR = 1e-8
+EQUAL = 1e-12  # shares of k that are rounding
+NEAR = 1e-6  # rows whose products are so close to rho may lie between their ends
+DEPENDENT = 1e-12  # keeps the inner products of dependent rows positive definite
+
+
+def scale_of(square_norms: np.ndarray, cost: np.ndarray, k: float) -> float:
+    """FLOOR M, from the |x_i|^2."""
+    total = float(np.sum(cost))
+    return FLOOR * 0.5 * k * k * float(cost @ square_norms) / total if total > 0.0 else 0.0
+
+
+def gap_of(primal: float, dual: float, scale: float) -> float:
+    """The relative gap of the module's text; `scale` is FLOOR M."""
+    difference, size = max(primal - dual, 0.0), max(-primal, scale)
+    return difference / size if size > 0.0 else 0.0 if difference == 0.0 else np.inf
+
+
+def best_rho(
+    z: np.ndarray, cost: np.ndarray, k: float, low: float = -np.inf, high: float = np.inf
+) -> tuple[float, float]:
+    """The rho that is best beside products z = Xw (f8[n]), and the sum of the k smallest of them.
+
+    Where a whole interval is best its middle, as LIBLINEAR chooses: -inf for k = 0, inf for k = sum c, -nan without
+    rows.  low, high: where rho is likely to lie; only what is between them is sorted, unless it lies elsewhere.
+    """
+    if k <= 0.0:
+        return -np.inf if len(z) else math.copysign(math.nan, -1.0), 0.0
+    near = np.flatnonzero((z >= low) & (z <= high))
+    below = z < low
+    base, total = float(np.sum(cost, where=below)), float(np.sum(cost))
+    if base >= k * (1.0 - EQUAL) or base + float(np.sum(cost[near])) <= k * (1.0 + EQUAL):
+        near, base, below = np.arange(len(z)), 0.0, np.zeros(len(z), bool)
+    near = near[np.argsort(z[near], kind="stable")]
+    reached = base + np.cumsum(cost[near])
+    at = int(np.searchsorted(reached, k * (1.0 - EQUAL)))  # the row that completes k
+    if k >= total * (1.0 - EQUAL):
+        return np.inf, float(cost @ z)
+    first = near[:at]
+    smallest = float(np.sum(z * cost, where=below)) + float(cost[first] @ z[first])
+    smallest += (k - (float(reached[at - 1]) if at else base)) * float(z[near[at]])
+    if reached[at] > k * (1.0 + EQUAL):
+        return float(z[near[at]]), smallest
+    return 0.5 * float(z[near[at]] + z[near[at + 1]]), smallest
+
+
+class OneClassPasses:
+    """A feasible dual point `alpha` (f8[n]) and w = sum alpha_i x_i (length d), improved by moving pairs of rows.
+
+    After look(): relative `gap` with the best multiple of w, `violation` of LIBLINEAR's rule (largest w.x_i of a row
+    that may shrink minus the smallest of one that may grow), `primal`, `dual`.  rounds: so far.
+    """
+
+    def __init__(self, rows: CsrRows, cost: np.ndarray, nu: float):
+        self.rows, self.cost = rows, cost
+        self.n, self.d = rows.n, rows.d
+        self.k = nu * float(np.sum(cost))
+        square_norms = rows.square_norms()
+        self.scale = scale_of(square_norms, cost, self.k)
+        self.alpha, self.w, self.z = np.zeros(self.n), np.zeros(self.d), np.zeros(self.n)
+        self._ones = np.ones(self.n)
+        self._active = np.arange(self.n)
+        self._state = np.zeros(7)
+        self._rounds = pair_loops.pair_rounds.bind(
+            rows.indptr, rows.indices, rows.values, cost, square_norms, self.alpha, self.w, self.z,
+            np.zeros(self.d), self._active, np.empty(self.n, np.int64), np.empty(self.n, np.int64), self._state,
+        )  # fmt: skip
+
+    def begin(self, order: np.ndarray | None = None) -> None:
+        """Go to the vertex that fills the rows in this order (i8[n]; None: theirs)."""
+        cost = self.cost if order is None else self.cost[order]
+        filled = np.clip(self.k - (np.cumsum(cost) - cost), 0.0, cost)
+        if order is None:
+            self.alpha[:] = filled
+        else:
+            self.alpha[order] = filled
+        self.w[:] = self.rows.transpose_product(self.alpha)
+
+    def begin_towards(self, direction: np.ndarray, low: float = -np.inf, high: float = np.inf) -> None:
+        """Go where w along a direction (length d) leads: rows with small products full, those next to rho in part.
+
+        low, high: as for `best_rho`.
+        """
+        self.rows.margins(np.ascontiguousarray(direction), self._ones, self.z)
+        rho, _ = best_rho(self.z, self.cost, self.k, low, high)
+        if not np.isfinite(rho):
+            self.begin()
+            return
+        near = np.abs(self.z - rho) <= NEAR * abs(rho)
+        self.alpha[:] = np.where((self.z < rho) & ~near, self.cost, 0.0)
+        room = float(np.sum(self.cost, where=near))
+        if room > 0.0:
+            self.alpha[near] = self.cost[near] * min((self.k - float(np.sum(self.alpha))) / room, 1.0)
+        self.w[:] = self.rows.transpose_product(self.alpha)
+
+    @property
+    def rounds(self) -> int:
+        return int(self._state[6])
+
+    def look(self, enough: float, gap: float) -> bool:
+        """Measure over all rows; returns whether violation <= enough and relative gap <= gap."""
+        self.rows.margins(self.w, self._ones, self.z)
+        self._active[:] = np.arange(self.n)
+        self._state[:2] = self.n, 1.0
+        done = self._rounds(enough, gap, self.scale, 0) == 1
+        self.low, self.high, self.primal, square = self._state[2:6].tolist()
+        self.violation = max(self.high - self.low, 0.0)
+        self.dual = 0.0 - 0.5 * square
+        self.gap = gap_of(self.primal, self.dual, self.scale)
+        return done
+
+    def run(self, enough: float, gap: float, most: int) -> bool:
+        """At most so many rounds on the rows not shrunk away; returns whether they satisfy what `look` asks for."""
+        return self._rounds(enough, gap, self.scale, most) == 1
+
+    def settle(self, most: int) -> bool:
+        """Move the rows between their ends to the minimum over them, if they are at most so many; after look().
+
+        Pairs get there by many small steps where those rows are nearly dependent.  Newton: with Q_ij = x_i.x_j the step
+        s has Q s = mu - z and sum s = 0; a row that it takes to an end stays there, and the others go on.  Returns
+        whether anything was done.
+        """
+        used = np.flatnonzero((self.alpha > 0.0) & (self.alpha < self.cost))
+        if not 2 <= len(used) <= most:
+            return False
+        Q = np.empty((len(used), len(used)))
+        self.rows.fill_kernel(used, Q, 0)
+        if not np.any(Q.flat[:: len(used) + 1]):  # rows without features: all the same
+            return False
+        Q.flat[:: len(used) + 1] *= 1.0 + DEPENDENT
+        Q = np.tril(Q) + np.tril(Q, -1).T
+        z = self.z[used]
+        while len(used) > 1:
+            ones = np.ones(len(used))
+            by_z, by_one = solve_positive(Q, z), solve_positive(Q, ones)
+            s = by_one * (float(np.sum(by_z)) / float(np.sum(by_one))) - by_z
+            room = np.where(s > 0.0, self.cost[used] - self.alpha[used], self.alpha[used])
+            part = np.divide(room, np.abs(s), out=np.full(len(used), np.inf), where=s != 0.0)
+            first = int(np.argmin(part))
+            t = min(float(part[first]), 1.0)
+            self.alpha[used] += t * s
+            np.clip(self.alpha, 0.0, self.cost, out=self.alpha)
+            if t == 1.0:
+                break
+            self.alpha[used[first]] = self.cost[used[first]] if s[first] > 0.0 else 0.0
+            z += t * (Q @ s)
+            rest = np.arange(len(used)) != first
+            used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
+        self.w[:] = self.rows.transpose_product(self.alpha)
+        return True
+
+    def around_rho(self, share: float) -> tuple[float, float]:
+        """Products with w between which rho would lie if `share` of all rows more or fewer were below it."""
+        self.rows.margins(self.w, self._ones, self.z)
+        order, n = np.sort(self.z), self.n
+        at = self.k / float(np.sum(self.cost))
+        low, high = int(n * (at - share)), int(n * (at + share))
+        return (float(order[low]) if low > 0 else -np.inf), (float(order[high]) if high < n else np.inf)
+
+    def answer(self) -> tuple[float, np.ndarray, float]:
+        """The best multiple of w and the best rho beside it, after P there; after look().
+
+        P(t w) = t^2 |w|^2 / 2 - t (sum of the k smallest): with t = 1 it may even be above P(0) = 0.
+        """
+        rho, smallest = best_rho(self.z, self.cost, self.k, self.low, self.high)
+        square, lead = float(self.w @ self.w), max(smallest, 0.0)
+        t = lead / square if square > 0.0 else 1.0
+        return -0.5 * t * lead, self.w * t, rho * t if np.isfinite(rho) else rho
+
+    def value(self, w: np.ndarray) -> tuple[float, np.ndarray, float]:
+        """P at w and its best rho; both."""
+        self.rows.margins(w, self._ones, self.z)
+        rho, smallest = best_rho(self.z, self.cost, self.k)
+        return 0.5 * float(w @ w) - smallest, w, rho
+
+
+class OneClassJudge:
+    """Judges (w, rho) for one problem; shares nothing with the passes but the text above."""
+
+    def __init__(self, rows: Rows, cost: np.ndarray, nu: float):
+        self.rows, self.cost, self.nu = rows, cost, nu
+
+    def certify(self, w: np.ndarray, rho: float, alpha: np.ndarray) -> Certificate:
+        """Judge w (length d) and rho; alpha (f8[n], within its bounds) is made to sum to k.
+
+        An infinite rho is judged by the limit of P, which is finite for k = 0 and k = sum c only.
+        """
+        cost, n = self.cost, self.rows.n
+        total = float(np.sum(cost))
+        k = self.nu * total
+        z = np.empty(n)
+        self.rows.margins(w, np.ones(n), z)
+        if np.isfinite(rho):
+            loss = float(cost @ np.maximum(rho - z, 0.0)) - k * rho
+        elif (rho < 0 and k == 0.0) or (rho > 0 and k == total) or n == 0:
+            loss = -float(cost @ z) if k > 0.0 else 0.0
+        else:
+            loss = np.inf
+        primal = 0.5 * float(w @ w) + loss
+        within = np.clip(alpha, 0.0, cost)
+        a = _summing_to(within, cost, k)
+        v = self.rows.transpose_product(a)
+        whole = Certificate(primal, 0.0 - 0.5 * float(v @ v), self._violation(v, within))
+        whole.gap = gap_of(primal, whole.dual, scale_of(self.rows.square_norms(), cost, k))
+        return whole
+
+    def _violation(self, v: np.ndarray, a: np.ndarray) -> float:
+        """How far a row that may shrink lies beyond one that may grow: LIBLINEAR's measure."""
+        z = np.empty(self.rows.n)
+        self.rows.margins(v, np.ones(self.rows.n), z)
+        grows = float(np.min(z, where=a < self.cost, initial=np.inf))
+        shrinks = float(np.max(z, where=a > 0.0, initial=-np.inf))
+        return max(shrinks - grows, 0.0) if shrinks > -np.inf and grows < np.inf else 0.0
+
+
+def _summing_to(a: np.ndarray, cost: np.ndarray, k: float) -> np.ndarray:
+    """Scale a, or what it leaves of its bounds, so that it sums to k and stays within them."""
+    held, total = float(np.sum(a)), float(np.sum(cost))
+    if held > k:
+        return a * (k / held)
+    return cost - (cost - a) * ((total - k) / (total - held)) if held < k and total > held else a

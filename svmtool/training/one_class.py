@@ -1,0 +1,60 @@
+"""From rows alone to the linear one-class SVM of their bulk, and back.
+
+Labels are read but unused, as are C and class weights; --weights are the upper ends of the dual variables.  The
+answers of solvers are w and, behind it, rho.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.errors import SvmtoolError
+from svmtool.model import LinearModel
+from svmtool.problem import rows
+from svmtool.problem.certify import Certificate
+from svmtool.problem.one_class import OneClassJudge
+from svmtool.problem.task import Task
+from svmtool.settings import Settings
+from svmtool.solvers.base import Result, Rule
+from svmtool.training.problem_set import ProblemSet
+
+
+class OneClass(ProblemSet):
+    """The one problem of a one-class SVM; see ProblemSet."""
+
+    untrained = "the model predicts -1"
+
+    def __init__(self, table, settings: Settings, row_weights: np.ndarray | None = None):
+        super().__init__(table, settings, row_weights)
+        if isinstance(self.rows, rows.DenseRows):  # pairs of rows are taken one by one
+            self.rows = self.rows.as_csr()
+
+    def _read_labels(self, labels: np.ndarray) -> None:
+        """They say nothing here."""
+
+    def task(self, k: int) -> Task:
+        n = self.rows.n
+        cost = np.ones(n) if self.row_weights is None else self.row_weights
+        return Task(self.rows, np.ones(n), cost, nu=self.settings.nu)
+
+    def rule(self, k: int) -> Rule:
+        return Rule() if self.eps is None else Rule(projected=self.eps)
+
+    def certify(self, results: list[Result]) -> Certificate:
+        t, [r] = self.task(0), results
+        return OneClassJudge(t.rows, t.cost, t.nu).certify(r.w[:-1], float(r.w[-1]), r.alpha)
+
+    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
+        return LinearModel(self.solver.word, None, self.n_features, -1.0, W[:-1], float(W[-1, 0]), notes)
+
+    def start_from(self, model: LinearModel) -> np.ndarray:
+        """See ProblemSet.  SvmtoolError for a model that is no one-class model."""
+        if model.task != "one-class":
+            raise SvmtoolError(f"the initial model is of {model.word}: a one-class SVM starts from a one-class model")
+        return np.vstack([self._start_with(model.W, model), [[model.rho]]])
+
+    def summary(self, results: list[Result]) -> str:
+        """A word on rows that no plane parts from the origin."""
+        if not self.rows.n or self.settings.nu == 0.0 or np.any(results[0].w[:-1]):
+            return ""
+        return "w = 0: with this -n the origin lies amid the rows, and nothing is left to tell them by\n"
