@@ -13,8 +13,11 @@ def solver_text(row: Solver, result: Result) -> str:
     last = result.history[-1]
     if row.space == "dual":
         value = 0.0 - last["bound"]
+        lines = f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\n"
+        if row.loss == "logistic":  # every row is a support vector
+            return lines
         support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
-        return f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\nnSV = {support}\n"
+        return f"{lines}nSV = {support}\n"
     lines = []
     for record in result.history:
         f, g, k = record["objective"], record["gradient"], record["iteration"]
