@@ -37,7 +37,8 @@ SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
-GRAM_ENTRIES, FACTOR = 6.0, 12.0  # so many entries of the Gram matrix, of d^3, cost what a non-zero in a product does
+FACTOR = 12.0  # so many of d^3 cost in a factorisation what a non-zero costs in a product
+EARLY = 0.3  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
 CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
 LOOK_BACK = 5  # passes over which their speed is measured; ...
 MOST_PASSES = 100  # ... where so many more would be needed, steps take over
@@ -112,7 +113,7 @@ class _Run:
         self.factor: Factored | None = None
         o, self.products, self.worth = objective, 0, np.inf
         if o.d <= GRAM_BELOW:
-            self.worth = max(1.0, o.mean_row_length / GRAM_ENTRIES + o.d**3 / (FACTOR * max(o.rows.nnz, 1)))
+            self.worth = max(1.0, o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1)))
         self.enough = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
 
     def ended(self, f: float, bound: float, norm: float, sure: float, steepest: Callable[[], float]) -> Status | None:
@@ -155,7 +156,7 @@ class _Run:
     def direction(self, f: float, g: np.ndarray) -> tuple[np.ndarray, int]:
         """p with H p = -g, as nearly as the next step can use; and the products spent on it."""
         o = self.objective
-        if self.worth < np.inf and (self.factor is None or self.products >= self.worth):
+        if self.products >= (self.worth if self.factor else EARLY * self.worth // 1):
             self.factor, self.products = Factored(o.hessian()), 0
             return -self.factor.solve(g), 0
         diagonal = o.hessian_diagonal() if self.factor is None else np.ones(o.d)
@@ -183,7 +184,7 @@ class _Run:
             passes.run()
             gaps.append(passes.gap)
             dual = passes.dual_value()
-            if passes.gap <= aim * dual:
+            if passes.gap * min(1.0, passes.gap / gaps[-2] if len(gaps) > 1 else 1.0) <= aim * dual:
                 o.move(passes.w)
                 f, bound, norm, status = self._record(dual)
                 status = status or self.ended(f, bound, norm, SURE, lambda: float(np.abs(passes.t + o.z).max()))
