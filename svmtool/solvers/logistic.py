@@ -40,6 +40,7 @@ SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
 FACTOR = 12.0  # so many of d^3 cost in a factorisation what a non-zero costs in a product
 EARLY = 0.3  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
 CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
+BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
 LOOK_BACK = 5  # passes over which their speed is measured; ...
 MOST_PASSES = 100  # ... where so many more would be needed, steps take over
 ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
@@ -114,6 +115,7 @@ class _Run:
         o, self.products, self.worth = objective, 0, np.inf
         if o.d <= GRAM_BELOW:
             self.worth = max(1.0, o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1)))
+        self.aim = SURE if monitor.gap is None else monitor.gap
         self.enough = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
 
     def ended(self, f: float, bound: float, norm: float, sure: float, steepest: Callable[[], float]) -> Status | None:
@@ -149,11 +151,11 @@ class _Run:
                     o.move(best_w)
                 return status
             previous, sure = f, SURE
-            p, cg_steps = self.direction(f, g)
+            p, cg_steps = self.direction(f, g, norm)
             t = o.ray(p)
             o.advance(t, p)
 
-    def direction(self, f: float, g: np.ndarray) -> tuple[np.ndarray, int]:
+    def direction(self, f: float, g: np.ndarray, norm: float) -> tuple[np.ndarray, int]:
         """p with H p = -g, as nearly as the next step can use; and the products spent on it."""
         o = self.objective
         if self.products >= (self.worth if self.factor else EARLY * self.worth // 1):
@@ -162,7 +164,10 @@ class _Run:
         diagonal = o.hessian_diagonal() if self.factor is None else np.ones(o.d)
         inverse = (lambda r: r / diagonal) if self.factor is None else self.factor.solve
         decrement = float(g @ inverse(g))  # g'H^-1 g: twice what the step will gain
-        tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5))
+        goal = (2.0 * self.aim * f) ** 0.5  # |gradient| that certifies the gap to stop at
+        if self.enough > 0.0:
+            goal = min(goal, self.enough)
+        tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5, BEYOND * goal / norm))
         p, steps, _ = conjugate_gradient(
             o.hessian_product, g, inverse, tolerance, 10 * o.d, lambda: self.monitor.limit() is not None
         )
@@ -172,7 +177,7 @@ class _Run:
     def passes(self, passes: LogisticPasses) -> Status | None:
         """Coordinate passes until the rule or the gap holds; None where steps from where they led promise more."""
         o, monitor = self.objective, self.monitor
-        aim = SURE if monitor.gap is None else monitor.gap
+        aim = self.aim
         gaps: list[float] = []
         while True:
             status = monitor.limit(passes.count)
