@@ -172,7 +172,7 @@ SOLVERS: tuple[Solver, ...] = (
         free_bias=False,
         eps_default=0.1,
         gap_default=None,
-        stopping="the largest derivative of the dual, in size, is within -e of zero (LIBLINEAR's rule for -s 7; default 0.1), "
+        stopping="the largest derivative of the dual, in size, is at most -e (LIBLINEAR's rule for -s 7; default 0.1), "
         "and a certified gap of 1e-6",
         honours=_RUN_OPTIONS,
         paper=_LOGISTIC_PAPER,

@@ -31,13 +31,7 @@ def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
                 return p
             except np.linalg.LinAlgError:
                 pass  # not positive definite: shifted below
-        largest = float(np.abs(H.flat[:: d + 1]).max())
-        if not np.isfinite(largest) or shift > largest:
-            raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
-        step = max(10.0 * shift, 1e-15 * largest) - shift
-        H = H.copy()
-        H.flat[:: d + 1] += step
-        shift += step
+        H, shift = _shifted(H, shift)
 
 
 class Factored:
@@ -50,9 +44,7 @@ class Factored:
                 self._lower = np.ascontiguousarray(np.linalg.cholesky(H.T))
                 return
             except np.linalg.LinAlgError:
-                shift = _next_shift(H, shift)
-                H = H.copy()
-                H.flat[:: len(H) + 1] += shift
+                H, shift = _shifted(H, shift)
 
     def solve(self, g: np.ndarray) -> np.ndarray:
         """H^-1 g."""
@@ -61,12 +53,15 @@ class Factored:
         return p
 
 
-def _next_shift(H: np.ndarray, shift: float) -> float:
-    """A larger multiple of the identity to add to an H that rounding has made singular."""
+def _shifted(H: np.ndarray, shift: float) -> tuple[np.ndarray, float]:
+    """H, which rounding has made singular, with a larger multiple of the identity than `shift`; and that multiple."""
     largest = float(np.abs(H.flat[:: len(H) + 1]).max())
     if not np.isfinite(largest) or shift > largest:
         raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
-    return max(10.0 * shift, 1e-15 * largest)
+    new = max(10.0 * shift, 1e-15 * largest)
+    H = H.copy()
+    H.flat[:: len(H) + 1] += new - shift
+    return H, new
 
 
 def conjugate_gradient(

@@ -48,8 +48,9 @@ class Logistic(Objective):
         return f, g
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        # D(alpha) of the slopes' multipliers: their conjugates are alpha_i (-z_i) less the losses
-        return loss - float(g @ self.w) - 0.5 * float(g @ g)
+        # D(alpha) of the slopes' multipliers, whose conjugates are -alpha_i z_i less the losses: f - |grad f|^2 / 2
+        g = g + self.w
+        return 0.5 * float(self.w @ self.w) + loss - 0.5 * float(g @ g)
 
     def _free_bound(self) -> float:
         """A lower bound of min f under a free bias: sum_i alpha_i y_i = 0 by shrinking the heavier side.

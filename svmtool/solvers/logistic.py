@@ -19,6 +19,7 @@ Memory: 4 vectors of n, 4 of d; d x d once for the Gram matrix and once for its 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -37,12 +38,14 @@ SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
-FACTOR = 12.0  # so many of d^3 cost in a factorisation what a non-zero costs in a product
-EARLY = 0.3  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
+FACTOR = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
+EARLY = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
 CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
 BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
 LOOK_BACK = 5  # passes over which their speed is measured; ...
 MOST_PASSES = 100  # ... where so many more would be needed, steps take over
+SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
+SMALL_ROUNDS = 200  # most steps of the compiled call
 ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 
@@ -66,10 +69,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             return Result(objective.w, status, passes.count, monitor.history, passes.alpha())
     status = run.steps(SURE if start is None else np.inf)
     return Result(objective.w, status, monitor.iterations, monitor.history)
-
-
-SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)
-SMALL_ROUNDS = 200
 
 
 def _small(objective: Logistic, monitor: Monitor, run: _Run, start: np.ndarray | None) -> Result:
@@ -114,7 +113,7 @@ class _Run:
         self.factor: Factored | None = None
         o, self.products, self.worth = objective, 0, np.inf
         if o.d <= GRAM_BELOW:
-            self.worth = max(1.0, o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1)))
+            self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1))
         self.aim = SURE if monitor.gap is None else monitor.gap
         self.enough = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
 
@@ -131,7 +130,7 @@ class _Run:
         return base.OPTIMAL if norm == 0.0 or f - bound <= EXACT * f else None
 
     def steps(self, at_start: float = SURE) -> Status:
-        """Truncated Newton steps from the objective's w; at_start: gap at which the rule may end them before the first."""
+        """Truncated Newton steps from the objective's w, where the rule may end them at the gap `at_start`."""
         o, monitor = self.objective, self.monitor
         best, best_w = o.value_at_zero(), np.zeros(o.d)
         previous, sure, flat, cg_steps, t = np.inf, at_start, 0, 0, 0.0
@@ -189,16 +188,18 @@ class _Run:
             passes.run()
             gaps.append(passes.gap)
             dual = passes.dual_value()
-            if passes.gap * min(1.0, passes.gap / gaps[-2] if len(gaps) > 1 else 1.0) <= aim * dual:
+            rate = gaps[-1] / max(gaps[-2], 1e-300) if len(gaps) > 1 else 1.0
+            if passes.gap * min(1.0, rate) <= aim * dual:  # the gap was met on the way: by now it is smaller
                 o.move(passes.w)
                 f, bound, norm, status = self._record(dual)
-                status = status or self.ended(f, bound, norm, SURE, lambda: float(np.abs(passes.t + o.z).max()))
+                steepest = float(np.abs(passes.t + o.z).max(initial=0.0))
+                status = status or self.ended(f, bound, norm, SURE, lambda: steepest)  # noqa: B023  called at once
                 if status is not None:
                     return status
                 aim *= 0.3
             if len(gaps) > LOOK_BACK:
-                rate = (gaps[-1] / gaps[-1 - LOOK_BACK]) ** (1.0 / LOOK_BACK)
-                if not rate < 1.0 or gaps[-1] * rate**MOST_PASSES > aim * max(dual, 0.0):
+                fall = _log(gaps[-1 - LOOK_BACK]) - _log(gaps[-1])
+                if fall * MOST_PASSES / LOOK_BACK < _log(gaps[-1]) - _log(aim * dual):
                     o.move(passes.w)
                     return None
 
@@ -208,3 +209,8 @@ class _Run:
         f, g = o.gradient()
         bound, norm = max(dual, o.bound), float(np.sqrt(g @ g))
         return f, bound, norm, self.monitor.step(f, bound, gradient=norm, active=o.active, cg=0, step=1.0)
+
+
+def _log(x: float) -> float:
+    """log(x), of a number that rounding may have taken below the smallest one."""
+    return math.log(max(x, 1e-300))
