@@ -158,7 +158,7 @@ def logistic(z):
 def logistic_pass(A, y, cost, t, random, chunk):
     """One pass of dual coordinate descent for the logistic loss over all rows of A, each to its root; changes t.
 
-    Returns the largest |t_i + y_i a_i.w| met, the sum of half its squares weighted by the slopes, and the random state.
+    Returns the largest |t_i + y_i a_i.w| met, the sum of what rows contribute to the gap, and the random state.
     """
     chunks = [range(k, min(k + chunk, len(y))) for k in range(0, len(y), chunk)]
     w = A.T @ (y * cost * logistic(-t)[1])
@@ -170,7 +170,8 @@ def logistic_pass(A, y, cost, t, random, chunk):
         for i in chunks[c]:
             z, s, strength = y[i] * float(A[i] @ w), float(logistic(-t[i])[1]), cost[i] * float(A[i] @ A[i])
             h = t[i] + z
-            steepest, gap = max(steepest, abs(h)), gap + 0.5 * cost[i] * s * (1.0 - s) * h * h
+            steepest = max(steepest, abs(h))
+            gap += cost[i] * (logistic(z)[0] - logistic(-t[i])[0] + s * h)
             low, high = sorted((t[i], -z))
             if low < high:
                 t[i] = scipy.optimize.brentq(

@@ -133,6 +133,12 @@ def share(t):
 
 
 @helper(fast=True)
+def softplus(t):
+    """log(1 + exp(t))"""
+    return max(t, 0.0) + log_of_one_plus(exp_of_negative(-abs(t)))
+
+
+@helper(fast=True)
 def best_logit(t, z, s, strength):
     """The root of  h(v) = v + z + strength (1 / (1 + exp(-v)) - s),  s = 1 / (1 + exp(-t)).
 
@@ -167,7 +173,7 @@ def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, 
 
     w (length d, the bias's weight last where bias >= 0) = sum alpha_i y_i x_i is kept up to date.  Rows are visited in
     chunks as in dcd_loops.py; state[0] is the random state.  found: the largest |t_i + y_i x_i.w| met, which is the
-    dual's derivative, and sum_i alpha_i (1 - alpha_i / C_i) (t_i + y_i x_i.w)^2 / 2, about the gap between both sides.
+    dual's derivative, and the sum over rows of loss, conjugate and alpha_i y_i x_i.w, which at one w is the gap.
     """
     rows = uint64(len(y))
     one = uint64(1)
@@ -193,7 +199,7 @@ def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, 
             h = t[i] + z
             s = share(t[i])
             largest = max(largest, abs(h))
-            gap += 0.5 * cost[i] * s * (1.0 - s) * h * h
+            gap += cost[i] * (softplus(-z) - softplus(t[i]) + s * h)
             if h == 0.0:
                 continue
             t[i] = best_logit(t[i], z, s, cost[i] * square_norms[i])
