@@ -29,7 +29,7 @@ class Rows:
     d: int
     nnz: int
     bias: float
-    gram_entries = 3.5  # products of a Gram matrix's sums that cost what a non-zero costs in a Hessian product
+    gram_entries = 3.5  # sums of a Gram matrix added to in the time that a non-zero takes in a Hessian product
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
 

@@ -1,6 +1,6 @@
 """Logistic regression by truncated Newton steps.      min_w  1/2 w'Rw + sum_i C_i log(1 + exp(-y_i x_i.w))
 Paper: C.-J. Lin, R. C. Weng and S. S. Keerthi, Trust Region Newton Method for Large-Scale Logistic Regression,
-Journal of Machine Learning Research 9 (2008) 627-650.  Section 2: truncated Newton; Section 5: preconditioning.
+Journal of Machine Learning Research 9 (2008) 627-650.
 
 Notation   paper: w   C   D (diagonal)          H = I + C X'DX      s         code: w   C_i   curvatures c_i   H   p
 Differs from the paper in:
@@ -10,11 +10,12 @@ Differs from the paper in:
  3. The first guess is the minimiser over a random subset of the rows (heuristic 3 of the MFN paper), whose H is the
     first preconditioner.
  4. CG ends where its residual is to the Newton step what that step is to f: the gap then falls as its square.
+    It goes no further than what ends the run (BEYOND).
  5. Where d is large and a dual point exists, dual coordinate passes (problem/logistic_passes.py) come first and end
     the run unless steps promise to be cheaper.
  6. Small problems are solved in one compiled call (compiled/small_logistic_loops.py), with a factorised H each step.
-Stops when: -e holds and the certified gap is at most SURE; or --gap holds.
-Memory: 4 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
+Stops when: -e holds and the certified gap is at most SURE (newton.py); or --gap holds.
+Memory: 5 vectors of n, 8 of d; passes 4 more of n; d x d once for the Gram matrix and once for its factor.
 """
 
 from __future__ import annotations
