@@ -168,7 +168,7 @@ def test_search_prints_what_a_loop_over_C_gives(number):
     X, y = made()
     console = search(X, y, solver=number, folds=3)
     lines = console.solver_text.splitlines()
-    start = np.log2(validation.smallest_C(table_of(X, y), -1.0, "squared hinge"))
+    start = np.log2(validation.smallest_C(table_of(X, y), -1.0, registry.find(number).loss))
     rates = {}
     drawn = folds.liblinear_folds(len(y), 3)
     last = len(lines) - lines.count("WARNING: maximum C reached.")
