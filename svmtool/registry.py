@@ -48,6 +48,10 @@ _MFN_PAPER += "JMLR 6 (2005) 341-361: "
 _MFN = _MFN_PAPER + "algorithm L2-SVM-MFN (Appendix A), dual solution of Section 4.7"
 _SQUARED_HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
 _HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
+_LOGISTIC = "min over w of  1/2 |w|^2 + sum_i C_i log(1 + exp(-y_i w.x_i))"
+_LOGISTIC_PAPER = "Lin, Weng and Keerthi, Trust Region Newton Method for Large-Scale Logistic Regression, "
+_LOGISTIC_PAPER += "JMLR 9 (2008) 627-650: truncated Newton steps, with the first guess and the ray search of "
+_LOGISTIC_PAPER += _MFN_PAPER.rstrip(": ")
 _BIAS = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
 _ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
 _ALM += "ICML 2014: "
@@ -61,6 +65,28 @@ _RUN_OPTIONS = frozenset(
 )  # fmt: skip
 
 SOLVERS: tuple[Solver, ...] = (
+    Solver(
+        number=0,
+        name="lr",
+        word="L2R_LR",
+        module="svmtool.solvers.logistic",
+        entry="solve",
+        help="L2-regularized logistic regression (primal)",
+        objective=_LOGISTIC,
+        task="classification",
+        loss="logistic",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        free_bias=False,
+        eps_default=0.01,
+        gap_default=None,
+        stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
+        "class among l (LIBLINEAR's rule for -s 0; default -e 0.01), and a certified gap of 1e-6",
+        honours=_RUN_OPTIONS | {"-R", "-C"},
+        paper=_LOGISTIC_PAPER,
+    ),
     Solver(
         number=1,
         name="l2svc-dual",
@@ -129,6 +155,28 @@ SOLVERS: tuple[Solver, ...] = (
         "up to some 1500 features also a certified gap of 1e-6",
         honours=_RUN_OPTIONS,
         paper=_ALM + "Algorithm 1 with p = 1 and a regularised bias",
+    ),
+    Solver(
+        number=7,
+        name="lr-dual",
+        word="L2R_LR_DUAL",
+        module="svmtool.solvers.logistic",
+        entry="solve",
+        help="L2-regularized logistic regression (dual)",
+        objective=_LOGISTIC,
+        task="classification",
+        loss="logistic",
+        regulariser="1/2 |w|^2",
+        space="dual",
+        kernel=False,
+        bias=_BIAS,
+        free_bias=False,
+        eps_default=0.1,
+        gap_default=None,
+        stopping="the largest derivative of the dual, in size, is at most -e (LIBLINEAR's rule for -s 7; default 0.1), "
+        "and a certified gap of 1e-6",
+        honours=_RUN_OPTIONS,
+        paper=_LOGISTIC_PAPER,
     ),
     Solver(
         number=13,
@@ -309,11 +357,9 @@ SOLVERS: tuple[Solver, ...] = (
 
 # LIBLINEAR's other numbers, which scripts may use: refused by name until a row above serves them.
 PLANNED: dict[int, str] = {
-    0: "L2R_LR",
     4: "MCSVM_CS",
     5: "L1R_L2LOSS_SVC",
     6: "L1R_LR",
-    7: "L2R_LR_DUAL",
     11: "L2R_L2LOSS_SVR",
     12: "L2R_L2LOSS_SVR_DUAL",
 }

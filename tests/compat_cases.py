@@ -161,7 +161,7 @@ def check_stdout(case: dict, got: str) -> None:
     text = "".join(lines)
     if case.get("stdout_mode") == "prefix":
         assert text.startswith(case["stdout"]), text
-    elif case["name"].startswith("stdout_"):
+    elif case["name"].startswith("stdout_") or re.match(r"init f |\noptimization", case["stdout"]):
         check_solver_text(case, text)
     else:
         same_text(text, case["stdout"], tolerance_of(case))
@@ -180,7 +180,8 @@ def check_solver_text(case: dict, text: str) -> None:
         if "WARNING" not in case["stdout"]:
             tolerance = 10 * max(tolerance_of(case), 1e-4)
             assert float(found[-1]) == pytest.approx(float(wanted[-1]), rel=tolerance)
-        assert re.search(r"\noptimization finished, #iter = \d+\nObjective value = \S+\nnSV = \d+\n", text), text
+        support = r"nSV = \d+\n" if "nSV" in case["stdout"] else "$"
+        assert re.search(r"\noptimization finished, #iter = \d+\nObjective value = \S+\n" + support, text), text
         rho, theirs = (
             [float(r) for r in re.findall(r"^rho = (\S+)$", t, re.MULTILINE)] for t in (text, case["stdout"])
         )

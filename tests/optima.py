@@ -1,6 +1,6 @@
 """Two-class problems in dense numbers and their optima: slow, obvious, and proved by their own duality gap.
 
-    f(w) = 1/2 w'Rw + sum_i C_i l(1 - y_i a_i.w)     a_i = (x_i, bias)
+    f(w) = 1/2 w'Rw + sum_i C_i l(target - y_i a_i.w)     a_i = (x_i, bias), target 1, or 0 for the logistic loss
 
 R is the identity; for a free bias its last entry is 0.
 """
@@ -25,6 +25,7 @@ class Loss(NamedTuple):
     conjugate_slope: Callable
     conjugate_curvature: Callable
     cap: float = np.inf
+    target: float = 1.0
 
 
 def _power(p: float) -> Loss:
@@ -56,12 +57,29 @@ _HUBER = Loss(
     2.0,
 )
 
+
+def _times_log(b: np.ndarray) -> np.ndarray:
+    return b * np.log(np.maximum(b, 1e-300))
+
+
+_LOGISTIC = Loss(
+    lambda xi: np.logaddexp(0.0, xi),
+    lambda xi: np.exp(-np.logaddexp(0.0, -xi)),
+    lambda xi: np.exp(-np.logaddexp(0.0, -xi) - np.logaddexp(0.0, xi)),
+    lambda b: _times_log(b) + _times_log(1.0 - b),
+    lambda b: np.log(b) - np.log1p(-b),
+    lambda b: 1.0 / (b * (1.0 - b)),
+    1.0,
+    0.0,
+)
+
 # What a registry row's `loss` stands for; `power` matters where the row leaves it open.
 LOSSES: dict[str, Callable[[float], Loss]] = {
     "squared hinge": lambda power: _power(2.0),
     "hinge": lambda power: _power(1.0),
     "Lp hinge": _power,
     "modified Huber": lambda power: _HUBER,
+    "logistic": lambda power: _LOGISTIC,
 }
 
 
@@ -96,7 +114,7 @@ class Problem(NamedTuple):
         return R
 
     def slack(self, w: np.ndarray) -> np.ndarray:
-        return 1.0 - self.y * (self.A @ w)
+        return self.l.target - self.y * (self.A @ w)
 
     def value(self, w: np.ndarray) -> float:
         return 0.5 * float(w @ (self.R * w)) + float(self.cost @ self.l.value(self.slack(w)))
@@ -125,7 +143,9 @@ class Problem(NamedTuple):
     def dual_value(self, a: np.ndarray) -> float:
         """D(a): no larger than the optimum for 0 <= a <= C cap (cost > 0 everywhere; sum a y = 0 for a free bias)."""
         v = self.weights(a)
-        return float(np.sum(a)) - 0.5 * float(v @ v) - float(self.cost @ self.l.conjugate(a / self.cost))
+        return (
+            self.l.target * float(np.sum(a)) - 0.5 * float(v @ v) - float(self.cost @ self.l.conjugate(a / self.cost))
+        )
 
 
 class Optimum(NamedTuple):
@@ -185,7 +205,7 @@ def _interior_points(p: Problem, rounds: int = 60):
     s, r, bias = np.ones(n), np.full(n, float(bounded)), 0.0
     for _ in range(rounds):
         mu = 0.1 * float(a @ s + room @ r) / (2 * n if bounded else n)
-        pull = K @ a - 1.0 + l.conjugate_slope(a / C) + bias * y
+        pull = K @ a - l.target + l.conjugate_slope(a / C) + bias * y
         M = np.zeros((n + 1, n + 1))
         M[:n, :n] = K + np.diag(l.conjugate_curvature(a / C) / C + s / a + r / room)
         M[:n, n] = M[n, :n] = y if p.free else 0.0

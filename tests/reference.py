@@ -176,3 +176,38 @@ def smoothed(xi, beta, p, sigma, cap):
             loss, b[i] = max(v, 0.0) ** p, p * max(v, 0.0) ** (p - 1.0)
         value[i] = loss + 0.5 * sigma * (v - t) ** 2 - 0.5 * beta[i] ** 2 / sigma
     return value, b, bend
+
+
+def logistic(z):
+    """log(1 + exp(-z)), 1 / (1 + exp(z)) and its product with 1 / (1 + exp(-z)), of an array or a number."""
+    e = np.exp(-np.abs(z))
+    return np.maximum(-z, 0.0) + np.log1p(e), np.where(z > 0, e, 1.0) / (1.0 + e), e / (1.0 + e) ** 2
+
+
+def logistic_pass(A, y, cost, t, random, chunk):
+    """One pass of dual coordinate descent for the logistic loss over all rows of A, each to its root; changes t.
+
+    Returns the largest |t_i + y_i a_i.w| met, the sum of what rows contribute to the gap, and the random state.
+    """
+    chunks = [range(k, min(k + chunk, len(y))) for k in range(0, len(y), chunk)]
+    w = A.T @ (y * cost * logistic(-t)[1])
+    steepest = gap = 0.0
+    for c in range(len(chunks)):
+        random = xorshift(random)
+        other = c + (random >> 1) % (len(chunks) - c)
+        chunks[c], chunks[other] = chunks[other], chunks[c]
+        for i in chunks[c]:
+            z, s, strength = y[i] * float(A[i] @ w), float(logistic(-t[i])[1]), cost[i] * float(A[i] @ A[i])
+            h = t[i] + z
+            steepest = max(steepest, abs(h))
+            gap += cost[i] * (logistic(z)[0] - logistic(-t[i])[0] + s * h)
+            low, high = sorted((t[i], -z))
+            if low < high:
+                t[i] = scipy.optimize.brentq(
+                    lambda v, z=z, s=s, k=strength: v + z + k * (float(logistic(-v)[1]) - s),
+                    low - 1e-9,
+                    high + 1e-9,
+                    xtol=1e-14,
+                )
+                w += cost[i] * (float(logistic(-t[i])[1]) - s) * y[i] * A[i]
+    return steepest, gap, random

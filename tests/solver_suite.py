@@ -26,10 +26,13 @@ from svmtool.training.multiclass import Problems
 GAP = 1e-11
 
 OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
+LOGISTIC = "svmtool.solvers.logistic"
 _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
 _SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
 _WIDE = {**_NOT_SMALL, (MFN, "GRAM_BELOW"): 0}
 _ONE_PASS = {**_WIDE, (MFN, "DUAL_PASSES"): 1}
+_LR_STEPS = {("svmtool.problem.logistic", "SMALL_FEATURES"): -1}
+_LR_WIDE = {**_LR_STEPS, (LOGISTIC, "GRAM_BELOW"): 0}
 _ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
 _ALM_WIDE = {**_ALM_STEPS, (ALM, "GRAM_BELOW"): 0, (ALM, "MOST_PASSES"): 1}
 
@@ -50,6 +53,13 @@ PATHS: dict[str, dict[str, dict]] = {
         "features": _ALM_STEPS,
         "rows": _ALM_WIDE,
         "products": {**_ALM_WIDE, (ALM, "ROWS_SIDE"): 0},
+    },
+    LOGISTIC: {
+        "small": {("svmtool.problem.logistic", "SMALL_FEATURES"): 1000},
+        "features": _LR_STEPS,
+        "sampled": {**_LR_STEPS, (LOGISTIC, "SAMPLE_ROWS"): 4, (LOGISTIC, "SAMPLE_ROWS_A_FEATURE"): 0},
+        "passes": {**_LR_WIDE, (LOGISTIC, "MOST_PASSES"): 1e9},
+        "products": {**_LR_WIDE, (LOGISTIC, "MOST_PASSES"): 0},
     },
 }
 HINGE_ONLY = {ALM: ("small", "passes", "rows")}  # paths that are there for the hinge alone

@@ -9,6 +9,7 @@ from optima import optimum
 from solver_suite import (
     ALM,
     EVERYWHERE,
+    LOGISTIC,
     MFN,
     PROBLEMS,
     SOME,
@@ -289,3 +290,37 @@ def test_paths_of_alm_are_taken(case, walk, spy):
     steps = {"first passes", "rounds"} if case.hinge else {"rounds"}
     ends = {"small": {"small"}, "passes": {"first passes"}}
     assert spy.taken == ends.get(case.path, steps | {case.path})
+
+
+@pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == LOGISTIC], ids=lambda case: case.id)
+def test_paths_of_logistic_regression_are_taken(case, walk, spy):
+    """Each path leads where its name says."""
+    from svmtool.problem.logistic import Logistic
+    from svmtool.problem.logistic_passes import LogisticPasses
+    from svmtool.solvers import logistic
+
+    spy(Logistic, "small_newton", "small")
+    spy(Logistic, "sample", "sampled")
+    spy(Logistic, "hessian", "features")
+    spy(LogisticPasses, "run", "passes")
+    spy(logistic._Run, "steps", "steps")
+    walk(case)
+    assert Solved(case, PROBLEMS["tall-easy" if case.path == "passes" else "tall-hard"]).status.converged
+    ways = {
+        "small": {"small"},
+        "features": {"features", "steps"},
+        "sampled": {"sampled", "features", "steps"},
+        "passes": {"passes"},
+        "products": {"passes", "steps"},
+    }
+    assert spy.taken == ways[case.path]
+
+
+@pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.number == 0], ids=lambda case: case.id)
+def test_logistic_loss_of_one_class_vanishes_with_a_free_bias(case, walk):
+    """There is no minimiser: the answer is where the loss is 0 in floating-point numbers."""
+    walk(case)
+    p = PROBLEMS["tall-free"]
+    s = Solved(case, p._replace(y=np.ones(len(p.y))))
+    assert s.status.converged and s.f == 0.0 and s.certificate.gap == 0.0
+    assert not np.any(s.w[:-1])

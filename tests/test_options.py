@@ -132,7 +132,6 @@ def test_usage_is_shown(line, sentence, capsys):
     "line, part",
     [
         ("-s 4 d", f"solver 4 (MCSVM_CS) is not in this version: use -s {registry.in_words(registry.SOLVERS)}"),
-        ("-s2 -q d", "solver 0 (L2R_LR) is not in this version"),
         ("-s 31 --loss-power 2.5 d", "--loss-power 2.5: wants a number from 1 to 2"),
         ("-s 31 --loss-power nan d", "--loss-power nan: wants a number from 1 to 2"),
         ("-s 31 --mu balance d", "--mu balance is a way of -s 30"),

@@ -86,9 +86,9 @@ def test_explain_tells_problem_rule_and_paper(row):
 
 
 def test_option_that_a_row_lacks_is_an_error_naming_those_that_have_it(monkeypatch):
-    poor = registry.SOLVERS[0]._replace(honours=frozenset())
-    monkeypatch.setattr(registry, "SOLVERS", (poor, *registry.SOLVERS[1:]))
-    able = registry.in_words(registry.SOLVERS[1:])
+    poor = registry.find(1)._replace(honours=frozenset())
+    monkeypatch.setattr(registry, "SOLVERS", tuple(poor if row.number == 1 else row for row in registry.SOLVERS))
+    able = registry.in_words(row for row in registry.SOLVERS if row.number != 1)
     with pytest.raises(SvmtoolError, match=rf"solver 1 \(l2svc-dual\) does not honour --max-iter: use -s {able}"):
         options.parse(["--max-iter", "3", "d"])
     assert options.parse(["--max-iter", "3", "-s", "2", "d"]).settings.max_iter == 3

@@ -168,7 +168,7 @@ def test_search_prints_what_a_loop_over_C_gives(number):
     X, y = made()
     console = search(X, y, solver=number, folds=3)
     lines = console.solver_text.splitlines()
-    start = np.log2(validation.smallest_C(table_of(X, y), -1.0))
+    start = np.log2(validation.smallest_C(table_of(X, y), -1.0, registry.find(number).loss))
     rates = {}
     drawn = folds.liblinear_folds(len(y), 3)
     last = len(lines) - lines.count("WARNING: maximum C reached.")
@@ -251,8 +251,9 @@ def test_search_without_a_solver_says_which(svm_train):
 
 def test_smallest_C_counts_the_bias():
     table = Table(np.ones(2), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, 3.0]), 1)
-    assert validation.smallest_C(table, -1.0) == 2.0**-6  # 1 / (2 * 2 * 9) = 2^-5.17
-    assert validation.smallest_C(table, 3.0) == 2.0**-7  # 1 / (2 * 2 * 18)
+    assert validation.smallest_C(table, -1.0, "squared hinge") == 2.0**-6  # 1 / (2 * 2 * 9) = 2^-5.17
+    assert validation.smallest_C(table, 3.0, "squared hinge") == 2.0**-7  # 1 / (2 * 2 * 18)
+    assert validation.smallest_C(table, -1.0, "logistic") == 2.0**-5  # 1 / (2 * 9) = 2^-4.17
 
 
 @pytest.mark.parametrize("solver, rate", [(2, "82.5926")])

@@ -31,31 +31,57 @@ def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
                 return p
             except np.linalg.LinAlgError:
                 pass  # not positive definite: shifted below
-        largest = float(np.abs(H.flat[:: d + 1]).max())
-        if not np.isfinite(largest) or shift > largest:
-            raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
-        step = max(10.0 * shift, 1e-15 * largest) - shift
-        H = H.copy()
-        H.flat[:: d + 1] += step
-        shift += step
+        H, shift = _shifted(H, shift)
+
+
+class Factored:
+    """A positive definite H, its upper triangle given, factorised for several right-hand sides."""
+
+    def __init__(self, H: np.ndarray):
+        shift = 0.0
+        while True:
+            try:
+                self._lower = np.ascontiguousarray(np.linalg.cholesky(H.T))
+                return
+            except np.linalg.LinAlgError:
+                H, shift = _shifted(H, shift)
+
+    def solve(self, g: np.ndarray) -> np.ndarray:
+        """H^-1 g."""
+        p = g.copy()
+        solve_loops.substitute(self._lower, p, len(p))
+        return p
+
+
+def _shifted(H: np.ndarray, shift: float) -> tuple[np.ndarray, float]:
+    """H, which rounding has made singular, with a larger multiple of the identity than `shift`; and that multiple."""
+    largest = float(np.abs(H.flat[:: len(H) + 1]).max())
+    if not np.isfinite(largest) or shift > largest:
+        raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
+    new = max(10.0 * shift, 1e-15 * largest)
+    H = H.copy()
+    H.flat[:: len(H) + 1] += new - shift
+    return H, new
 
 
 def conjugate_gradient(
     product: Callable[[np.ndarray], np.ndarray],
     g: np.ndarray,
-    diagonal: np.ndarray,
+    near: np.ndarray | Callable[[np.ndarray], np.ndarray],
     tolerance: float,
     max_steps: int,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[np.ndarray, int, bool]:
     """Preconditioned conjugate gradients on H p = g from p = 0.
 
-    `diagonal` is the preconditioner's.  Stops when |r| <= tolerance |g| in the preconditioner's norm.
+    near: the preconditioner, a diagonal matrix or what applies the inverse of another.  Stops when
+    |r| <= tolerance |g| in the preconditioner's norm.
     Returns p, the number of products, and whether the tolerance was reached.
     """
+    apply = near if callable(near) else lambda r: r / near
     p = np.zeros_like(g)
     r = g.copy()
-    s = r / diagonal
+    s = apply(r)
     rho = float(r @ s)
     target = tolerance * tolerance * rho
     q = s.copy()
@@ -66,7 +92,7 @@ def conjugate_gradient(
         step = rho / float(q @ Hq)
         p += step * q
         r -= step * Hq
-        s = r / diagonal
+        s = apply(r)
         rho, old = float(r @ s), rho
         q *= rho / old
         q += s

@@ -3,7 +3,7 @@
     f(w) = 1/2 w'Rw + sum_i loss_i(x_i.w),   R = I, or I with 0 for a free bias
 
 The losses are quadratic, or nearly so, in pieces: squared_hinge.py has LIBLINEAR's -s 1 and 2,
-augmented.py the hinge, its powers and Huber's.
+augmented.py the hinge, its powers and Huber's; logistic.py's bend everywhere.
 
 Everything of length n (margins, active rows, the dual point) stays in here;
 what goes in and out are vectors of the feature space and scalars.  Reached
@@ -35,6 +35,7 @@ class Objective(ABC):
     `_along` (out[0], out[1] = slope and curvature of the sum of losses at z + t dz).
     """
 
+    ray_precision = 1e-14  # of the t that ray() finds, relative
     scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
 
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
@@ -172,7 +173,7 @@ class Objective(ABC):
             new = t - slope / curvature
             if not low < new < high:
                 new = 0.5 * (low + high) if high < np.inf else 2.0 * t
-            if abs(new - t) <= 1e-14 * abs(t):
+            if abs(new - t) <= self.ray_precision * abs(t):
                 break
             t = new
         return t

@@ -29,6 +29,7 @@ class Rows:
     d: int
     nnz: int
     bias: float
+    gram_entries = 3.5  # sums of a Gram matrix added to in the time that a non-zero takes in a Hessian product
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
 
@@ -182,6 +183,7 @@ class CsrRows(Rows):
 class DenseRows(Rows):
     """A matrix X (n x plain), C order; products by BLAS, a block at a time."""
 
+    gram_entries = 14.0
     GATHER = 1 << 16  # numbers copied at once for the Gram matrix: they stay in cache
 
     def __init__(self, X: np.ndarray, bias: float = -1.0):

@@ -13,12 +13,15 @@ def solver_text(row: Solver, result: Result) -> str:
     last = result.history[-1]
     if row.space == "dual":
         value = 0.0 - last["bound"]
+        lines = f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\n"
+        if row.loss == "logistic":  # every row is a support vector
+            return lines
         support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
-        text = f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\nnSV = {support}\n"
+        lines += f"nSV = {support}\n"
         if row.task == "one-class":
             rho = result.w[-1]
-            text += f"rho = {'-' if np.isnan(rho) else ''}{rho:.6f}\n"  # without rows it is C's -nan
-        return text
+            lines += f"rho = {'-' if np.isnan(rho) else ''}{rho:.6f}\n"  # without rows it is C's -nan
+        return lines
     lines = []
     for record in result.history:
         f, g, k = record["objective"], record["gradient"], record["iteration"]

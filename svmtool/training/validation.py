@@ -112,7 +112,7 @@ def search_C(table: Table, settings: Settings, row_weights: np.ndarray | None, c
     wanted = settings.folds if settings.folds is not None else DEFAULT_FOLDS
     console.out(f"Doing parameter search with {wanted}-fold cross validation.\n")
     folds = Folds(table, settings, row_weights, console, wanted)
-    C = min(settings.C if settings.C_given else smallest_C(table, settings.bias), MAX_C)
+    C = min(settings.C if settings.C_given else smallest_C(table, settings.bias, settings.row.loss), MAX_C)
     best_C, best_rate = C, 0.0
     warm: list = [None] * folds.count
     unmoved = 0
@@ -133,13 +133,14 @@ def search_C(table: Table, settings: Settings, row_weights: np.ndarray | None, c
     return 0
 
 
-def smallest_C(table: Table, bias: float) -> float:
-    """LIBLINEAR's first C for the squared hinge: a power of two below 1 / (2 n max |x_i|^2)."""
+def smallest_C(table: Table, bias: float, loss: str) -> float:
+    """LIBLINEAR's first C: a power of two below 1 / (2 n max |x_i|^2), for the logistic loss below twice that."""
     rows = CsrRows(table.indptr, table.indices, table.values, table.n_features, bias)
     largest = float(np.max(rows.square_norms(), initial=0.0))
     if largest <= 0:
         raise SvmtoolError("the search for C needs rows with features: every row of the data is empty; give -c")
-    return 2.0 ** math.floor(math.log2(1.0 / (2.0 * len(table) * largest)))
+    factor = 1.0 if loss == "logistic" else 2.0
+    return 2.0 ** math.floor(math.log2(1.0 / (factor * len(table) * largest)))
 
 
 def percent(share: float) -> str:

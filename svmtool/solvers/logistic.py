@@ -1,0 +1,217 @@
+"""Logistic regression by truncated Newton steps.      min_w  1/2 w'Rw + sum_i C_i log(1 + exp(-y_i x_i.w))
+Paper: C.-J. Lin, R. C. Weng and S. S. Keerthi, Trust Region Newton Method for Large-Scale Logistic Regression,
+Journal of Machine Learning Research 9 (2008) 627-650.
+
+Notation   paper: w   C   D (diagonal)          H = I + C X'DX      s         code: w   C_i   curvatures c_i   H   p
+Differs from the paper in:
+ 1. A ray search in place of a trust region: f is convex, and a step on it costs a pass over two vectors (mfn.py).
+ 2. Where d is small, H is factorised (Gram matrix).  The factor of an earlier H is the preconditioner of later
+    steps, until they need more products than a new one costs; large d: the diagonal of H.
+ 3. The first guess is the minimiser over a random subset of the rows (heuristic 3 of the MFN paper), whose H is the
+    first preconditioner.
+ 4. CG ends where its residual is to the Newton step what that step is to f: the gap then falls as its square.
+    It goes no further than what ends the run (BEYOND).
+ 5. Where d is large and a dual point exists, dual coordinate passes (problem/logistic_passes.py) come first and end
+    the run unless steps promise to be cheaper.
+ 6. Small problems are solved in one compiled call (compiled/small_logistic_loops.py), with a factorised H each step.
+Stops when: -e holds and the certified gap is at most SURE (newton.py); or --gap holds.
+Memory: 5 vectors of n, 8 of d; passes 4 more of n; d x d once for the Gram matrix and once for its factor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.linalg import Factored, conjugate_gradient
+from svmtool.problem.logistic import Logistic
+from svmtool.problem.logistic_passes import LogisticPasses
+from svmtool.problem.task import Task
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Result, Rule, Status
+from svmtool.solvers.newton import EXACT, FLAT, SURE, rounded
+
+GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
+SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
+SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
+SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
+SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
+FACTOR = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
+EARLY = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
+CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
+BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
+LOOK_BACK = 5  # passes over which their speed is measured; ...
+MOST_PASSES = 100  # ... where so many more would be needed, steps take over
+SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
+SMALL_ROUNDS = 200  # most steps of the compiled call
+ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
+
+
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Minimise from `start` (zeros if None); see the module's text."""
+    objective = Logistic(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)
+    if task.one_sided_answer() is not None:  # f has no minimiser, its infimum is 0: the bias goes where f is 0
+        start = np.zeros(objective.d)
+        start[-1] = task.y[0] * ZERO_LOSS / task.rows.bias
+    run = _Run(objective, monitor, rule)
+    if objective.small:
+        return _small(objective, monitor, run, start)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    if objective.d <= GRAM_BELOW:
+        if start is None:
+            run.factor = _first_guess(objective, monitor, seed)
+    elif DualPasses.possible(task.rows, task.cost, task.free_bias):
+        passes = LogisticPasses(task.rows, task.y, task.cost, seed, None if start is None else -objective.z)
+        status = run.passes(passes)
+        if status is not None:
+            return Result(objective.w, status, passes.count, monitor.history, passes.alpha())
+    status = run.steps(SURE if start is None else np.inf)
+    return Result(objective.w, status, monitor.iterations, monitor.history)
+
+
+def _small(objective: Logistic, monitor: Monitor, run: _Run, start: np.ndarray | None) -> Result:
+    """All rounds in one compiled call: a small problem is solved sooner than Python could follow it."""
+    w, at_start = (np.zeros(objective.d), SURE) if start is None else (start.copy(), np.inf)
+    most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
+    gap, steepest = monitor.gap or -1.0, run.rule.projected or -1.0
+    records, code = objective.small_newton(w, gap, run.enough, steepest, at_start, SURE, most)
+    status = None
+    for f, bound, norm, active, t in records:
+        status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
+    if SMALL_ENDS[code] is base.PRECISION:
+        status = rounded(*records[-1][:2])
+    else:
+        status = SMALL_ENDS[code] or status or base.ITERATIONS
+    return Result(w, status, monitor.iterations, monitor.history)
+
+
+def _first_guess(objective: Logistic, monitor: Monitor, seed: int) -> Factored | None:
+    """Move to the minimiser over a random subset of the rows; returns its H, factorised.  None: no subset pays."""
+    group = min(SAMPLE_GROUP, objective.n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d))
+    if group < 3:
+        return None
+    subset = objective.sample(group, seed)
+    if subset.free_bias and abs(float(np.sum(subset.y))) == subset.n:  # one class alone has no minimiser
+        return None
+    subset.move(np.zeros(objective.d))
+    run = _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule())
+    run.steps()
+    objective.move(subset.w)
+    return run.factor
+
+
+class _Run:
+    """One run on an objective: its steps and passes share what ends them.
+
+    factor: of an earlier H; products: how many CG has needed since it was formed; worth: how many it is worth.
+    """
+
+    def __init__(self, objective: Logistic, monitor: Monitor, rule: Rule):
+        self.objective, self.monitor, self.rule = objective, monitor, rule
+        self.factor: Factored | None = None
+        o, self.products, self.worth = objective, 0, np.inf
+        if o.d <= GRAM_BELOW:
+            self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1))
+        self.aim = SURE if monitor.gap is None else monitor.gap
+        self.enough = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
+
+    def ended(self, f: float, bound: float, norm: float, sure: float, steepest: Callable[[], float]) -> Status | None:
+        """Whether the rule holds, with a gap of at most `sure`, or the minimum is reached.
+
+        norm: |gradient|; steepest: the dual's largest derivative.
+        """
+        if f - bound <= sure * f:
+            if norm <= self.enough:
+                return base.RULE
+            if self.rule.projected is not None and steepest() <= self.rule.projected:
+                return base.RULE
+        return base.OPTIMAL if norm == 0.0 or f - bound <= EXACT * f else None
+
+    def steps(self, at_start: float = SURE) -> Status:
+        """Truncated Newton steps from the objective's w, where the rule may end them at the gap `at_start`."""
+        o, monitor = self.objective, self.monitor
+        best, best_w = o.value_at_zero(), np.zeros(o.d)
+        previous, sure, flat, cg_steps, t = np.inf, at_start, 0, 0, 0.0
+        while True:
+            f, g = o.gradient()
+            norm, bound = float(np.sqrt(g @ g)), o.bound
+            if f < best:
+                best, best_w[:] = f, o.w
+            status = monitor.step(f, bound, gradient=norm, active=o.active, cg=cg_steps, step=t)
+            if status is None:
+                status = self.ended(f, bound, norm, sure, lambda: o.steepest_dual(g))  # noqa: B023  called at once
+            if status is None:
+                flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+                status = rounded(f, bound) if flat >= 3 else None
+            if status is not None:
+                if f > best and not status.converged:
+                    o.move(best_w)
+                return status
+            previous, sure = f, SURE
+            p, cg_steps = self.direction(f, g, norm)
+            t = o.ray(p)
+            o.advance(t, p)
+
+    def direction(self, f: float, g: np.ndarray, norm: float) -> tuple[np.ndarray, int]:
+        """p with H p = -g, as nearly as the next step can use; and the products spent on it."""
+        o = self.objective
+        if self.products >= (self.worth if self.factor else EARLY * self.worth // 1):
+            self.factor, self.products = Factored(o.hessian()), 0
+            return -self.factor.solve(g), 0
+        diagonal = o.hessian_diagonal() if self.factor is None else np.ones(o.d)
+        inverse = (lambda r: r / diagonal) if self.factor is None else self.factor.solve
+        decrement = float(g @ inverse(g))  # g'H^-1 g: twice what the step will gain
+        goal = (2.0 * self.aim * f) ** 0.5  # |gradient| that certifies the gap to stop at
+        if self.enough > 0.0:
+            goal = min(goal, self.enough)
+        tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5, BEYOND * goal / norm))
+        p, steps, _ = conjugate_gradient(
+            o.hessian_product, g, inverse, tolerance, 10 * o.d, lambda: self.monitor.limit() is not None
+        )
+        self.products += steps
+        return -p, steps
+
+    def passes(self, passes: LogisticPasses) -> Status | None:
+        """Coordinate passes until the rule or the gap holds; None where steps from where they led promise more."""
+        o, monitor = self.objective, self.monitor
+        aim = self.aim
+        gaps: list[float] = []
+        while True:
+            status = monitor.limit(passes.count)
+            if status is not None:  # cut short: early passes overshoot, the best multiple of where they led does not
+                o.move(o.best_multiple(passes.w) * passes.w)
+                passes.t[:] = -o.z
+                self._record(0.0)
+                return status
+            passes.run()
+            gaps.append(passes.gap)
+            dual = passes.dual_value()
+            rate = gaps[-1] / max(gaps[-2], 1e-300) if len(gaps) > 1 else 1.0
+            if passes.gap * min(1.0, rate) <= aim * dual:  # the gap was met on the way: by now it is smaller
+                o.move(passes.w)
+                f, bound, norm, status = self._record(dual)
+                steepest = float(np.abs(passes.t + o.z).max(initial=0.0))
+                status = status or self.ended(f, bound, norm, SURE, lambda: steepest)  # noqa: B023  called at once
+                if status is not None:
+                    return status
+                aim *= 0.3
+            if len(gaps) > LOOK_BACK:
+                fall = _log(gaps[-1 - LOOK_BACK]) - _log(gaps[-1])
+                if fall * MOST_PASSES / LOOK_BACK < _log(gaps[-1]) - _log(aim * dual):
+                    o.move(passes.w)
+                    return None
+
+    def _record(self, dual: float) -> tuple[float, float, float, Status | None]:
+        """Record where the passes are: f, the better of both bounds, |gradient|, and whether that ends the run."""
+        o = self.objective
+        f, g = o.gradient()
+        bound, norm = max(dual, o.bound), float(np.sqrt(g @ g))
+        return f, bound, norm, self.monitor.step(f, bound, gradient=norm, active=o.active, cg=0, step=1.0)
+
+
+def _log(x: float) -> float:
+    """log(x), of a number that rounding may have taken below the smallest one."""
+    return math.log(max(x, 1e-300))
