@@ -46,6 +46,8 @@ _MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solu
 _MFN_PAPER += "JMLR 6 (2005) 341-361: "
 _MFN = _MFN_PAPER + "algorithm L2-SVM-MFN (Appendix A), dual solution of Section 4.7"
 _SQUARED_HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
+_SQUARED_TUBE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)^2"
+_MFN_TUBE = _MFN + ", with two squared hinges a row, one on each side of the tube"
 _HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
 _BIAS = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
 _ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
@@ -128,6 +130,50 @@ SOLVERS: tuple[Solver, ...] = (
         "up to some 1500 features also a certified gap of 1e-6",
         honours=_RUN_OPTIONS,
         paper=_ALM + "Algorithm 1 with p = 1 and a regularised bias",
+    ),
+    Solver(
+        number=11,
+        name="l2svr",
+        word="L2R_L2LOSS_SVR",
+        module="svmtool.solvers.mfn",
+        entry="solve",
+        help="L2-regularized L2-loss support vector regression (primal)",
+        objective=_SQUARED_TUBE,
+        task="regression",
+        loss="squared hinge",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        free_bias=False,
+        eps_default=0.0001,
+        gap_default=None,
+        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e 0.0001); "
+        "up to some 1500 features also a certified gap of 1e-6",
+        honours=(_RUN_OPTIONS | {"-p", "-R", "-C"}) - {"--stratified"},
+        paper=_MFN_TUBE,
+    ),
+    Solver(
+        number=12,
+        name="l2svr-dual",
+        word="L2R_L2LOSS_SVR_DUAL",
+        module="svmtool.solvers.mfn",
+        entry="solve",
+        help="L2-regularized L2-loss support vector regression (dual)",
+        objective=_SQUARED_TUBE,
+        task="regression",
+        loss="squared hinge",
+        regulariser="1/2 |w|^2",
+        space="dual",
+        kernel=False,
+        bias=_BIAS,
+        free_bias=False,
+        eps_default=0.1,
+        gap_default=None,
+        stopping="certified relative duality gap (P - D)/P <= 1e-5 times -e, at most 1e-6 (default -e 0.1): "
+        "further than LIBLINEAR's rule for -s 12 goes",
+        honours=(_RUN_OPTIONS | {"-p"}) - {"--stratified"},
+        paper=_MFN_TUBE,
     ),
     Solver(
         number=13,
@@ -289,8 +335,6 @@ PLANNED: dict[int, str] = {
     5: "L1R_L2LOSS_SVC",
     6: "L1R_LR",
     7: "L2R_LR_DUAL",
-    11: "L2R_L2LOSS_SVR",
-    12: "L2R_L2LOSS_SVR_DUAL",
     21: "ONECLASS_SVM",
 }
 

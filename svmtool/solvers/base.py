@@ -94,7 +94,7 @@ class Rule:
     gradient: stop when |grad f(w)| <= gradient * |grad f(0)| (numbers 0, 2, 11);
     projected: stop when the dual's projected gradients lie within this of each other and of zero (numbers 1, 3);
     gap: stop at this certified gap, beyond LIBLINEAR's rule, whose sums over its own pass nothing here
-    corresponds to (number 13).
+    corresponds to (numbers 12, 13).
     At most one is given; with none the solver goes to its exact end.
     """
 

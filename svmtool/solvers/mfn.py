@@ -43,7 +43,7 @@ ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    objective = SquaredHinge(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)
+    objective = SquaredHinge(task.rows, task.y, task.cost, task.free_bias, task.one_of_several, task.target)
     at_start = SURE if start is None else np.inf
     if objective.small:
         return _small(objective, monitor, rule, start, seed, at_start)
@@ -83,7 +83,7 @@ def _small(
         objective.sample(SAMPLE_GROUP, seed).small_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
     most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
-    gap = -1.0 if monitor.gap is None else monitor.gap
+    gap = rule.gap if monitor.gap is None else monitor.gap
     records, code = objective.small_newton(w, gap, enough, at_start, SURE, most)
     status = None
     for f, bound, norm, active, t in records:
@@ -91,7 +91,8 @@ def _small(
     if SMALL_ENDS[code] is base.PRECISION:
         status = rounded(*records[-1][:2])
     else:
-        status = SMALL_ENDS[code] or status or base.ITERATIONS
+        end = base.RULE if code == 2 and monitor.gap is None else SMALL_ENDS[code]
+        status = end or status or base.ITERATIONS
     return Result(w, status, monitor.iterations, monitor.history)
 
 
@@ -117,7 +118,7 @@ def _passes_from(objective: SquaredHinge, seed: int) -> DualPasses:
     """Coordinate passes from the dual point that belongs to the objective's w."""
     alpha = objective.dual_point() if np.any(objective.w) else None
     upper = np.full(objective.n, np.inf)
-    return DualPasses(objective.rows, objective.y, 0.5 / objective.cost, upper, seed, alpha)
+    return DualPasses(objective.rows, objective.y, 0.5 / objective.cost, upper, seed, alpha, objective.target)
 
 
 def _sampling_pays(objective: SquaredHinge) -> bool:
