@@ -60,6 +60,15 @@ class SquaredHinge(Objective):
         # -g = sum alpha_i y_i x_i for alpha_i = 2 C_i max(0, target_i - z_i)
         return dual_bound(self._total, float(g @ g), loss)
 
+    def _free_bound(self) -> float:
+        u = self._balanced_slopes()
+        if u is None:
+            return 0.0
+        g = self.rows.transpose_product(u)
+        g[-1] = 0.0
+        total, loss = -float((self.target * self.y) @ u), 0.25 * float(np.sum(u * u / self.cost))
+        return dual_bound(total, float(g @ g), loss)
+
     def value_at_zero(self) -> float:
         """f(0)."""
         return float(self.cost @ np.square(np.maximum(self.target, 0.0)))

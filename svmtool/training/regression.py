@@ -5,7 +5,8 @@ Support vector regression costs C_i max(0, |t_i - w.x_i| - eps)^p, which is a hi
     max(0, (t_i - eps) - w.x_i)^p  +  max(0, (-t_i - eps) + w.x_i)^p
 
 so each row stands twice, with signs +1 and -1 and targets t_i - eps and -t_i - eps.  The dual point of a row is
-beta_i = alpha_i - alpha'_i, as in LIBLINEAR (p = 1: between -C_i and C_i); no sum of the two is better than one of them alone.
+beta_i = alpha_i - alpha'_i, as in LIBLINEAR (p = 1: between -C_i and C_i); no sum of the two is better than one
+of them alone.
 """
 
 from __future__ import annotations
