@@ -278,6 +278,30 @@ def test_dcd_pass(n, d, loss, bias):
     assert shrunk or n != 12, "no row was shrunk away: the problem tests too little"
 
 
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_dcd_pass_over_a_tube(power):
+    """Against one that visits both sides of each row: a side is passed over where the other one is positive."""
+    p = reference.random_problem(5, 12, 5, C=2.0)
+    task = tube_of(p, CsrRows(*csr_of(p.X), 5), power)
+    diagonal, upper = (np.zeros(24), task.cost) if power == 1.0 else (0.5 / task.cost, np.full(24, np.inf))
+    passes = DualPasses(task.rows, task.y, diagonal, upper, 3, target=task.target)
+    A, last = np.vstack([p.X, p.X]), 0.0
+    for k in range(400):
+        passes.run()
+        assert int(passes.state[2]) <= 12 + int(np.count_nonzero(passes.alpha == 0.0)) if k else True
+        assert not np.any((passes.alpha[:12] > 0.0) & (passes.alpha[12:] > 0.0))
+        close(passes.w, A.T @ (passes.alpha * task.y))
+        assert passes.dual_value() >= last - 1e-12
+        last = passes.dual_value()
+        if passes.spread < 1e-9:
+            if passes.complete:
+                break
+            passes.restore()
+    gradient = task.y * (A @ passes.w) - task.target + diagonal * passes.alpha
+    low, high = passes.alpha == 0.0, passes.alpha >= upper
+    assert np.max(np.where(low, -gradient, np.where(high, gradient, np.abs(gradient)))) <= 1e-8
+
+
 def tube_of(p, rows: CsrRows, power: float) -> Task:
     """A regression on the rows of a problem of two classes."""
     t = 3.0 * p.y + p.X[:, 0]

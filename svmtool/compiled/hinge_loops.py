@@ -8,7 +8,8 @@ def state_of_rows(z, target, cost, y, u, c, change, counts, lo, hi):
     """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i max(0, target_i - z_i)^2.
 
     u_i = d loss_i / d(x_i.w) = -alpha_i y_i with alpha_i = 2 C_i max(0, target_i - z_i);
-    c_i = 2 C_i on active rows, else 0;  change_i = new c_i - old c_i.  counts = rows whose activity changed, active rows, sum_i target_i alpha_i.
+    c_i = 2 C_i on active rows, else 0;  change_i = new c_i - old c_i.
+    counts = rows whose activity changed, active rows, sum_i target_i alpha_i.
     """
     loss = 0.0
     changed = 0.0

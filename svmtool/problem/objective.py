@@ -25,7 +25,6 @@ import numpy as np
 from svmtool.compiled import hinge_loops as loops
 from svmtool.problem.rows import Rows
 
-
 BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
 

@@ -40,9 +40,9 @@ class Task:
         return Task(rows, y, cost, self.free_bias, target, *more)
 
     def one_sided_answer(self) -> np.ndarray | None:
-        """Where a free bias alone meets every target (rows of one sign do), the answer: no weights, that bias.  Else None.
+        """Where a free bias alone meets every target, the answer: no weights, that bias.  Else None.
 
-        f is 0 there, and nothing can be said relative to it.
+        Rows of one sign have one.  f is 0 there, and nothing can be said relative to it.
         """
         if not self.free_bias or self.rows.n == 0:
             return None
