@@ -5,6 +5,7 @@ Linear SVMs, Journal of Machine Learning Research 6 (2005) 341-361.  Algorithm o
 Notation   paper: beta   lambda   I(beta)       delta   y_i(beta)      code: w   1 / (2 C)   active rows   t   x_i.w
 Differs from the paper in:
  1. C in place of lambda, one C_i for each row, R = I or with 0 for a free bias: LIBLINEAR's objective.
+    A target of each row may stand in place of 1; two such rows make the tube of a regression.
  2. Where d is small the least squares problem on the active rows is solved by a factorised Gram matrix,
     updated by the rows that changed (Section 4.3 prefers CGLS: its rows were sparse and d large);
     where rows are long, brief CG steps (CG_BRIEF in newton.py) come before the first such matrix.
