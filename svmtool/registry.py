@@ -47,6 +47,8 @@ _MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solu
 _MFN_PAPER += "JMLR 6 (2005) 341-361: "
 _MFN = _MFN_PAPER + "algorithm L2-SVM-MFN (Appendix A), dual solution of Section 4.7"
 _SQUARED_HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
+_SQUARED_TUBE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)^2"
+_MFN_TUBE = _MFN + ", with two squared hinges a row, one on each side of the tube"
 _HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
 _LOGISTIC = "min over w of  1/2 |w|^2 + sum_i C_i log(1 + exp(-y_i w.x_i))"
 _LOGISTIC_PAPER = "Lin, Weng and Keerthi, Trust Region Newton Method for Large-Scale Logistic Regression, "
@@ -177,6 +179,50 @@ SOLVERS: tuple[Solver, ...] = (
         "and a certified gap of 1e-6",
         honours=_RUN_OPTIONS,
         paper=_LOGISTIC_PAPER,
+    ),
+    Solver(
+        number=11,
+        name="l2svr",
+        word="L2R_L2LOSS_SVR",
+        module="svmtool.solvers.mfn",
+        entry="solve",
+        help="L2-regularized L2-loss support vector regression (primal)",
+        objective=_SQUARED_TUBE,
+        task="regression",
+        loss="squared hinge",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        free_bias=False,
+        eps_default=0.0001,
+        gap_default=None,
+        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e 0.0001); "
+        "up to some 1500 features also a certified gap of 1e-6",
+        honours=(_RUN_OPTIONS | {"-p", "-R", "-C"}) - {"--stratified"},
+        paper=_MFN_TUBE,
+    ),
+    Solver(
+        number=12,
+        name="l2svr-dual",
+        word="L2R_L2LOSS_SVR_DUAL",
+        module="svmtool.solvers.mfn",
+        entry="solve",
+        help="L2-regularized L2-loss support vector regression (dual)",
+        objective=_SQUARED_TUBE,
+        task="regression",
+        loss="squared hinge",
+        regulariser="1/2 |w|^2",
+        space="dual",
+        kernel=False,
+        bias=_BIAS,
+        free_bias=False,
+        eps_default=0.1,
+        gap_default=None,
+        stopping="certified relative duality gap (P - D)/P <= 1e-5 times -e, at most 1e-6 (default -e 0.1): "
+        "further than LIBLINEAR's rule for -s 12 goes",
+        honours=(_RUN_OPTIONS | {"-p"}) - {"--stratified"},
+        paper=_MFN_TUBE,
     ),
     Solver(
         number=13,
@@ -360,8 +406,6 @@ PLANNED: dict[int, str] = {
     4: "MCSVM_CS",
     5: "L1R_L2LOSS_SVC",
     6: "L1R_LR",
-    11: "L2R_L2LOSS_SVR",
-    12: "L2R_L2LOSS_SVR_DUAL",
 }
 
 _BY_KEY: dict[int | str, Solver] = {key: row for row in SOLVERS for key in (row.number, row.name)}

@@ -84,7 +84,7 @@ def check_after_reading(settings: Settings) -> None:
         raise SvmtoolError("ERROR: eps <= 0")
     if s.C <= 0:
         raise SvmtoolError("ERROR: C <= 0")
-    if s.p < 0 and number in (11, 13):  # with 13 LIBLINEAR goes on, to weights that minimise nothing
+    if s.p < 0 and number in (11, 12, 13):  # with 12 and 13 LIBLINEAR goes on, to weights that minimise nothing
         raise SvmtoolError("ERROR: p < 0")
     if s.bias >= 0 and number == 21:
         raise SvmtoolError("ERROR: prob->bias >=0, but this is ignored in ONECLASS_SVM")

@@ -56,6 +56,8 @@ LOOSE = {
     # At one C the loosely stopped reference has one of 270 rows on the other side of the plane than the
     # optimum has (its own run with -e 1e-12 prints what we print): 0.37 of 82.96 percent.
     "C_s2_heart": 0.37 / 83.9,
+    # The loosely stopped reference prints a dual value 0.8% from the optimum (its own run with -e 1e-9 prints ours).
+    "stdout_s12_heart": 1e-3,
 }
 
 
@@ -180,6 +182,7 @@ def check_solver_text(case: dict, text: str) -> None:
         if "WARNING" not in case["stdout"]:
             tolerance = 10 * max(tolerance_of(case), 1e-4)
             assert float(found[-1]) == pytest.approx(float(wanted[-1]), rel=tolerance)
+            assert float(found[-1]) <= float(wanted[-1]) + 1e-4 * abs(float(wanted[-1])), "all of them are minimised"
         support = r"nSV = \d+\n" if "nSV" in case["stdout"] else "$"
         assert re.search(r"\noptimization finished, #iter = \d+\nObjective value = \S+\n" + support, text), text
         rho, theirs = (

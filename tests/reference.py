@@ -79,17 +79,17 @@ def xorshift(state: int) -> int:
     return state ^ ((state << 17) & mask)
 
 
-def hinge2_state(z, cost, y, c):
-    """loss, u, new c, change of c, and (changed rows, active rows, sum of alpha)."""
-    slack = np.maximum(1.0 - z, 0.0)
+def hinge2_state(z, target, cost, y, c):
+    """loss, u, new c, change of c, and (changed rows, active rows, sum of target alpha)."""
+    slack = np.maximum(target - z, 0.0)
     now = np.where(slack > 0, 2.0 * cost, 0.0)
-    counts = [np.count_nonzero(now != c), np.count_nonzero(now), float(now @ slack)]
+    counts = [np.count_nonzero(now != c), np.count_nonzero(now), float((now * target) @ slack)]
     return float(cost @ slack**2), -now * slack * y, now, now - c, counts
 
 
-def hinge2_ray(z, dz, cost, t):
-    """First and second derivative of sum C max(0, 1 - z - t dz)^2 at t."""
-    slack = np.maximum(1.0 - z - t * dz, 0.0)
+def hinge2_ray(z, dz, target, cost, t):
+    """First and second derivative of sum C max(0, target - z - t dz)^2 at t."""
+    slack = np.maximum(target - z - t * dz, 0.0)
     return -2.0 * float((cost * dz) @ slack), 2.0 * float((cost * dz * dz) @ (slack > 0))
 
 

@@ -27,7 +27,7 @@ from svmtool.problem.one_class import OneClassPasses
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
-from svmtool.solvers.base import GAP, Monitor, Rule
+from svmtool.solvers.base import GAP, OPTIMAL, Monitor, Rule
 
 MODULES = (
     row_loops, hinge_loops, power_loops, logistic_loops, dcd_loops, pair_loops, small_loops, small_alm_loops,
@@ -167,13 +167,14 @@ def test_kernel(n, d):
 def test_hinge_state(n):
     rng = np.random.default_rng(n)
     z, cost, y = rng.normal(1.0, 1.0, n), rng.random(n) * (rng.random(n) < 0.9), rng.choice([-1.0, 1.0], n)
-    z[: n // 4] = 1.0  # on the kink: not active
+    target = rng.normal(size=n)
+    z[: n // 4] = target[: n // 4]  # on the kink: not active
     before = 2.0 * cost * (rng.random(n) < 0.5)
     for lo, hi in halves(n):
         u, c, change, counts = np.zeros(n), before.copy(), np.zeros(n), np.zeros(3)
-        loss = hinge_loops.hinge2_state(z, cost, y, u, c, change, counts, lo, hi)
+        loss = hinge_loops.hinge2_state(z, target, cost, y, u, c, change, counts, lo, hi)
         part = slice(lo, hi)
-        wanted = reference.hinge2_state(z[part], cost[part], y[part], before[part])
+        wanted = reference.hinge2_state(z[part], target[part], cost[part], y[part], before[part])
         for got, right in zip((loss, u[part], c[part], change[part], counts), wanted, strict=True):
             close(got, right)
 
@@ -181,12 +182,12 @@ def test_hinge_state(n):
 @pytest.mark.parametrize("n", [0, 1, 5, 200])
 def test_hinge_ray_and_add_scaled(n):
     rng = np.random.default_rng(n)
-    z, dz, cost = rng.normal(1.0, 1.0, n), rng.normal(size=n), rng.random(n)
+    z, dz, cost, target = rng.normal(1.0, 1.0, n), rng.normal(size=n), rng.random(n), rng.normal(size=n)
     for lo, hi in halves(n):
         for t in (0.0, 0.3, 4.0):
             out = np.full(2, 9.0)
-            hinge_loops.hinge2_ray(z, dz, cost, out, t, lo, hi)
-            close(out, reference.hinge2_ray(z[lo:hi], dz[lo:hi], cost[lo:hi], t))
+            hinge_loops.hinge2_ray(z, dz, target, cost, out, t, lo, hi)
+            close(out, reference.hinge2_ray(*(v[lo:hi] for v in (z, dz, target, cost)), t))
         moved = z.copy()
         hinge_loops.add_scaled(moved, dz, -0.7, lo, hi)
         wanted = z.copy()
@@ -426,14 +427,47 @@ def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C, monkeypatch)
     np.testing.assert_allclose(small.w, minimiser(p), rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_dcd_pass_over_a_tube(power):
+    """Against one that visits both sides of each row: a side is passed over where the other one is positive."""
+    p = reference.random_problem(5, 12, 5, C=2.0)
+    task = tube_of(p, CsrRows(*csr_of(p.X), 5), power)
+    diagonal, upper = (np.zeros(24), task.cost) if power == 1.0 else (0.5 / task.cost, np.full(24, np.inf))
+    passes = DualPasses(task.rows, task.y, diagonal, upper, 3, target=task.target)
+    A, last = np.vstack([p.X, p.X]), 0.0
+    for k in range(400):
+        passes.run()
+        assert int(passes.state[2]) <= 12 + int(np.count_nonzero(passes.alpha == 0.0)) if k else True
+        assert not np.any((passes.alpha[:12] > 0.0) & (passes.alpha[12:] > 0.0))
+        close(passes.w, A.T @ (passes.alpha * task.y))
+        assert passes.dual_value() >= last - 1e-12
+        last = passes.dual_value()
+        if passes.spread < 1e-9:
+            if passes.complete:
+                break
+            passes.restore()
+    gradient = task.y * (A @ passes.w) - task.target + diagonal * passes.alpha
+    low, high = passes.alpha == 0.0, passes.alpha >= upper
+    assert np.max(np.where(low, -gradient, np.where(high, gradient, np.abs(gradient)))) <= 1e-8
+
+
+def tube_of(p, rows: CsrRows, power: float) -> Task:
+    """A regression on the rows of a problem of two classes."""
+    t = 3.0 * p.y + p.X[:, 0]
+    signs, targets = np.repeat((1.0, -1.0), rows.n), np.concatenate((t - 0.1, -t - 0.1))
+    return Task(RepeatedRows(rows, 2), signs, np.tile(p.cost, 2), False, targets, power)
+
+
+@pytest.mark.parametrize("kind", ["hinge", "tube"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
-def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, monkeypatch):
+def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, kind, monkeypatch):
     """small_loops.small_newton(...) against solvers/mfn.py with problem/squared_hinge.py: record by record."""
     from svmtool.problem import squared_hinge
     from svmtool.solvers import mfn
 
     p = reference.random_problem(8, n, d, C)
-    task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost)
+    rows = CsrRows(*csr_of(p.X), d)
+    task = Task(rows, p.y, p.cost) if kind == "hinge" else tube_of(p, rows, 2.0)
 
     def run():
         return mfn.solve(task, Monitor(), Rule(), np.full(d, 0.01))
@@ -443,7 +477,9 @@ def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, monkeypatch):
     monkeypatch.setattr(squared_hinge, "SMALL_FEATURES", -1)
     plain = run()
     same_steps(small, plain)
-    np.testing.assert_allclose(small.w, minimiser(p), rtol=1e-6, atol=1e-8)
+    assert small.status is OPTIMAL
+    if kind == "hinge":
+        np.testing.assert_allclose(small.w, minimiser(p), rtol=1e-6, atol=1e-8)
 
 
 def same_steps(small, plain) -> None:
@@ -465,11 +501,7 @@ def test_small_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind, mo
 
     p = reference.random_problem(8, n, d, C)._replace(loss="hinge")
     rows = CsrRows(*csr_of(p.X), d)
-    task = Task(rows, p.y, p.cost, p=1.0)
-    if kind == "tube":
-        t = 3.0 * p.y + p.X[:, 0]
-        signs, targets = np.repeat((1.0, -1.0), n), np.concatenate((t - 0.1, -t - 0.1))
-        task = Task(RepeatedRows(rows, 2), signs, np.tile(p.cost, 2), False, targets, 1.0)
+    task = Task(rows, p.y, p.cost, p=1.0) if kind == "hinge" else tube_of(p, rows, 1.0)
 
     def run():
         return alm.exact(task, Monitor(gap=1e-9), Rule(), None if start is None else np.full(d, start))

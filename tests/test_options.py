@@ -164,7 +164,7 @@ def test_usage_is_shown(line, sentence, capsys):
         ("-e 0.1 --gap 0.1 d", "-e and --gap both say when to stop"),
         ("-v 3 --solver-log l d", "--solver-log belongs to a run that trains one model: not with -v"),
         ("-C --initial-model m d", "--initial-model belongs to a run that trains one model: not with -C"),
-        ("-s 40 -p 1 d", "solver 40 (mfn) does not honour -p: use -s 13"),
+        ("-s 40 -p 1 d", "solver 40 (mfn) does not honour -p: use -s 11, 12 or 13"),
         ("d --gap 1", "--gap stands after the data file"),
     ],
 )

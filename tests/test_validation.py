@@ -14,7 +14,7 @@ from svmtool.training import folds, validation
 from svmtool.training.pipeline import train
 
 every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
-searching = pytest.mark.parametrize("number", [row.number for row in registry.honouring("-C")])
+searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS if "-C" in row.honours])
 
 
 def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,9 @@
 
 min over 0 <= alpha_i <= U_i of  1/2 |sum_i alpha_i y_i x_i|^2 + 1/2 sum_i D_i alpha_i^2 - sum_i t_i alpha_i
 
-More variables than rows: variable i belongs to row i modulo their number, as in problem/repeated_rows.py.
+More variables than rows: the two sides of a tube, variable i of row i modulo their number (training/regression.py).
+Where one side's is positive the other's stays 0, and its gradient is 2 p + D alpha less the first one's: it is
+passed over, which costs no product, and violates the optimality conditions by no more than the first one does.
 """
 
 import numpy as np
@@ -23,9 +25,9 @@ def visit_rows(
     weight where bias >= 0) = sum alpha_i y_i x_i is kept up to date.  active[:state[0]] are the rows to
     be visited, ascending; those that leave are taken out and state[0] lowered.  `chunk` of them
     that follow each other are visited in turn: neighbours in memory come faster than rows drawn one by
-    one.  chunks is scratch (one entry a chunk), state[1] the random state.  limits[0], limits[1] are the shrinking
-    thresholds on the gradient at the lower and the upper end; limits[2], limits[3] receive the projected gradient's
-    largest and smallest value in this pass,"""
+    one.  chunks is scratch (one entry a chunk), state[1] the random state, state[2] receives the visits.
+    limits[0], limits[1] are the shrinking thresholds on the gradient at the lower and the upper end; limits[2],
+    limits[3] receive the projected gradient's largest and smallest value in this pass."""
     rows = state[0]
     random = state[1]
     largest = -np.inf
@@ -34,6 +36,7 @@ def visit_rows(
     at_bias = np.uint64(len(w) - 1)
     gone = np.uint64(len(y))  # marks a row that leaves
     left = np.uint64(0)
+    passed = np.uint64(0)
     of_data = np.uint64(len(indptr)) - ONE
     n_chunks = (rows + chunk - ONE) // chunk
     for c in range(n_chunks):
@@ -47,6 +50,9 @@ def visit_rows(
         chunks[other] = chunks[c]
         for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
             i = active[s]
+            if of_data < gone and alpha[i + of_data if i < of_data else i - of_data] > 0.0:
+                passed += ONE
+                continue
             row = i if i < of_data else i % of_data
             start = indptr[row]
             stop = indptr[row + ONE]
@@ -93,6 +99,7 @@ def visit_rows(
     limits[3] = smallest
     state[0] = rows - left
     state[1] = random
+    state[2] = rows - passed
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8)", fast=True)

@@ -1,24 +1,25 @@
-"""The squared hinge C_i max(0, 1 - z_i)^2 row by row, z_i = y_i x_i.w the margin."""
+"""The squared hinge C_i max(0, target_i - z_i)^2 row by row, z_i = y_i x_i.w the margin."""
 
 from svmtool.compiled import helper, loop
 
 
 @helper(fast=True)
-def state_of_rows(z, cost, y, u, c, change, counts, lo, hi):
-    """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i max(0, 1 - z_i)^2.
+def state_of_rows(z, target, cost, y, u, c, change, counts, lo, hi):
+    """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i max(0, target_i - z_i)^2.
 
-    u_i = d loss_i / d(x_i.w) = -2 C_i y_i max(0, 1 - z_i);  c_i = 2 C_i on active rows, else 0;
-    change_i = new c_i - old c_i.  counts = rows whose activity changed, active rows, sum_i 2 C_i max(0, 1 - z_i).
+    u_i = d loss_i / d(x_i.w) = -alpha_i y_i with alpha_i = 2 C_i max(0, target_i - z_i);
+    c_i = 2 C_i on active rows, else 0;  change_i = new c_i - old c_i.
+    counts = rows whose activity changed, active rows, sum_i target_i alpha_i.
     """
     loss = 0.0
     changed = 0.0
     active = 0.0
     total = 0.0
     for i in range(lo, hi):
-        slack = max(1.0 - z[i], 0.0)
+        slack = max(target[i] - z[i], 0.0)
         now = 2.0 * cost[i] if slack > 0.0 else 0.0
         alpha = now * slack
-        total += alpha
+        total += target[i] * alpha
         loss += alpha * slack
         u[i] = -alpha * y[i]
         active += 1.0 if now != 0.0 else 0.0
@@ -31,19 +32,19 @@ def state_of_rows(z, cost, y, u, c, change, counts, lo, hi):
     return 0.5 * loss
 
 
-@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8)")
-def hinge2_state(z, cost, y, u, c, change, counts, lo, hi):
+@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8)")
+def hinge2_state(z, target, cost, y, u, c, change, counts, lo, hi):
     """`state_of_rows` of rows lo .. hi-1."""
-    return state_of_rows(z, cost, y, u, c, change, counts, lo, hi)
+    return state_of_rows(z, target, cost, y, u, c, change, counts, lo, hi)
 
 
 @helper(fast=True)
-def slope_of_rows(z, dz, cost, out, at, lo, hi):
-    """out[0], out[1] = slope and curvature at `at` of sum_i C_i max(0, 1 - z_i - at dz_i)^2."""
+def slope_of_rows(z, dz, target, cost, out, at, lo, hi):
+    """out[0], out[1] = slope and curvature at `at` of sum_i C_i max(0, target_i - z_i - at dz_i)^2."""
     slope = 0.0
     curvature = 0.0
     for i in range(lo, hi):
-        slack = 1.0 - z[i] - at * dz[i]
+        slack = target[i] - z[i] - at * dz[i]
         t = 2.0 * cost[i] * dz[i] if slack > 0.0 else 0.0
         slope -= t * slack
         curvature += t * dz[i]
@@ -51,10 +52,10 @@ def slope_of_rows(z, dz, cost, out, at, lo, hi):
     out[1] = curvature
 
 
-@loop("void(f8[], f8[], f8[], f8[], f8, u8, u8)")
-def hinge2_ray(z, dz, cost, out, at, lo, hi):
+@loop("void(f8[], f8[], f8[], f8[], f8[], f8, u8, u8)")
+def hinge2_ray(z, dz, target, cost, out, at, lo, hi):
     """out[0], out[1] = slope and curvature along the ray, over rows lo .. hi-1."""
-    slope_of_rows(z, dz, cost, out, at, lo, hi)
+    slope_of_rows(z, dz, target, cost, out, at, lo, hi)
 
 
 @loop("void(f8[], f8[], f8, u8, u8)", fast=True)

@@ -8,8 +8,8 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.dcd_loops import visit_rows
 from svmtool.compiled.power_loops import slope_of_slacks, state_of_slacks
-from svmtool.compiled.row_loops import ONE, add_outer_products, row_dot
-from svmtool.compiled.small_loops import dot, next_on_ray
+from svmtool.compiled.row_loops import ONE, add_outer_products
+from svmtool.compiled.small_loops import add_rows, dot, margins, next_on_ray
 from svmtool.compiled.solve_loops import cholesky_in_place
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
@@ -33,31 +33,6 @@ def step_along(z, dz, target, cost, beta, out, a, b, sigma):
             break
         t = new
     return t
-
-
-@helper(fast=True)
-def margins(indptr, indices, values, y, w, z):
-    """z_i = y_i x_i.w; the terms are the rows of data, or those twice, one after the other."""
-    rows = np.uint64(len(indptr)) - ONE
-    terms = np.uint64(len(y))
-    for i in range(rows):
-        product = row_dot(indices, values, w, indptr[i], indptr[i + ONE])
-        for k in range(i, terms, rows):
-            z[k] = y[k] * product
-
-
-@helper(fast=True)
-def add_rows(indptr, indices, values, u, g):
-    """g += sum_i u_i x_i, terms as above."""
-    rows = np.uint64(len(indptr)) - ONE
-    terms = np.uint64(len(u))
-    for i in range(rows):
-        weight = 0.0
-        for k in range(i, terms, rows):
-            weight += u[k]
-        if weight != 0.0:
-            for k in range(indptr[i], indptr[i + ONE]):
-                g[indices[k]] += weight * values[k]
 
 
 @helper(fast=True)

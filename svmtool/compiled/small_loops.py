@@ -23,6 +23,31 @@ def dot(a, b):
 
 
 @helper(fast=True)
+def margins(indptr, indices, values, y, w, z):
+    """z_i = y_i x_i.w; the terms are the rows of data, or those twice, one after the other."""
+    rows = np.uint64(len(indptr)) - ONE
+    terms = np.uint64(len(y))
+    for i in range(rows):
+        product = row_dot(indices, values, w, indptr[i], indptr[i + ONE])
+        for k in range(i, terms, rows):
+            z[k] = y[k] * product
+
+
+@helper(fast=True)
+def add_rows(indptr, indices, values, u, g):
+    """g += sum_i u_i x_i, terms as above."""
+    rows = np.uint64(len(indptr)) - ONE
+    terms = np.uint64(len(u))
+    for i in range(rows):
+        weight = 0.0
+        for k in range(i, terms, rows):
+            weight += u[k]
+        if weight != 0.0:
+            for k in range(indptr[i], indptr[i + ONE]):
+                g[indices[k]] += weight * values[k]
+
+
+@helper(fast=True)
 def next_on_ray(t, slope, curvature, bracket):
     """The next guess of a ray's minimiser after t, as Objective.ray finds it; t itself where it is found.
 
@@ -40,14 +65,14 @@ def next_on_ray(t, slope, curvature, bracket):
 
 
 @helper(fast=True)
-def exact_step(z, dz, cost, out, a, b, rows):
+def exact_step(z, dz, target, cost, out, a, b, rows):
     """The minimiser along the ray; out: 2 numbers for slopes, 2 for the bracket."""
     bracket = out[2:]
     bracket[0] = 0.0
     bracket[1] = np.inf
     t = 1.0
     for _ in range(100):
-        slope_of_rows(z, dz, cost, out, t, np.uint64(0), rows)
+        slope_of_rows(z, dz, target, cost, out, t, np.uint64(0), rows)
         new = next_on_ray(t, out[0] + a + t * b, out[1] + b, bracket)
         if new == t:
             break
@@ -55,12 +80,16 @@ def exact_step(z, dz, cost, out, a, b, rows):
     return t
 
 
-@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, i8)", fast=True)
-def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough, at_start, sure, most):
-    """See SquaredHinge.small_newton; history[-FIELDS] receives the number of records."""
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, i8)", fast=True)
+def small_newton(indptr, indices, values, y, target, cost, w, work, history, gap, enough, at_start, sure, most):
+    """See SquaredHinge.small_newton; history[-FIELDS] receives the number of records.
+
+    The n terms are the rows of data, or those twice, one after the other.
+    """
     n = len(y)
     d = len(w)
     rows = np.uint64(n)
+    of_data = np.uint64(len(indptr)) - ONE
     none = np.uint64(0)
     z = work[:n]
     dz = work[n : 2 * n]
@@ -79,8 +108,7 @@ def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough
         gram[j] = 0.0
     for i in range(n):
         c[i] = 0.0
-    for i in range(rows):
-        z[i] = y[i] * row_dot(indices, values, w, indptr[i], indptr[i + ONE])
+    margins(indptr, indices, values, y, w, z)
     previous = np.inf
     exact = False
     flat = 0
@@ -88,20 +116,18 @@ def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough
     code = 0
     records = 0
     while True:
-        loss = state_of_rows(z, cost, y, u, c, change, counts, none, rows)
+        loss = state_of_rows(z, target, cost, y, u, c, change, counts, none, rows)
         for j in range(d):
-            g[j] = w[j]
-        square = 0.0
-        for i in range(rows):
-            if u[i] != 0.0:
-                for k in range(indptr[i], indptr[i + ONE]):
-                    g[indices[k]] += u[i] * values[k]
+            g[j] = 0.0
+        add_rows(indptr, indices, values, u, g)
+        square = dot(g, g)
         for j in range(d):
-            square += (g[j] - w[j]) * (g[j] - w[j])
+            g[j] += w[j]
         f = 0.5 * dot(w, w) + loss
         norm = dot(g, g) ** 0.5
         quadratic = square + 2.0 * loss
-        bound = 0.5 * counts[2] * counts[2] / quadratic if quadratic > 0.0 else 0.0
+        total = max(counts[2], 0.0)
+        bound = 0.5 * total * total / quadratic if quadratic > 0.0 else 0.0
         bound = max(bound, f - 0.5 * norm * norm)
         history[records * 5] = f
         history[records * 5 + 1] = bound
@@ -125,7 +151,9 @@ def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough
         if records > most - 1:
             break
         previous = f
-        add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, rows)
+        for i in range(of_data, rows):
+            change[i - of_data] += change[i]
+        add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
         for j in range(d * d):
             factor[j] = gram[j]
         for j in range(d):
@@ -135,9 +163,8 @@ def small_newton(indptr, indices, values, y, cost, w, work, history, gap, enough
             break
         for j in range(d):
             p[j] = -p[j]
-        for i in range(rows):
-            dz[i] = y[i] * row_dot(indices, values, p, indptr[i], indptr[i + ONE])
-        t = exact_step(z, dz, cost, out, dot(w, p), dot(p, p), rows)
+        margins(indptr, indices, values, y, p, dz)
+        t = exact_step(z, dz, target, cost, out, dot(w, p), dot(p, p), rows)
         for j in range(d):
             w[j] += t * p[j]
         for i in range(rows):

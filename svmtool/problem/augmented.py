@@ -16,6 +16,7 @@ import numpy as np
 
 from svmtool.compiled import power_loops as loops
 from svmtool.compiled.threads import run_blocks
+from svmtool.problem.dual_passes import of_data
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.objective import Objective
@@ -24,7 +25,6 @@ from svmtool.problem.rows import CsrRows, Rows
 SUMS = 8
 POWER_BLOCK = 8192  # rows of a block of work for 1 < p < 2
 REGULAR = 1e-12  # free bias: its curvature where no row has any
-BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
 
 class Augmented(Objective):
@@ -77,23 +77,11 @@ class Augmented(Objective):
         self.primal = self._loss + 0.5 * float(self.w @ self.regular(self.w))
         return smooth
 
-    def gradient(self) -> tuple[float, np.ndarray]:
-        f, g = super().gradient()
-        if self.free_bias:
-            self.bound = self._free_bound()
-        return f, g
-
     def _free_bound(self) -> float:
-        """A lower bound of min f under a free bias: sum_i a_i y_i = 0 by shrinking the heavier side.
-
-        It costs a product, and early on the sides are too far apart for it to be worth one.  A dual point's
-        conjugates fall as it shrinks: those of the slopes as they were are an upper bound.
-        """
-        positive = self.y > 0.0
-        up, down = -float(np.sum(self.u, where=positive)), float(np.sum(self.u, where=~positive))
-        if not min(up, down) > BALANCED * max(up, down):
+        # a dual point's conjugates fall as it shrinks: those of the slopes as they were are an upper bound
+        u = self._balanced_slopes()
+        if u is None:
             return 0.0
-        u = self.u * np.where(positive, min(1.0, down / up), min(1.0, up / down))
         g = self.rows.transpose_product(u)
         g[-1] = 0.0
         self._linear = -float((self.target * self.y) @ u)
@@ -119,7 +107,7 @@ class Augmented(Objective):
     @property
     def rows_side(self) -> bool:
         """Whether `face` can be used: p = 1, sparse rows, a regularised bias or none."""
-        return self.p == 1.0 and isinstance(self.rows, CsrRows) and not self.free_bias
+        return self.p == 1.0 and isinstance(of_data(self.rows), CsrRows) and not self.free_bias
 
     def primal_value(self) -> float:
         self.value()
@@ -138,7 +126,7 @@ class Augmented(Objective):
         Sparse rows and a regularised bias only.
         """
         if self._kernel is None:
-            assert isinstance(self.rows, CsrRows)
+            assert isinstance(of_data(self.rows), CsrRows)
             self._kernel = KernelCache(self.rows)
         used, Q = self._kernel.block(used)
         rest = -self.u

@@ -25,8 +25,8 @@ CHUNK = 16  # neighbouring rows visited together
 
 
 def random_state(n: int, seed: int) -> np.ndarray:
-    """What a pass begins with: the number of rows to visit, and the state of its random numbers."""
-    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63)], np.uint64)
+    """What a pass begins with: the rows to visit, the state of its random numbers, and room for its visits."""
+    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), n], np.uint64)
 
 
 def of_data(rows: Rows) -> Rows:
@@ -90,12 +90,11 @@ class DualPasses:
         Returns about what it cost.
         """
         self.count += 1
-        cost = float(self.state[0]) * self.row_length * VISIT
         self._pass(self.bias, CHUNK)
         largest, smallest = self.limits[2:4].tolist()
         self.limits[0] = largest if largest > 0 else np.inf
         self.limits[1] = smallest if smallest < 0 else -np.inf
-        return cost
+        return float(self.state[2]) * self.row_length * VISIT
 
     def enough(self, spent: float, most: int, expected: float = np.inf) -> bool:
         """Whether passes that cost `spent` in all should give way to Newton steps from the rows' side.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.rows import CsrRows
+from svmtool.problem.rows import Rows
 
 
 class KernelCache:
     """x_i.x_j among the rows asked for so far; only those with new rows are computed.  Memory: f8 (rows seen)^2."""
 
-    def __init__(self, rows: CsrRows):
+    def __init__(self, rows: Rows):
         self.rows = rows
         self.place = np.full(rows.n, -1)  # where a row stands in K
         self.known = np.empty(0, np.int64)

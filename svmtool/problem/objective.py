@@ -25,6 +25,8 @@ import numpy as np
 from svmtool.compiled import hinge_loops as loops
 from svmtool.problem.rows import Rows
 
+BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
+
 
 class Objective(ABC):
     """What the losses share.  rows, labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]).
@@ -68,6 +70,21 @@ class Objective(ABC):
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
 
+    def _free_bound(self) -> float:
+        """A lower bound of min f under a free bias."""
+        return 0.0
+
+    def _balanced_slopes(self) -> np.ndarray | None:
+        """The slopes u made a dual point under a free bias: sum_i u_i = 0 by shrinking the heavier side.
+
+        None where the sides are too far apart for it to be worth a product.
+        """
+        positive = self.y > 0.0
+        up, down = -float(np.sum(self.u, where=positive)), float(np.sum(self.u, where=~positive))
+        if not min(up, down) > BALANCED * max(up, down):
+            return None
+        return self.u * np.where(positive, min(1.0, down / up), min(1.0, up / down))
+
     def regular(self, w: np.ndarray) -> np.ndarray:
         """R w."""
         if not self.free_bias:
@@ -98,7 +115,7 @@ class Objective(ABC):
         """f and its gradient (length d) at w."""
         loss = self._classify()
         g = self.rows.transpose_product(self.u)
-        self.bound = 0.0 if self.free_bias else self._dual_bound(g, loss)
+        self.bound = self._free_bound() if self.free_bias else self._dual_bound(g, loss)
         inner = self.regular(self.w)
         g += inner
         return 0.5 * float(self.w @ inner) + loss, g

@@ -60,6 +60,10 @@ class RepeatedRows(Rows):
         """|x_i|^2 with the bias feature, length n."""
         return np.tile(self.base.square_norms(), self.k)
 
+    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+        """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
+        self.base.fill_kernel(chosen % self.base.n, K, first)
+
     def draw(self, group: int, seed: int) -> np.ndarray:
         """All copies of one random row of data in each `group`, i8."""
         return (draw_rows(self.base.n, group, seed) + self.base.n * np.arange(self.k)[:, None]).ravel()

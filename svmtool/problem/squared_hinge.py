@@ -1,4 +1,7 @@
-"""The squared hinge, LIBLINEAR's -s 1 and 2:  f(w) = 1/2 w'Rw + sum_i C_i max(0, 1 - y_i x_i.w)^2."""
+"""The squared hinge, LIBLINEAR's -s 1 and 2:  f(w) = 1/2 w'Rw + sum_i C_i max(0, target_i - y_i x_i.w)^2.
+
+Targets are 1 there; with two terms a row they make the tube of -s 11 and 12 (training/regression.py).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import numpy as np
 
 from svmtool.compiled import hinge_loops as loops
 from svmtool.compiled import small_loops
+from svmtool.problem.dual_passes import of_data
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import solve_positive
 from svmtool.problem.objective import Objective
@@ -16,26 +20,32 @@ SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
-    """max over s of D(s alpha), for sum alpha = total, |sum alpha y x|^2 = square, sum alpha^2 / 4C = loss."""
-    quadratic = square + 2.0 * loss
+    """max over s of D(s alpha), for sum target alpha = total, |sum alpha y x|^2 = square, sum alpha^2 / 4C = loss."""
+    total, quadratic = max(total, 0.0), square + 2.0 * loss
     return 0.5 * total * total / quadratic if quadratic > 0 else 0.0
 
 
 class SquaredHinge(Objective):
-    """The squared hinge over `rows`; see Objective.  one_of_several: other problems are solved at the same time."""
+    """The squared hinge over `rows`; see Objective.  target: f8[n], None for 1 everywhere.
+
+    one_of_several: other problems are solved at the same time.
+    """
 
     def __init__(
-        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False
-    ):
+        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False,
+        target: np.ndarray | None = None,
+    ):  # fmt: skip
         super().__init__(rows, y, cost, free_bias)
+        self.target = np.ones(self.n) if target is None else target
         self.one_of_several = one_of_several
         self._kernel: KernelCache | None = None
 
     def _prepare(self) -> None:
         super()._prepare()
         self._counts = np.zeros(3)
-        self._state = loops.hinge2_state.bind(self.z, self.cost, self.y, self.u, self.c, self._change, self._counts)
-        self._ray_loop = loops.hinge2_ray.bind(self.z, self.dz, self.cost, self._out)
+        terms = self.z, self.target, self.cost, self.y
+        self._state = loops.hinge2_state.bind(*terms, self.u, self.c, self._change, self._counts)
+        self._ray_loop = loops.hinge2_ray.bind(self.z, self.dz, self.target, self.cost, self._out)
 
     def _classify(self) -> float:
         loss = self._state(0, self.n)
@@ -47,16 +57,25 @@ class SquaredHinge(Objective):
         self._ray_loop(t, 0, self.n)
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        # -g = sum alpha_i y_i x_i for alpha_i = 2 C_i max(0, 1 - z_i)
+        # -g = sum alpha_i y_i x_i for alpha_i = 2 C_i max(0, target_i - z_i)
         return dual_bound(self._total, float(g @ g), loss)
+
+    def _free_bound(self) -> float:
+        u = self._balanced_slopes()
+        if u is None:
+            return 0.0
+        g = self.rows.transpose_product(u)
+        g[-1] = 0.0
+        total, loss = -float((self.target * self.y) @ u), 0.25 * float(np.sum(u * u / self.cost))
+        return dual_bound(total, float(g @ g), loss)
 
     def value_at_zero(self) -> float:
         """f(0)."""
-        return float(np.sum(self.cost))
+        return float(self.cost @ np.square(np.maximum(self.target, 0.0)))
 
     def gradient_at_zero(self) -> float:
-        """|grad f(0)|, by which LIBLINEAR's rule for -s 2 measures."""
-        g = self.rows.transpose_product(-2.0 * self.cost * self.y)
+        """|grad f(0)|, by which LIBLINEAR's rules for -s 2 and 11 measure."""
+        g = self.rows.transpose_product(-2.0 * self.cost * self.y * np.maximum(self.target, 0.0))
         return float(np.sqrt(g @ g))
 
     def active_rows(self) -> np.ndarray:
@@ -64,13 +83,13 @@ class SquaredHinge(Objective):
         return np.flatnonzero(self.c)
 
     def face(self, used: np.ndarray) -> np.ndarray:
-        """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (1 - y_i x_i.w)^2, from the rows' side.
+        """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2, from the rows' side.
 
-        It is w = sum a_i y_i x_i with (Q + D) a = 1, Q_ij = y_i y_j x_i.x_j, D = 1 / (2 C_i): a system of
+        It is w = sum a_i y_i x_i with (Q + D) a = target, Q_ij = y_i y_j x_i.x_j, D = 1 / (2 C_i): a system of
         len(used) unknowns.  Sparse rows and a regularised bias only.
         """
         if self._kernel is None:
-            assert isinstance(self.rows, CsrRows) and not self.free_bias
+            assert isinstance(of_data(self.rows), CsrRows) and not self.free_bias
             self._kernel = KernelCache(self.rows)
         used, Q = self._kernel.block(used)
         y = self.y[used]
@@ -78,17 +97,17 @@ class SquaredHinge(Objective):
         Q *= y[:, None]
         Q.flat[:: len(used) + 1] += 0.5 / self.cost[used]
         a = np.zeros(self.n)
-        a[used] = y * solve_positive(np.ascontiguousarray(Q.T), np.ones(len(used)))
+        a[used] = y * solve_positive(np.ascontiguousarray(Q.T), self.target[used])
         return self.rows.transpose_product(a)
 
     def dual_point(self) -> np.ndarray:
-        """alpha_i = 2 C_i max(0, 1 - z_i), length n: the dual point that belongs to w (paper's Section 4.7)."""
-        return 2.0 * self.cost * np.maximum(1.0 - self.z, 0.0)
+        """alpha_i = 2 C_i max(0, target_i - z_i), length n: the dual point that belongs to w (paper's Section 4.7)."""
+        return 2.0 * self.cost * np.maximum(self.target - self.z, 0.0)
 
     @property
     def small(self) -> bool:
         """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a round than in its calls."""
-        r = self.rows
+        r = of_data(self.rows)
         most = SMALL_SHARE if self.one_of_several else SMALL_WORK
         return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= most and self.n > 0
 
@@ -101,12 +120,13 @@ class SquaredHinge(Objective):
         of rounds, 1 the active rows repeat, 2 gap <= `gap`, 3 |gradient| <= `enough` and gap <= `sure` (at w as
         given: `at_start`), 4 rounding.
         """
-        r, d = self.rows, self.d
+        r, d = of_data(self.rows), self.d
         history = np.empty((most + 1, small_loops.FIELDS))
         work = np.empty(5 * self.n + 2 * d * d + 3 * d + 8)
         code = small_loops.small_newton(
-            r.indptr, r.indices, r.values, self.y, self.cost, w, work, history, gap, enough, at_start, sure, most
-        )
+            r.indptr, r.indices, r.values, self.y, self.target, self.cost, w, work, history,
+            gap, enough, at_start, sure, most,
+        )  # fmt: skip
         rounds = int(history[-1, 0])
         return history[:rounds].tolist(), code
 
@@ -114,4 +134,5 @@ class SquaredHinge(Objective):
         """The same problem on one random row of each `group`, costs raised to make up for the rest."""
         chosen = self.rows.draw(group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
-        return SquaredHinge(self.rows.take(chosen), self.y[chosen], cost, self.free_bias, self.one_of_several)
+        rows, more = self.rows.take(chosen), (self.free_bias, self.one_of_several, self.target[chosen])
+        return SquaredHinge(rows, self.y[chosen], cost, *more)

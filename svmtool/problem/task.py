@@ -41,12 +41,17 @@ class Task:
         return Task(rows, y, cost, self.free_bias, target, *more)
 
     def one_sided_answer(self) -> np.ndarray | None:
-        """With a free bias and rows of one sign, the answer: no weights, and a bias beyond every target.  Else None.
+        """Where a free bias alone meets every target, the answer: no weights, that bias.  Else None.
 
-        f is 0 there, and nothing can be said relative to it.
+        Rows of one sign have one.  f is 0 there, and nothing can be said relative to it.
         """
-        if not self.free_bias or self.rows.n == 0 or np.any(self.y != self.y[0]):
+        if not self.free_bias or self.rows.n == 0:
+            return None
+        ends = self.y if self.target is None else self.y * self.target  # y = 1: the least bias; y = -1: the largest
+        low = float(np.max(ends, where=self.y > 0.0, initial=-np.inf))
+        high = float(np.min(ends, where=self.y < 0.0, initial=np.inf))
+        if low > high:
             return None
         w = np.zeros(self.rows.d)
-        w[-1] = self.y[0] * (1.0 if self.target is None else max(float(self.target.max()), 0.0)) / self.rows.bias
+        w[-1] = min(max(0.0, low), high) / self.rows.bias
         return w

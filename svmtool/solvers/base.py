@@ -99,7 +99,7 @@ class Rule:
     projected: stop when the dual's projected gradients lie within this of each other and of zero (numbers 1, 3), or
     only of each other where the dual variables have a fixed sum (number 21);
     gap: stop at this certified gap, beyond LIBLINEAR's rule, whose sums over its own pass nothing here
-    corresponds to (number 13).
+    corresponds to (numbers 12, 13).
     At most one is given; with none the solver goes to its exact end.
     """
 

@@ -5,6 +5,7 @@ Linear SVMs, Journal of Machine Learning Research 6 (2005) 341-361.  Algorithm o
 Notation   paper: beta   lambda   I(beta)       delta   y_i(beta)      code: w   1 / (2 C)   active rows   t   x_i.w
 Differs from the paper in:
  1. C in place of lambda, one C_i for each row, R = I or with 0 for a free bias: LIBLINEAR's objective.
+    A target of each row may stand in place of 1; two such rows make the tube of a regression.
  2. Where d is small the least squares problem on the active rows is solved by a factorised Gram matrix,
     updated by the rows that changed (Section 4.3 prefers CGLS: its rows were sparse and d large);
     where rows are long, brief CG steps (CG_BRIEF in newton.py) come before the first such matrix.
@@ -43,7 +44,10 @@ ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    objective = SquaredHinge(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)
+    if task.target is not None and (answer := task.one_sided_answer()) is not None:
+        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
+    objective = SquaredHinge(task.rows, task.y, task.cost, task.free_bias, task.one_of_several, task.target)
     at_start = SURE if start is None else np.inf
     if objective.small:
         return _small(objective, monitor, rule, start, seed, at_start)
@@ -83,7 +87,7 @@ def _small(
         objective.sample(SAMPLE_GROUP, seed).small_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
     most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
-    gap = -1.0 if monitor.gap is None else monitor.gap
+    gap = rule.gap if monitor.gap is None else monitor.gap
     records, code = objective.small_newton(w, gap, enough, at_start, SURE, most)
     status = None
     for f, bound, norm, active, t in records:
@@ -91,7 +95,8 @@ def _small(
     if SMALL_ENDS[code] is base.PRECISION:
         status = rounded(*records[-1][:2])
     else:
-        status = SMALL_ENDS[code] or status or base.ITERATIONS
+        end = base.RULE if code == 2 and monitor.gap is None else SMALL_ENDS[code]
+        status = end or status or base.ITERATIONS
     return Result(w, status, monitor.iterations, monitor.history)
 
 
@@ -117,7 +122,7 @@ def _passes_from(objective: SquaredHinge, seed: int) -> DualPasses:
     """Coordinate passes from the dual point that belongs to the objective's w."""
     alpha = objective.dual_point() if np.any(objective.w) else None
     upper = np.full(objective.n, np.inf)
-    return DualPasses(objective.rows, objective.y, 0.5 / objective.cost, upper, seed, alpha)
+    return DualPasses(objective.rows, objective.y, 0.5 / objective.cost, upper, seed, alpha, objective.target)
 
 
 def _sampling_pays(objective: SquaredHinge) -> bool:

@@ -49,6 +49,8 @@ def newton_steps(
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
         if status is None and norm <= enough and (side != "features" or f - bound <= (SURE if k else at_start) * f):
             status = base.RULE
+        if status is None and f - bound <= rule.gap * f:
+            status = base.RULE
         if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
         if status is None:
@@ -93,7 +95,8 @@ def coordinate_passes(
     objective: Objective, passes: DualPasses, monitor: Monitor, rule: Rule, most_passes: int, most_rows: int
 ) -> Status | None:
     """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
-    tolerance = base.SAFETY * rule.projected if rule.projected is not None else 1.0
+    unit = float(np.mean(np.abs(objective.target)))  # gradients of the dual are measured in it
+    tolerance = base.SAFETY * rule.projected if rule.projected is not None else unit
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     spent = 0.0
     for _ in range(most_passes):
@@ -119,7 +122,8 @@ def coordinate_passes(
             f, g = objective.gradient()
             norm = float(np.sqrt(g @ g))
         status = monitor.step(f, passes.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
-        if status is None and (rule.projected is not None or norm <= enough):
+        reached = f - passes.dual_value() <= rule.gap * f
+        if status is None and (rule.projected is not None or norm <= enough or reached):
             status = base.RULE
         if status is not None:
             return status

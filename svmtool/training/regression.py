@@ -1,11 +1,12 @@
 """From rows with numbers as labels to one hinge problem with two rows for each, and back.
 
-Support vector regression costs C_i max(0, |t_i - w.x_i| - eps), which is a hinge on either side of the tube:
+Support vector regression costs C_i max(0, |t_i - w.x_i| - eps)^p, which is a hinge on either side of the tube:
 
-    max(0, (t_i - eps) - w.x_i)  +  max(0, (-t_i - eps) + w.x_i)
+    max(0, (t_i - eps) - w.x_i)^p  +  max(0, (-t_i - eps) + w.x_i)^p
 
 so each row stands twice, with signs +1 and -1 and targets t_i - eps and -t_i - eps.  The dual point of a row is
-beta_i = alpha_i - alpha'_i, between -C_i and C_i, as in LIBLINEAR; no sum of the two is better than one of them alone.
+beta_i = alpha_i - alpha'_i, as in LIBLINEAR (p = 1: between -C_i and C_i); no sum of the two is better than one
+of them alone.
 """
 
 from __future__ import annotations
@@ -35,13 +36,17 @@ class Regression(ProblemSet):
         return max(float(np.abs(labels).max(initial=1.0)), self.settings.p)
 
     def task(self, k: int) -> Task:
-        n, t, eps = self.rows.n, self.targets, self.settings.p
+        n, t, eps, free_bias = self.rows.n, self.targets, self.settings.p, not self.settings.regularize_bias
         cost = np.full(n, self.settings.C) if self.row_weights is None else self.settings.C * self.row_weights
         signs, targets = np.repeat((1.0, -1.0), n), np.concatenate((t - eps, -t - eps))
-        return Task(RepeatedRows(self.rows, 2), signs, np.tile(cost, 2), False, targets, self.loss.power)
+        return Task(RepeatedRows(self.rows, 2), signs, np.tile(cost, 2), free_bias, targets, self.loss.power)
 
     def rule(self, k: int) -> Rule:
-        return Rule() if self.eps is None else Rule(gap=min(max(GAP_AN_EPS * self.eps, LEAST_GAP), MOST_GAP))
+        if self.eps is None:
+            return Rule()
+        if self.solver.space == "primal":
+            return Rule(gradient=self.eps)
+        return Rule(gap=min(max(GAP_AN_EPS * self.eps, LEAST_GAP), MOST_GAP))
 
     def finish(self, result: Result) -> None:
         """alpha becomes beta, one number a row."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from svmtool.training import folds as draws
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.problem_set import problems_of, take
 
-MAX_C = 1024.0
+MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
+P_STEPS = 20
 UNMOVED_ROUNDS = 5  # values of C in a row at which no fold's w moves: the search ends
 UNMOVED = 1e-15
 DEFAULT_FOLDS = 5
@@ -107,40 +109,105 @@ def search_C(table: Table, settings: Settings, row_weights: np.ndarray | None, c
     """-C: double C from a small value; each fold starts from its answer at the last C (beta-seeding, Section 4.1).
 
     Starting value, end and ties are LIBLINEAR's: the smallest of equally good values wins, and the
-    search ends early once no fold's w has moved for five values in a row.
+    search ends early once no fold's w has moved for five values in a row.  Regression: so for each p, the
+    largest first, which wins a tie.
     """
     wanted = settings.folds if settings.folds is not None else DEFAULT_FOLDS
     console.out(f"Doing parameter search with {wanted}-fold cross validation.\n")
     folds = Folds(table, settings, row_weights, console, wanted)
-    C = min(settings.C if settings.C_given else smallest_C(table, settings.bias, settings.row.loss), MAX_C)
-    best_C, best_rate = C, 0.0
+    if settings.row.task == "regression":
+        return _search_p(folds, settings)
+
+    def tell(predictions: np.ndarray) -> tuple[float, str]:
+        rate = folds.rate(predictions)
+        return rate, f"rate={percent(rate)}"
+
+    start = settings.C if settings.C_given else smallest_C(table, settings.bias, settings.row.loss)
+    C, rate = _best_C(folds, settings, start, MAX_C, tell)
+    console.out(f"Best C = {C:g}  CV accuracy = {percent(rate)}%\n")
+    return 0
+
+
+def _search_p(folds: Folds, settings: Settings) -> int:
+    """The search of a regression: p falls by steps of a twentieth of the largest |label|."""
+    labels = folds.table.labels
+    step = float(np.max(np.abs(labels), initial=0.0)) / P_STEPS
+    first = P_STEPS - 1
+    if settings.p_given and 0.0 < settings.p < first * step:
+        first = int(settings.p / step)
+    best, best_p, best_C = -math.inf, settings.p, settings.C
+    for i in range(first, -1, -1):
+        p = i * (step * P_STEPS) / P_STEPS
+
+        def tell(predictions: np.ndarray, p: float = p) -> tuple[float, str]:
+            error = float(np.mean(np.square(predictions - labels)))
+            return -error, f"p={p:7.2f}\tMean squared error={error:g}"
+
+        start = settings.C if settings.C_given else smallest_C_of_tube(folds.table, settings.bias, p)
+        C, score = _best_C(folds, settings._replace(p=p), start, MAX_C_REGRESSION, tell)
+        if score > best:
+            best, best_p, best_C = score, p, C
+    folds.console.out(f"Best C = {best_C:g} Best p = {best_p:g}  CV MSE = {-best:g}\n")
+    return 0
+
+
+def _best_C(
+    folds: Folds, settings: Settings, start: float, most: float, tell: Callable[[np.ndarray], tuple[float, str]]
+) -> tuple[float, float]:
+    """The best C from `start` to `most`, and its score; tell says score (the larger the better) and line."""
+    C = min(start, most)
+    best_C, best = C, -math.inf
     warm: list = [None] * folds.count
     unmoved = 0
-    while C <= MAX_C:
+    while C <= most:
         with Interruptible() as stop:
             predictions, moved = folds.evaluate(settings._replace(C=C), stop, warm)
-        rate = folds.rate(predictions)
+        score, line = tell(predictions)
         unmoved = 1 if moved else unmoved + 1
-        if rate > best_rate:
-            best_C, best_rate = C, rate
-        console.solver(f"log2c={math.log2(C):7.2f}\trate={percent(rate)}\n")
+        if score > best:
+            best_C, best = C, score
+        folds.console.solver(f"log2c={math.log2(C):7.2f}\t{line}\n")
         if unmoved == UNMOVED_ROUNDS:
             break
         C *= 2.0
     else:
-        console.solver("WARNING: maximum C reached.\n")
-    console.out(f"Best C = {best_C:g}  CV accuracy = {percent(best_rate)}%\n")
-    return 0
+        folds.console.solver("WARNING: maximum C reached.\n")
+    return best_C, best
 
 
 def smallest_C(table: Table, bias: float, loss: str) -> float:
     """LIBLINEAR's first C: a power of two below 1 / (2 n max |x_i|^2), for the logistic loss below twice that."""
+    factor = 1.0 if loss == "logistic" else 2.0
+    return _power_of_two_below(1.0 / (factor * len(table) * _largest_square(table, bias)))
+
+
+def smallest_C_of_tube(table: Table, bias: float, p: float) -> float:
+    """LIBLINEAR's first C for -s 11: a power of two below 0.01 sum max(0, |t_i| - p)^2 / (8 (sum |t_i|)^2 max |x_i|^2).
+
+    Infinite where every label lies in the tube.  Labels are divided by the largest: their squares stay numbers.
+    """
+    sizes = np.abs(table.labels)
+    largest = float(np.max(sizes, initial=0.0)) or 1.0
+    loss = float(np.sum(np.square(np.maximum(sizes - p, 0.0) / largest)))
+    if loss == 0.0:
+        return math.inf
+    return _power_of_two_below(0.01 * loss / (8.0 * float(np.sum(sizes / largest)) ** 2 * _largest_square(table, bias)))
+
+
+def _largest_square(table: Table, bias: float) -> float:
+    """max |x_i|^2 with the bias feature; SvmtoolError where every row is empty, or none can be squared."""
     rows = CsrRows(table.indptr, table.indices, table.values, table.n_features, bias)
     largest = float(np.max(rows.square_norms(), initial=0.0))
     if largest <= 0:
         raise SvmtoolError("the search for C needs rows with features: every row of the data is empty; give -c")
-    factor = 1.0 if loss == "logistic" else 2.0
-    return 2.0 ** math.floor(math.log2(1.0 / (factor * len(table) * largest)))
+    if largest == math.inf:
+        raise SvmtoolError("feature values overflow when squared and summed: scale the features (svm-scale)")
+    return largest
+
+
+def _power_of_two_below(x: float) -> float:
+    """As LIBLINEAR computes it, whose quotient of logarithms may miss a power of two itself."""
+    return 2.0 ** math.floor(math.log(max(x, 5e-324)) / math.log(2.0))
 
 
 def percent(share: float) -> str:
