@@ -24,6 +24,9 @@ import numpy as np
 from svmtool.compiled import small_alm_loops
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
+from svmtool.problem.class_hinge import ClassHinge
+from svmtool.problem.class_passes import ClassPasses
+from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.dual_passes import CHUNK, DualPasses, of_data, random_state
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import CsrRows, DenseRows
@@ -84,6 +87,37 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         objective.sigma = SIGMA_WARM / unit
     status = run.multiplier_rounds()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+
+
+def all_classes(
+    task: ClassTask | Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1
+) -> Result:
+    """The same for Crammer and Singer's problem, of which the hinge is the case of two classes (then a Task comes).
+
+    start and the answer's w: the flat W of class_rows.py; the answer's alpha has k numbers a row, f8[n, k].
+    """
+    if isinstance(task, Task):
+        return exact(task, monitor, rule, start, seed)
+    n, k = task.rows.n, task.k
+    if n == 0 or k == 1:  # nothing to tell apart
+        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        return Result(np.zeros(k * task.rows.d), base.OPTIMAL, 1, monitor.history, np.zeros((n, k)))
+    objective = ClassHinge(task)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    objective.sigma = SIGMA_COLD
+    run = _Run(objective, monitor, rule, SIGMA_MOST, False)
+    if start is None:
+        passes = ClassPasses(task, objective.rows, seed)
+        status = run.coordinate_passes(passes)
+        if status is not None:
+            alpha = objective.rows.narrowed(passes.alpha).reshape(n, k)
+            return Result(passes.w, status, passes.count, monitor.history, alpha)
+        objective.move(passes.w)
+        objective.beta[:] = passes.multipliers
+        objective.sigma = SIGMA_WARM
+    status = run.multiplier_rounds()
+    alpha = objective.rows.narrowed(run.best.alpha).reshape(n, k)
+    return Result(run.best.w, status, monitor.iterations, monitor.history, alpha)
 
 
 def _is_small(task: Task) -> bool:
@@ -147,7 +181,9 @@ def _expected(costs: list[float], lefts: list[float], wanted: float) -> float:
 class _Run:
     """One run: coordinate passes, then rounds."""
 
-    def __init__(self, objective: Augmented, monitor: Monitor, rule: Rule, sigma_most: float, by_merit: bool):
+    def __init__(
+        self, objective: Augmented | ClassHinge, monitor: Monitor, rule: Rule, sigma_most: float, by_merit: bool
+    ):  # fmt: skip
         self.objective, self.monitor, self.rule, self.sigma_most = objective, monitor, rule, sigma_most
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
         self.best = Best(objective)

@@ -34,6 +34,7 @@ KINDS = {
     "classification": ("svmtool.training.multiclass", "Problems"),
     "regression": ("svmtool.training.regression", "Regression"),
     "ordinal": ("svmtool.training.ordinal", "Ordinal"),
+    "all classes": ("svmtool.training.crammer_singer", "AllClasses"),
 }
 
 
@@ -157,7 +158,7 @@ class ProblemSet(ABC):
             w = None if start is None else np.ascontiguousarray(start[:, k])
             result = solve(task, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)
             if result.alpha is not None and used is not None:
-                alpha = np.zeros(n)
+                alpha = np.zeros((n, *result.alpha.shape[1:]))
                 alpha[used] = result.alpha
                 result.alpha = alpha
             self.finish(result)
