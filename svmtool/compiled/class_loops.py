@@ -96,6 +96,8 @@ def onto_simplex(v, at, k):
         if kept == count:
             break
         count = kept
+        if count == ONE:
+            break
         theta = (total - 1.0) / np.float64(kept)
     for m in range(at, at + k):
         v[m] = max(v[m] - largest - theta, 0.0)

@@ -32,6 +32,7 @@ class ClassHinge(Objective):
 
     p = 1.0
     rows_side = False
+    ray_share = 0.03
 
     def __init__(self, task: ClassTask):
         self.k, self.number, self.cost_of_rows = task.k, task.number, task.cost

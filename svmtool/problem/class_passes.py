@@ -10,8 +10,13 @@ import numpy as np
 
 from svmtool.compiled import class_loops
 from svmtool.problem.class_rows import ClassRows, ClassTask
-from svmtool.problem.dual_passes import CHUNK, VISIT, random_state
+from svmtool.problem.dual_passes import CHUNK, random_state
 
+# What work costs, in nanoseconds on one core of 2024; only their ratios matter.
+VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class
+STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
+NEWTON_STEPS = 20  # usual
+PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
 SHRINK = 0.2  # a row at a corner leaves where its other gradients lie below by this share of the largest violation
 SHARPER = 0.5  # how much smaller the violation must be the next time that all rows come back
 
@@ -20,6 +25,7 @@ class ClassPasses:
     """Passes from alpha = 0.  `alpha` (`wide` numbers a row) and `w` (flat W) are read off where they are wanted."""
 
     def __init__(self, task: ClassTask, rows: ClassRows, seed: int):
+        self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
         base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
         self.rows, self.count, self.complete = rows, 0, True  # complete: whether the last pass began with all rows
         self._W, self._P = np.zeros(base.d * rows.wide), np.zeros(rows.n)
@@ -62,7 +68,7 @@ class ClassPasses:
         """One pass over the rows not shrunk away; returns about what it cost."""
         self.count += 1
         self.complete = int(self.state[0]) == self.n
-        cost = float(self.state[0]) * self.rows.nnz / max(self.n, 1) * VISIT
+        cost = float(self.state[0]) * (VISIT * self.row_length + PLACE * self.rows.wide)
         self._pass(self.rows.bias, CHUNK, self.rows.k, self.rows.wide)
         spread = self.spread
         self.limits[0] = SHRINK * spread if spread > 0.0 else np.inf
@@ -71,9 +77,14 @@ class ClassPasses:
             self.restore()
         return cost
 
-    def enough(self, spent: float, most: int, expected: float = np.inf) -> bool:
-        """There are no Newton steps from the rows' side that passes could give way to."""
-        return False
+    @property
+    def newton(self) -> float:
+        """About what Newton steps from here to the answer cost."""
+        return NEWTON_STEPS * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
+
+    def enough(self, spent: float, expected: float) -> bool:
+        """Whether passes that cost `spent`, and are expected to cost so much more, should give way to Newton steps."""
+        return spent > PATIENCE * self.newton and expected > self.newton
 
     def restore(self) -> None:
         """Let all rows take part again."""

@@ -35,6 +35,7 @@ class Objective(ABC):
     `_along` (out[0], out[1] = slope and curvature of the sum of losses at z + t dz).
     """
 
+    ray_share = 0.0  # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
     scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
 
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
@@ -157,7 +158,10 @@ class Objective(ABC):
         self.rows.margins(p, self.y, self.dz)
         inner = self.regular(p)
         a, b = float(self.w @ inner), float(p @ inner)
-        low, high, t = 0.0, np.inf, 1.0
+        low, high, t, enough = 0.0, np.inf, 1.0, 0.0
+        if self.ray_share > 0.0:
+            self._along(0.0)
+            enough = self.ray_share * abs(self._out[0] + a)
         for _ in range(100):
             self._along(t)
             slope, curvature = self._out.tolist()
@@ -167,7 +171,7 @@ class Objective(ABC):
                 high = t
             else:
                 low = t
-            if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
+            if not curvature > 0.0 or abs(slope) <= enough or (high < np.inf and high - low <= 1e-15 * high):
                 break
             new = t - slope / curvature
             if not low < new < high:

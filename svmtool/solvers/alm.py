@@ -189,13 +189,14 @@ class _Run:
         self.best = Best(objective)
         self.sure = SURE
 
-    def coordinate_passes(self, passes: DualPasses) -> Status | None:
+    def coordinate_passes(self, passes: DualPasses | ClassPasses) -> Status | None:
         """Passes until the rule or the gap holds; None where Newton steps shall take over."""
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
         wanted = gap if gap >= 0.0 else SURE
         enough = SAFETY * rule.projected if rule.projected is not None else -1.0
         worth = _passes_worth(objective.d, objective.rows.nnz)
+        of_classes = isinstance(passes, ClassPasses)
         spent = visits = looked = 0.0
         at, lefts, costs = 0, [1.0], [0.0]
         for _ in range(MOST_PASSES):
@@ -221,12 +222,18 @@ class _Run:
             costs.append(spent)
             reached = lefts[-1] <= gap
             if settled and not reached and limit is None and objective.d <= GRAM_BELOW and lefts[-1] > SURE:
-                return None  # LIBLINEAR may have been luckier within its rule: Newton steps go on from here
+                # LIBLINEAR may have been luckier within its rule: Newton steps go on from here, or cheap passes do
+                if not of_classes or _expected(costs, lefts, wanted) > passes.newton:
+                    return None
+                continue
             if reached or settled or limit:
                 support = int(np.count_nonzero(passes.alpha))
                 status = monitor.step(objective.primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                 return status or limit or base.RULE
-            if objective.d <= GRAM_BELOW:
+            if of_classes:
+                if objective.d <= GRAM_BELOW and passes.enough(spent, _expected(costs, lefts, wanted)):
+                    return None
+            elif objective.d <= GRAM_BELOW:
                 if passes.count >= PASSES and not _within_reach(lefts, worth - visits, wanted):
                     return None
             elif passes.enough(spent, ROWS_SIDE, _expected(costs, lefts, wanted)):
