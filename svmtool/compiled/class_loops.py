@@ -79,13 +79,13 @@ def onto_simplex(v, at, k):
     """v[at : at + k] becomes the nearest point of the simplex; returns how many of its entries are not zero.
 
     p = max(0, v - theta) with the theta for which it adds up to 1 (Michelot, 1986).  Less their largest, entries from
-    -1 downwards end at zero.
+    -1 downwards end at zero.  It adds up as exactly as the largest entry is small.
     """
     largest = v[at]
     for m in range(at + ONE, at + k):
         largest = max(largest, v[m])
     theta = -1.0
-    count = ZERO
+    count = k + ONE
     while True:
         total = 0.0
         kept = ZERO
@@ -93,10 +93,10 @@ def onto_simplex(v, at, k):
             if v[m] - largest > theta:
                 total += v[m] - largest
                 kept += ONE
-        if kept == count:
+        if kept >= count:  # more only by rounding
             break
         count = kept
-        if count == ONE:
+        if count <= ONE:  # none: these are no numbers
             break
         theta = (total - 1.0) / np.float64(kept)
     for m in range(at, at + k):
@@ -119,9 +119,9 @@ def class_state(S, number, cost, beta, U, share, sums, sigma, k, wide, lo, hi):
         y = at + number[i]
         largest = S[y]
         for m in range(at, at + k):
-            g = S[m] + (0.0 if m == y else 1.0)
-            largest = max(largest, g)
-            U[m] = beta[m] + sigma * g
+            largest = max(largest, S[m] + (0.0 if m == y else 1.0))
+        for m in range(at, at + k):  # less the largest: what may stay above zero is then small enough to be exact
+            U[m] = beta[m] + sigma * (S[m] + (0.0 if m == y else 1.0) - largest)
         count = onto_simplex(U, at, k)
         part = 1.0 / np.float64(count) if count > ONE else 0.0
         value = way = 0.0
@@ -154,9 +154,13 @@ def class_ray(S, dS, number, cost, beta, out, t, sigma, k, wide, lo, hi):
     for i in range(lo, hi):
         at = i * wide
         y = at + number[i]
+        largest = -np.inf
         for m in range(ZERO, k):
             g = S[at + m] + t * dS[at + m] + (0.0 if at + m == y else 1.0)
-            out[TWO + m] = beta[at + m] + sigma * g
+            out[TWO + m] = g
+            largest = max(largest, g)
+        for m in range(ZERO, k):
+            out[TWO + m] = beta[at + m] + sigma * (out[TWO + m] - largest)
         count = onto_simplex(out, TWO, k)
         first = total = squares = 0.0
         for m in range(ZERO, k):

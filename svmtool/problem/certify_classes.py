@@ -15,6 +15,8 @@ from svmtool.problem.certify import Certificate
 from svmtool.problem.rows import Rows
 
 ROUNDING = 1e-12  # a row whose multipliers add up to C_i but for this is full
+
+
 class ClassJudge:
     """Judges weights for one problem: rows, number (i8[n] the class of each row), cost (f8[n], zeros allowed)."""
 
@@ -23,14 +25,16 @@ class ClassJudge:
 
     def certify(self, W: np.ndarray, a: np.ndarray) -> Certificate:
         """Judge W (d x k) by the dual point a (n x k)."""
+        if not a.size:
+            return Certificate(0.0, 0.0, 0.0)
         own = np.arange(len(a)), self.number
         loss = self._gradient(W)
-        primal = 0.5 * float(np.sum(W * W)) + float(self.cost @ (loss.max(axis=1, initial=-np.inf) - loss[own]))
+        primal = 0.5 * float(np.sum(W * W)) + float(self.cost @ (loss.max(axis=1) - loss[own]))
         rest = np.where(self.cost[:, None] > 0.0, np.minimum(a, 0.0), 0.0)
         rest[own] = 0.0
         heavy = -rest.sum(axis=1)
         full = heavy >= self.cost * (1.0 - ROUNDING)
-        rest *= np.where(full, self.cost / np.maximum(heavy, 1e-300), 1.0)[:, None]
+        rest *= np.divide(self.cost, heavy, out=np.ones_like(heavy), where=full & (heavy > 0.0))[:, None]
         rest[own] = -rest.sum(axis=1)
         V = np.stack([self.rows.transpose_product(np.ascontiguousarray(c)) for c in rest.T], axis=1)
         linear, square = float(np.sum(rest[own])), float(np.sum(V * V))
