@@ -150,8 +150,8 @@ SOLVERS: tuple[Solver, ...] = (
         "of zero (LIBLINEAR's rule for -s 4; default 0.1); "
         "up to some 1500 features times classes also a certified gap of 1e-6",
         honours=_RUN_OPTIONS,
-        paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class Linear "
-        "SVMs, KDD 2008, then " + _ALM + "Algorithm 1 with multipliers in the simplex",
+        paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
+        "Linear SVMs, KDD 2008, then " + _ALM + "Algorithm 1 with multipliers in the simplex",
     ),
     Solver(
         number=13,

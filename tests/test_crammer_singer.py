@@ -1,4 +1,4 @@
-"""-s 4: the gap recomputed from the formulas, a general-purpose solver, laws, LIBLINEAR's lines and models, odd input."""
+"""-s 4: the gap by the formulas, a general-purpose solver, laws, LIBLINEAR's lines and models, odd input."""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ Differs from the paper in:
  3. The bias is free (the paper), regularised or absent, as the problem says.
  4. Where the dual allows coordinate passes (hinge, no free bias), a few of them give the first multipliers, and
     they end the run where they certify first.
-Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for its -s 3 besides.
+ 5. Several classes at once (Crammer and Singer): multipliers in the simplex in place of [0, 1], see
+    problem/class_hinge.py; the passes minimise a row's multipliers together (Keerthi et al., KDD 2008).
+Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for its -s 3 or 4 besides.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
 
