@@ -30,7 +30,7 @@ PATHS = {
     "chosen": {},
     "passes": {(ClassPasses, "newton"): np.inf},
     "newton": NEWTON,
-    "products": {**NEWTON, (alm, "GRAM_BELOW"): 0, (alm, "MOST_PASSES"): 1, (alm, "CG_TOLERANCE"): 1e-3},
+    "products": {**NEWTON, (alm, "GRAM_BELOW"): 0, (alm, "MOST_CLASS_PASSES"): 1, (alm, "CG_TOLERANCE"): 1e-3},
 }
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 every_path = pytest.mark.parametrize("path", PATHS)

@@ -49,6 +49,7 @@ ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is a
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word ...
 IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
+MOST_CLASS_PASSES = 100000  # of all classes at once, LIBLINEAR's cap: most of them go over few rows
 MOST_PASSES = 1000  # coordinate passes where d is larger than that ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
 WINDOW = 4  # looks over which the fall of the gap is measured, for it wavers
@@ -114,6 +115,7 @@ def all_classes(
         if status is not None:
             alpha = objective.rows.narrowed(passes.alpha).reshape(n, k)
             return Result(passes.w, status, passes.count, monitor.history, alpha)
+        run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
         objective.move(passes.w)
         objective.beta[:] = passes.multipliers
         objective.sigma = SIGMA_WARM
@@ -201,7 +203,7 @@ class _Run:
         of_classes = isinstance(passes, ClassPasses)
         spent = visits = looked = 0.0
         at, lefts, costs = 0, [1.0], [0.0]
-        for _ in range(MOST_PASSES):
+        for _ in range(MOST_CLASS_PASSES if of_classes else MOST_PASSES):
             visits += passes.share
             spent += passes.run()
             settled = rule.projected is not None and passes.spread <= enough
