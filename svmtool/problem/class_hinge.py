@@ -35,7 +35,7 @@ class ClassHinge(Objective):
     ray_share = 0.03
 
     def __init__(self, task: ClassTask):
-        self.k, self.number, self.cost_of_rows = task.k, task.number, task.cost
+        self.k, self.number = task.k, task.number
         rows = ClassRows(task.rows, task.k)
         super().__init__(rows, np.ones(0), task.cost)
         self.wide, self.base, self.sigma, self.primal = rows.wide, rows.base, 1.0, np.inf
