@@ -26,7 +26,7 @@ class Solver(NamedTuple):
     entry: str  # ... and the function in it: entry(task, monitor, rule, start, seed) -> Result
     help: str  # one line for --help
     objective: str  # the problem, in ASCII mathematics
-    task: str  # classification | regression | ordinal | one-class
+    task: str  # classification | all classes | regression | ordinal | one-class
     loss: str
     regulariser: str
     space: str  # primal | dual: whose variables LIBLINEAR's stopping rule for this number looks at
@@ -41,7 +41,7 @@ class Solver(NamedTuple):
 
 
 OBEYED_BY_ALL = frozenset({"-s", "-c", "-w", "-v", "-q", "--threads", "--strict"})
-OBEYED_BY_TASK = {"classification": frozenset({"--probability"})}  # what the training does, whatever the solver
+OBEYED_BY_TASK = dict.fromkeys(("classification", "all classes"), frozenset({"--probability"}))  # what the training does, whatever the solver
 
 _MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
 _MFN_PAPER += "JMLR 6 (2005) 341-361: "
@@ -157,6 +157,30 @@ SOLVERS: tuple[Solver, ...] = (
         "up to some 1500 features also a certified gap of 1e-6",
         honours=_RUN_OPTIONS,
         paper=_ALM + "Algorithm 1 with p = 1 and a regularised bias",
+    ),
+    Solver(
+        number=4,
+        name="crammer-singer",
+        word="MCSVM_CS",
+        module="svmtool.solvers.alm",
+        entry="all_classes",
+        help="support vector classification by Crammer and Singer, all classes at once",
+        objective="min over w_1 .. w_k of  1/2 sum_m |w_m|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)",
+        task="all classes",
+        loss="hinge",
+        regulariser="1/2 |w|^2",
+        space="dual",
+        kernel=False,
+        bias=_BIAS,
+        free_bias=False,
+        eps_default=0.1,
+        gap_default=None,
+        stopping="the largest difference of two gradients of the dual that a step of one row could lessen is within -e "
+        "of zero (LIBLINEAR's rule for -s 4; default 0.1); "
+        "up to some 1500 features times classes also a certified gap of 1e-6",
+        honours=_RUN_OPTIONS,
+        paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
+        "Linear SVMs, KDD 2008, then " + _ALM + "Algorithm 1 with multipliers in the simplex",
     ),
     Solver(
         number=7,
@@ -403,7 +427,6 @@ SOLVERS: tuple[Solver, ...] = (
 
 # LIBLINEAR's other numbers, which scripts may use: refused by name until a row above serves them.
 PLANNED: dict[int, str] = {
-    4: "MCSVM_CS",
     5: "L1R_L2LOSS_SVC",
     6: "L1R_LR",
 }

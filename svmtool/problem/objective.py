@@ -38,6 +38,7 @@ class Objective(ABC):
     """
 
     ray_precision = 1e-14  # of the t that ray() finds, relative
+    ray_share = 0.0  # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
     scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
 
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
@@ -175,7 +176,10 @@ class Objective(ABC):
         self.rows.margins(p, self.y, self.dz)
         inner = self.regular(p)
         a, b = float(self.w @ inner), float(p @ inner)
-        low, high, t = 0.0, np.inf, 1.0
+        low, high, t, enough = 0.0, np.inf, 1.0, 0.0
+        if self.ray_share > 0.0:
+            self._along(0.0)
+            enough = self.ray_share * abs(self._out[0] + a)
         for _ in range(100):
             self._along(t)
             slope, curvature = self._out.tolist()
@@ -185,7 +189,7 @@ class Objective(ABC):
                 high = t
             else:
                 low = t
-            if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
+            if not curvature > 0.0 or abs(slope) <= enough or (high < np.inf and high - low <= 1e-15 * high):
                 break
             new = t - slope / curvature
             if not low < new < high:

@@ -13,7 +13,9 @@ Differs from the paper in:
  3. The bias is free (the paper), regularised or absent, as the problem says.
  4. Where the dual allows coordinate passes (hinge, no free bias), a few of them give the first multipliers, and
     they end the run where they certify first.
-Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for its -s 3 besides.
+ 5. Several classes at once (Crammer and Singer): multipliers in the simplex in place of [0, 1], see
+    problem/class_hinge.py; the passes minimise a row's multipliers together (Keerthi et al., KDD 2008).
+Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for its -s 3 or 4 besides.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
 
@@ -24,6 +26,9 @@ import numpy as np
 from svmtool.compiled import small_alm_loops
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
+from svmtool.problem.class_hinge import ClassHinge
+from svmtool.problem.class_passes import ClassPasses
+from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.dual_passes import CHUNK, DualPasses, of_data, random_state
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import CsrRows, DenseRows
@@ -44,6 +49,7 @@ ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is a
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word ...
 IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
+MOST_CLASS_PASSES = 100000  # of all classes at once, LIBLINEAR's cap: most of them go over few rows
 MOST_PASSES = 1000  # coordinate passes where d is larger than that ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
 WINDOW = 4  # looks over which the fall of the gap is measured, for it wavers
@@ -84,6 +90,38 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         objective.sigma = SIGMA_WARM / unit
     status = run.multiplier_rounds()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+
+
+def all_classes(
+    task: ClassTask | Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1
+) -> Result:
+    """The same for Crammer and Singer's problem, of which the hinge is the case of two classes (then a Task comes).
+
+    start and the answer's w: the flat W of class_rows.py; the answer's alpha has k numbers a row, f8[n, k].
+    """
+    if isinstance(task, Task):
+        return exact(task, monitor, rule, start, seed)
+    n, k = task.rows.n, task.k
+    if n == 0 or k == 1:  # nothing to tell apart
+        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        return Result(np.zeros(k * task.rows.d), base.OPTIMAL, 1, monitor.history, np.zeros((n, k)))
+    objective = ClassHinge(task)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    objective.sigma = SIGMA_COLD
+    run = _Run(objective, monitor, rule, SIGMA_MOST, False)
+    if start is None:
+        passes = ClassPasses(task, objective.rows, seed)
+        status = run.coordinate_passes(passes)
+        if status is not None:
+            alpha = objective.rows.narrowed(passes.alpha).reshape(n, k)
+            return Result(passes.w, status, passes.count, monitor.history, alpha)
+        run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
+        objective.move(passes.w)
+        objective.beta[:] = passes.multipliers
+        objective.sigma = SIGMA_WARM
+    status = run.multiplier_rounds()
+    alpha = objective.rows.narrowed(run.best.alpha).reshape(n, k)
+    return Result(run.best.w, status, monitor.iterations, monitor.history, alpha)
 
 
 def _is_small(task: Task) -> bool:
@@ -147,22 +185,25 @@ def _expected(costs: list[float], lefts: list[float], wanted: float) -> float:
 class _Run:
     """One run: coordinate passes, then rounds."""
 
-    def __init__(self, objective: Augmented, monitor: Monitor, rule: Rule, sigma_most: float, by_merit: bool):
+    def __init__(
+        self, objective: Augmented | ClassHinge, monitor: Monitor, rule: Rule, sigma_most: float, by_merit: bool
+    ):  # fmt: skip
         self.objective, self.monitor, self.rule, self.sigma_most = objective, monitor, rule, sigma_most
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
         self.best = Best(objective)
         self.sure = SURE
 
-    def coordinate_passes(self, passes: DualPasses) -> Status | None:
+    def coordinate_passes(self, passes: DualPasses | ClassPasses) -> Status | None:
         """Passes until the rule or the gap holds; None where Newton steps shall take over."""
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
         wanted = gap if gap >= 0.0 else SURE
         enough = SAFETY * rule.projected if rule.projected is not None else -1.0
         worth = _passes_worth(objective.d, objective.rows.nnz)
+        of_classes = isinstance(passes, ClassPasses)
         spent = visits = looked = 0.0
         at, lefts, costs = 0, [1.0], [0.0]
-        for _ in range(MOST_PASSES):
+        for _ in range(MOST_CLASS_PASSES if of_classes else MOST_PASSES):
             visits += passes.share
             spent += passes.run()
             settled = rule.projected is not None and passes.spread <= enough
@@ -185,12 +226,18 @@ class _Run:
             costs.append(spent)
             reached = lefts[-1] <= gap
             if settled and not reached and limit is None and objective.d <= GRAM_BELOW and lefts[-1] > SURE:
-                return None  # LIBLINEAR may have been luckier within its rule: Newton steps go on from here
+                # LIBLINEAR may have been luckier within its rule: Newton steps go on from here, or cheap passes do
+                if not of_classes or _expected(costs, lefts, wanted) > passes.newton:
+                    return None
+                continue
             if reached or settled or limit:
                 support = int(np.count_nonzero(passes.alpha))
                 status = monitor.step(objective.primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                 return status or limit or base.RULE
-            if objective.d <= GRAM_BELOW:
+            if of_classes:
+                if objective.d <= GRAM_BELOW and passes.enough(spent, _expected(costs, lefts, wanted)):
+                    return None
+            elif objective.d <= GRAM_BELOW:
                 if passes.count >= PASSES and not _within_reach(lefts, worth - visits, wanted):
                     return None
             elif passes.enough(spent, ROWS_SIDE, _expected(costs, lefts, wanted)):

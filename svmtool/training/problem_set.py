@@ -35,6 +35,7 @@ KINDS = {
     "regression": ("svmtool.training.regression", "Regression"),
     "ordinal": ("svmtool.training.ordinal", "Ordinal"),
     "one-class": ("svmtool.training.one_class", "OneClass"),
+    "all classes": ("svmtool.training.crammer_singer", "AllClasses"),
 }
 
 
@@ -158,7 +159,7 @@ class ProblemSet(ABC):
             w = None if start is None else np.ascontiguousarray(start[:, k])
             result = solve(task, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)
             if result.alpha is not None and used is not None:
-                alpha = np.zeros(n)
+                alpha = np.zeros((n, *result.alpha.shape[1:]))
                 alpha[used] = result.alpha
                 result.alpha = alpha
             self.finish(result)

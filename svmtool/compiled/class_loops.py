@@ -1,0 +1,282 @@
+"""Rows with a number for each of k classes: products with a matrix of weights, and the Crammer-Singer loss.
+
+Whatever has k numbers a row, or a feature, holds them side by side in `wide` places, k rounded up to a multiple of
+four: the classes are then gone through four at a time, which the processor does at once.  The last row of weights is
+the bias's where bias >= 0.
+"""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+ZERO = np.uint64(0)
+
+
+@helper(fast=True)
+def scores_of_row(indices, values, W, out, at, start, stop, bias, wide):
+    """out[at : at + wide] = W'x of one row."""
+    last = np.uint64(len(W)) - wide
+    for m in range(ZERO, wide, FOUR):
+        s0 = s1 = s2 = s3 = 0.0
+        if bias >= 0.0:
+            j = last + m
+            s0, s1, s2, s3 = bias * W[j], bias * W[j + ONE], bias * W[j + TWO], bias * W[j + THREE]
+        for e in range(start, stop):
+            v = values[e]
+            j = np.uint64(indices[e]) * wide + m
+            s0 += v * W[j]
+            s1 += v * W[j + ONE]
+            s2 += v * W[j + TWO]
+            s3 += v * W[j + THREE]
+        j = at + m
+        out[j] = s0
+        out[j + ONE] = s1
+        out[j + TWO] = s2
+        out[j + THREE] = s3
+
+
+@helper(fast=True)
+def add_row(indices, values, W, u, at, start, stop, bias, wide):
+    """W += x u' for one row x and u[at : at + wide]."""
+    last = np.uint64(len(W)) - wide
+    for m in range(ZERO, wide, FOUR):
+        j = at + m
+        u0, u1, u2, u3 = u[j], u[j + ONE], u[j + TWO], u[j + THREE]
+        if u0 == 0.0 and u1 == 0.0 and u2 == 0.0 and u3 == 0.0:
+            continue
+        if bias >= 0.0:
+            j = last + m
+            W[j] += bias * u0
+            W[j + ONE] += bias * u1
+            W[j + TWO] += bias * u2
+            W[j + THREE] += bias * u3
+        for e in range(start, stop):
+            v = values[e]
+            j = np.uint64(indices[e]) * wide + m
+            W[j] += v * u0
+            W[j + ONE] += v * u1
+            W[j + TWO] += v * u2
+            W[j + THREE] += v * u3
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8, u8, u8, u8)", fast=True)
+def class_scores(indptr, indices, values, W, S, bias, wide, lo, hi):
+    """S_i = W'x_i for rows lo .. hi-1."""
+    for i in range(lo, hi):
+        scores_of_row(indices, values, W, S, i * wide, indptr[i], indptr[i + ONE], bias, wide)
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8, u8, u8, u8)", fast=True)
+def class_transpose_product(indptr, indices, values, U, G, bias, wide, lo, hi):
+    """G += sum_i x_i U_i' over rows lo .. hi-1."""
+    for i in range(lo, hi):
+        add_row(indices, values, G, U, i * wide, indptr[i], indptr[i + ONE], bias, wide)
+
+
+@helper(fast=True)
+def onto_simplex(v, at, k):
+    """v[at : at + k] becomes the nearest point of the simplex; returns how many of its entries are not zero.
+
+    p = max(0, v - theta) with the theta for which it adds up to 1 (Michelot, 1986).  Less their largest, entries from
+    -1 downwards end at zero.  It adds up as exactly as the largest entry is small.
+    """
+    largest = v[at]
+    for m in range(at + ONE, at + k):
+        largest = max(largest, v[m])
+    theta = -1.0
+    count = k + ONE
+    while True:
+        total = 0.0
+        kept = ZERO
+        for m in range(at, at + k):
+            if v[m] - largest > theta:
+                total += v[m] - largest
+                kept += ONE
+        if kept >= count:  # more only by rounding
+            break
+        count = kept
+        if count <= ONE:  # none: these are no numbers
+            break
+        theta = (total - 1.0) / np.float64(kept)
+    for m in range(at, at + k):
+        v[m] = max(v[m] - largest - theta, 0.0)
+    return count
+
+
+@loop("void(f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8, u8, u8)", fast=True)
+def class_state(S, number, cost, beta, U, share, sums, sigma, k, wide, lo, hi):
+    """The smoothed loss of rows lo .. hi-1 at scores S.
+
+    g_m = S_m + [m != y];  p = the point of the simplex nearest to beta + sigma g;  U = C (p - e_y), the slopes;
+    share_m = 1 / |F| on the face F = {m: p_m > 0} that p lies on, if it is no corner, else 0.
+    sums = sum C (p.g - S_y - |p - beta|^2 / (2 sigma)), sum C (max g - S_y), sum C (1 - p_y), sum C |p - beta|^2,
+    non-zeros of U, rows whose face changed, rows not at a corner.
+    """
+    smooth = loss = linear = moved = support = changed = active = 0.0
+    for i in range(lo, hi):
+        at = i * wide
+        y = at + number[i]
+        largest = S[y]
+        for m in range(at, at + k):
+            largest = max(largest, S[m] + (0.0 if m == y else 1.0))
+        for m in range(at, at + k):  # less the largest: what may stay above zero is then small enough to be exact
+            U[m] = beta[m] + sigma * (S[m] + (0.0 if m == y else 1.0) - largest)
+        count = onto_simplex(U, at, k)
+        part = 1.0 / np.float64(count) if count > ONE else 0.0
+        value = way = 0.0
+        other = False
+        for m in range(at, at + k):
+            p = U[m]
+            g = S[m] + (0.0 if m == y else 1.0)
+            value += p * (g - S[y])
+            way += (p - beta[m]) * (p - beta[m])
+            now = part if p > 0.0 else 0.0
+            other |= now != share[m]
+            share[m] = now
+            u = p - (1.0 if m == y else 0.0)
+            support += 1.0 if u != 0.0 else 0.0
+            U[m] = cost[i] * u
+        linear -= U[y]
+        smooth += cost[i] * (value - 0.5 * way / sigma)
+        loss += cost[i] * (largest - S[y])
+        moved += cost[i] * way
+        changed += 1.0 if other else 0.0
+        active += 1.0 if count > ONE else 0.0
+    sums[0], sums[1], sums[2], sums[3] = smooth, loss, linear, moved
+    sums[4], sums[5], sums[6] = support, changed, active
+
+
+@loop("void(f8[], f8[], u8[], f8[], f8[], f8[], f8, f8, u8, u8, u8, u8)", fast=True)
+def class_ray(S, dS, number, cost, beta, out, t, sigma, k, wide, lo, hi):
+    """out[0], out[1] = slope and curvature of the smoothed loss along S + t dS; out[2 : 2 + k] is scratch."""
+    slope = curvature = 0.0
+    for i in range(lo, hi):
+        at = i * wide
+        y = at + number[i]
+        largest = -np.inf
+        for m in range(ZERO, k):
+            g = S[at + m] + t * dS[at + m] + (0.0 if at + m == y else 1.0)
+            out[TWO + m] = g
+            largest = max(largest, g)
+        for m in range(ZERO, k):
+            out[TWO + m] = beta[at + m] + sigma * (out[TWO + m] - largest)
+        count = onto_simplex(out, TWO, k)
+        first = total = squares = 0.0
+        for m in range(ZERO, k):
+            p = out[TWO + m]
+            v = dS[at + m]
+            first += p * v
+            if p > 0.0:
+                total += v
+                squares += v * v
+        slope += cost[i] * (first - dS[y])
+        if count > ONE:
+            curvature += cost[i] * (squares - total * total / np.float64(count))
+    out[0] = slope
+    out[1] = sigma * max(curvature, 0.0)
+
+
+@loop("void(f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)
+def class_curvature(T, share, cost, k, wide, lo, hi):
+    """T_i becomes C_i P T_i, P the projector on the differences within the face of row i."""
+    for i in range(lo, hi):
+        at = i * wide
+        mean = 0.0
+        for m in range(at, at + k):
+            mean += share[m] * T[m]
+        for m in range(at, at + k):
+            T[m] = cost[i] * (T[m] - mean) if share[m] > 0.0 else 0.0
+
+
+@loop("i8(f8[], f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)
+def class_pair_change(share, seen, cost, out, m, other, wide, n):
+    """out_i = C_i times the change since `seen` of 1 / |F_i| for faces that hold both classes; returns how many differ.
+
+    That is how much less the curvature of row i between the two classes is.
+    """
+    found = 0
+    for i in range(n):
+        a, b = i * wide + m, i * wide + other
+        new = share[a] if share[b] > 0.0 else 0.0
+        old = seen[a] if seen[b] > 0.0 else 0.0
+        out[i] = cost[i] * (new - old)
+        found += 1 if new != old else 0
+    return found
+
+
+@loop(
+    "void(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
+    fast=True,
+)
+def class_pass(
+    indptr, indices, values, number, cost, square_norms, P, W, scratch, active, chunks, limits, state, bias, chunk,
+    k, wide,
+):  # fmt: skip
+    """One pass of dual coordinate descent, each row's k variables minimised exactly; shrinking as in dcd_loops.
+
+    a_i = C_i (e_y - p_i) with p_i in the simplex; W = sum x_i a_i' is kept up to date.  For one row the dual is
+    quadratic with the same curvature |x_i|^2 everywhere: p_i goes to the point nearest to p_i + G / (C_i |x_i|^2),
+    G_m = w_m.x_i + [m != y].  The violation of a row is max G - min {G_m: p_m > 0}.  A row at a corner leaves when
+    its other G lie further below than limits[0]; limits[1] receives the largest violation.  active, chunks, state:
+    as in dcd_loops.visit_rows.  scratch: `wide` numbers.
+    """
+    rows = state[0]
+    random = state[1]
+    most = 0.0
+    gone = np.uint64(len(number))
+    left = ZERO
+    n_chunks = (rows + chunk - ONE) // chunk
+    for c in range(n_chunks):
+        chunks[c] = c
+    for c in range(n_chunks):
+        random ^= random << np.uint64(13)  # xorshift64
+        random ^= random >> np.uint64(7)
+        random ^= random << np.uint64(17)
+        other = c + (random >> ONE) % (n_chunks - c)
+        drawn = chunks[other]
+        chunks[other] = chunks[c]
+        for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
+            i = active[s]
+            start = indptr[i]
+            stop = indptr[i + ONE]
+            at = i * wide
+            scores_of_row(indices, values, W, scratch, ZERO, start, stop, bias, wide)
+            largest = outside = -np.inf
+            smallest = np.inf
+            inside = ZERO
+            for m in range(ZERO, k):
+                g = scratch[m] + (0.0 if m == number[i] else 1.0)
+                scratch[m] = g
+                largest = max(largest, g)
+                if P[at + m] > 0.0:
+                    smallest = min(smallest, g)
+                    inside += ONE
+                else:
+                    outside = max(outside, g)
+            if inside == ONE and smallest - outside > limits[0]:
+                active[s] = gone
+                left += ONE
+                continue
+            most = max(most, largest - smallest)
+            if largest - smallest > 1e-12:
+                rate = 1.0 / max(cost[i] * square_norms[i], 1e-100)
+                for m in range(ZERO, k):
+                    scratch[m] = P[at + m] + rate * (scratch[m] - largest)
+                onto_simplex(scratch, ZERO, k)
+                for m in range(ZERO, k):
+                    p = scratch[m]
+                    scratch[m] = cost[i] * (P[at + m] - p)
+                    P[at + m] = p
+                for m in range(k, wide):
+                    scratch[m] = 0.0
+                add_row(indices, values, W, scratch, ZERO, start, stop, bias, wide)
+    if left > 0:
+        kept = ZERO
+        for s in range(rows):
+            if active[s] != gone:
+                active[kept] = active[s]
+                kept += ONE
+    limits[1] = most
+    state[0] = rows - left
+    state[1] = random

@@ -1,0 +1,159 @@
+"""The loss of Crammer and Singer under an augmented Lagrangian.
+
+    h_i(W) = max over p in the simplex of  p.g_i - w_{y_i}.x_i,   g_im = w_m.x_i + [m != y_i]
+
+Multipliers beta_i (a point of the simplex a row) and sigma make of it the smooth
+
+    max over p of  p.g_i - w_{y_i}.x_i - |p - beta_i|^2 / (2 sigma),   p = the point nearest to beta_i + sigma g_i
+
+(Moreau's envelope, as phi of augmented.py is of the hinge), whose p are the next multipliers and always a feasible
+dual point a_im = C_i ([m = y_i] - p_im).  Its Hessian is 1 + sigma sum_i C_i x_i x_i' (x) (I_F - 11'/|F|), F the
+classes with p_im > 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled import class_loops as loops
+from svmtool.compiled.threads import run_blocks
+from svmtool.problem.class_rows import ClassRows, ClassTask
+from svmtool.problem.objective import Objective
+
+SUMS = 7
+SHARP = 1e8  # a sigma with which, and beta = 0, the envelope is the loss up to a smoothing too narrow to matter
+
+
+class ClassHinge(Objective):
+    """The smoothed problem of a ClassTask, with the face of augmented.Augmented; see Objective.
+
+    u, c, beta: `wide` numbers a row; c_im is 1 / |F_i| for classes in F_i where that are two or more, else 0.
+    """
+
+    p = 1.0
+    rows_side = False
+    ray_share = 0.03
+
+    def __init__(self, task: ClassTask):
+        self.k, self.number = task.k, task.number
+        rows = ClassRows(task.rows, task.k)
+        super().__init__(rows, np.ones(0), task.cost)
+        self.wide, self.base, self.sigma, self.primal = rows.wide, rows.base, 1.0, np.inf
+        self.beta = np.zeros(self.n)
+        self.beta[np.arange(self.base.n) * self.wide + self.number] = 1.0
+        self._pairs: np.ndarray | None = None
+        self._multiple = 1.0
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        blocks = len(self.base.blocks)
+        self._seen = np.zeros(self.n)
+        self._sums, self._slopes = np.zeros((blocks, SUMS)), np.zeros((blocks, 2 + self.wide))
+        states = self.z, self.number, self.cost, self.beta, self.u, self.c
+        rays = self.z, self.dz, self.number, self.cost, self.beta
+        self._states = [loops.class_state.bind(*states, sums) for sums in self._sums]
+        self._rays = [loops.class_ray.bind(*rays, out) for out in self._slopes]
+
+    def _classify(self) -> float:
+        blocks = self.base.blocks
+        run_blocks(lambda b: self._states[b](self.sigma, self.k, self.wide, *blocks[b]), len(blocks))
+        smooth, loss, self._linear, self.moved, support, changed, active = self._sums.sum(axis=0).tolist()
+        self.support, self.changed, self.active = int(support), int(changed), int(active)
+        self.primal = loss + 0.5 * float(self.w @ self.w)
+        return smooth
+
+    def _along(self, t: float) -> None:
+        blocks = self.base.blocks
+        run_blocks(lambda b: self._rays[b](t, self.sigma, self.k, self.wide, *blocks[b]), len(blocks))
+        self._out[:] = self._slopes[:, :2].sum(axis=0)
+
+    def _dual_bound(self, g: np.ndarray, loss: float) -> float:
+        square = float(g @ g)
+        s = self._multiple = min(1.0, self._linear / square) if square > 0.0 else 1.0
+        return s * (self._linear - 0.5 * s * square)
+
+    def hessian(self) -> np.ndarray:
+        """See Objective.  Rows of a face F join its classes as a graph's edges of weight C_i / |F| do: a Laplacian
+        of blocks, so that one Gram matrix for each pair of classes, kept up to date, makes all of it."""
+        k, d = self.k, self.base.d
+        classes = [(m, other) for m in range(k) for other in range(m)]
+        if self._pairs is None or self._changed_since() >= self.active:
+            self._pairs = np.zeros((len(classes), d, d))
+            self._seen[:] = 0.0
+        change, H = np.empty(self.base.n), np.zeros((d, k, d, k))
+        for (m, other), pair in zip(classes, self._pairs, strict=True):
+            if loops.class_pair_change(self.c, self._seen, self.cost, change, m, other, self.wide, self.base.n):
+                self.base.add_gram(change, pair)
+            H[:, m, :, other] = H[:, other, :, m] = -self.sigma * (pair + np.triu(pair, 1).T)
+        for m in range(k):
+            H[:, m, :, m] = -H[:, m].sum(axis=-1)
+        self._seen[:] = self.c
+        H = H.reshape(self.d, self.d)
+        H.flat[:: self.d + 1] += 1.0
+        return H
+
+    def _changed_since(self) -> int:
+        """Rows whose face is another than the one the Gram matrices have seen."""
+        return int(np.count_nonzero(np.any((self.c != self._seen).reshape(-1, self.wide), axis=1)))
+
+    def _bent(self, t: np.ndarray) -> np.ndarray:
+        """sigma sum_i C_i x_i (P_i t_i)', flat, P_i the projector on differences within F_i; t is used up."""
+        call = loops.class_curvature.bind(t, self.c, self.cost)
+        self.base.for_each_block(lambda lo, hi: call(self.k, self.wide, lo, hi))
+        return self.sigma * self.rows.transpose_product(t)
+
+    def hessian_product(self, v: np.ndarray) -> np.ndarray:
+        t = np.empty(self.n)
+        self.rows.margins(v, self.y, t)
+        return self._bent(t) + v
+
+    def hessian_diagonal(self) -> np.ndarray:
+        c = self.c.reshape(-1, self.wide)
+        columns = [self.base.diagonal(self.cost * (c[:, m] > 0.0) * (1.0 - c[:, m])) for m in range(self.k)]
+        return 1.0 + self.sigma * np.stack(columns, axis=1).reshape(-1)
+
+    def dual_point(self) -> np.ndarray:
+        """The dual point whose value `bound` is, `wide` numbers a row."""
+        return -self._multiple * self.u
+
+    def value_at_zero(self) -> float:
+        """f(0), of two classes or more."""
+        return float(np.sum(self.cost))
+
+    def best_multiple(self, w: np.ndarray) -> float:
+        """Of f itself, whatever beta and sigma are."""
+        beta, sigma = self.beta.copy(), self.sigma
+        self.beta[:], self.sigma = 0.0, SHARP
+        t = super().best_multiple(w)
+        self.beta[:], self.sigma = beta, sigma
+        return t
+
+    def accept(self) -> None:
+        """Multiplier step: beta <- p."""
+        self.beta[:] = self.multipliers(-self.u)
+
+    def multipliers(self, alpha: np.ndarray) -> np.ndarray:
+        """p of a dual point, `wide` numbers a row each."""
+        p = -alpha.reshape(-1, self.wide) / self.cost[:, None]
+        p[np.arange(len(p)), self.number] += 1.0
+        return p.reshape(-1)
+
+    def gradient_on_pieces(self) -> np.ndarray:
+        """The gradient at w, after accept() and a new sigma, with every row on the face that it was on.
+
+        See Augmented: rows of one face have p = beta + sigma P g there.
+        """
+        g = self.rows.transpose_product(self.u) + self.w
+        t = self.z + 1.0
+        t[np.arange(self.base.n) * self.wide + self.number] -= 1.0
+        return g + self._bent(t)
+
+    def projected_spread(self, alpha: np.ndarray) -> float:
+        """LIBLINEAR's measure for -s 4 at a dual point: the largest max G_i - min {G_im: a_im can rise}."""
+        G = np.empty(self.n)
+        self.rows.margins(self.rows.transpose_product(alpha), self.y, G)
+        G, rows = G.reshape(-1, self.wide)[:, : self.k] + 1.0, np.arange(self.base.n)
+        G[rows, self.number] -= 1.0
+        can_rise = alpha.reshape(-1, self.wide)[:, : self.k] < 0.0
+        can_rise[rows, self.number] = alpha[rows * self.wide + self.number] < self.cost
+        return float(np.max(G.max(axis=1) - np.where(can_rise, G, np.inf).min(axis=1), initial=0.0))

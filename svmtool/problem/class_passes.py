@@ -1,0 +1,106 @@
+"""Dual coordinate passes for the problem of all classes at once, with the face of DualPasses.
+
+Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class Linear SVMs,
+KDD 2008: one row's k dual variables are minimised exactly, row after row in random order, rows at a corner shrunk.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled import class_loops
+from svmtool.problem.class_rows import ClassRows, ClassTask
+from svmtool.problem.dual_passes import CHUNK, random_state
+
+# What work costs, in nanoseconds on one core of 2024; only their ratios matter.
+VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class
+STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
+NEWTON_STEPS = 20  # usual
+PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
+SHRINK = 0.2  # a row at a corner leaves where its other gradients lie below by this share of the largest violation
+SHARPER = 0.5  # how much smaller the violation must be the next time that all rows come back
+
+
+class ClassPasses:
+    """Passes from alpha = 0.  `alpha` (`wide` numbers a row) and `w` (flat W) are read off where they are wanted."""
+
+    def __init__(self, task: ClassTask, rows: ClassRows, seed: int):
+        self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
+        base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
+        self.rows, self.count, self.complete = rows, 0, True  # complete: whether the last pass began with all rows
+        self._W, self._P = np.zeros(base.d * rows.wide), np.zeros(rows.n)
+        self._P[np.arange(self.n) * rows.wide + self.number] = 1.0
+        self.active = np.arange(self.n)
+        self.limits = np.array([np.inf, 0.0])
+        self._inner = 1.0  # violation of the rows not shrunk away at which all take part again
+        self.state = random_state(self.n, seed)
+        self._pass = class_loops.class_pass.bind(
+            base.indptr, base.indices, base.values, self.number, self.cost, rows.square_norms(), self._P, self._W,
+            np.zeros(rows.wide), self.active, np.empty(self.n // CHUNK + 1, np.int64), self.limits, self.state,
+        )  # fmt: skip
+
+    @property
+    def w(self) -> np.ndarray:
+        return self.rows.narrowed(self._W)
+
+    @property
+    def alpha(self) -> np.ndarray:
+        a = -self._P.reshape(self.n, -1)
+        a[np.arange(self.n), self.number] += 1.0
+        return (a * self.cost[:, None]).reshape(-1)
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """p, a point of the simplex a row, `wide` numbers each."""
+        return self._P
+
+    @property
+    def share(self) -> float:
+        """Share of the rows that the next pass will visit."""
+        return float(self.state[0]) / self.n if self.n else 1.0
+
+    @property
+    def spread(self) -> float:
+        """The largest violation that the last pass met."""
+        return float(self.limits[1])
+
+    def run(self) -> float:
+        """One pass over the rows not shrunk away; returns about what it cost."""
+        self.count += 1
+        self.complete = int(self.state[0]) == self.n
+        cost = float(self.state[0]) * (VISIT * self.row_length + PLACE * self.rows.wide)
+        self._pass(self.rows.bias, CHUNK, self.rows.k, self.rows.wide)
+        spread = self.spread
+        self.limits[0] = SHRINK * spread if spread > 0.0 else np.inf
+        if spread <= self._inner:  # rows shrunk too early come back
+            self._inner = SHARPER * min(self._inner, spread)
+            self.restore()
+        return cost
+
+    @property
+    def newton(self) -> float:
+        """About what Newton steps from here to the answer cost."""
+        return NEWTON_STEPS * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
+
+    def enough(self, spent: float, expected: float) -> bool:
+        """Whether passes that cost `spent`, and are expected to cost so much more, should give way to Newton steps."""
+        return spent > PATIENCE * self.newton and expected > self.newton
+
+    def restore(self) -> None:
+        """Let all rows take part again."""
+        self.active[:] = np.arange(self.n)
+        self.state[0] = self.n
+        self.limits[0] = np.inf
+
+    def scale(self, t: float) -> None:
+        """Go to t times the dual point, t >= 0, or as far as it stays feasible."""
+        own = np.arange(self.n) * self.rows.wide + self.number
+        t = min(t, 1.0 / max(float(np.max(1.0 - self._P[own], initial=0.0)), 1e-300))
+        self._P *= t
+        self._P[own] = np.maximum(self._P[own] + (1.0 - t), 0.0)
+        self._W *= t
+
+    def dual_value(self) -> float:
+        """The dual's value."""
+        own = self._P[np.arange(self.n) * self.rows.wide + self.number]
+        return float(self.cost @ (1.0 - own)) - 0.5 * float(self._W @ self._W)
