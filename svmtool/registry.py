@@ -52,6 +52,9 @@ _ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computatio
 _ALM += "ICML 2014: "
 _FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b with a regularised weight, -B -1 none"
 _LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
+_YUAN = "Yuan, Ho and Lin, An Improved GLMNET for L1-regularized Logistic Regression, JMLR 13 (2012) 1999-2030: "
+_YUAN += "proximal Newton (Algorithm 1) with working sets"
+_L1_GAP = "certified relative duality gap (P - D)/P <= 1e-4 times -e, at most 1e-3 (default -e 0.01): "
 _RUN_OPTIONS = frozenset(
     {
         "-e", "-B", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
@@ -128,6 +131,48 @@ SOLVERS: tuple[Solver, ...] = (
         "up to some 1500 features also a certified gap of 1e-6",
         honours=_RUN_OPTIONS,
         paper=_ALM + "Algorithm 1 with p = 1 and a regularised bias",
+    ),
+    Solver(
+        number=5,
+        name="l1r-l2svc",
+        word="L1R_L2LOSS_SVC",
+        module="svmtool.solvers.l1",
+        entry="solve",
+        help="L1-regularized L2-loss support vector classification",
+        objective="min over w of  |w|_1 + sum_i C_i max(0, 1 - y_i w.x_i)^2",
+        task="classification",
+        loss="squared hinge",
+        regulariser="|w|_1",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        free_bias=False,
+        eps_default=0.01,
+        gap_default=None,
+        stopping=_L1_GAP + "further than LIBLINEAR's rule for -s 5 goes",
+        honours=_RUN_OPTIONS | {"-R"},
+        paper=_YUAN + ", here for the squared hinge",
+    ),
+    Solver(
+        number=6,
+        name="l1r-lr",
+        word="L1R_LR",
+        module="svmtool.solvers.l1",
+        entry="solve",
+        help="L1-regularized logistic regression",
+        objective="min over w of  |w|_1 + sum_i C_i log(1 + exp(-y_i w.x_i))",
+        task="classification",
+        loss="logistic",
+        regulariser="|w|_1",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        free_bias=False,
+        eps_default=0.01,
+        gap_default=None,
+        stopping=_L1_GAP + "further than LIBLINEAR's rule for -s 6 goes",
+        honours=_RUN_OPTIONS | {"-R"},
+        paper=_YUAN,
     ),
     Solver(
         number=13,
@@ -286,8 +331,6 @@ SOLVERS: tuple[Solver, ...] = (
 PLANNED: dict[int, str] = {
     0: "L2R_LR",
     4: "MCSVM_CS",
-    5: "L1R_L2LOSS_SVC",
-    6: "L1R_LR",
     7: "L2R_LR_DUAL",
     11: "L2R_L2LOSS_SVR",
     12: "L2R_L2LOSS_SVR_DUAL",

@@ -19,6 +19,9 @@ from svmtool.settings import Settings
 from svmtool.solvers.base import Rule
 from svmtool.training.problem_set import ProblemSet
 
+L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which -e ends a run, for each unit of it ...
+L1_LEAST_GAP, L1_MOST_GAP = 1e-10, 1e-3  # ... and never outside of these
+
 
 class Problems(ProblemSet):
     """The two-class problems of a training set; see ProblemSet."""
@@ -42,13 +45,16 @@ class Problems(ProblemSet):
     def task(self, k: int) -> Task:
         s = self.settings
         more = self.loss.power, self.count > 1, s.inner_steps, s.mu
-        return Task(self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, None, *more)
+        target = np.zeros(self.rows.n) if self.solver.loss == "logistic" else None
+        return Task(self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, *more)
 
     def rule(self, k: int) -> Rule:
         if self.eps is None:
             return Rule()
         if self.solver.space == "dual":
             return Rule(projected=self.eps)
+        if self.solver.regulariser == "|w|_1":
+            return Rule(gap=min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), L1_MOST_GAP))
         positive = int(self.classes.counts[k])
         smaller = min(positive, self.rows.n - positive)
         return Rule(gradient=self.eps * max(1, smaller) / self.rows.n)

@@ -1,0 +1,150 @@
+"""Proximal Newton with working sets.      min_w  |w|_1 + sum_i C_i l(y_i x_i.w)
+Papers: G.-X. Yuan, C.-H. Ho and C.-J. Lin, An Improved GLMNET for L1-regularized Logistic Regression, Journal of
+Machine Learning Research 13 (2012) 1999-2030: Algorithm 1 (newGLMNET), eqs. (12), (13).  M. Massias, A. Gramfort and
+J. Salmon, Celer: a Fast Solver for the Lasso with Dual Extrapolation, ICML 2018: growing working sets (Section 4).
+
+Notation   paper: w   d   H   grad L     q(d)            code: w   p = v - w   H   g   the model
+Differs from the papers in:
+ 1. l is the squared hinge as well; its H is that of the rows with a positive slack.
+ 2. H is not made regular by a multiple of I; a step ends where f falls no more on the ray (at t = 1 at most), not
+    by Armijo's rule on powers of a constant.
+ 3. Where d is small the model is held as a matrix: coordinate passes over it cost nothing beside a pass over the
+    rows, and a factorised system of the non-zero weights ends them, as far as the first weight that becomes zero.
+ 4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
+    largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
+ 5. Where rows abound the first guess is the answer for a random subset.
+Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).
+Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
+working set.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled import l1_loops as loops
+from svmtool.problem.certify import relative_gap
+from svmtool.problem.l1_objective import L1Objective, of_task
+from svmtool.problem.linalg import solve_positive
+from svmtool.problem.task import Task
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Result, Rule, Status
+from svmtool.solvers.newton import EXACT, FLAT, rounded
+
+GRAM_BELOW = 1500  # features up to which the model is held as a matrix
+SAMPLE_GROUP = 16  # the subset holds one row in this many ...
+SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
+SAMPLE_ROWS = 400  # ... and this many in all;
+SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
+INNER_MATRIX, INNER_COLUMNS = 1e-3, 0.1  # share of the largest violation that the model's solution may leave
+INNER_LEAST = 1e-14  # ... but no less than this, of the largest slope
+PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
+FACES = 200  # ... of which so many are solved at most
+MOST_PASSES = 200  # over columns for one model
+FIRST_SET = 200  # least size of a working set
+FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
+
+
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
+    objective = of_task(task)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    if start is not None and objective.value() > objective.value_at_zero():
+        objective.move(np.zeros(objective.d))
+    if start is None and objective.d <= GRAM_BELOW and _sampling_pays(objective):
+        subset = objective.sample(SAMPLE_GROUP, seed)
+        subset.move(np.zeros(objective.d))
+        _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule()).steps()
+        objective.move(subset.w)
+    run = _Run(objective, monitor, rule)
+    status = run.steps()
+    return Result(objective.w, status, monitor.iterations, monitor.history, run.alpha)
+
+
+def _sampling_pays(objective: L1Objective) -> bool:
+    return objective.n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d)
+
+
+class _Run:
+    """One run: the best dual point so far, and what the last model cost."""
+
+    def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule):
+        self.objective, self.monitor, self.rule = objective, monitor, rule
+        self.bound, self.alpha = -np.inf, None
+        self.passes = np.zeros(1)  # coordinate passes of the last model
+
+    def steps(self) -> Status:
+        """Proximal Newton steps until the gap is as small as asked for."""
+        o, monitor = self.objective, self.monitor
+        model = self._by_matrix if o.d <= GRAM_BELOW else self._by_columns
+        previous, flat, t = np.inf, 0, 0.0
+        while True:
+            f, g = o.gradient()
+            if o.bound > self.bound:
+                self.bound, self.alpha = o.bound, o.dual_point()
+            violations = o.violations(g)
+            largest = float(violations.max(initial=0.0))
+            status = monitor.step(
+                f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(self.passes[0]), step=t
+            )
+            if status is None:
+                flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+                status = self._end(f, largest, flat)
+            if status is not None:
+                return status
+            previous = f
+            self.passes[:] = 0.0
+            # Eq. 13: the quadratic model's minimiser
+            p = model(g, violations, largest)
+            t = o.best_step(p, g)
+            o.go(t, p)
+
+    def _end(self, f: float, largest: float, flat: int) -> Status | None:
+        """Whether the run ends here though neither --gap nor a limit says so."""
+        gap = relative_gap(f, self.bound)
+        if gap <= EXACT or largest == 0.0:
+            return base.OPTIMAL
+        if gap <= self.rule.gap:
+            return base.RULE
+        return rounded(f, self.bound) if flat >= FLAT_STEPS else None
+
+    def _by_matrix(self, g: np.ndarray, violations: np.ndarray, largest: float) -> np.ndarray:
+        """p from the model over all weights."""
+        o, w = self.objective, self.objective.w
+        H, v, slope = o.hessian(), w.copy(), g.copy()
+        enough = max(INNER_MATRIX * largest, INNER_LEAST * float(np.abs(g).max()))
+        for _ in range(FACES):
+            if loops.gram_passes(H.reshape(-1), v, slope, o.penalty, self.passes, PASSES, enough) <= enough:
+                break
+            face = np.flatnonzero((v != 0.0) | (o.penalty == 0.0))
+            pull = slope[face] + o.penalty[face] * np.sign(v[face])
+            q = -solve_positive(np.ascontiguousarray(H[np.ix_(face, face)]), pull)
+            falls = np.flatnonzero(o.penalty[face] * v[face] * q < 0.0)
+            ends = -v[face[falls]] / q[falls]
+            t = float(np.min(ends, initial=1.0))
+            v[face] += t * q
+            v[face[falls[ends <= t]]] = 0.0
+            slope = g + H @ (v - w)
+            if self.monitor.limit() is not None:
+                break
+        return v - w
+
+    def _by_columns(self, g: np.ndarray, violations: np.ndarray, largest: float) -> np.ndarray:
+        """p from the model over a working set; the others stay zero."""
+        o = self.objective
+        used = (o.w != 0.0) | (o.penalty == 0.0)
+        more = max(FIRST_SET, int(np.count_nonzero(used)))
+        outside = np.flatnonzero(~used & (violations > 0.0))
+        if len(outside) > more:
+            outside = outside[np.argpartition(-violations[outside], more)[:more]]
+        used[outside] = True
+        chosen = np.flatnonzero(used)
+        starts, row_numbers, values, diagonal = o.columns().weighted(chosen, o.c)
+        v, r, penalty = o.w[chosen], np.zeros(o.n), o.penalty[chosen]
+        enough = max(INNER_COLUMNS * float(violations[chosen].max()), INNER_LEAST * float(np.abs(g).max()))
+        loops.column_passes(
+            starts, row_numbers, values, diagonal, g[chosen], penalty, v, r, self.passes, MOST_PASSES, enough
+        )
+        p = np.zeros(o.d)
+        p[chosen] = v - o.w[chosen]
+        return p
