@@ -202,17 +202,53 @@ class Columns:
             rows.indptr, rows.indices, rows.values, self.starts, self.row_numbers, self.values
         )
 
-    def weighted(self, chosen: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Columns `chosen` (i8, ascending) times the root of c (f8[n]): starts, row numbers, values, square norms."""
+    def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
+        """Columns `chosen` (i8, ascending) times the root of c (f8[n])."""
         lengths = np.diff(self.starts, append=self.starts[-1] + self.n)[chosen]
-        most = int(np.sum(lengths))
-        starts, row_numbers, values = np.empty(len(chosen) + 1, np.int64), np.empty(most, np.int32), np.empty(most)
-        diagonal = np.empty(len(chosen))
+        out = WeightedColumns(self.n, len(chosen), int(np.sum(lengths)))
         l1_loops.gather_columns(
-            self.starts, self.row_numbers, self.values, np.sqrt(c), chosen, starts, row_numbers, values, diagonal,
-            self.bias,
-        )  # fmt: skip
-        return starts, row_numbers, values, diagonal
+            self.starts, self.row_numbers, self.values, np.sqrt(c), chosen, *out.arrays, out.square_norms, self.bias
+        )
+        return out
+
+
+class WeightedColumns:
+    """Some columns, held together: room for m of them with `most` numbers over n rows."""
+
+    def __init__(self, n: int, m: int, most: int):
+        self.n = n
+        self.arrays = np.empty(m + 1, np.int64), np.empty(most, np.int32), np.empty(most)
+        self.square_norms = np.empty(m)
+
+    def passes(
+        self, g: np.ndarray, penalty: np.ndarray, v: np.ndarray, r: np.ndarray, count: np.ndarray, most: int,
+        enough: float,
+    ) -> float:  # fmt: skip
+        """Coordinate descent; see `column_passes`."""
+        return l1_loops.column_passes(*self.arrays, self.square_norms, g, penalty, v, r, count, most, enough)
+
+    def take(self, chosen: np.ndarray) -> Face:
+        """Columns `chosen` (i8), copied."""
+        starts, row_numbers, values = self.arrays
+        count = int(starts[-1])
+        return Face(CsrRows(starts, row_numbers[:count], values[:count], self.n).take(chosen))
+
+
+class Face:
+    """Columns A of a face of the model, as the rows of a matrix."""
+
+    def __init__(self, columns: CsrRows):
+        self.columns, self._ones = columns, np.ones(columns.n)
+
+    def sum(self, x: np.ndarray) -> np.ndarray:
+        """A x, one number a row of the data."""
+        return self.columns.transpose_product(x)
+
+    def products(self, r: np.ndarray) -> np.ndarray:
+        """A'r, one number a column."""
+        out = np.empty(self.columns.n)
+        self.columns.margins(r, self._ones, out)
+        return out
 
 
 def of_task(task: Task) -> L1Objective:

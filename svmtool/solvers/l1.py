@@ -25,7 +25,7 @@ import numpy as np
 from svmtool.compiled import l1_loops as loops
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_objective import L1Objective, of_task
-from svmtool.problem.linalg import solve_positive
+from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
@@ -36,11 +36,14 @@ SAMPLE_GROUP = 16  # the subset holds one row in this many ...
 SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
-INNER_MATRIX, INNER_COLUMNS = 1e-3, 0.1  # share of the largest violation that the model's solution may leave
+INNER_MATRIX = 1e-3  # share of the largest violation that the matrix's solution may leave, ...
+INNER_FULL, INNER_PART = 0.1, 0.5  # ... the columns' after a full step, and after one that shows the model to be wrong;
 INNER_LEAST = 1e-14  # ... but no less than this, of the largest slope
 PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
 FACES = 200  # ... of which so many are solved at most
-MOST_PASSES = 200  # over columns for one model
+PASSES_COLUMNS, ROUNDS = 10, 3  # over columns between two such systems, and how many of them for one model
+CG_TOLERANCE, CG_STEPS = 0.03, 50  # they are solved by conjugate gradients
+RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
 FIRST_SET = 200  # least size of a working set
 FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
 
@@ -95,7 +98,7 @@ class _Run:
             previous = f
             self.passes[:] = 0.0
             # Eq. 13: the quadratic model's minimiser
-            p = model(g, violations, largest)
+            p = model(g, violations, INNER_FULL if t in (0.0, 1.0) else INNER_PART)
             t = o.best_step(p, g)
             o.go(t, p)
 
@@ -108,28 +111,28 @@ class _Run:
             return base.RULE
         return rounded(f, self.bound) if flat >= FLAT_STEPS else None
 
-    def _by_matrix(self, g: np.ndarray, violations: np.ndarray, largest: float) -> np.ndarray:
+    def _by_matrix(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
         """p from the model over all weights."""
         o, w = self.objective, self.objective.w
         H, v, slope = o.hessian(), w.copy(), g.copy()
-        enough = max(INNER_MATRIX * largest, INNER_LEAST * float(np.abs(g).max()))
+        enough = max(INNER_MATRIX * float(violations.max()), INNER_LEAST * float(np.abs(g).max()))
         for _ in range(FACES):
             if loops.gram_passes(H.reshape(-1), v, slope, o.penalty, self.passes, PASSES, enough) <= enough:
                 break
-            face = np.flatnonzero((v != 0.0) | (o.penalty == 0.0))
-            pull = slope[face] + o.penalty[face] * np.sign(v[face])
-            q = -solve_positive(np.ascontiguousarray(H[np.ix_(face, face)]), pull)
-            falls = np.flatnonzero(o.penalty[face] * v[face] * q < 0.0)
-            ends = -v[face[falls]] / q[falls]
-            t = float(np.min(ends, initial=1.0))
-            v[face] += t * q
-            v[face[falls[ends <= t]]] = 0.0
-            slope = g + H @ (v - w)
-            if self.monitor.limit() is not None:
-                break
+            t = 0.0
+            while t < 1.0:  # a step that ends at a zero leaves a smaller face
+                face = np.flatnonzero((v != 0.0) | (o.penalty == 0.0))
+                pull = slope[face] + o.penalty[face] * np.sign(v[face])
+                part = np.ascontiguousarray(H[np.ix_(face, face)])
+                part.flat[:: len(face) + 1] *= 1.0 + RIDGE
+                q = -solve_positive(part, pull)
+                t = _along_face(v, face, q, o.penalty, float(pull @ q), float(q @ part @ q))
+                slope = g + H @ (v - w)
+                if t == 0.0 or self.monitor.limit() is not None:
+                    break
         return v - w
 
-    def _by_columns(self, g: np.ndarray, violations: np.ndarray, largest: float) -> np.ndarray:
+    def _by_columns(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
         """p from the model over a working set; the others stay zero."""
         o = self.objective
         used = (o.w != 0.0) | (o.penalty == 0.0)
@@ -139,12 +142,50 @@ class _Run:
             outside = outside[np.argpartition(-violations[outside], more)[:more]]
         used[outside] = True
         chosen = np.flatnonzero(used)
-        starts, row_numbers, values, diagonal = o.columns().weighted(chosen, o.c)
-        v, r, penalty = o.w[chosen], np.zeros(o.n), o.penalty[chosen]
-        enough = max(INNER_COLUMNS * float(violations[chosen].max()), INNER_LEAST * float(np.abs(g).max()))
-        loops.column_passes(
-            starts, row_numbers, values, diagonal, g[chosen], penalty, v, r, self.passes, MOST_PASSES, enough
-        )
+        columns = o.columns().weighted(chosen, o.c)
+        w, g, penalty, r = o.w[chosen], g[chosen], o.penalty[chosen], np.zeros(o.n)
+        v, diagonal = w.copy(), columns.square_norms
+        enough = max(loose * float(violations[chosen].max()), INNER_LEAST * float(np.abs(g).max()))
+        for _ in range(ROUNDS):
+            most = columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough)
+            if most <= enough:
+                break
+            face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
+            part = columns.take(face)
+            pull = g[face] + part.products(r) + penalty[face] * np.sign(v[face])
+            small = RIDGE * diagonal[face] + 1e-300
+            q, steps, _ = conjugate_gradient(
+                lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
+                diagonal[face] + small, CG_TOLERANCE, CG_STEPS, lambda: self.monitor.limit() is not None,
+            )  # fmt: skip
+            self.passes += 2 * steps
+            dr = part.sum(q)
+            t = _along_face(v, face, q, penalty, float(pull @ q), float(dr @ dr))
+            r += t * dr
         p = np.zeros(o.d)
-        p[chosen] = v - o.w[chosen]
+        p[chosen] = v - w
         return p
+
+
+def _along_face(
+    v: np.ndarray, face: np.ndarray, q: np.ndarray, penalty: np.ndarray, slope: float, curvature: float
+) -> float:
+    """Add t q to v[face] for the t in [0, 1] that minimises the model; returns t.
+
+    slope and curvature are the model's at t = 0, the slope of |v|_1 included as it is there.
+    A weight whose sign changes at that very t becomes zero.
+    """
+    old, weight = v[face], penalty[face]
+    falls = np.flatnonzero(weight * old * q < 0.0)
+    kinks = -old[falls] / q[falls]
+    order = np.argsort(kinks, kind="stable")
+    falls, kinks = falls[order], kinks[order]
+    before = slope + np.concatenate(([0.0], np.cumsum(2.0 * np.abs(q[falls]))))  # without the curvature's part
+    at = int(np.searchsorted(before[:-1] + curvature * kinks, 0.0))  # convex: the first kink with f rising before it
+    t = -before[at] / curvature if curvature > 0.0 else np.inf
+    low = float(kinks[at - 1]) if at else 0.0
+    high = float(kinks[at]) if at < len(kinks) else np.inf
+    t = min(max(t, low), high, 1.0)
+    v[face] = old + t * q
+    v[face[falls[kinks == t]]] = 0.0
+    return t
