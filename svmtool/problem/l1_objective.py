@@ -80,6 +80,13 @@ class L1Objective(Objective):
         signs = np.sign(self.w)
         return np.where(signs == 0.0, np.maximum(np.abs(g) - self.penalty, 0.0), np.abs(g + self.penalty * signs))
 
+    def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
+        """A step p from coordinate passes on f itself over the weights `chosen` (i8), or None where there are none.
+
+        At most `most` of them, until the largest violation is `share` of what it was; count[0] += passes.
+        """
+        return None
+
     def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
         """About the t in [0, 1] that minimises f(w + t p); g is what gradient() returned.  0: f does not fall."""
         self.rows.margins(p, self.y, self.dz)
@@ -154,6 +161,14 @@ class L1SquaredHinge(L1Objective):
         conjugate = 0.25 * float(np.sum(u * u / self.cost)) if u is not self.u else loss
         s = min(most, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
         return s, s * (linear - s * conjugate)
+
+    def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
+        w, z, columns = self.w.copy(), self.z.copy(), self.columns()
+        l1_loops.hinge2_column_passes(
+            columns.starts, columns.row_numbers, columns.values, self.y, self.cost, self.penalty, w, chosen, z, count,
+            most, share, columns.bias,
+        )  # fmt: skip
+        return w - self.w
 
     def value_at_zero(self) -> float:
         """f(0)."""

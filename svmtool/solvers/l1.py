@@ -42,7 +42,10 @@ INNER_LEAST = 1e-14  # ... but no less than this, of the largest slope
 PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
 FACES = 200  # ... of which so many are solved at most
 PASSES_COLUMNS, ROUNDS = 10, 3  # over columns between two such systems, and how many of them for one model
-CG_TOLERANCE, CG_STEPS = 0.03, 50  # they are solved by conjugate gradients
+SHY, PASSES_DESCENT = 0.5, 5  # after a step shorter than that come passes on f itself, if it has any: twice so many, ...
+DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left
+CG_TOLERANCE, CG_EARLY, CG_LATE = 0.03, 50, 500  # they are solved by conjugate gradients, with more steps where ...
+LATE = 0.5  # ... the largest violation is no more than this
 RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
 FIRST_SET = 200  # least size of a working set
 FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
@@ -74,6 +77,8 @@ class _Run:
     def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule):
         self.objective, self.monitor, self.rule = objective, monitor, rule
         self.bound, self.alpha = -np.inf, None
+        self.shy = False  # whether the last step says that the model holds for a small part of the way only
+        self.descent = PASSES_DESCENT  # passes on f itself that come next
         self.passes = np.zeros(1)  # coordinate passes of the last model
 
     def steps(self) -> Status:
@@ -101,6 +106,9 @@ class _Run:
             p = model(g, violations, INNER_FULL if t in (0.0, 1.0) else INNER_PART)
             t = o.best_step(p, g)
             o.go(t, p)
+            self.shy = t < SHY
+            if self.shy:
+                self.descent *= 2
 
     def _end(self, f: float, largest: float, flat: int) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
@@ -110,6 +118,17 @@ class _Run:
         if gap <= self.rule.gap:
             return base.RULE
         return rounded(f, self.bound) if flat >= FLAT_STEPS else None
+
+    def _working_set(self, violations: np.ndarray) -> np.ndarray:
+        """The weights that are not zero, and of the others those with the largest violations, as many; i8, ascending."""
+        o = self.objective
+        used = (o.w != 0.0) | (o.penalty == 0.0)
+        more = max(FIRST_SET, int(np.count_nonzero(used)))
+        outside = np.flatnonzero(~used & (violations > 0.0))
+        if len(outside) > more:
+            outside = outside[np.argpartition(-violations[outside], more)[:more]]
+        used[outside] = True
+        return np.flatnonzero(used)
 
     def _by_matrix(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
         """p from the model over all weights."""
@@ -135,20 +154,17 @@ class _Run:
     def _by_columns(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
         """p from the model over a working set; the others stay zero."""
         o = self.objective
-        used = (o.w != 0.0) | (o.penalty == 0.0)
-        more = max(FIRST_SET, int(np.count_nonzero(used)))
-        outside = np.flatnonzero(~used & (violations > 0.0))
-        if len(outside) > more:
-            outside = outside[np.argpartition(-violations[outside], more)[:more]]
-        used[outside] = True
-        chosen = np.flatnonzero(used)
+        chosen = self._working_set(violations)
+        if self.shy and (p := o.descend(chosen, self.passes, self.descent, DESCENT_LEFT)) is not None:
+            return p
         columns = o.columns().weighted(chosen, o.c)
         w, g, penalty, r = o.w[chosen], g[chosen], o.penalty[chosen], np.zeros(o.n)
         v, diagonal = w.copy(), columns.square_norms
         enough = max(loose * float(violations[chosen].max()), INNER_LEAST * float(np.abs(g).max()))
-        for _ in range(ROUNDS):
-            most = columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough)
-            if most <= enough:
+        late = float(violations.max()) <= LATE
+        for k in range(ROUNDS + 1):
+            left = columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough)
+            if left <= enough or k == ROUNDS:
                 break
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
             part = columns.take(face)
@@ -156,7 +172,7 @@ class _Run:
             small = RIDGE * diagonal[face] + 1e-300
             q, steps, _ = conjugate_gradient(
                 lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
-                diagonal[face] + small, CG_TOLERANCE, CG_STEPS, lambda: self.monitor.limit() is not None,
+                diagonal[face] + small, CG_TOLERANCE, CG_LATE if late else CG_EARLY, lambda: self.monitor.limit() is not None,
             )  # fmt: skip
             self.passes += 2 * steps
             dr = part.sum(q)
