@@ -180,7 +180,12 @@ def check_solver_text(case: dict, text: str) -> None:
         if "WARNING" not in case["stdout"]:
             tolerance = 10 * max(tolerance_of(case), 1e-4)
             assert float(found[-1]) == pytest.approx(float(wanted[-1]), rel=tolerance)
-        assert re.search(r"\noptimization finished, #iter = \d+\nObjective value = \S+\nnSV = \d+\n", text), text
+        end = "nSV = " if "nSV" in case["stdout"] else "#nonzeros/#features = "
+        assert re.search(rf"\noptimization finished, #iter = \d+\nObjective value = \S+\n{end}\d+", text), text
+        steps = re.findall(r"^iter +(\d+)  #CD cycles \d+\n", text, re.MULTILINE)
+        if "#CD cycles" in case["stdout"]:
+            assert steps == [str(k + 1) for k in range(len(steps))] and steps and "=========================\nopt" in text
+            assert text.splitlines()[-1].endswith(case["stdout"].rstrip().rpartition("/")[2])
     else:
         first = case["stdout"].splitlines()[0]
         assert text.splitlines()[0] == first, "the first line holds the objective at w = 0, which no path changes"

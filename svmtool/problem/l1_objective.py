@@ -244,9 +244,20 @@ class WeightedColumns:
 
     def take(self, chosen: np.ndarray) -> Face:
         """Columns `chosen` (i8), copied."""
+        return Face(self._as_rows().take(chosen))
+
+    def gram(self) -> np.ndarray:
+        """Inner products of all columns with each other, symmetric."""
+        m = len(self.square_norms)
+        K = np.zeros((m, m))
+        self._as_rows().fill_kernel(np.arange(m), K, 0)
+        K += np.tril(K, -1).T
+        return K
+
+    def _as_rows(self) -> CsrRows:
         starts, row_numbers, values = self.arrays
         count = int(starts[-1])
-        return Face(CsrRows(starts, row_numbers[:count], values[:count], self.n).take(chosen))
+        return CsrRows(starts, row_numbers[:count], values[:count], self.n)
 
 
 class Face:

@@ -44,8 +44,8 @@ FACES = 200  # ... of which so many are solved at most
 PASSES_COLUMNS, ROUNDS = 10, 3  # over columns between two such systems, and how many of them for one model
 SHY, PASSES_DESCENT = 0.5, 5  # after a step shorter than that come passes on f itself, if it has any: twice so many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left
-CG_TOLERANCE, CG_EARLY, CG_LATE = 0.03, 50, 500  # they are solved by conjugate gradients, with more steps where ...
-LATE = 0.5  # ... the largest violation is no more than this
+CG_TOLERANCE, CG_STEPS = 0.03, 50  # they are solved by conjugate gradients
+LATE = 0.02  # largest violation from which a working set that is small enough has its model as a matrix too
 RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
 FIRST_SET = 200  # least size of a working set
 FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
@@ -132,20 +132,24 @@ class _Run:
 
     def _by_matrix(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
         """p from the model over all weights."""
-        o, w = self.objective, self.objective.w
-        H, v, slope = o.hessian(), w.copy(), g.copy()
-        enough = max(INNER_MATRIX * float(violations.max()), INNER_LEAST * float(np.abs(g).max()))
+        o = self.objective
+        return self._solve(o.hessian(), g, o.w, o.penalty, float(violations.max()))
+
+    def _solve(self, H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, largest: float) -> np.ndarray:
+        """p = v - w for the minimiser v of the model with the matrix H."""
+        v, slope = w.copy(), g.copy()
+        enough = max(INNER_MATRIX * largest, INNER_LEAST * float(np.abs(g).max()))
         for _ in range(FACES):
-            if loops.gram_passes(H.reshape(-1), v, slope, o.penalty, self.passes, PASSES, enough) <= enough:
+            if loops.gram_passes(H.reshape(-1), v, slope, penalty, self.passes, PASSES, enough) <= enough:
                 break
             t = 0.0
             while t < 1.0:  # a step that ends at a zero leaves a smaller face
-                face = np.flatnonzero((v != 0.0) | (o.penalty == 0.0))
-                pull = slope[face] + o.penalty[face] * np.sign(v[face])
+                face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
+                pull = slope[face] + penalty[face] * np.sign(v[face])
                 part = np.ascontiguousarray(H[np.ix_(face, face)])
                 part.flat[:: len(face) + 1] *= 1.0 + RIDGE
                 q = -solve_positive(part, pull)
-                t = _along_face(v, face, q, o.penalty, float(pull @ q), float(q @ part @ q))
+                t = _along_face(v, face, q, penalty, float(pull @ q), float(q @ part @ q))
                 slope = g + H @ (v - w)
                 if t == 0.0 or self.monitor.limit() is not None:
                     break
@@ -161,7 +165,10 @@ class _Run:
         w, g, penalty, r = o.w[chosen], g[chosen], o.penalty[chosen], np.zeros(o.n)
         v, diagonal = w.copy(), columns.square_norms
         enough = max(loose * float(violations[chosen].max()), INNER_LEAST * float(np.abs(g).max()))
-        late = float(violations.max()) <= LATE
+        if float(violations.max()) <= LATE and len(chosen) <= GRAM_BELOW:
+            p = np.zeros(o.d)
+            p[chosen] = self._solve(columns.gram(), g, w, penalty, float(violations.max()))
+            return p
         for k in range(ROUNDS + 1):
             left = columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough)
             if left <= enough or k == ROUNDS:
@@ -172,7 +179,7 @@ class _Run:
             small = RIDGE * diagonal[face] + 1e-300
             q, steps, _ = conjugate_gradient(
                 lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
-                diagonal[face] + small, CG_TOLERANCE, CG_LATE if late else CG_EARLY, lambda: self.monitor.limit() is not None,
+                diagonal[face] + small, CG_TOLERANCE, CG_STEPS, lambda: self.monitor.limit() is not None,
             )  # fmt: skip
             self.passes += 2 * steps
             dr = part.sum(q)
