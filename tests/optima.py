@@ -59,8 +59,8 @@ _HUBER = Loss(
 
 _LOGISTIC = Loss(
     lambda xi: np.logaddexp(0.0, xi),
-    lambda xi: 1.0 / (1.0 + np.exp(-xi)),
-    lambda xi: 1.0 / (2.0 + np.exp(xi) + np.exp(-xi)),
+    lambda xi: np.exp(-np.logaddexp(0.0, -xi)),
+    lambda xi: np.exp(-np.logaddexp(0.0, -xi) - np.logaddexp(0.0, xi)),
     lambda b: b * np.log(np.maximum(b, 1e-300)) + (1.0 - b) * np.log(np.maximum(1.0 - b, 1e-300)),
     lambda b: np.log(np.maximum(b, 1e-300)) - np.log(np.maximum(1.0 - b, 1e-300)),
     lambda b: 1.0 / np.maximum(b * (1.0 - b), 1e-300),
@@ -212,7 +212,13 @@ def _of_l1(p: Problem, steps: int = 200) -> Optimum:
         for _ in range(50):
             D = p.cost * p.l.curvature(p.slack(u))
             H = A[:, face].T @ (D[:, None] * A[:, face])
-            u[face] -= np.linalg.lstsq(H, slope(u)[face] + signs, rcond=1e-14)[0]
+            q, t = np.linalg.lstsq(H, slope(u)[face] + signs, rcond=1e-14)[0], 1.0
+            x = u.copy()
+            x[face] -= q
+            while p.value(x) > p.value(u) * (1 + 1e-15) and t > 1e-3:
+                t *= 0.5
+                x[face] = u[face] - t * q
+            u = x
         if np.all(np.isfinite(u)) and np.all(np.sign(u[face]) * p.R[face] == signs) and p.value(u) <= p.value(w):
             w = u
         a = p.dual_point(w)

@@ -38,9 +38,9 @@ SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
 INNER_MATRIX = 1e-3  # share of the largest violation that the matrix's solution may leave, ...
 INNER_FULL, INNER_PART = 0.1, 0.5  # ... the columns' after a full step, and after one that shows the model to be wrong;
-INNER_LEAST = 1e-14  # ... but no less than this, of the largest slope
+INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
 PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
-FACES = 200  # ... of which so many are solved at most
+FACES = 50  # ... of which so many are solved at most
 PASSES_COLUMNS, ROUNDS = 10, 3  # over columns between two such systems, and how many of them for one model
 SHY, PASSES_DESCENT = 0.5, 5  # after a step shorter than that come passes on f itself, if it has any: twice so many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left
@@ -142,17 +142,18 @@ class _Run:
         for _ in range(FACES):
             if loops.gram_passes(H.reshape(-1), v, slope, penalty, self.passes, PASSES, enough) <= enough:
                 break
-            t = 0.0
-            while t < 1.0:  # a step that ends at a zero leaves a smaller face
+            before = len(v) + 1
+            while np.count_nonzero(v) < before:  # a step that ends at a zero leaves a smaller face
+                before = np.count_nonzero(v)
                 face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
                 pull = slope[face] + penalty[face] * np.sign(v[face])
                 part = np.ascontiguousarray(H[np.ix_(face, face)])
                 part.flat[:: len(face) + 1] *= 1.0 + RIDGE
                 q = -solve_positive(part, pull)
-                t = _along_face(v, face, q, penalty, float(pull @ q), float(q @ part @ q))
+                _along_face(v, face, q, penalty, float(pull @ q), float(q @ part @ q))
                 slope = g + H @ (v - w)
-                if t == 0.0 or self.monitor.limit() is not None:
-                    break
+            if self.monitor.limit() is not None:
+                break
         return v - w
 
     def _by_columns(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
