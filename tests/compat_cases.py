@@ -184,7 +184,8 @@ def check_solver_text(case: dict, text: str) -> None:
         assert re.search(rf"\noptimization finished, #iter = \d+\nObjective value = \S+\n{end}\d+", text), text
         steps = re.findall(r"^iter +(\d+)  #CD cycles \d+\n", text, re.MULTILINE)
         if "#CD cycles" in case["stdout"]:
-            assert steps == [str(k + 1) for k in range(len(steps))] and steps and "=========================\nopt" in text
+            assert steps and steps == [str(k + 1) for k in range(len(steps))]
+            assert "=========================\noptimization" in text
             assert text.splitlines()[-1].endswith(case["stdout"].rstrip().rpartition("/")[2])
     else:
         first = case["stdout"].splitlines()[0]

@@ -224,6 +224,16 @@ def test_interruption_keeps_the_best_iterate(case, moment, layout, walk):
         assert all(record["seconds"] >= 0 for record in seen)
 
 
+@pytest.mark.parametrize("number", [5, 6])
+def test_l1_with_a_free_bias_and_one_class(number):
+    """The bias alone makes every loss 0, as far as rounding tells."""
+    case = next(case for case in EVERYWHERE if case.row.number == number)
+    p = PROBLEMS["tall-free"]
+    s = Solved(case, p._replace(y=np.ones_like(p.y)))
+    assert s.status is base.OPTIMAL and s.f == 0.0 and s.certificate.gap == 0.0
+    assert np.count_nonzero(s.w) == 1 and s.w[-1] > 0.0
+
+
 @every_row
 def test_extreme_costs(case):
     """From where w is almost 0 to where the hinge is almost hard."""

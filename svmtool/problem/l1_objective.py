@@ -213,9 +213,7 @@ class Columns:
         self.n, self.bias = rows.n, rows.bias
         self.starts = np.zeros(rows.plain + 1, np.int64)
         self.row_numbers, self.values = np.empty(rows.nnz, np.int32), np.empty(rows.nnz)
-        l1_loops.columns_of_rows(
-            rows.indptr, rows.indices, rows.values, self.starts, self.row_numbers, self.values
-        )
+        l1_loops.columns_of_rows(rows.indptr, rows.indices, rows.values, self.starts, self.row_numbers, self.values)
 
     def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
         """Columns `chosen` (i8, ascending) times the root of c (f8[n])."""

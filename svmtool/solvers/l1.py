@@ -42,17 +42,22 @@ INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
 PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
 FACES = 50  # ... of which so many are solved at most
 PASSES_COLUMNS, ROUNDS = 10, 3  # over columns between two such systems, and how many of them for one model
-SHY, PASSES_DESCENT = 0.5, 5  # after a step shorter than that come passes on f itself, if it has any: twice so many, ...
+SHY, PASSES_DESCENT = 0.5, 5  # a step shorter than that is followed by passes on f itself (hinge): twice so many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left
 CG_TOLERANCE, CG_STEPS = 0.03, 50  # they are solved by conjugate gradients
 LATE = 0.02  # largest violation from which a working set that is small enough has its model as a matrix too
 RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
 FIRST_SET = 200  # least size of a working set
 FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
+ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
+    if (answer := task.one_sided_answer()) is not None:
+        answer[-1] = ONE_SIDED * task.y[0] / task.rows.bias
+        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
     objective = of_task(task)
     objective.move(np.zeros(objective.d) if start is None else start)
     if start is not None and objective.value() > objective.value_at_zero():
@@ -120,7 +125,7 @@ class _Run:
         return rounded(f, self.bound) if flat >= FLAT_STEPS else None
 
     def _working_set(self, violations: np.ndarray) -> np.ndarray:
-        """The weights that are not zero, and of the others those with the largest violations, as many; i8, ascending."""
+        """The weights that are not zero and as many others, those with the largest violations; i8, ascending."""
         o = self.objective
         used = (o.w != 0.0) | (o.penalty == 0.0)
         more = max(FIRST_SET, int(np.count_nonzero(used)))
