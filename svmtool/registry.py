@@ -41,7 +41,9 @@ class Solver(NamedTuple):
 
 
 OBEYED_BY_ALL = frozenset({"-s", "-c", "-w", "-v", "-q", "--threads", "--strict"})
-OBEYED_BY_TASK = dict.fromkeys(("classification", "all classes"), frozenset({"--probability"}))  # what the training does, whatever the solver
+OBEYED_BY_TASK = dict.fromkeys(
+    ("classification", "all classes"), frozenset({"--probability"})
+)  # what the training does, whatever the solver
 
 _MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
 _MFN_PAPER += "JMLR 6 (2005) 341-361: "
@@ -59,6 +61,9 @@ _ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computatio
 _ALM += "ICML 2014: "
 _FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b with a regularised weight, -B -1 none"
 _LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
+_YUAN = "Yuan, Ho and Lin, An Improved GLMNET for L1-regularized Logistic Regression, JMLR 13 (2012) 1999-2030: "
+_YUAN += "proximal Newton (Algorithm 1) with working sets"
+_L1_GAP = "certified relative duality gap (P - D)/P <= 1e-4 times -e, at most 1e-3 (default -e 0.01): "
 _RUN_OPTIONS = frozenset(
     {
         "-e", "-B", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
@@ -181,6 +186,48 @@ SOLVERS: tuple[Solver, ...] = (
         honours=_RUN_OPTIONS,
         paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
         "Linear SVMs, KDD 2008, then " + _ALM + "Algorithm 1 with multipliers in the simplex",
+    ),
+    Solver(
+        number=5,
+        name="l1r-l2svc",
+        word="L1R_L2LOSS_SVC",
+        module="svmtool.solvers.l1",
+        entry="solve",
+        help="L1-regularized L2-loss support vector classification",
+        objective="min over w of  |w|_1 + sum_i C_i max(0, 1 - y_i w.x_i)^2",
+        task="classification",
+        loss="squared hinge",
+        regulariser="|w|_1",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        free_bias=False,
+        eps_default=0.01,
+        gap_default=None,
+        stopping=_L1_GAP + "further than LIBLINEAR's rule for -s 5 goes",
+        honours=_RUN_OPTIONS | {"-R"},
+        paper=_YUAN + ", here for the squared hinge",
+    ),
+    Solver(
+        number=6,
+        name="l1r-lr",
+        word="L1R_LR",
+        module="svmtool.solvers.l1",
+        entry="solve",
+        help="L1-regularized logistic regression",
+        objective="min over w of  |w|_1 + sum_i C_i log(1 + exp(-y_i w.x_i))",
+        task="classification",
+        loss="logistic",
+        regulariser="|w|_1",
+        space="primal",
+        kernel=False,
+        bias=_BIAS + " unless -R is given",
+        free_bias=False,
+        eps_default=0.01,
+        gap_default=None,
+        stopping=_L1_GAP + "further than LIBLINEAR's rule for -s 6 goes",
+        honours=_RUN_OPTIONS | {"-R"},
+        paper=_YUAN,
     ),
     Solver(
         number=7,
@@ -425,12 +472,6 @@ SOLVERS: tuple[Solver, ...] = (
     ),
 )
 
-# LIBLINEAR's other numbers, which scripts may use: refused by name until a row above serves them.
-PLANNED: dict[int, str] = {
-    5: "L1R_L2LOSS_SVC",
-    6: "L1R_LR",
-}
-
 _BY_KEY: dict[int | str, Solver] = {key: row for row in SOLVERS for key in (row.number, row.name)}
 
 
@@ -439,9 +480,6 @@ def find(key: int | str) -> Solver:
     row = _BY_KEY.get(key)
     if row is not None:
         return row
-    if key in PLANNED:
-        word = PLANNED[key]  # type: ignore[index]
-        raise SvmtoolError(f"ERROR: solver {key} ({word}) is not in this version: use -s {in_words(SOLVERS)}")
     raise SvmtoolError(f"ERROR: unknown solver type: {key}: use -s {in_words(SOLVERS)}")
 
 

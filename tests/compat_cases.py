@@ -26,8 +26,6 @@ from typing import NamedTuple
 import pytest
 from conftest import SHARED
 
-from svmtool import registry
-
 REFUSED = "the reference misreads this silently; we refuse"
 
 
@@ -69,29 +67,6 @@ def cases(tool_folder: str = "liblinear", *beginnings: str) -> list[dict]:
         if not beginnings or path.stem.startswith(beginnings):
             found.append(json.loads(path.read_text(encoding="utf-8", errors="surrogateescape")))
     return found
-
-
-def solver_of(case: dict) -> int | None:
-    """The -s that a case of `train` really runs with, or None where it ends before a solver is chosen."""
-    from svmtool.cli import options
-    from svmtool.errors import SvmtoolError
-
-    planned = {**registry.PLANNED}
-    registry.PLANNED.clear()  # parse as if everything were there
-    try:
-        return options.parse(case["args"]).settings.solver
-    except SvmtoolError:
-        return None
-    finally:
-        registry.PLANNED.update(planned)
-
-
-def skip_reason(case: dict) -> str:
-    """Why a case cannot run in this version; empty where it can."""
-    number = solver_of(case) if case["tool"] == "train" else None
-    if number in registry.PLANNED:
-        return f"-s {number} ({registry.PLANNED[number]}) is not in this version"
-    return ""
 
 
 class Outcome(NamedTuple):
@@ -184,8 +159,19 @@ def check_solver_text(case: dict, text: str) -> None:
             tolerance = 10 * max(tolerance_of(case), 1e-4)
             assert float(found[-1]) == pytest.approx(float(wanted[-1]), rel=tolerance)
             assert float(found[-1]) <= float(wanted[-1]) + 1e-4 * abs(float(wanted[-1])), "all of them are minimised"
-        support = r"nSV = \d+\n" if "nSV" in case["stdout"] else "$"
-        assert re.search(r"\noptimization finished, #iter = \d+\nObjective value = \S+\n" + support, text), text
+        end = (
+            r"nSV = \d+\n"
+            if "nSV" in case["stdout"]
+            else r"#nonzeros/#features = \d+"
+            if "#non" in case["stdout"]
+            else "$"
+        )
+        assert re.search(r"\noptimization finished, #iter = \d+\nObjective value = \S+\n" + end, text), text
+        steps = re.findall(r"^iter +(\d+)  #CD cycles \d+\n", text, re.MULTILINE)
+        if "#CD cycles" in case["stdout"]:
+            assert steps and steps == [str(k + 1) for k in range(len(steps))]
+            assert "=========================\noptimization" in text
+            assert text.splitlines()[-1].endswith(case["stdout"].rstrip().rpartition("/")[2])
         rho, theirs = (
             [float(r) for r in re.findall(r"^rho = (\S+)$", t, re.MULTILINE)] for t in (text, case["stdout"])
         )

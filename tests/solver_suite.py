@@ -27,6 +27,7 @@ GAP = 1e-11
 
 OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
 LOGISTIC = "svmtool.solvers.logistic"
+L1 = "svmtool.solvers.l1"
 _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
 _SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
 _WIDE = {**_NOT_SMALL, (MFN, "GRAM_BELOW"): 0}
@@ -35,6 +36,8 @@ _LR_STEPS = {("svmtool.problem.logistic", "SMALL_FEATURES"): -1}
 _LR_WIDE = {**_LR_STEPS, (LOGISTIC, "GRAM_BELOW"): 0}
 _ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
 _ALM_WIDE = {**_ALM_STEPS, (ALM, "GRAM_BELOW"): 0, (ALM, "MOST_PASSES"): 1}
+
+_L1_WIDE = {(L1, "GRAM_BELOW"): 0}
 
 # back end -> name of a path -> constants that lead there
 PATHS: dict[str, dict[str, dict]] = {
@@ -60,6 +63,12 @@ PATHS: dict[str, dict[str, dict]] = {
         "sampled": {**_LR_STEPS, (LOGISTIC, "SAMPLE_ROWS"): 4, (LOGISTIC, "SAMPLE_ROWS_A_FEATURE"): 0},
         "passes": {**_LR_WIDE, (LOGISTIC, "MOST_PASSES"): 1e9},
         "products": {**_LR_WIDE, (LOGISTIC, "MOST_PASSES"): 0},
+    },
+    L1: {
+        "matrix": {},
+        "matrix-sampled": {(L1, "SAMPLE_GROUP"): 2, (L1, "SAMPLE_ROWS"): 4, (L1, "SAMPLE_ROWS_A_FEATURE"): 0},
+        "columns": {**_L1_WIDE, (L1, "FIRST_SET"): 3},
+        "columns-descent": {**_L1_WIDE, (L1, "SHY"): 2.0},
     },
 }
 HINGE_ONLY = {ALM: ("small", "passes", "rows")}  # paths that are there for the hinge alone
@@ -142,13 +151,18 @@ class Solved:
 
     @property
     def room(self) -> float:
-        """How far w may lie from the minimiser: f grows by at least half the squared distance (bias regularised)."""
+        """How far w may lie from the minimiser: f grows by at least half the squared distance (bias regularised).
+
+        With |w|_1 it need not: these problems' faces are regular enough for a hundred times that.
+        """
+        if self.p.l1:
+            return 100.0 * np.sqrt(GAP * self.f) + 1e-7
         return 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
 
 
 def posed(case: Case, p: Problem) -> Problem:
     """The problem with the loss that the case is about."""
-    return p._replace(loss=case.row.loss, power=case.power)
+    return p._replace(loss=case.row.loss, power=case.power, l1=case.row.regulariser == "|w|_1")
 
 
 def honours(case: Case, p: Problem) -> bool:

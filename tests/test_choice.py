@@ -47,7 +47,7 @@ def test_an_option_is_obeyed_or_refused(option, shape, labels):
 def test_every_candidate_is_a_number_of_liblinear_or_of_the_table():
     for some in CANDIDATES.values():
         for numbers in some:
-            assert set(numbers) <= NUMBERS | set(registry.PLANNED)
+            assert set(numbers) <= NUMBERS
             assert len(set(numbers)) == len(numbers)
 
 

@@ -6,8 +6,6 @@ import compat_cases
 import pytest
 from conftest import SHARED
 
-from svmtool import registry
-
 CASES = [case for case in compat_cases.cases("liblinear") if case["tool"] == "train"]
 AS_PROCESS = ("train_usage", "train_missing_file", "train_default_model_name", "cv_s2_heart", "reader_index_zero")
 
@@ -26,9 +24,6 @@ def test_the_cases_are_there():
 
 @pytest.mark.parametrize("case", CASES, ids=by_name)
 def test_train_does_what_liblinear_did(case, tmp_path, monkeypatch):
-    reason = compat_cases.skip_reason(case)
-    if reason:
-        pytest.skip(reason)
     compat_cases.lay_out(case, tmp_path)
     compat_cases.check(case, compat_cases.run_inside(case, tmp_path, monkeypatch), tmp_path)
 
@@ -39,11 +34,3 @@ def test_train_as_a_process(case, tmp_path, command):
     done = command("train", *case["args"])
     got = compat_cases.Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
     compat_cases.check(case, got, tmp_path)
-
-
-def test_only_solvers_of_later_versions_are_skipped():
-    """A case without -s, or with a number that works, runs."""
-    for case in CASES:
-        if compat_cases.skip_reason(case):
-            values = [b for a, b in zip(case["args"], case["args"][1:], strict=False) if a.startswith("-s")]
-            assert values and all(v == "-q" or int(v) in registry.PLANNED for v in values), case["name"]

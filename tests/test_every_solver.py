@@ -9,6 +9,7 @@ from optima import optimum
 from solver_suite import (
     ALM,
     EVERYWHERE,
+    L1,
     LOGISTIC,
     MFN,
     PROBLEMS,
@@ -98,7 +99,9 @@ def test_liblinear_rule_holds_at_the_end(case, eps, start, layout, walk):
 
 
 def rule_holds(case, s, eps) -> bool:
-    """LIBLINEAR's rule for the number at the answer."""
+    """LIBLINEAR's rule for the number at the answer; with |w|_1 the certified gap that stands for it."""
+    if s.p.l1:
+        return s.certificate.gap <= min(max(1e-4 * eps, 1e-10), 1e-3) * (1 + 1e-6)
     if case.row.space == "primal":
         return reference.liblinear_rule(s.p, s.w, eps)
     # from a primal method: the dual point that belongs to w
@@ -222,6 +225,16 @@ def test_interruption_keeps_the_best_iterate(case, moment, layout, walk):
         assert all(record["seconds"] >= 0 for record in seen)
 
 
+@pytest.mark.parametrize("number", [5, 6])
+def test_l1_with_a_free_bias_and_one_class(number):
+    """The bias alone makes every loss 0, as far as rounding tells."""
+    case = next(case for case in EVERYWHERE if case.row.number == number)
+    p = PROBLEMS["tall-free"]
+    s = Solved(case, p._replace(y=np.ones_like(p.y)))
+    assert s.status is base.OPTIMAL and s.f == 0.0 and s.certificate.gap == 0.0
+    assert np.count_nonzero(s.w) == 1 and s.w[-1] > 0.0
+
+
 @every_row
 def test_extreme_costs(case):
     """From where w is almost 0 to where the hinge is almost hard."""
@@ -270,6 +283,22 @@ def test_paths_of_mfn_are_taken(case, walk, spy):
         assert ends[case.path.partition("-")[0]] in spy.taken
     if case.path == "products":
         assert "products" in spy.taken
+
+
+@pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == L1], ids=lambda case: case.id)
+def test_paths_of_l1_are_taken(case, walk, spy):
+    """Each path leads where its name says."""
+    from svmtool.compiled import l1_loops
+    from svmtool.problem.l1_objective import L1Objective
+
+    spy(l1_loops, "gram_passes", "matrix")
+    spy(l1_loops, "column_passes", "columns")
+    spy(l1_loops, "hinge2_column_passes", "descent")
+    spy(L1Objective, "sample", "sampled")
+    walk(case)
+    assert Solved(case, PROBLEMS["tall-hard"]).status.converged
+    wanted = set(case.path.split("-")) - ({"descent"} if case.row.loss == "logistic" else set())
+    assert spy.taken == wanted
 
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == ALM], ids=lambda case: case.id)

@@ -131,10 +131,6 @@ def test_usage_is_shown(line, sentence, capsys):
 @pytest.mark.parametrize(
     "line, part",
     [
-        *(
-            (f"-s {number} d", f"solver {number} ({word}) is not in this version: use -s ")
-            for number, word in registry.PLANNED.items()
-        ),
         ("-s 31 --loss-power 2.5 d", "--loss-power 2.5: wants a number from 1 to 2"),
         ("-s 31 --loss-power nan d", "--loss-power nan: wants a number from 1 to 2"),
         ("-s 31 --mu balance d", "--mu balance is a way of -s 30"),

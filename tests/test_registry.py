@@ -28,10 +28,8 @@ def test_numbers_and_names_are_unique():
     assert len(keys) == len(set(keys))
 
 
-def test_liblinear_numbers_are_served_or_planned():
-    served = {row.number for row in registry.SOLVERS if row.number < 30}
-    assert served | set(registry.PLANNED) == LIBLINEAR_NUMBERS
-    assert not served & set(registry.PLANNED)
+def test_all_of_liblinears_numbers_are_served():
+    assert {row.number for row in registry.SOLVERS if row.number < 30} == LIBLINEAR_NUMBERS
 
 
 @every_row
@@ -59,21 +57,10 @@ def test_back_end_has_solve(row):
     assert callable(registry.entry(row))
 
 
-@pytest.mark.parametrize("number", sorted(registry.PLANNED))
-def test_planned_solver_is_refused_by_name(number):
-    with pytest.raises(SvmtoolError) as e:
-        registry.find(number)
-    assert registry.PLANNED[number] in str(e.value)
-    for row in registry.SOLVERS:
-        assert str(row.number) in str(e.value)
-
-
-def test_help_and_usage_list_exactly_what_works():
+def test_help_and_usage_list_what_works():
     for text in (texts.help_text(), texts.usage()):
         for row in registry.SOLVERS:
             assert f"-s {row.number}, {row.name}" in text
-        for number in registry.PLANNED:
-            assert f"-s {number}," not in text
         for name in options.LONG_OPTIONS:
             assert name in texts.help_text()
 

@@ -16,8 +16,6 @@ from compat_cases import same_text
 from conftest import REPOSITORY
 from shell_commands import put_commands, put_script, run_in
 
-from svmtool import registry
-
 SCRIPTS = sorted((REPOSITORY / "tests" / "scripts").iterdir())
 ROOM = 0.02  # of a printed number, relative to 1 + |number|: the reference stops early, a row or two fall otherwise
 
@@ -81,20 +79,13 @@ def check_result(script: Path, done) -> None:
 
 @every_script
 def test_script_runs_on_our_commands(script, ours, data):
-    later = [s for s in solvers(script) if s in registry.PLANNED]
-    if later:
-        pytest.skip(f"-s {', '.join(map(str, later))}: not in this version")
     check_result(script, run_script(script, ours, data))
 
 
 @every_script
 def test_script_prints_what_it_prints_with_liblinear(script, ours, theirs, data):
-    """Also that the script is right where our commands lack its solvers."""
     wanted = run_script(script, theirs, data)
     check_result(script, wanted)
-    later = [s for s in solvers(script) if s in registry.PLANNED]
-    if later:
-        pytest.skip(f"-s {', '.join(map(str, later))}: not in this version")
     got = run_script(script, ours, data)
     same_text(got.stdout, wanted.stdout, ROOM)
     assert got.stderr == wanted.stderr

@@ -56,12 +56,17 @@ def test_all_rows_twice_at_half_the_cost(case, walk):
 
 @every_path
 def test_features_twice_over_root_two(case, walk):
+    """With |w|_1 features twice as they are; how a weight is divided among the two is then left open."""
     walk(case)
     for p in SOME:
-        both = p._replace(X=np.hstack([p.X, p.X]) / np.sqrt(2))
+        l1 = posed(case, p).l1
+        both = p._replace(X=np.hstack([p.X, p.X]) / (1.0 if l1 else np.sqrt(2)))
         a, b = Solved(case, p), Solved(case, both)
         assert a.f == pytest.approx(b.f, rel=1e-9)
         d = p.X.shape[1]
+        if l1:
+            assert np.linalg.norm(b.w[:d] + b.w[d : 2 * d] - a.w[:d]) <= 2 * a.room
+            continue
         assert np.linalg.norm(b.w[:d] - b.w[d : 2 * d]) <= 2 * a.room
 
 
@@ -70,10 +75,11 @@ def test_features_twice_over_root_two(case, walk):
 def test_scaled_features(case, factor, walk):
     walk(case)
     for p in SOME:
+        degree = 1 if posed(case, p).l1 else 2  # of the regulariser
         bias = factor * p.bias if p.bias >= 0 else p.bias
-        a, b = Solved(case, p), Solved(case, p._replace(X=factor * p.X, cost=p.cost / factor**2, bias=bias))
+        a, b = Solved(case, p), Solved(case, p._replace(X=factor * p.X, cost=p.cost / factor**degree, bias=bias))
         assert np.linalg.norm(factor * b.w - a.w) <= 2 * a.room
-        assert factor**2 * b.f == pytest.approx(a.f, rel=1e-9)
+        assert factor**degree * b.f == pytest.approx(a.f, rel=1e-9)
 
 
 @every_path

@@ -324,13 +324,11 @@ def _choose_for_search(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
 
 
 def _check_solver(settings: Settings, given: list[str]) -> None:
-    """Refuse a solver that is not in this version, and options that the chosen one does not honour.
+    """Refuse options that the chosen solver does not honour.
 
     A number in no list at all passes: LIBLINEAR speaks of it only after it has read the data.
     Under its own numbers -R too is judged then, and -p and -n are read where they mean nothing, as there.
     """
-    if settings.solver in registry.PLANNED:
-        registry.find(settings.solver)
     row = next((r for r in registry.SOLVERS if r.number == settings.solver), None)
     if row is None:
         return

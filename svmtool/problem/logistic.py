@@ -11,7 +11,6 @@ from svmtool.problem.rows import CsrRows, Rows
 
 # `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
-BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
 
 class Logistic(Objective):
@@ -41,27 +40,15 @@ class Logistic(Objective):
     def _along(self, t: float) -> None:
         self._ray_loop(t, 0, self.n)
 
-    def gradient(self) -> tuple[float, np.ndarray]:
-        f, g = super().gradient()
-        if self.free_bias:
-            self.bound = self._free_bound()
-        return f, g
-
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # D(alpha) of the slopes' multipliers, whose conjugates are -alpha_i z_i less the losses: f - |grad f|^2 / 2
         g = g + self.w
         return 0.5 * float(self.w @ self.w) + loss - 0.5 * float(g @ g)
 
     def _free_bound(self) -> float:
-        """A lower bound of min f under a free bias: sum_i alpha_i y_i = 0 by shrinking the heavier side.
-
-        It costs a product, and early on the sides are too far apart for it to be worth one.
-        """
-        positive = self.y > 0.0
-        up, down = -float(np.sum(self.u, where=positive)), float(np.sum(self.u, where=~positive))
-        if not min(up, down) > BALANCED * max(up, down):
+        u = self._balanced_slopes()
+        if u is None:
             return 0.0
-        u = self.u * np.where(positive, min(1.0, down / up), min(1.0, up / down))
         g = self.rows.transpose_product(u)
         g[-1] = 0.0
         return max(-self.conjugates(np.abs(u)) - 0.5 * float(g @ g), 0.0)

@@ -127,8 +127,8 @@ class Objective(ABC):
         if self._gram is not None and self.changed:
             self._pending = self._change.copy() if self._pending is None else self._pending + self._change
 
-    def hessian(self) -> np.ndarray:
-        """R + sum_i scale c_i x_i x_i' (d x d; only the upper triangle is meaningful).
+    def gram(self) -> np.ndarray:
+        """sum_i c_i x_i x_i' (d x d; only the upper triangle is meaningful); not to be written to.
 
         Rows whose activity changed since the last call are added or taken out; where more changed
         than are active, the matrix is formed anew.
@@ -142,7 +142,11 @@ class Objective(ABC):
         elif self._pending is not None:
             self.rows.add_gram(self._pending, self._gram)
         self._pending = None
-        H = self._gram * self.scale
+        return self._gram
+
+    def hessian(self) -> np.ndarray:
+        """R + sum_i scale c_i x_i x_i' (d x d; only the upper triangle is meaningful)."""
+        H = self.gram() * self.scale
         H.flat[:: self.d + 1] += 1.0
         if self.free_bias:  # keeps the matrix regular where no row is active
             H[-1, -1] += 1e-12 * H.flat[:: self.d + 1].max() - 1.0

@@ -19,6 +19,9 @@ from svmtool.settings import Settings
 from svmtool.solvers.base import Rule
 from svmtool.training.problem_set import ProblemSet
 
+L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which -e ends a run, for each unit of it ...
+L1_LEAST_GAP, L1_MOST_GAP = 1e-10, 1e-3  # ... and never outside of these
+
 
 class Problems(ProblemSet):
     """The two-class problems of a training set; see ProblemSet."""
@@ -50,6 +53,8 @@ class Problems(ProblemSet):
             return Rule()
         if self.solver.space == "dual":
             return Rule(projected=self.eps)
+        if self.solver.regulariser == "|w|_1":
+            return Rule(gap=min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), L1_MOST_GAP))
         positive = int(self.classes.counts[k])
         smaller = min(positive, self.rows.n - positive)
         return Rule(gradient=self.eps * max(1, smaller) / self.rows.n)

@@ -22,6 +22,8 @@ def solver_text(row: Solver, result: Result) -> str:
             rho = result.w[-1]
             lines += f"rho = {'-' if np.isnan(rho) else ''}{rho:.6f}\n"  # without rows it is C's -nan
         return lines
+    if row.regulariser == "|w|_1":
+        return _l1_text(row, result)
     lines = []
     for record in result.history:
         f, g, k = record["objective"], record["gradient"], record["iteration"]
@@ -30,3 +32,14 @@ def solver_text(row: Solver, result: Result) -> str:
         else:
             lines.append(f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n")
     return "".join(lines)
+
+
+def _l1_text(row: Solver, result: Result) -> str:
+    """Of -s 5 and 6; the second tells each Newton step."""
+    count = result.iterations - 1
+    steps = "".join(f"iter {k:3d}  #CD cycles {result.history[k]['cg']}\n" for k in range(1, count + 1))
+    head = steps + "=========================" if row.loss == "logistic" else ""
+    return (
+        f"{head}\noptimization finished, #iter = {count}\nObjective value = {result.history[-1]['objective']:f}\n"
+        f"#nonzeros/#features = {np.count_nonzero(result.w)}/{len(result.w)}\n"
+    )

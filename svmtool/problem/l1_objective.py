@@ -1,0 +1,279 @@
+"""|w|_1 + sum of losses over rows, LIBLINEAR's -s 5 and 6; a free bias is not in |w|_1.
+
+    f(w) = sum_j penalty_j |w_j| + sum_i loss_i(x_i.w),    penalty_j = 1, or 0 for a free bias
+
+The passes are those of Objective, with g the gradient of the losses alone.  Dual points are multiples of the
+losses' slopes, small enough that |sum_i u_i x_ij| <= penalty_j for every j: each gradient() gives a lower bound.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled import hinge_loops, l1_loops
+from svmtool.problem.objective import Objective
+from svmtool.problem.rows import CsrRows, DenseRows, Rows
+from svmtool.problem.task import Task
+
+SLOPE_LEFT = 1e-2  # share of its slope at w that f may keep where a step along a ray ends
+
+
+class L1Objective(Objective):
+    """See Objective; `ray` goes no further than t = 1, where proximal Newton's model has its zeros."""
+
+    def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
+        super().__init__(rows, y, cost, free_bias)
+        self.penalty = np.ones(self.d)
+        if free_bias:
+            self.penalty[-1] = 0.0
+        self._columns: Columns | None = None
+
+    def regular(self, w: np.ndarray) -> np.ndarray:
+        raise NotImplementedError("|w|_1 has no matrix")
+
+    def value(self) -> float:
+        return float(self.penalty @ np.abs(self.w)) + self._classify()
+
+    def gradient(self) -> tuple[float, np.ndarray]:
+        """f and the gradient (length d) of its losses at w."""
+        loss = self._classify()
+        g = self.rows.transpose_product(self.u)
+        self._multiple, self.bound = self._dual_bound(*self._feasible(g), loss)
+        return float(self.penalty @ np.abs(self.w)) + loss, g
+
+    def _feasible(self, g: np.ndarray) -> tuple[np.ndarray, float]:
+        """A dual point's slopes (length n), and the largest multiple of them that is feasible, at most one if bounded.
+
+        A free bias wants sum_i a_i y_i = 0: the heavier side is shrunk, which costs a product; where the sides are
+        too far apart for it to be worth one the multiple is 0.
+        """
+        u = self.u
+        if self.free_bias:
+            u = self._balanced_slopes()
+            if u is None:
+                return self.u, 0.0
+            g = self.rows.transpose_product(u)
+        steepest = float(np.max(self.penalty * np.abs(g), initial=0.0))
+        return u, 1.0 / steepest if steepest > 0.0 else np.inf
+
+    def dual_point(self) -> np.ndarray:
+        """The dual point whose value `bound` is, length n."""
+        return -self._multiple * self._slopes * self.y
+
+    def hessian(self) -> np.ndarray:
+        """sum_i c_i x_i x_i', d x d and symmetric."""
+        H = np.triu(self.gram())
+        H += np.triu(H, 1).T
+        return H
+
+    def columns(self) -> Columns:
+        """The rows column after column."""
+        if self._columns is None:
+            self._columns = Columns(self.rows)
+        return self._columns
+
+    def violations(self, g: np.ndarray) -> np.ndarray:
+        """How far each weight is from optimal, |subgradient of f|; g is what gradient() returned."""
+        signs = np.sign(self.w)
+        return np.where(signs == 0.0, np.maximum(np.abs(g) - self.penalty, 0.0), np.abs(g + self.penalty * signs))
+
+    def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
+        """A step p from coordinate passes on f itself over the weights `chosen` (i8), or None where there are none.
+
+        At most `most` of them, until the largest violation is `share` of what it was; count[0] += passes.
+        """
+        return None
+
+    def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
+        """About the t in [0, 1] that minimises f(w + t p); g is what gradient() returned.  0: f does not fall."""
+        self.rows.margins(p, self.y, self.dz)
+        falls = np.flatnonzero(self.penalty * self.w * p < 0.0)
+        kinks = -self.w[falls] / p[falls]
+        order = np.argsort(kinks, kind="stable")
+        kinks = kinks[order]
+        jumps = np.concatenate(([0.0], np.cumsum(2.0 * np.abs(p[falls[order]]))))
+        start = float(self.penalty @ np.where(self.w == 0.0, np.abs(p), np.sign(self.w) * p))
+        first = float(g @ p) + start
+        if not first < 0.0:
+            return 0.0
+        low, high, t = 0.0, 1.0, 1.0
+        for _ in range(60):
+            self._along(t)
+            slope, curvature = self._out.tolist()
+            left = slope + start + jumps[np.searchsorted(kinks, t, "left")]
+            right = slope + start + jumps[np.searchsorted(kinks, t, "right")]
+            if left <= -SLOPE_LEFT * first and (t == 1.0 or right >= SLOPE_LEFT * first):
+                break
+            if left > 0.0:
+                high = t
+            else:
+                low = t
+            new = t - (left if left > 0.0 else right) / curvature if curvature > 0.0 else low
+            if not low < new < high:
+                new = 0.5 * (low + high)
+            inside = kinks[np.searchsorted(kinks, low, "right") : np.searchsorted(kinks, high, "left")]
+            if len(inside):
+                new = float(inside[np.argmin(np.abs(inside - new))])
+            if high - low <= 1e-12 * high:
+                return low
+            t = new
+        return t
+
+    def go(self, t: float, p: np.ndarray) -> None:
+        """w += t p, margins with it; weights that change their sign within rounding become zero."""
+        old = self.w.copy()
+        self.advance(t, p)
+        self.w[np.abs(self.w) <= 1e-15 * np.abs(old)] = 0.0
+
+    def sample(self, group: int, seed: int) -> L1Objective:
+        """The same problem on one random row of each `group`, costs raised to make up for the rest."""
+        chosen = self.rows.draw(group, seed)
+        cost = self.cost[chosen] * (self.n / len(chosen))
+        return type(self)(self.rows.take(chosen), self.y[chosen], cost, self.free_bias)
+
+
+class L1SquaredHinge(L1Objective):
+    """C_i max(0, 1 - y_i x_i.w)^2"""
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._counts = np.zeros(3)
+        target = np.ones(self.n)
+        self._state = hinge_loops.hinge2_state.bind(
+            self.z, target, self.cost, self.y, self.u, self.c, self._change, self._counts
+        )
+        self._ray_loop = hinge_loops.hinge2_ray.bind(self.z, self.dz, target, self.cost, self._out)
+
+    def _classify(self) -> float:
+        loss = self._state(0, self.n)
+        self._note_change(*self._counts[:2].tolist())
+        return loss
+
+    def _along(self, t: float) -> None:
+        self._ray_loop(t, 0, self.n)
+
+    def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
+        # D(s a) = s sum a - s^2 sum a^2 / (4 C)
+        self._slopes = u
+        linear = -float(self.y @ u)
+        conjugate = 0.25 * float(np.sum(u * u / self.cost)) if u is not self.u else loss
+        s = min(most, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
+        return s, s * (linear - s * conjugate)
+
+    def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
+        w, z, columns = self.w.copy(), self.z.copy(), self.columns()
+        l1_loops.hinge2_column_passes(
+            columns.starts, columns.row_numbers, columns.values, self.y, self.cost, self.penalty, w, chosen, z, count,
+            most, share, columns.bias,
+        )  # fmt: skip
+        return w - self.w
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return float(np.sum(self.cost))
+
+
+class L1Logistic(L1Objective):
+    """C_i log(1 + exp(-y_i x_i.w))"""
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._state = l1_loops.l1_logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
+        self._ray_loop = l1_loops.l1_logistic_ray.bind(self.z, self.dz, self.cost, self._out)
+
+    def _classify(self) -> float:
+        self._gram = None  # every row's curvature changes
+        self.active = self.n
+        return self._state(0, self.n)
+
+    def _along(self, t: float) -> None:
+        self._ray_loop(t, 0, self.n)
+
+    def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
+        self._slopes, s = u, min(most, 1.0)
+        if u is self.u:
+            return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, 0, self.n)
+        b = np.clip(-s * u * self.y / self.cost, 1e-300, 1.0)
+        rest = np.maximum(1.0 - b, 1e-300)
+        return s, -float(self.cost @ (b * np.log(b) + rest * np.log(rest)))
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return float(np.sum(self.cost)) * np.log(2.0)
+
+
+class Columns:
+    """Sparse rows column after column, and those of a working set weighted by the rows' curvature."""
+
+    def __init__(self, rows: Rows):
+        rows = rows.as_csr() if isinstance(rows, DenseRows) else rows
+        assert isinstance(rows, CsrRows)
+        self.n, self.bias = rows.n, rows.bias
+        self.starts = np.zeros(rows.plain + 1, np.int64)
+        self.row_numbers, self.values = np.empty(rows.nnz, np.int32), np.empty(rows.nnz)
+        l1_loops.columns_of_rows(rows.indptr, rows.indices, rows.values, self.starts, self.row_numbers, self.values)
+
+    def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
+        """Columns `chosen` (i8, ascending) times the root of c (f8[n])."""
+        lengths = np.diff(self.starts, append=self.starts[-1] + self.n)[chosen]
+        out = WeightedColumns(self.n, len(chosen), int(np.sum(lengths)))
+        l1_loops.gather_columns(
+            self.starts, self.row_numbers, self.values, np.sqrt(c), chosen, *out.arrays, out.square_norms, self.bias
+        )
+        return out
+
+
+class WeightedColumns:
+    """Some columns, held together: room for m of them with `most` numbers over n rows."""
+
+    def __init__(self, n: int, m: int, most: int):
+        self.n = n
+        self.arrays = np.empty(m + 1, np.int64), np.empty(most, np.int32), np.empty(most)
+        self.square_norms = np.empty(m)
+
+    def passes(
+        self, g: np.ndarray, penalty: np.ndarray, v: np.ndarray, r: np.ndarray, count: np.ndarray, most: int,
+        enough: float,
+    ) -> float:  # fmt: skip
+        """Coordinate descent; see `column_passes`."""
+        return l1_loops.column_passes(*self.arrays, self.square_norms, g, penalty, v, r, count, most, enough)
+
+    def take(self, chosen: np.ndarray) -> Face:
+        """Columns `chosen` (i8), copied."""
+        return Face(self._as_rows().take(chosen))
+
+    def gram(self) -> np.ndarray:
+        """Inner products of all columns with each other, symmetric."""
+        m = len(self.square_norms)
+        K = np.zeros((m, m))
+        self._as_rows().fill_kernel(np.arange(m), K, 0)
+        K += np.tril(K, -1).T
+        return K
+
+    def _as_rows(self) -> CsrRows:
+        starts, row_numbers, values = self.arrays
+        count = int(starts[-1])
+        return CsrRows(starts, row_numbers[:count], values[:count], self.n)
+
+
+class Face:
+    """Columns A of a face of the model, as the rows of a matrix."""
+
+    def __init__(self, columns: CsrRows):
+        self.columns, self._ones = columns, np.ones(columns.n)
+
+    def sum(self, x: np.ndarray) -> np.ndarray:
+        """A x, one number a row of the data."""
+        return self.columns.transpose_product(x)
+
+    def products(self, r: np.ndarray) -> np.ndarray:
+        """A'r, one number a column."""
+        out = np.empty(self.columns.n)
+        self.columns.margins(r, self._ones, out)
+        return out
+
+
+def of_task(task: Task) -> L1Objective:
+    """The objective of a task: the squared hinge with targets 1 (None), the logistic loss with targets 0."""
+    kind = L1SquaredHinge if task.target is None else L1Logistic
+    return kind(task.rows, task.y, task.cost, task.free_bias)

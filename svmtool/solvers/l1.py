@@ -1,0 +1,220 @@
+"""Proximal Newton with working sets.      min_w  |w|_1 + sum_i C_i l(y_i x_i.w)
+Papers: G.-X. Yuan, C.-H. Ho and C.-J. Lin, An Improved GLMNET for L1-regularized Logistic Regression, Journal of
+Machine Learning Research 13 (2012) 1999-2030: Algorithm 1 (newGLMNET), eqs. (12), (13).  M. Massias, A. Gramfort and
+J. Salmon, Celer: a Fast Solver for the Lasso with Dual Extrapolation, ICML 2018: growing working sets (Section 4).
+
+Notation   paper: w   d   H   grad L     q(d)            code: w   p = v - w   H   g   the model
+Differs from the papers in:
+ 1. l is the squared hinge as well; its H is that of the rows with a positive slack.
+ 2. H is not made regular by a multiple of I; a step ends where f falls no more on the ray (at t = 1 at most), not
+    by Armijo's rule on powers of a constant.
+ 3. Where d is small the model is held as a matrix: coordinate passes over it cost nothing beside a pass over the
+    rows, and a factorised system of the non-zero weights ends them, as far as the first weight that becomes zero.
+ 4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
+    largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
+ 5. Where rows abound the first guess is the answer for a random subset.
+Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).
+Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
+working set.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled import l1_loops as loops
+from svmtool.problem.certify import relative_gap
+from svmtool.problem.l1_objective import L1Objective, of_task
+from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.task import Task
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Result, Rule, Status
+from svmtool.solvers.newton import EXACT, FLAT, rounded
+
+GRAM_BELOW = 1500  # features up to which the model is held as a matrix
+SAMPLE_GROUP = 16  # the subset holds one row in this many ...
+SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
+SAMPLE_ROWS = 400  # ... and this many in all;
+SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
+INNER_MATRIX = 1e-3  # share of the largest violation that the matrix's solution may leave, ...
+INNER_FULL, INNER_PART = 0.1, 0.5  # ... the columns' after a full step, and after one that shows the model to be wrong;
+INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
+PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
+FACES = 50  # ... of which so many are solved at most
+PASSES_COLUMNS, ROUNDS = 10, 3  # over columns between two such systems, and how many of them for one model
+SHY, PASSES_DESCENT = 0.5, 5  # a step shorter than that is followed by passes on f itself (hinge): twice so many, ...
+DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left
+CG_TOLERANCE, CG_STEPS = 0.03, 50  # they are solved by conjugate gradients
+LATE = 0.02  # largest violation from which a working set that is small enough has its model as a matrix too
+RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
+FIRST_SET = 200  # least size of a working set
+FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
+ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
+
+
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
+    if (answer := task.one_sided_answer()) is not None:
+        answer[-1] = ONE_SIDED * task.y[0] / task.rows.bias
+        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
+    objective = of_task(task)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    if start is not None and objective.value() > objective.value_at_zero():
+        objective.move(np.zeros(objective.d))
+    if start is None and objective.d <= GRAM_BELOW and _sampling_pays(objective):
+        subset = objective.sample(SAMPLE_GROUP, seed)
+        subset.move(np.zeros(objective.d))
+        _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule()).steps()
+        objective.move(subset.w)
+    run = _Run(objective, monitor, rule)
+    status = run.steps()
+    return Result(objective.w, status, monitor.iterations, monitor.history, run.alpha)
+
+
+def _sampling_pays(objective: L1Objective) -> bool:
+    return objective.n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d)
+
+
+class _Run:
+    """One run: the best dual point so far, and what the last model cost."""
+
+    def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule):
+        self.objective, self.monitor, self.rule = objective, monitor, rule
+        self.bound, self.alpha = -np.inf, None
+        self.shy = False  # whether the last step says that the model holds for a small part of the way only
+        self.descent = PASSES_DESCENT  # passes on f itself that come next
+        self.passes = np.zeros(1)  # coordinate passes of the last model
+
+    def steps(self) -> Status:
+        """Proximal Newton steps until the gap is as small as asked for."""
+        o, monitor = self.objective, self.monitor
+        model = self._by_matrix if o.d <= GRAM_BELOW else self._by_columns
+        previous, flat, t = np.inf, 0, 0.0
+        while True:
+            f, g = o.gradient()
+            if o.bound > self.bound:
+                self.bound, self.alpha = o.bound, o.dual_point()
+            violations = o.violations(g)
+            largest = float(violations.max(initial=0.0))
+            status = monitor.step(
+                f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(self.passes[0]), step=t
+            )
+            if status is None:
+                flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+                status = self._end(f, largest, flat)
+            if status is not None:
+                return status
+            previous = f
+            self.passes[:] = 0.0
+            # Eq. 13: the quadratic model's minimiser
+            p = model(g, violations, INNER_FULL if t in (0.0, 1.0) else INNER_PART)
+            t = o.best_step(p, g)
+            o.go(t, p)
+            self.shy = t < SHY
+            if self.shy:
+                self.descent *= 2
+
+    def _end(self, f: float, largest: float, flat: int) -> Status | None:
+        """Whether the run ends here though neither --gap nor a limit says so."""
+        gap = relative_gap(f, self.bound)
+        if gap <= EXACT or largest == 0.0:
+            return base.OPTIMAL
+        if gap <= self.rule.gap:
+            return base.RULE
+        return rounded(f, self.bound) if flat >= FLAT_STEPS else None
+
+    def _working_set(self, violations: np.ndarray) -> np.ndarray:
+        """The weights that are not zero and as many others, those with the largest violations; i8, ascending."""
+        o = self.objective
+        used = (o.w != 0.0) | (o.penalty == 0.0)
+        more = max(FIRST_SET, int(np.count_nonzero(used)))
+        outside = np.flatnonzero(~used & (violations > 0.0))
+        if len(outside) > more:
+            outside = outside[np.argpartition(-violations[outside], more)[:more]]
+        used[outside] = True
+        return np.flatnonzero(used)
+
+    def _by_matrix(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
+        """p from the model over all weights."""
+        o = self.objective
+        return self._solve(o.hessian(), g, o.w, o.penalty, float(violations.max()))
+
+    def _solve(self, H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, largest: float) -> np.ndarray:
+        """p = v - w for the minimiser v of the model with the matrix H."""
+        v, slope = w.copy(), g.copy()
+        enough = max(INNER_MATRIX * largest, INNER_LEAST * float(np.abs(g).max()))
+        for _ in range(FACES):
+            if loops.gram_passes(H.reshape(-1), v, slope, penalty, self.passes, PASSES, enough) <= enough:
+                break
+            before = len(v) + 1
+            while np.count_nonzero(v) < before:  # a step that ends at a zero leaves a smaller face
+                before = np.count_nonzero(v)
+                face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
+                pull = slope[face] + penalty[face] * np.sign(v[face])
+                part = np.ascontiguousarray(H[np.ix_(face, face)])
+                part.flat[:: len(face) + 1] *= 1.0 + RIDGE
+                q = -solve_positive(part, pull)
+                _along_face(v, face, q, penalty, float(pull @ q), float(q @ part @ q))
+                slope = g + H @ (v - w)
+            if self.monitor.limit() is not None:
+                break
+        return v - w
+
+    def _by_columns(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
+        """p from the model over a working set; the others stay zero."""
+        o = self.objective
+        chosen = self._working_set(violations)
+        if self.shy and (p := o.descend(chosen, self.passes, self.descent, DESCENT_LEFT)) is not None:
+            return p
+        columns = o.columns().weighted(chosen, o.c)
+        w, g, penalty, r = o.w[chosen], g[chosen], o.penalty[chosen], np.zeros(o.n)
+        v, diagonal = w.copy(), columns.square_norms
+        enough = max(loose * float(violations[chosen].max()), INNER_LEAST * float(np.abs(g).max()))
+        if float(violations.max()) <= LATE and len(chosen) <= GRAM_BELOW:
+            p = np.zeros(o.d)
+            p[chosen] = self._solve(columns.gram(), g, w, penalty, float(violations.max()))
+            return p
+        for k in range(ROUNDS + 1):
+            left = columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough)
+            if left <= enough or k == ROUNDS:
+                break
+            face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
+            part = columns.take(face)
+            pull = g[face] + part.products(r) + penalty[face] * np.sign(v[face])
+            small = RIDGE * diagonal[face] + 1e-300
+            q, steps, _ = conjugate_gradient(
+                lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
+                diagonal[face] + small, CG_TOLERANCE, CG_STEPS, lambda: self.monitor.limit() is not None,
+            )  # fmt: skip
+            self.passes += 2 * steps
+            dr = part.sum(q)
+            t = _along_face(v, face, q, penalty, float(pull @ q), float(dr @ dr))
+            r += t * dr
+        p = np.zeros(o.d)
+        p[chosen] = v - w
+        return p
+
+
+def _along_face(
+    v: np.ndarray, face: np.ndarray, q: np.ndarray, penalty: np.ndarray, slope: float, curvature: float
+) -> float:
+    """Add t q to v[face] for the t in [0, 1] that minimises the model; returns t.
+
+    slope and curvature are the model's at t = 0, the slope of |v|_1 included as it is there.
+    A weight whose sign changes at that very t becomes zero.
+    """
+    old, weight = v[face], penalty[face]
+    falls = np.flatnonzero(weight * old * q < 0.0)
+    kinks = -old[falls] / q[falls]
+    order = np.argsort(kinks, kind="stable")
+    falls, kinks = falls[order], kinks[order]
+    before = slope + np.concatenate(([0.0], np.cumsum(2.0 * np.abs(q[falls]))))  # without the curvature's part
+    at = int(np.searchsorted(before[:-1] + curvature * kinks, 0.0))  # convex: the first kink with f rising before it
+    t = -before[at] / curvature if curvature > 0.0 else np.inf
+    low = float(kinks[at - 1]) if at else 0.0
+    high = float(kinks[at]) if at < len(kinks) else np.inf
+    t = min(max(t, low), high, 1.0)
+    v[face] = old + t * q
+    v[face[falls[kinks == t]]] = 0.0
+    return t
