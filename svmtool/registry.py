@@ -52,6 +52,8 @@ _ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computatio
 _ALM += "ICML 2014: "
 _FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b with a regularised weight, -B -1 none"
 _LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
+_NESVM = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
+_NESVM += "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
 _RUN_OPTIONS = frozenset(
     {
         "-e", "-B", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
@@ -279,6 +281,48 @@ SOLVERS: tuple[Solver, ...] = (
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e |f'(w)| <= e |f'(0)|",
         honours=_RUN_OPTIONS - {"-B"},
         paper=_MFN.partition(":")[0] + ": Section 7, Eq. 25",
+    ),
+    Solver(
+        number=50,
+        name="nesvm",
+        word="L2R_L1LOSS_SVC_DUAL",
+        module="svmtool.solvers.nesvm",
+        entry="c_svm",
+        help="C-SVM with a free bias by Nesterov's smoothing",
+        objective="min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
+        task="classification",
+        loss="hinge",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias=_FREE_BIAS,
+        free_bias=True,
+        eps_default=None,
+        gap_default=1e-3,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
+        honours=(_RUN_OPTIONS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
+        paper=_NESVM + "C-SVM, Eqs. 45-48",
+    ),
+    Solver(
+        number=52,
+        name="nesvm-ls",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.nesvm",
+        entry="ls_svm",
+        help="LS-SVM (least squares of the margins) with a free bias",
+        objective="min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.x_i + b))^2",
+        task="classification",
+        loss="least squares",
+        regulariser="1/2 |w|^2",
+        space="primal",
+        kernel=False,
+        bias=_FREE_BIAS,
+        free_bias=True,
+        eps_default=None,
+        gap_default=1e-3,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
+        honours=(_RUN_OPTIONS | {"-R", "--no-homotopy"}) - {"-e"},
+        paper=_NESVM + "LS-SVM, Eqs. 53-56",
     ),
 )
 

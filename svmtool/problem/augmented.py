@@ -170,6 +170,29 @@ class Augmented(Objective):
         self.beta[:], self.sigma = beta, sigma
         return t
 
+    def best_bias(self) -> float:
+        """The free bias that minimises f for the other weights as they are (w[-1] = 0); p = 1.
+
+        The slope of the losses in the shift rises by C_i where row i comes to its kink, y_i target_i - x_i.w.
+        """
+        kinks = self.y * (self.target - self.z)
+        order = np.argsort(kinks, kind="stable")
+        risen = np.cumsum(self.cost[order])
+        k = int(np.searchsorted(risen, float(np.sum(self.cost[self.y > 0.0]))))
+        return float(kinks[order[min(k, self.n - 1)]]) / self.rows.bias
+
+    def dual_value(self, alpha: np.ndarray) -> tuple[float, np.ndarray]:
+        """D of the hinge at alpha (length n, within its ends), balanced first where the bias is free, and that point."""
+        if self.free_bias:
+            positive = self.y > 0.0
+            up, down = float(np.sum(alpha[positive])), float(np.sum(alpha[~positive]))
+            least = min(up, down)
+            alpha = alpha * np.where(positive, least / max(up, 1e-300), least / max(down, 1e-300))
+        v = self.rows.transpose_product(alpha * self.y)
+        if self.free_bias:
+            v[-1] = 0.0
+        return float(self.target @ alpha) - 0.5 * float(v @ v), alpha
+
     def projected_spread(self, alpha: np.ndarray) -> float:
         """How far the projected gradients of the hinge's dual at alpha lie apart or from zero: LIBLINEAR's measure."""
         z = np.empty(self.n)

@@ -157,6 +157,15 @@ class CsrRows(Rows):
         self.for_each_block(lambda lo, hi: call(lo, hi))
         return norms + self.bias**2 if self.bias >= 0 else norms
 
+    def largest_entries(self) -> np.ndarray:
+        """|x_i|_inf with the bias feature, length n."""
+        largest = np.full(self.n, max(self.bias, 0.0))
+        filled = np.flatnonzero(np.diff(self.indptr))
+        if len(filled):
+            entries = np.maximum.reduceat(np.abs(self.values), self.indptr[filled])
+            largest[filled] = np.maximum(largest[filled], entries)
+        return largest
+
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
         step = 64  # rows of K a block: enough to pay for its scratch vector
@@ -260,6 +269,11 @@ class DenseRows(Rows):
         for lo, hi in self.blocks:
             norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
         return norms + self.bias**2 if self.bias >= 0 else norms
+
+    def largest_entries(self) -> np.ndarray:
+        """|x_i|_inf with the bias feature, length n."""
+        bias = max(self.bias, 0.0)
+        return np.maximum(np.maximum(self.X.max(axis=1, initial=bias), -self.X.min(axis=1, initial=0.0)), bias)
 
     def take(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(self.X[chosen], self.bias)

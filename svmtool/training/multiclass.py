@@ -41,7 +41,7 @@ class Problems(ProblemSet):
 
     def task(self, k: int) -> Task:
         s = self.settings
-        more = self.loss.power, self.count > 1, s.inner_steps, s.mu
+        more = self.loss.power, self.count > 1, s.inner_steps, s.mu, s.homotopy
         return Task(self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, None, *more)
 
     def rule(self, k: int) -> Rule:

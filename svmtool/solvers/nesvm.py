@@ -1,0 +1,211 @@
+"""NESVM: Nesterov's smoothing.      min_w  R(w) + sum_i C_i l(1 - y_i x_i.w)
+Paper: T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010.
+Algorithm 1 (`plain`), Eqs. 33-35, 43; Algorithm 2, homotopy (`_Homotopy`), Eq. 44.
+C-SVM (45-48): R = 1/2 |w|^2, l hinge.  LS-SVM (53-56): R = 1/2 |w|^2, l least squares.
+
+Notation   paper: L(y X_i, w)   u_i      mu |X_i|_inf   w*      code: sum of l   C_i u_i = a_i   mu s_i   start
+Algorithm 1 differs from the paper in:
+ 1. L_mu by power iteration: (48) is n times too large at worst, and (56) is no upper bound.
+ 2. It stops by the certified gap of the unsmoothed problem, or where what is left of it is mu's doing.
+Algorithm 2 differs from the paper in:
+ 1. The prox-function is sum (u_i - u0_i)^2, and u0 moves to the last stage's u: the smoothing vanishes with u - u0
+    and mu need not go to zero for the exact answer.  mu falls geometrically.
+ 2. A stage ends when its gradient is small beside the way that u has to go.
+ 3. Where d is small, step (33) is taken in the metric of F_mu's curvature at w instead of L_mu I, to the exact
+    minimiser on its ray: what momentum gains is a part of what this gains.
+ 4. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
+    |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
+ 5. LS-SVM has nothing to smooth: one stage.  Where d is large its step is found by conjugate gradients.
+Stops when: the certified relative gap is as small as asked for.
+Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.augmented import Augmented
+from svmtool.problem.certify import relative_gap
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.least_squares import LeastSquares
+from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.smoothed import Smoothed
+from svmtool.problem.task import Task
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Result, Rule, Status
+from svmtool.solvers.best import Best
+from svmtool.solvers.newton import newton_steps
+
+GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
+MU = 5.0  # the paper's, for Algorithm 1
+MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2
+SHRINK = 0.2  # of mu from stage to stage
+STAGE = 1.0  # a stage ends when the gradient is this small beside the way that u has to go
+SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
+EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
+FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower F_mu rounding has the last word
+CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
+MOST_PASSES = 20000
+LOOKS = 0.1  # share of the visits so far that pass between two looks at the gap
+
+BLURRED = Status("blurred", False, "this smoothing cannot bring a smaller gap: lower --mu or leave out --no-homotopy")
+
+
+def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Hinge loss, from `start` (zeros if None); see the module's text."""
+    if (answer := _without_work(task, monitor)) is not None:
+        return answer
+    if not task.homotopy:
+        return plain(Smoothed(task, "hinge", False, MU if task.mu is None else float(task.mu)), monitor, start)
+    objective = Augmented(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    objective.sigma = 1.0 / (MU_FIRST if task.mu is None else float(task.mu))
+    run = _Homotopy(objective, monitor)
+    if start is None and objective.d > GRAM_BELOW and isinstance(task.rows, CsrRows) and objective.n:
+        status = run.passes(seed)
+        if status is not None:
+            return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+    status = run.stages()
+    return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+
+
+def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Least squares loss, from `start` (zeros if None); see the module's text."""
+    if (answer := _without_work(task, monitor)) is not None:
+        return answer
+    if not task.homotopy:
+        return plain(Smoothed(task, "least squares", False, 1.0), monitor, start)
+    objective = LeastSquares(task.rows, task.y, task.cost, task.free_bias, task.target)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    status = newton_steps(objective, monitor, rule, "features" if objective.d <= GRAM_BELOW else "products")
+    return Result(objective.w, status, monitor.iterations, monitor.history)
+
+
+def _without_work(task: Task, monitor: Monitor) -> Result | None:
+    """The answer where a free bias alone gives it: f is 0 there, and nothing can be said relative to it."""
+    answer = task.one_sided_answer()
+    if answer is None:
+        return None
+    monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+    return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
+
+
+def plain(objective: Smoothed, monitor: Monitor, start: np.ndarray | None = None) -> Result:
+    """Algorithm 1, as the paper has it."""
+    L = objective.lipschitz()
+    w_star = np.zeros(objective.d) if start is None else start
+    w, total = w_star.copy(), np.zeros(objective.d)
+    primal, dual, smooth, answer, alpha = np.inf, 0.0, -np.inf, w, np.zeros(objective.n)
+    for k in range(1 << 30):
+        # Steps 1 and 2: u and the gradient of F_mu
+        g = objective.gradient(w)
+        if objective.primal < primal:
+            primal, answer = objective.primal, objective.answer
+        if objective.bound > dual:
+            dual, alpha = objective.bound, objective.alpha
+        smooth = max(smooth, objective.smooth_bound)
+        status = monitor.step(primal, dual, gradient=float(np.sqrt(g @ g)), active=0, cg=0, step=1.0 / L)
+        if status is None and relative_gap(primal, dual) <= EXACT:
+            status = base.OPTIMAL
+        if status is None and objective.value - smooth <= SMOOTHED * (monitor.gap or 0.0) * primal:
+            status = BLURRED
+        if status is not None:
+            return Result(answer, status, monitor.iterations, monitor.history, alpha)
+        # Steps 3 and 4
+        total += 0.5 * (k + 1) * g
+        y = w - g / L  # (33)
+        z = w_star - total / L  # (34)
+        w = (2.0 * z + (k + 1.0) * y) / (k + 3.0)  # (35)
+    raise AssertionError
+
+
+class _Homotopy:
+    """One run of Algorithm 2: the smoothed hinge is an Augmented with beta = u0 and sigma = 1 / mu."""
+
+    def __init__(self, objective: Augmented, monitor: Monitor):
+        self.objective, self.monitor = objective, monitor
+        self.best = Best(objective)
+
+    def stages(self) -> Status:
+        """Stages with ever smaller mu until the gap is as small as asked for."""
+        o, best = self.objective, self.best
+        cg, t, flat = 0, 0.0, 0
+        smallest = lowest = np.inf
+        first = True  # of its stage
+        while True:
+            f, g = o.gradient()
+            best.keep()
+            gap, norm = best.gap, float(np.sqrt(g @ g))
+            status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
+            if status is None:
+                flat = 0 if gap < 0.999 * smallest or (not first and f < lowest - FLAT * abs(f)) else flat + 1
+                smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
+                status = base.OPTIMAL if gap <= EXACT else None
+                if flat >= FLAT_STEPS:
+                    status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
+            if status is not None:
+                return status
+            first = norm * norm <= STAGE * STAGE * o.moved / o.sigma
+            if first:
+                o.accept()
+                o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
+                g = o.gradient_on_pieces()
+            p, cg = self._step(g)
+            t = o.ray(p)
+            o.advance(t, p)
+
+    def _step(self, g: np.ndarray) -> tuple[np.ndarray, int]:
+        """(33) in the metric of F_mu's curvature, and the number of products that it took."""
+        o = self.objective
+        if o.d <= GRAM_BELOW:
+            return -solve_positive(o.hessian(), g), 0
+        p, cg, _ = conjugate_gradient(
+            o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,
+            lambda: self.monitor.limit() is not None,
+        )  # fmt: skip
+        return -p, cg
+
+    def passes(self, seed: int) -> Status | None:
+        """Coordinate passes over the dual until the gap is as small as asked for; None where they do not get there."""
+        o, best, monitor = self.objective, self.best, self.monitor
+        rows, free = o.rows, o.free_bias
+        assert isinstance(rows, CsrRows)
+        if free:
+            length = float(np.sqrt(np.mean(rows.square_norms())))
+            rows = CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length)
+        run = DualPasses(rows, o.y, np.zeros(o.n), o.cost, seed, target=o.target.copy())
+        tolerance, visits, looked, bias = 1.0, 0.0, 0.0, 0.0
+        for _ in range(MOST_PASSES):
+            visits += run.share
+            run.run()
+            if free:  # the centre of the bias's proximal term
+                step = run.w[-1] * rows.bias
+                bias += step
+                run.target -= step * o.y
+            if run.spread <= tolerance:
+                if not run.complete:
+                    run.restore()
+                else:
+                    tolerance *= 0.3
+            limit = monitor.limit(run.count)
+            if visits - looked < max(1.0, LOOKS * visits) and limit is None:
+                continue
+            looked = visits
+            if free:
+                o.move(np.append(run.w[:-1], 0.0))
+                best_bias = o.best_bias()
+                o.move(np.append(run.w[:-1], best_bias))
+            else:
+                o.move(run.w)
+            o.value()
+            dual, alpha = o.dual_value(run.alpha)
+            best.take(o.primal, o.w, dual, alpha)
+            status = monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
+            if status is None:
+                status = limit or (base.OPTIMAL if best.gap <= EXACT else None)
+            if status is not None:
+                return status
+        o.beta[:] = run.alpha / o.cost
+        o.move(best.w)
+        return None
