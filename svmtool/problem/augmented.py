@@ -182,7 +182,7 @@ class Augmented(Objective):
         return float(kinks[order[min(k, self.n - 1)]]) / self.rows.bias
 
     def dual_value(self, alpha: np.ndarray) -> tuple[float, np.ndarray]:
-        """D of the hinge at alpha (length n, within its ends), balanced first where the bias is free, and that point."""
+        """D of the hinge at alpha (f8[n], within its ends), balanced first under a free bias; and that point."""
         if self.free_bias:
             positive = self.y > 0.0
             up, down = float(np.sum(alpha[positive])), float(np.sum(alpha[~positive]))

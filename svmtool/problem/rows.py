@@ -179,6 +179,19 @@ class CsrRows(Rows):
 
         run_blocks(work, -(-(len(chosen) - first) // step))
 
+    def columns(self, chosen: np.ndarray) -> CsrRows:
+        """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
+        place = np.full(self.plain, -1, np.int32)
+        place[chosen] = np.arange(len(chosen), dtype=np.int32)
+        indices = place[self.indices]
+        kept = indices >= 0
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return CsrRows(before[self.indptr], indices[kept], self.values[kept], len(chosen), self.bias)
+
+    def divided(self, size: np.ndarray) -> CsrRows:
+        """The rows x_ij / size_j, copied; the bias feature as it is."""
+        return CsrRows(self.indptr, self.indices, self.values / size[self.indices], self.plain, self.bias)
+
     def take(self, chosen: np.ndarray) -> CsrRows:
         """The rows `chosen` (i8), copied."""
         indptr = np.empty(len(chosen) + 1, np.int64)
@@ -274,6 +287,10 @@ class DenseRows(Rows):
         """|x_i|_inf with the bias feature, length n."""
         bias = max(self.bias, 0.0)
         return np.maximum(np.maximum(self.X.max(axis=1, initial=bias), -self.X.min(axis=1, initial=0.0)), bias)
+
+    def divided(self, size: np.ndarray) -> DenseRows:
+        """The rows x_ij / size_j, copied; the bias feature as it is."""
+        return DenseRows(self.X / size[: self.plain], self.bias)
 
     def take(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(self.X[chosen], self.bias)

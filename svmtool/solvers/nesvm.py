@@ -27,6 +27,7 @@ import numpy as np
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.l1_hinge import L1Columns, L1Hinge
 from svmtool.problem.least_squares import LeastSquares
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import CsrRows
@@ -46,6 +47,11 @@ SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimu
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower F_mu rounding has the last word
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
+MU_LP, SHRINK_LP = 1.0, 0.3  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
+RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
+COLUMNS = 200  # LP-SVM in many features: at least so many columns come in at a time
+BACK = 0.03  # how far mu goes back when columns come in
+INNER_GAP = 0.1  # share of the whole gap to which a choice of columns is solved
 MOST_PASSES = 20000
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the gap
 
@@ -66,6 +72,20 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         status = run.passes(seed)
         if status is not None:
             return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+    status = run.stages()
+    return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+
+
+def lp_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Hinge loss under |w|_1, from `start` (zeros if None); see the module's text."""
+    if (answer := _without_work(task, monitor)) is not None:
+        return answer
+    mu = None if task.mu is None else float(task.mu)
+    if not task.homotopy:
+        return plain(Smoothed(task, "hinge", True, mu or MU), monitor, start)
+    if task.rows.d > GRAM_BELOW and isinstance(task.rows, CsrRows):
+        return _by_columns(task, monitor, start, mu or MU_LP)
+    run = _LpHomotopy(task, monitor, mu or MU_LP, start)
     status = run.stages()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
@@ -135,7 +155,7 @@ class _Homotopy:
         first = True  # of its stage
         while True:
             f, g = o.gradient()
-            best.keep()
+            self._keep()
             gap, norm = best.gap, float(np.sqrt(g @ g))
             status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
@@ -148,12 +168,26 @@ class _Homotopy:
                 return status
             first = norm * norm <= STAGE * STAGE * o.moved / o.sigma
             if first:
-                o.accept()
-                o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
-                g = o.gradient_on_pieces()
+                g = self._next_stage()
             p, cg = self._step(g)
             t = o.ray(p)
             o.advance(t, p)
+
+    def _keep(self) -> None:
+        self.best.keep()
+
+    def _next_stage(self) -> np.ndarray:
+        """u0 <- u and a smaller mu; the gradient of the new F_mu."""
+        o = self.objective
+        o.accept()
+        o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
+        return o.gradient_on_pieces()
+
+    def follow(self, other: _Homotopy) -> None:
+        """Take over the multipliers of the rows from a run on other columns, and mu some way back."""
+        n = len(self.best.alpha)
+        self.objective.beta[:n] = other.objective.beta[:n]
+        self.objective.sigma = max(self.objective.sigma, BACK * other.objective.sigma)
 
     def _step(self, g: np.ndarray) -> tuple[np.ndarray, int]:
         """(33) in the metric of F_mu's curvature, and the number of products that it took."""
@@ -209,3 +243,75 @@ class _Homotopy:
         o.beta[:] = run.alpha / o.cost
         o.move(best.w)
         return None
+
+
+class _LpHomotopy(_Homotopy):
+    """The same for LP-SVM, whose |w|_1 is smoothed alike, with a proximal term that is let go from stage to stage."""
+
+    objective: L1Hinge
+
+    def __init__(self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None):
+        self.total = float(np.sum(task.cost))
+        super().__init__(L1Hinge(task, RHO_FIRST * self.total), monitor)
+        o = self.objective
+        o.move(np.zeros(o.d))
+        o.sigma = 1.0 / mu
+        if start is not None:
+            o.start_from(start)
+        self.best.alpha = np.zeros(task.rows.n)
+
+    def _keep(self) -> None:
+        o = self.objective
+        self.best.take(o.primal, o.answer, o.bound, o.alpha)
+
+    def _next_stage(self) -> np.ndarray:
+        o = self.objective
+        o.recentre(min(o.sigma / SHRINK_LP, 1.0 / MU_LEAST), max(o.rho * SHRINK_LP, RHO_LEAST * self.total))
+        return o.gradient()[1]
+
+
+def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: float) -> Result:
+    """LP-SVM in many features: homotopy over some of them at a time, those that |sum a_i y_i x_i|_j <= 1 asks for.
+
+    The answer over some columns is feasible for all, and its dual point is once it is shrunk to the largest |..|_j.
+    """
+    rows, m = task.rows, task.rows.plain
+    assert isinstance(rows, CsrRows)
+    full = Task(rows, task.y, task.cost, task.free_bias, task.target)
+    whole = L1Columns(full)
+    w = np.zeros(rows.d) if start is None else start.copy()
+    primal, answer, dual, alpha = whole.primal(w), w, 0.0, np.zeros(rows.n)
+    pull = whole.pull(whole.slopes(w))
+    status = monitor.step(primal, dual, gradient=0.0, active=0, cg=0, step=0.0)
+    kept: _LpHomotopy | None = None
+    while status is None:
+        used = np.flatnonzero(w[:m])
+        wanted = np.setdiff1d(np.argsort(-pull[:m], kind="stable")[: max(COLUMNS, len(used))], used)
+        wanted = wanted[(pull[wanted] > 1.0)] if kept is not None else wanted
+        used = np.union1d(used, wanted)
+        part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
+        at = np.append(used, m) if rows.bias >= 0 else used
+        left = relative_gap(primal, dual)
+        inner = Monitor(
+            max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0)), None, monitor.max_seconds, None, monitor.stop,
+            monitor.started,
+        )  # fmt: skip
+        run = _LpHomotopy(part, inner, mu, w[at])
+        if kept is not None:
+            run.follow(kept)
+        ended = run.stages()
+        kept = run
+        w = np.zeros(rows.d)
+        w[at] = run.best.w
+        if run.best.primal < primal:
+            primal, answer = run.best.primal, w
+        pull = whole.pull(run.best.alpha)
+        shrunk = max(1.0, float(pull.max(initial=0.0)))
+        if run.best.dual / shrunk > dual:
+            dual, alpha = run.best.dual / shrunk, run.best.alpha / shrunk
+        status = monitor.step(primal, dual, gradient=shrunk - 1.0, active=len(used), cg=0, step=1.0)
+        if status is None and relative_gap(primal, dual) <= EXACT:
+            status = base.OPTIMAL
+        if status is None and not ended.converged:
+            status = ended
+    return Result(answer, status, monitor.iterations, monitor.history, alpha)
