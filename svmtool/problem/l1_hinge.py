@@ -56,7 +56,8 @@ class WeightRows(Rows):
 class L1Hinge(Augmented):
     """The LP-SVM of a task around a centre (f8[d], zeros at first); see Augmented, whose w is here w - centre.
 
-    After gradient(): answer (f8[d], with true zeros) and primal, f there; bound <= min f and alpha, its dual point.
+    After gradient(): answer (f8[d], with true zeros) and primal, f there; bound <= min f, and alpha,
+    which becomes its dual point once it is balanced and shrunk.
     """
 
     def __init__(self, task: Task, rho: float):
@@ -109,10 +110,10 @@ class L1Hinge(Augmented):
     def _judge(self) -> None:
         task, n, m = self.task, self.task.rows.n, self.m
         # the dual point: slopes of the rows, balanced, and shrunk until |sum a_i y_i x_i|_inf <= 1
-        a = balanced(task, -self.rho * self.u[:n] * task.y)
+        self.alpha = -self.rho * self.u[:n] * task.y
+        a = balanced(task, self.alpha)
         pull = np.abs(task.rows.transpose_product(a * task.y))[:m]
-        a /= max(1.0, float(pull.max(initial=0.0)))
-        self.bound, self.alpha = float(self.own_target @ a), a
+        self.bound = float(self.own_target @ a) / max(1.0, float(pull.max(initial=0.0)))
         # the weights: zero where the next multiplier of |w_j| is between its ends
         slopes = -self.u[n:] * self.rho * np.tile(self.size[:m], 2) * self.y[n:]
         between = np.abs(slopes[:m] - slopes[m:]) < 1.0 - 1e-12

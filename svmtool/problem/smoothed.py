@@ -16,8 +16,8 @@ import numpy as np
 from svmtool.problem.squared_hinge import dual_bound
 from svmtool.problem.task import Task
 
-POWER_STEPS, POWER_CLOSE = 100, 1e-3  # of the power iteration; its value is raised to be an upper bound
-MARGIN = 1.05
+POWER_STEPS, POWER_CLOSE = 1000, 1e-4  # of the power iteration, which comes from below: ...
+MARGIN = 1.05  # ... its value is raised to be an upper bound
 
 
 class Smoothed:

@@ -27,7 +27,7 @@ import numpy as np
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.l1_hinge import L1Columns, L1Hinge
+from svmtool.problem.l1_hinge import L1Columns, L1Hinge, balanced
 from svmtool.problem.least_squares import LeastSquares
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import CsrRows
@@ -46,12 +46,16 @@ STAGE = 1.0  # a stage ends when the gradient is this small beside the way that 
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower F_mu rounding has the last word
+CG_FIRST, CG_TIGHT = 16, 1e-8  # LS-SVM: steps before the first look at the gap, and where a run of them ends
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.3  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
 COLUMNS = 200  # LP-SVM in many features: at least so many columns come in at a time
 BACK = 0.03  # how far mu goes back when columns come in
 INNER_GAP = 0.1  # share of the whole gap to which a choice of columns is solved
+ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
+PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
+MU_PASSES = 0.1  # the first mu after passes
 MOST_PASSES = 20000
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the gap
 
@@ -98,8 +102,32 @@ def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
         return plain(Smoothed(task, "least squares", False, 1.0), monitor, start)
     objective = LeastSquares(task.rows, task.y, task.cost, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
-    status = newton_steps(objective, monitor, rule, "features" if objective.d <= GRAM_BELOW else "products")
-    return Result(objective.w, status, monitor.iterations, monitor.history)
+    if objective.d <= GRAM_BELOW:
+        status = newton_steps(objective, monitor, rule, "features")
+        return Result(objective.w, status, monitor.iterations, monitor.history)
+    return _by_products(objective, monitor)
+
+
+def _by_products(objective: LeastSquares, monitor: Monitor) -> Result:
+    """LS-SVM in many features: conjugate gradients, begun anew with twice the steps until the gap is small enough."""
+    best, best_w, flat, cg, most = objective.value_at_zero(), np.zeros(objective.d), 0, 0, CG_FIRST
+    while True:
+        f, g = objective.gradient()
+        flat = 0 if f < best * (1.0 - FLAT) else flat + 1
+        if f <= best:
+            best, best_w[:] = f, objective.w
+        status = monitor.step(f, objective.bound, gradient=float(np.sqrt(g @ g)), active=objective.n, cg=cg, step=1.0)
+        left = relative_gap(f, objective.bound)
+        if status is None and (left <= EXACT or flat >= FLAT_STEPS):
+            status = base.OPTIMAL if left <= ROUNDED else base.PRECISION
+        if status is not None:
+            return Result(best_w if not status.converged else objective.w, status, monitor.iterations, monitor.history)
+        p, cg, _ = conjugate_gradient(
+            objective.hessian_product, g, objective.hessian_diagonal(), CG_TIGHT, most,
+            lambda: monitor.limit() is not None,
+        )  # fmt: skip
+        objective.move(objective.w - p)
+        most *= 2
 
 
 def _without_work(task: Task, monitor: Monitor) -> Result | None:
@@ -194,6 +222,8 @@ class _Homotopy:
         o = self.objective
         if o.d <= GRAM_BELOW:
             return -solve_positive(o.hessian(), g), 0
+        if o.rows_side and 0 < o.active <= ROWS_SIDE:
+            return o.face(o.active_rows()) - o.w, 0
         p, cg, _ = conjugate_gradient(
             o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,
             lambda: self.monitor.limit() is not None,
@@ -209,14 +239,12 @@ class _Homotopy:
             length = float(np.sqrt(np.mean(rows.square_norms())))
             rows = CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length)
         run = DualPasses(rows, o.y, np.zeros(o.n), o.cost, seed, target=o.target.copy())
-        tolerance, visits, looked, bias = 1.0, 0.0, 0.0, 0.0
+        tolerance, visits, looked, spent = 1.0, 0.0, 0.0, 0.0
         for _ in range(MOST_PASSES):
             visits += run.share
-            run.run()
+            spent += run.run()
             if free:  # the centre of the bias's proximal term
-                step = run.w[-1] * rows.bias
-                bias += step
-                run.target -= step * o.y
+                run.target -= run.w[-1] * rows.bias * o.y
             if run.spread <= tolerance:
                 if not run.complete:
                     run.restore()
@@ -228,19 +256,20 @@ class _Homotopy:
             looked = visits
             if free:
                 o.move(np.append(run.w[:-1], 0.0))
-                best_bias = o.best_bias()
-                o.move(np.append(run.w[:-1], best_bias))
+                o.move(np.append(run.w[:-1], o.best_bias()))
             else:
                 o.move(run.w)
             o.value()
-            dual, alpha = o.dual_value(run.alpha)
-            best.take(o.primal, o.w, dual, alpha)
+            best.take(o.primal, o.w, o.dual_value(run.alpha), run.alpha)
             status = monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
             if status is None:
                 status = limit or (base.OPTIMAL if best.gap <= EXACT else None)
             if status is not None:
                 return status
+            if run.enough(PATIENCE * spent, ROWS_SIDE):
+                break
         o.beta[:] = run.alpha / o.cost
+        o.sigma = 1.0 / MU_PASSES
         o.move(best.w)
         return None
 
@@ -305,10 +334,10 @@ def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: floa
         w[at] = run.best.w
         if run.best.primal < primal:
             primal, answer = run.best.primal, w
-        pull = whole.pull(run.best.alpha)
+        pull = whole.pull(balanced(task, run.best.alpha))
         shrunk = max(1.0, float(pull.max(initial=0.0)))
         if run.best.dual / shrunk > dual:
-            dual, alpha = run.best.dual / shrunk, run.best.alpha / shrunk
+            dual, alpha = run.best.dual / shrunk, run.best.alpha
         status = monitor.step(primal, dual, gradient=shrunk - 1.0, active=len(used), cg=0, step=1.0)
         if status is None and relative_gap(primal, dual) <= EXACT:
             status = base.OPTIMAL
