@@ -1,4 +1,4 @@
-"""NESVM beyond what every solver is asked for: LP-SVM against a linear program, the paper's plain form and its bound."""
+"""NESVM beyond what every solver is asked for: LP-SVM against a linear program, and the paper's Algorithm 1."""
 
 from __future__ import annotations
 

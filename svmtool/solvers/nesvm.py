@@ -40,7 +40,8 @@ from svmtool.solvers.newton import newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 MU = 5.0  # the paper's, for Algorithm 1
-MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2
+MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2; the first times C where that is above 1
+MU_RISE = 1e3  # ... up to so many times
 SHRINK = 0.2  # of mu from stage to stage
 STAGE = 1.0  # a stage ends when the gradient is this small beside the way that u has to go
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
@@ -70,7 +71,7 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         return plain(Smoothed(task, "hinge", False, MU if task.mu is None else float(task.mu)), monitor, start)
     objective = Augmented(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
-    objective.sigma = 1.0 / (MU_FIRST if task.mu is None else float(task.mu))
+    objective.sigma = 1.0 / _first_mu(task, MU_FIRST)
     run = _Homotopy(objective, monitor)
     if start is None and objective.d > GRAM_BELOW and isinstance(task.rows, CsrRows) and objective.n:
         status = run.passes(seed)
@@ -84,12 +85,12 @@ def lp_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
     """Hinge loss under |w|_1, from `start` (zeros if None); see the module's text."""
     if (answer := _without_work(task, monitor)) is not None:
         return answer
-    mu = None if task.mu is None else float(task.mu)
     if not task.homotopy:
-        return plain(Smoothed(task, "hinge", True, mu or MU), monitor, start)
+        return plain(Smoothed(task, "hinge", True, MU if task.mu is None else float(task.mu)), monitor, start)
+    mu = _first_mu(task, MU_LP)
     if task.rows.d > GRAM_BELOW and isinstance(task.rows, CsrRows):
-        return _by_columns(task, monitor, start, mu or MU_LP)
-    run = _LpHomotopy(task, monitor, mu or MU_LP, start)
+        return _by_columns(task, monitor, start, mu)
+    run = _LpHomotopy(task, monitor, mu, start)
     status = run.stages()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
@@ -128,6 +129,16 @@ def _by_products(objective: LeastSquares, monitor: Monitor) -> Result:
         )  # fmt: skip
         objective.move(objective.w - p)
         most *= 2
+
+
+def _first_mu(task: Task, unit: float) -> float:
+    """Of the homotopy: `--mu`, or a mu with which F_mu is no more curved at a large C than at 1.
+
+    Where classes can be told apart a_i stays the same as C grows, and so must the curvature C_i / mu.
+    """
+    if task.mu is not None:
+        return float(task.mu)
+    return unit * min(max(1.0, float(np.mean(task.cost)) if task.rows.n else 1.0), MU_RISE)
 
 
 def _without_work(task: Task, monitor: Monitor) -> Result | None:
