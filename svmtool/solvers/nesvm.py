@@ -41,12 +41,12 @@ from svmtool.solvers.newton import newton_steps
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 MU = 5.0  # the paper's, for Algorithm 1
 MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2; the first times C where that is above 1
-MU_RISE = 1e3  # ... up to so many times
+MU_RISE = 1e2  # ... up to so many times: beyond, rounding coarsens the dual point
 SHRINK = 0.2  # of mu from stage to stage
 STAGE = 1.0  # a stage ends when the gradient is this small beside the way that u has to go
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
-FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower F_mu rounding has the last word
+FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap, a lower F_mu or a new mu rounding has the word
 CG_FIRST, CG_TIGHT = 16, 1e-8  # LS-SVM: steps before the first look at the gap, and where a run of them ends
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.3  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
@@ -198,7 +198,8 @@ class _Homotopy:
             gap, norm = best.gap, float(np.sqrt(g @ g))
             status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
-                flat = 0 if gap < 0.999 * smallest or (not first and f < lowest - FLAT * abs(f)) else flat + 1
+                better = gap < 0.999 * smallest or (o.sigma * MU_LEAST < 1.0 if first else f < lowest - FLAT * abs(f))
+                flat = 0 if better else flat + 1
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
                 status = base.OPTIMAL if gap <= EXACT else None
                 if flat >= FLAT_STEPS:
