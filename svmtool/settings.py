@@ -43,13 +43,18 @@ class Settings(NamedTuple):
     probability: bool = False  # -b 1: a sigmoid over each decision value is fitted and stored
     loss_power: float = 2.0  # --loss-power: the p of the Lp hinge
     inner_steps: int | None = None  # conjugate gradient steps an iteration of inexact ALM; None: as many as it needs
-    mu: str | None = None  # --mu: how the penalty grows; None: the solver's own way
+    mu: str | float | None = None  # --mu: how ALM's penalty grows, or NESVM's smoothing; None: the solver's own choice
+    no_homotopy: bool = False  # NESVM with one smoothing: its paper's Algorithm 1
     threads: int | None = None
     stratified: bool = False
     strict: bool = False
     solver_log: str | None = None
     plot: str | None = None
     given: tuple[str, ...] = ()  # with -s auto, names of the options on the command line
+
+    @property
+    def homotopy(self) -> bool:
+        return not self.no_homotopy
 
     @property
     def row(self) -> registry.Solver:

@@ -28,6 +28,7 @@ GAP = 1e-11
 OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
 LOGISTIC = "svmtool.solvers.logistic"
 L1 = "svmtool.solvers.l1"
+NESVM = "svmtool.solvers.nesvm"
 _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
 _SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
 _WIDE = {**_NOT_SMALL, (MFN, "GRAM_BELOW"): 0}
@@ -70,6 +71,7 @@ PATHS: dict[str, dict[str, dict]] = {
         "columns": {**_L1_WIDE, (L1, "FIRST_SET"): 3},
         "columns-descent": {**_L1_WIDE, (L1, "SHY"): 2.0},
     },
+    NESVM: {"features": {}, "wide": {(NESVM, "GRAM_BELOW"): 0}},
 }
 HINGE_ONLY = {ALM: ("small", "passes", "rows")}  # paths that are there for the hinge alone
 POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)
@@ -102,8 +104,8 @@ def each_path(case: Case) -> list[Case]:
     return [case._replace(path=path) for path in paths] or [case]
 
 
-# Regression and ordinal rows have problems of another kind and suites of their own.
-TWO_CLASS = [row for row in registry.SOLVERS if row.task == "classification"]
+# Regression, ordinal rows and another regulariser have problems of another kind and suites of their own.
+TWO_CLASS = [row for row in registry.SOLVERS if row.task == "classification" and row.regulariser == "1/2 |w|^2"]
 CASES = [case for row in TWO_CLASS for case in each_power(row)]
 EVERYWHERE = [path for case in CASES for path in each_path(case)]
 every_path = pytest.mark.parametrize("case", EVERYWHERE, ids=lambda case: case.id)

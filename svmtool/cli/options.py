@@ -104,10 +104,14 @@ def _power(name: str, text: str) -> float:
     return value
 
 
-def _way(name: str, text: str) -> str:
-    if text not in ("merit", "geometric", "balance"):
-        raise SvmtoolError(f"ERROR: {name} {text}: wants merit, geometric or balance")
-    return text
+def _mu(name: str, text: str) -> str | float:
+    """A way in which ALM's mu moves, or NESVM's mu itself; which of the two the solver decides."""
+    if text in ("merit", "geometric", "balance"):
+        return text
+    try:
+        return _positive(name, text)
+    except SvmtoolError:
+        raise SvmtoolError(f"ERROR: {name} {text}: wants merit, geometric or balance, or a number > 0") from None
 
 
 def _file(name: str, text: str) -> str:
@@ -133,7 +137,8 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
     "--seed": LongOption("seed", "N", _whole(0), "another random order, of folds too (default: LIBLINEAR's folds)"),
     "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 to 2 (default 2)"),
-    "--mu": LongOption("mu", "WAY", _way, "how ALM's mu grows: merit (the paper's Eq. 29), geometric or balance"),
+    "--mu": LongOption("mu", "MU", _mu, "ALM: merit (Eq. 29), geometric or balance; NESVM: its (first) smoothing, > 0"),
+    "--no-homotopy": LongOption("no_homotopy", "", None, "NESVM with one smoothing, --mu (default 5): Algorithm 1"),
     "--inner-steps": LongOption("inner_steps", "N", _whole(1), "CG steps an iteration; 1 is the paper's gradient step"),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
@@ -351,6 +356,9 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
 def _check_combinations(settings: Settings) -> None:
     """Options that would be ignored beside others are refused."""
     s = settings
+    if s.mu is not None and not s.auto and isinstance(s.mu, float) != ("--no-homotopy" in s.row.honours):
+        wanted = "a number > 0" if isinstance(s.mu, str) else "merit or geometric"
+        raise SvmtoolError(f"ERROR: --mu {s.mu}: -s {s.row.number} ({s.row.name}) wants {wanted}")
     if not s.auto and s.mu == "balance" and "--inner-steps" not in s.row.honours:
         able = registry.in_words(registry.honouring("--inner-steps"))
         raise SvmtoolError(f"ERROR: --mu balance is a way of -s {able}: give merit or geometric")

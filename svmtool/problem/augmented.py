@@ -106,8 +106,8 @@ class Augmented(Objective):
 
     @property
     def rows_side(self) -> bool:
-        """Whether `face` can be used: p = 1, sparse rows, a regularised bias or none."""
-        return self.p == 1.0 and isinstance(of_data(self.rows), CsrRows) and not self.free_bias
+        """Whether `face` can be used: p = 1 and sparse rows."""
+        return self.p == 1.0 and isinstance(of_data(self.rows), CsrRows)
 
     def primal_value(self) -> float:
         self.value()
@@ -123,7 +123,7 @@ class Augmented(Objective):
         The others stay at the end 0 or C_i cap that they are at: v is their sum of alpha_i y_i x_i.  Then
         w = v + sum a_i y_i x_i with (Q + 1 / (sigma C)) a = target - y x.v + beta / sigma,  Q_ij = y_i y_j x_i.x_j:
         rows on the margin as equality constraints, but for a proximal term that keeps dependent rows apart.
-        Sparse rows and a regularised bias only.
+        A free bias is the multiplier of sum alpha_i y_i = 0.  Sparse rows only.
         """
         if self._kernel is None:
             assert isinstance(of_data(self.rows), CsrRows)
@@ -132,15 +132,26 @@ class Augmented(Objective):
         rest = -self.u
         rest[used] = 0.0
         v, z = self.rows.transpose_product(rest), np.empty(self.n)
+        if self.free_bias:
+            v[-1] = 0.0
         self.rows.margins(v, self.y, z)
         y = self.y[used]
         Q *= y
         Q *= y[:, None]
         Q.flat[:: len(used) + 1] += 1.0 / (self.sigma * self.cost[used])
         aim = self.target[used] - z[used] + self.beta[used] / self.sigma
-        a = np.zeros(self.n)
-        a[used] = y * solve_positive(np.ascontiguousarray(Q.T), aim)
-        return v + self.rows.transpose_product(a)
+        a, Q = np.zeros(self.n), np.ascontiguousarray(Q.T)
+        part, bias = solve_positive(Q, aim), 0.0
+        if self.free_bias:  # Q holds bias^2 y y', which on the constraint is a shift of the multiplier
+            others, along = float(np.sum(rest)), solve_positive(Q, y)
+            multiplier = (float(y @ part) + others) / float(y @ along)
+            part -= multiplier * along
+            bias = (multiplier - self.rows.bias**2 * others) / self.rows.bias
+        a[used] = y * part
+        w = v + self.rows.transpose_product(a)
+        if self.free_bias:
+            w[-1] = bias
+        return w
 
     def slopes(self) -> np.ndarray:
         """b (length n) of the last gradient() or value(): the next multipliers per unit of cost."""
@@ -157,6 +168,29 @@ class Augmented(Objective):
         t = super().best_multiple(w)
         self.beta[:], self.sigma = beta, sigma
         return t
+
+    def best_bias(self) -> float:
+        """The free bias that minimises f for the other weights as they are (w[-1] = 0); p = 1.
+
+        The slope of the losses in the shift rises by C_i where row i comes to its kink, y_i target_i - x_i.w.
+        """
+        kinks = self.y * (self.target - self.z)
+        order = np.argsort(kinks, kind="stable")
+        risen = np.cumsum(self.cost[order])
+        k = int(np.searchsorted(risen, float(np.sum(self.cost[self.y > 0.0]))))
+        return float(kinks[order[min(k, self.n - 1)]]) / self.rows.bias
+
+    def dual_value(self, alpha: np.ndarray) -> float:
+        """D of the hinge at alpha (f8[n], within its ends), balanced first where the bias is free."""
+        if self.free_bias:
+            positive = self.y > 0.0
+            up, down = float(np.sum(alpha[positive])), float(np.sum(alpha[~positive]))
+            least = min(up, down)
+            alpha = alpha * np.where(positive, least / max(up, 1e-300), least / max(down, 1e-300))
+        v = self.rows.transpose_product(alpha * self.y)
+        if self.free_bias:
+            v[-1] = 0.0
+        return float(self.target @ alpha) - 0.5 * float(v @ v)
 
     def projected_spread(self, alpha: np.ndarray) -> float:
         """How far the projected gradients of the hinge's dual at alpha lie apart or from zero: LIBLINEAR's measure."""

@@ -158,6 +158,15 @@ class CsrRows(Rows):
         self.for_each_block(lambda lo, hi: call(lo, hi))
         return norms + self.bias**2 if self.bias >= 0 else norms
 
+    def largest_entries(self) -> np.ndarray:
+        """|x_i|_inf with the bias feature, length n."""
+        largest = np.full(self.n, max(self.bias, 0.0))
+        filled = np.flatnonzero(np.diff(self.indptr))
+        if len(filled):
+            entries = np.maximum.reduceat(np.abs(self.values), self.indptr[filled])
+            largest[filled] = np.maximum(largest[filled], entries)
+        return largest
+
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
         step = 64  # rows of K a block: enough to pay for its scratch vector
@@ -170,6 +179,19 @@ class CsrRows(Rows):
                 K[lo:hi] += self.bias**2
 
         run_blocks(work, -(-(len(chosen) - first) // step))
+
+    def columns(self, chosen: np.ndarray) -> CsrRows:
+        """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
+        place = np.full(self.plain, -1, np.int32)
+        place[chosen] = np.arange(len(chosen), dtype=np.int32)
+        indices = place[self.indices]
+        kept = indices >= 0
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return CsrRows(before[self.indptr], indices[kept], self.values[kept], len(chosen), self.bias)
+
+    def divided(self, size: np.ndarray) -> CsrRows:
+        """The rows x_ij / size_j, copied; the bias feature as it is."""
+        return CsrRows(self.indptr, self.indices, self.values / size[self.indices], self.plain, self.bias)
 
     def take(self, chosen: np.ndarray) -> CsrRows:
         """The rows `chosen` (i8), copied."""
@@ -262,6 +284,15 @@ class DenseRows(Rows):
         for lo, hi in self.blocks:
             norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
         return norms + self.bias**2 if self.bias >= 0 else norms
+
+    def largest_entries(self) -> np.ndarray:
+        """|x_i|_inf with the bias feature, length n."""
+        bias = max(self.bias, 0.0)
+        return np.maximum(np.maximum(self.X.max(axis=1, initial=bias), -self.X.min(axis=1, initial=0.0)), bias)
+
+    def divided(self, size: np.ndarray) -> DenseRows:
+        """The rows x_ij / size_j, copied; the bias feature as it is."""
+        return DenseRows(self.X / size[: self.plain], self.bias)
 
     def take(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(self.X[chosen], self.bias)

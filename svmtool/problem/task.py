@@ -15,29 +15,29 @@ class Task:
     cost      C_i > 0, f8[n]
     target    f8[n]; None: 1 for every row
     p         the power of the hinge, for solvers that serve several
-    inner_steps, mu: what `--inner-steps` and `--mu` say, for solvers that honour them
+    inner_steps, mu, homotopy: what `--inner-steps`, `--mu` and `--no-homotopy` say, for solvers that honour them
     nu        the share of rows that a one-class problem leaves out
     one_of_several: other problems are solved at the same time
     """
 
     __slots__ = (
-        "rows", "y", "cost", "free_bias", "target", "p", "one_of_several", "inner_steps", "mu", "nu",
+        "rows", "y", "cost", "free_bias", "target", "p", "one_of_several", "inner_steps", "mu", "homotopy", "nu",
     )  # fmt: skip
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
         target: np.ndarray | None = None, p: float = 2.0, one_of_several: bool = False,
-        inner_steps: int | None = None, mu: str | None = None, nu: float = 0.5,
+        inner_steps: int | None = None, mu: str | float | None = None, homotopy: bool = True, nu: float = 0.5,
     ):  # fmt: skip
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
         self.target, self.p, self.one_of_several = target, p, one_of_several
-        self.inner_steps, self.mu, self.nu = inner_steps, mu, nu
+        self.inner_steps, self.mu, self.homotopy, self.nu = inner_steps, mu, homotopy, nu
 
     def only(self, chosen: np.ndarray) -> Task:
         """The same task on the rows `chosen` (i8)."""
         target = None if self.target is None else self.target[chosen]
         rows, y, cost = self.rows.take(chosen), self.y[chosen], self.cost[chosen]
-        more = self.p, self.one_of_several, self.inner_steps, self.mu, self.nu
+        more = self.p, self.one_of_several, self.inner_steps, self.mu, self.homotopy, self.nu
         return Task(rows, y, cost, self.free_bias, target, *more)
 
     def one_sided_answer(self) -> np.ndarray | None:

@@ -275,7 +275,7 @@ class _Run:
                 g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
             if o.d <= GRAM_BELOW:
                 p, cg = -solve_positive(o.hessian(), g), 0
-            elif o.rows_side and o.active <= ROWS_SIDE:
+            elif o.rows_side and not o.free_bias and o.active <= ROWS_SIDE:
                 p, cg = o.face(o.active_rows()) - o.w, 0
             else:
                 p, cg, _ = conjugate_gradient(

@@ -24,6 +24,13 @@ class Best:
         if o.bound > self.dual:
             self.dual, self.alpha = o.bound, o.dual_point()
 
+    def take(self, primal: float, w: np.ndarray, dual: float, alpha: np.ndarray) -> None:
+        """Take weights and a dual point (copied) of these values where they are better."""
+        if primal < self.primal:
+            self.primal, self.w[:] = primal, w
+        if dual > self.dual:
+            self.dual, self.alpha = dual, alpha.copy()
+
     @property
     def gap(self) -> float:
         return relative_gap(self.primal, self.dual)

@@ -136,7 +136,7 @@ class _Run:
         o = self.objective
         if o.d <= GRAM_BELOW:
             return -solve_positive(o.hessian(), g), 0
-        if o.rows_side and o.active <= ROWS_SIDE:
+        if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE:
             return o.face(o.active_rows()) - o.w, 0
         p, cg, _ = conjugate_gradient(
             o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,

@@ -44,7 +44,7 @@ class Problems(ProblemSet):
 
     def task(self, k: int) -> Task:
         s = self.settings
-        more = self.loss.power, self.count > 1, s.inner_steps, s.mu
+        more = self.loss.power, self.count > 1, s.inner_steps, s.mu, not s.no_homotopy
         target = np.zeros(self.rows.n) if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
         return Task(self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, *more)
 

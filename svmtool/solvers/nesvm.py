@@ -1,0 +1,358 @@
+"""NESVM: Nesterov's smoothing.      min_w  R(w) + sum_i C_i l(1 - y_i x_i.w)
+Paper: T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010.
+Algorithm 1 (`plain`), Eqs. 33-35, 43; Algorithm 2, homotopy (`_Homotopy`), Eq. 44.
+C-SVM (45-48): R = 1/2 |w|^2, l hinge.  LS-SVM (53-56): R = 1/2 |w|^2, l least squares.
+
+Notation   paper: L(y X_i, w)   u_i      mu |X_i|_inf   w*      code: sum of l   C_i u_i = a_i   mu s_i   start
+Algorithm 1 differs from the paper in:
+ 1. L_mu by power iteration: (48) is n times too large at worst, and (56) is no upper bound.
+ 2. It stops by the certified gap of the unsmoothed problem, or where what is left of it is mu's doing.
+Algorithm 2 differs from the paper in:
+ 1. The prox-function is sum (u_i - u0_i)^2, and u0 moves to the last stage's u: the smoothing vanishes with u - u0
+    and mu need not go to zero for the exact answer.  mu falls geometrically.
+ 2. A stage ends when its gradient is small beside the way that u has to go.
+ 3. Where d is small, step (33) is taken in the metric of F_mu's curvature at w instead of L_mu I, to the exact
+    minimiser on its ray: what momentum gains is a part of what this gains.
+ 4. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
+    |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
+ 5. LS-SVM has nothing to smooth: one stage.  Where d is large its step is found by conjugate gradients.
+Stops when: the certified relative gap is as small as asked for.
+Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.augmented import Augmented
+from svmtool.problem.certify import relative_gap
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.l1_hinge import L1Columns, L1Hinge, balanced
+from svmtool.problem.least_squares import LeastSquares
+from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.smoothed import Smoothed
+from svmtool.problem.task import Task
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Result, Rule, Status
+from svmtool.solvers.best import Best
+from svmtool.solvers.newton import newton_steps
+
+GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
+MU = 5.0  # the paper's, for Algorithm 1
+MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2; the first times C where that is above 1
+MU_RISE = 1e2  # ... up to so many times: beyond, rounding coarsens the dual point
+SHRINK = 0.2  # of mu from stage to stage
+STAGE = 1.0  # a stage ends when the gradient is this small beside the way that u has to go
+SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
+EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
+FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap, a lower F_mu or a new mu rounding has the word
+CG_FIRST, CG_TIGHT = 16, 1e-8  # LS-SVM: steps before the first look at the gap, and where a run of them ends
+CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
+MU_LP, SHRINK_LP = 1.0, 0.3  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
+RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
+COLUMNS = 200  # LP-SVM in many features: at least so many columns come in at a time
+BACK = 0.03  # how far mu goes back when columns come in
+INNER_GAP = 0.1  # share of the whole gap to which a choice of columns is solved
+ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
+PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
+MU_PASSES = 0.1  # the first mu after passes
+MOST_PASSES = 20000
+LOOKS = 0.1  # share of the visits so far that pass between two looks at the gap
+
+BLURRED = Status("blurred", False, "this smoothing cannot bring a smaller gap: lower --mu or leave out --no-homotopy")
+
+
+def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Hinge loss, from `start` (zeros if None); see the module's text."""
+    if (answer := _without_work(task, monitor)) is not None:
+        return answer
+    if not task.homotopy:
+        return plain(Smoothed(task, "hinge", False, MU if task.mu is None else float(task.mu)), monitor, start)
+    objective = Augmented(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    objective.sigma = 1.0 / _first_mu(task, MU_FIRST)
+    run = _Homotopy(objective, monitor)
+    if start is None and objective.d > GRAM_BELOW and isinstance(task.rows, CsrRows) and objective.n:
+        status = run.passes(seed)
+        if status is not None:
+            return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+    status = run.stages()
+    return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+
+
+def lp_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Hinge loss under |w|_1, from `start` (zeros if None); see the module's text."""
+    if (answer := _without_work(task, monitor)) is not None:
+        return answer
+    if not task.homotopy:
+        return plain(Smoothed(task, "hinge", True, MU if task.mu is None else float(task.mu)), monitor, start)
+    mu = _first_mu(task, MU_LP)
+    if task.rows.d > GRAM_BELOW and isinstance(task.rows, CsrRows):
+        return _by_columns(task, monitor, start, mu)
+    run = _LpHomotopy(task, monitor, mu, start)
+    status = run.stages()
+    return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+
+
+def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Least squares loss, from `start` (zeros if None); see the module's text."""
+    if (answer := _without_work(task, monitor)) is not None:
+        return answer
+    if not task.homotopy:
+        return plain(Smoothed(task, "least squares", False, 1.0), monitor, start)
+    objective = LeastSquares(task.rows, task.y, task.cost, task.free_bias, task.target)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    if objective.d <= GRAM_BELOW:
+        status = newton_steps(objective, monitor, rule, "features")
+        return Result(objective.w, status, monitor.iterations, monitor.history)
+    return _by_products(objective, monitor)
+
+
+def _by_products(objective: LeastSquares, monitor: Monitor) -> Result:
+    """LS-SVM in many features: conjugate gradients, begun anew with twice the steps until the gap is small enough."""
+    best, best_w, flat, cg, most = objective.value_at_zero(), np.zeros(objective.d), 0, 0, CG_FIRST
+    while True:
+        f, g = objective.gradient()
+        flat = 0 if f < best * (1.0 - FLAT) else flat + 1
+        if f <= best:
+            best, best_w[:] = f, objective.w
+        status = monitor.step(f, objective.bound, gradient=float(np.sqrt(g @ g)), active=objective.n, cg=cg, step=1.0)
+        left = relative_gap(f, objective.bound)
+        if status is None and (left <= EXACT or flat >= FLAT_STEPS):
+            status = base.OPTIMAL if left <= ROUNDED else base.PRECISION
+        if status is not None:
+            return Result(best_w if not status.converged else objective.w, status, monitor.iterations, monitor.history)
+        p, cg, _ = conjugate_gradient(
+            objective.hessian_product, g, objective.hessian_diagonal(), CG_TIGHT, most,
+            lambda: monitor.limit() is not None,
+        )  # fmt: skip
+        objective.move(objective.w - p)
+        most *= 2
+
+
+def _first_mu(task: Task, unit: float) -> float:
+    """Of the homotopy: `--mu`, or a mu with which F_mu is no more curved at a large C than at 1.
+
+    Where classes can be told apart a_i stays the same as C grows, and so must the curvature C_i / mu.
+    """
+    if task.mu is not None:
+        return float(task.mu)
+    return unit * min(max(1.0, float(np.mean(task.cost)) if task.rows.n else 1.0), MU_RISE)
+
+
+def _without_work(task: Task, monitor: Monitor) -> Result | None:
+    """The answer where a free bias alone gives it: f is 0 there, and nothing can be said relative to it."""
+    answer = task.one_sided_answer()
+    if answer is None:
+        return None
+    monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+    return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
+
+
+def plain(objective: Smoothed, monitor: Monitor, start: np.ndarray | None = None) -> Result:
+    """Algorithm 1, as the paper has it."""
+    L = objective.lipschitz()
+    w_star = np.zeros(objective.d) if start is None else start
+    w, total = w_star.copy(), np.zeros(objective.d)
+    primal, dual, smooth, answer, alpha = np.inf, 0.0, -np.inf, w, np.zeros(objective.n)
+    for k in range(1 << 30):
+        # Steps 1 and 2: u and the gradient of F_mu
+        g = objective.gradient(w)
+        if objective.primal < primal:
+            primal, answer = objective.primal, objective.answer
+        if objective.bound > dual:
+            dual, alpha = objective.bound, objective.alpha
+        smooth = max(smooth, objective.smooth_bound)
+        status = monitor.step(primal, dual, gradient=float(np.sqrt(g @ g)), active=0, cg=0, step=1.0 / L)
+        if status is None and relative_gap(primal, dual) <= EXACT:
+            status = base.OPTIMAL
+        if status is None and objective.value - smooth <= SMOOTHED * (monitor.gap or 0.0) * primal:
+            status = BLURRED
+        if status is not None:
+            return Result(answer, status, monitor.iterations, monitor.history, alpha)
+        # Steps 3 and 4
+        total += 0.5 * (k + 1) * g
+        y = w - g / L  # (33)
+        z = w_star - total / L  # (34)
+        w = (2.0 * z + (k + 1.0) * y) / (k + 3.0)  # (35)
+    raise AssertionError
+
+
+class _Homotopy:
+    """One run of Algorithm 2: the smoothed hinge is an Augmented with beta = u0 and sigma = 1 / mu."""
+
+    def __init__(self, objective: Augmented, monitor: Monitor):
+        self.objective, self.monitor = objective, monitor
+        self.best = Best(objective)
+
+    def stages(self) -> Status:
+        """Stages with ever smaller mu until the gap is as small as asked for."""
+        o, best = self.objective, self.best
+        cg, t, flat = 0, 0.0, 0
+        smallest = lowest = np.inf
+        first = True  # of its stage
+        while True:
+            f, g = o.gradient()
+            self._keep()
+            gap, norm = best.gap, float(np.sqrt(g @ g))
+            status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
+            if status is None:
+                better = gap < 0.999 * smallest or (o.sigma * MU_LEAST < 1.0 if first else f < lowest - FLAT * abs(f))
+                flat = 0 if better else flat + 1
+                smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
+                status = base.OPTIMAL if gap <= EXACT else None
+                if flat >= FLAT_STEPS:
+                    status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
+            if status is not None:
+                return status
+            first = norm * norm <= STAGE * STAGE * o.moved / o.sigma
+            if first:
+                g = self._next_stage()
+            p, cg = self._step(g)
+            t = o.ray(p)
+            o.advance(t, p)
+
+    def _keep(self) -> None:
+        self.best.keep()
+
+    def _next_stage(self) -> np.ndarray:
+        """u0 <- u and a smaller mu; the gradient of the new F_mu."""
+        o = self.objective
+        o.accept()
+        o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
+        return o.gradient_on_pieces()
+
+    def follow(self, other: _Homotopy) -> None:
+        """Take over the multipliers of the rows from a run on other columns, and mu some way back."""
+        n = len(self.best.alpha)
+        self.objective.beta[:n] = other.objective.beta[:n]
+        self.objective.sigma = max(self.objective.sigma, BACK * other.objective.sigma)
+
+    def _step(self, g: np.ndarray) -> tuple[np.ndarray, int]:
+        """(33) in the metric of F_mu's curvature, and the number of products that it took."""
+        o = self.objective
+        if o.d <= GRAM_BELOW:
+            return -solve_positive(o.hessian(), g), 0
+        if o.rows_side and 0 < o.active <= ROWS_SIDE:
+            return o.face(o.active_rows()) - o.w, 0
+        p, cg, _ = conjugate_gradient(
+            o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,
+            lambda: self.monitor.limit() is not None,
+        )  # fmt: skip
+        return -p, cg
+
+    def passes(self, seed: int) -> Status | None:
+        """Coordinate passes over the dual until the gap is as small as asked for; None where they do not get there."""
+        o, best, monitor = self.objective, self.best, self.monitor
+        rows, free = o.rows, o.free_bias
+        assert isinstance(rows, CsrRows)
+        if free:
+            length = float(np.sqrt(np.mean(rows.square_norms())))
+            rows = CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length)
+        run = DualPasses(rows, o.y, np.zeros(o.n), o.cost, seed, target=o.target.copy())
+        tolerance, visits, looked, spent = 1.0, 0.0, 0.0, 0.0
+        for _ in range(MOST_PASSES):
+            visits += run.share
+            spent += run.run()
+            if free:  # the centre of the bias's proximal term
+                run.target -= run.w[-1] * rows.bias * o.y
+            if run.spread <= tolerance:
+                if not run.complete:
+                    run.restore()
+                else:
+                    tolerance *= 0.3
+            limit = monitor.limit(run.count)
+            if visits - looked < max(1.0, LOOKS * visits) and limit is None:
+                continue
+            looked = visits
+            if free:
+                o.move(np.append(run.w[:-1], 0.0))
+                o.move(np.append(run.w[:-1], o.best_bias()))
+            else:
+                o.move(run.w)
+            o.value()
+            best.take(o.primal, o.w, o.dual_value(run.alpha), run.alpha)
+            status = monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
+            if status is None:
+                status = limit or (base.OPTIMAL if best.gap <= EXACT else None)
+            if status is not None:
+                return status
+            if run.enough(PATIENCE * spent, ROWS_SIDE):
+                break
+        o.beta[:] = run.alpha / o.cost
+        o.sigma = 1.0 / MU_PASSES
+        o.move(best.w)
+        return None
+
+
+class _LpHomotopy(_Homotopy):
+    """The same for LP-SVM, whose |w|_1 is smoothed alike, with a proximal term that is let go from stage to stage."""
+
+    objective: L1Hinge
+
+    def __init__(self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None):
+        self.total = float(np.sum(task.cost))
+        super().__init__(L1Hinge(task, RHO_FIRST * self.total), monitor)
+        o = self.objective
+        o.move(np.zeros(o.d))
+        o.sigma = 1.0 / mu
+        if start is not None:
+            o.start_from(start)
+        self.best.alpha = np.zeros(task.rows.n)
+
+    def _keep(self) -> None:
+        o = self.objective
+        self.best.take(o.primal, o.answer, o.bound, o.alpha)
+
+    def _next_stage(self) -> np.ndarray:
+        o = self.objective
+        o.recentre(min(o.sigma / SHRINK_LP, 1.0 / MU_LEAST), max(o.rho * SHRINK_LP, RHO_LEAST * self.total))
+        return o.gradient()[1]
+
+
+def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: float) -> Result:
+    """LP-SVM in many features: homotopy over some of them at a time, those that |sum a_i y_i x_i|_j <= 1 asks for.
+
+    The answer over some columns is feasible for all, and its dual point is once it is shrunk to the largest |..|_j.
+    """
+    rows, m = task.rows, task.rows.plain
+    assert isinstance(rows, CsrRows)
+    full = Task(rows, task.y, task.cost, task.free_bias, task.target)
+    whole = L1Columns(full)
+    w = np.zeros(rows.d) if start is None else start.copy()
+    primal, answer, dual, alpha = whole.primal(w), w, 0.0, np.zeros(rows.n)
+    pull = whole.pull(whole.slopes(w))
+    status = monitor.step(primal, dual, gradient=0.0, active=0, cg=0, step=0.0)
+    kept: _LpHomotopy | None = None
+    while status is None:
+        used = np.flatnonzero(w[:m])
+        wanted = np.setdiff1d(np.argsort(-pull[:m], kind="stable")[: max(COLUMNS, len(used))], used)
+        wanted = wanted[(pull[wanted] > 1.0)] if kept is not None else wanted
+        used = np.union1d(used, wanted)
+        part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
+        at = np.append(used, m) if rows.bias >= 0 else used
+        left = relative_gap(primal, dual)
+        inner = Monitor(
+            max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0)), None, monitor.max_seconds, None, monitor.stop,
+            monitor.started,
+        )  # fmt: skip
+        run = _LpHomotopy(part, inner, mu, w[at])
+        if kept is not None:
+            run.follow(kept)
+        ended = run.stages()
+        kept = run
+        w = np.zeros(rows.d)
+        w[at] = run.best.w
+        if run.best.primal < primal:
+            primal, answer = run.best.primal, w
+        pull = whole.pull(balanced(task, run.best.alpha))
+        shrunk = max(1.0, float(pull.max(initial=0.0)))
+        if run.best.dual / shrunk > dual:
+            dual, alpha = run.best.dual / shrunk, run.best.alpha
+        status = monitor.step(primal, dual, gradient=shrunk - 1.0, active=len(used), cg=0, step=1.0)
+        if status is None and relative_gap(primal, dual) <= EXACT:
+            status = base.OPTIMAL
+        if status is None and not ended.converged:
+            status = ended
+    return Result(answer, status, monitor.iterations, monitor.history, alpha)
