@@ -8,6 +8,7 @@ from svmtool.compiled import threads
 from svmtool.compiled.decision_loops import choose, decide, logistic
 from svmtool.errors import ModelError
 from svmtool.formats.linear_model import (
+    CRAMMER_SINGER_WORD,
     LOGISTIC_WORDS,
     NO_PROBABILITIES,
     ONE_CLASS_WORD,
@@ -103,6 +104,13 @@ class LinearModel:
         """Predicted labels (or values) f8[n] of a Table."""
         return self.labels_from(self.decision_values(table))
 
+    def class_values(self, decisions: np.ndarray) -> np.ndarray:
+        """What sigmoids take: decision values; of classes trained as one, how far each is ahead of the best other."""
+        if self.word != CRAMMER_SINGER_WORD or self.columns < 3:
+            return decisions
+        second, best = np.partition(decisions, -2, axis=1)[:, -2:].T[..., None]
+        return decisions - np.where(decisions == best, second, best)
+
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Class probabilities f8 (n, nr_class), from decision values; ModelError where the model gives none.
 
@@ -112,7 +120,8 @@ class LinearModel:
             raise ModelError(NO_PROBABILITIES)
         if self.word not in LOGISTIC_WORDS:
             A, B = np.array(sigmoids_of(self)).T
-            logits = np.clip(-(decisions[:, : len(A)] * A + B), -LARGEST_LOGIT, LARGEST_LOGIT)
+            values = self.class_values(decisions)[:, : len(A)]
+            logits = np.clip(-(values * A + B), -LARGEST_LOGIT, LARGEST_LOGIT)
             decisions = np.ascontiguousarray(logits)
         out = np.empty((len(decisions), self.nr_class))
         logistic(decisions, out, decisions.shape[1], self.nr_class, len(decisions))

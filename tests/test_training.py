@@ -24,8 +24,9 @@ every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLAS
 
 
 def posed(number: int, p: Problem) -> Problem:
-    """The problem with the loss of this -s; --loss-power at its default."""
-    return p._replace(loss=registry.find(number).loss, power=2.0)
+    """The problem with the loss and the regulariser of this -s; --loss-power at its default."""
+    row = registry.find(number)
+    return p._replace(loss=row.loss, power=2.0, l1=row.regulariser == "|w|_1")
 
 
 EXACT = Settings(solver=40, gap=1e-12, solver_given=True)
@@ -361,16 +362,16 @@ def test_liblinears_predict_reads_our_models(number, labels, bias, reference, sv
 
 @every_number
 def test_never_worse_than_liblinear(number, reference, svm_train, here):
-    """-s 1 and -s 2 at LIBLINEAR's own default: our objective is not above its own."""
-    if number > 2:
+    """At the default -e of each of LIBLINEAR's numbers our objective is not above its own."""
+    if number >= 30:
         pytest.skip("LIBLINEAR has no such number")
     X, y = made(15, [1, -1], n=200, d=10)
     for C in (0.01, 1, 100):
         assert svm_train("-q", "-s", number, "-c", C, "d", "m", data=text_of(X, y)) == (0, "", "")
         call = [reference["train"], "-q", "-s", str(number), "-c", str(C), "d", "theirs"]
         subprocess.run(call, cwd=here, check=True, timeout=60)
-        value = Problem(X, y, np.full(200, float(C))).value
-        assert value(model("m").W[:, 0]) <= value(model("theirs").W[:, 0]) * (1 + 1e-12)
+        value = posed(number, Problem(X, y, np.full(200, float(C)))).value
+        assert value(model("m").W[:, 0]) <= value(model("theirs").W[:, 0]) * (1 + (1e-12 if number in (1, 2) else 1e-6))
 
 
 def test_data_from_standard_input(command, tmp_path):

@@ -40,6 +40,11 @@ class Task:
         more = self.p, self.one_of_several, self.inner_steps, self.mu, self.homotopy, self.nu
         return Task(rows, y, cost, self.free_bias, target, *more)
 
+    @property
+    def of_one_sign(self) -> bool:
+        """A free bias and rows of one sign: it alone brings a loss to 0, or as near as one likes."""
+        return self.free_bias and self.rows.n > 0 and bool(np.all(self.y == self.y[0]))
+
     def one_sided_answer(self) -> np.ndarray | None:
         """Where a free bias alone meets every target, the answer: no weights, that bias.  Else None.
 

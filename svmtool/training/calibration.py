@@ -94,7 +94,7 @@ def held_out(
         if any(r.status is TIME for r in results):
             raise NotCalibratedError("time limit reached: raise --max-seconds")
         model = problems.model(problems.weights(results))
-        values[outside] = by_label(model, model.decision_values(take(table, outside)), labels)
+        values[outside] = by_label(model, model.class_values(model.decision_values(take(table, outside))), labels)
 
     threads.run_blocks(one, len(starts) - 1)
     if stop is not None and stop.set:
