@@ -1,4 +1,7 @@
-"""The squared hinge C_i max(0, target_i - z_i)^2 row by row, z_i = y_i x_i.w the margin."""
+"""The squared hinge C_i max(0, target_i - z_i)^2 row by row, z_i = y_i x_i.w the margin.
+
+target is of length n, or of length 1 where it is the same for all rows: one vector less comes through memory.
+"""
 
 from svmtool.compiled import helper, loop
 
@@ -15,11 +18,13 @@ def state_of_rows(z, target, cost, y, u, c, change, counts, lo, hi):
     changed = 0.0
     active = 0.0
     total = 0.0
+    shared = len(target) == 1
     for i in range(lo, hi):
-        slack = max(target[i] - z[i], 0.0)
+        aim = target[0] if shared else target[i]
+        slack = max(aim - z[i], 0.0)
         now = 2.0 * cost[i] if slack > 0.0 else 0.0
         alpha = now * slack
-        total += target[i] * alpha
+        total += aim * alpha
         loss += alpha * slack
         u[i] = -alpha * y[i]
         active += 1.0 if now != 0.0 else 0.0
@@ -43,8 +48,10 @@ def slope_of_rows(z, dz, target, cost, out, at, lo, hi):
     """out[0], out[1] = slope and curvature at `at` of sum_i C_i max(0, target_i - z_i - at dz_i)^2."""
     slope = 0.0
     curvature = 0.0
+    shared = len(target) == 1
     for i in range(lo, hi):
-        slack = target[i] - z[i] - at * dz[i]
+        aim = target[0] if shared else target[i]
+        slack = aim - z[i] - at * dz[i]
         t = 2.0 * cost[i] * dz[i] if slack > 0.0 else 0.0
         slope -= t * slack
         curvature += t * dz[i]

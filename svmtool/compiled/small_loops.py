@@ -29,8 +29,9 @@ def margins(indptr, indices, values, y, w, z):
     terms = np.uint64(len(y))
     for i in range(rows):
         product = row_dot(indices, values, w, indptr[i], indptr[i + ONE])
-        for k in range(i, terms, rows):
-            z[k] = y[k] * product
+        z[i] = y[i] * product
+        if terms > rows:
+            z[i + rows] = y[i + rows] * product
 
 
 @helper(fast=True)
@@ -39,9 +40,7 @@ def add_rows(indptr, indices, values, u, g):
     rows = np.uint64(len(indptr)) - ONE
     terms = np.uint64(len(u))
     for i in range(rows):
-        weight = 0.0
-        for k in range(i, terms, rows):
-            weight += u[k]
+        weight = u[i] + u[i + rows] if terms > rows else u[i]
         if weight != 0.0:
             for k in range(indptr[i], indptr[i + ONE]):
                 g[indices[k]] += weight * values[k]

@@ -138,7 +138,7 @@ class L1SquaredHinge(L1Objective):
     def _prepare(self) -> None:
         super()._prepare()
         self._counts = np.zeros(3)
-        target = np.ones(self.n)
+        target = np.ones(1)
         self._state = hinge_loops.hinge2_state.bind(
             self.z, target, self.cost, self.y, self.u, self.c, self._change, self._counts
         )

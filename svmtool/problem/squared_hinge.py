@@ -36,7 +36,7 @@ class SquaredHinge(Objective):
         target: np.ndarray | None = None,
     ):  # fmt: skip
         super().__init__(rows, y, cost, free_bias)
-        self.target = np.ones(self.n) if target is None else target
+        self.target = np.ones(1) if target is None else target  # one number for all spares the loops a vector
         self.one_of_several = one_of_several
         self._kernel: KernelCache | None = None
 
@@ -97,8 +97,11 @@ class SquaredHinge(Objective):
         Q *= y[:, None]
         Q.flat[:: len(used) + 1] += 0.5 / self.cost[used]
         a = np.zeros(self.n)
-        a[used] = y * solve_positive(np.ascontiguousarray(Q.T), self.target[used])
+        a[used] = y * solve_positive(np.ascontiguousarray(Q.T), self._targets(used))
         return self.rows.transpose_product(a)
+
+    def _targets(self, chosen: np.ndarray) -> np.ndarray:
+        return np.full(len(chosen), self.target[0]) if len(self.target) == 1 else self.target[chosen]
 
     def dual_point(self) -> np.ndarray:
         """alpha_i = 2 C_i max(0, target_i - z_i), length n: the dual point that belongs to w (paper's Section 4.7)."""
@@ -134,5 +137,5 @@ class SquaredHinge(Objective):
         """The same problem on one random row of each `group`, costs raised to make up for the rest."""
         chosen = self.rows.draw(group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
-        rows, more = self.rows.take(chosen), (self.free_bias, self.one_of_several, self.target[chosen])
+        rows, more = self.rows.take(chosen), (self.free_bias, self.one_of_several, self._targets(chosen))
         return SquaredHinge(rows, self.y[chosen], cost, *more)

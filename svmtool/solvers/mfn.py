@@ -122,7 +122,8 @@ def _passes_from(objective: SquaredHinge, seed: int) -> DualPasses:
     """Coordinate passes from the dual point that belongs to the objective's w."""
     alpha = objective.dual_point() if np.any(objective.w) else None
     upper = np.full(objective.n, np.inf)
-    return DualPasses(objective.rows, objective.y, 0.5 / objective.cost, upper, seed, alpha, objective.target)
+    target = None if len(objective.target) == 1 else objective.target
+    return DualPasses(objective.rows, objective.y, 0.5 / objective.cost, upper, seed, alpha, target)
 
 
 def _sampling_pays(objective: SquaredHinge) -> bool:
