@@ -71,7 +71,7 @@ class SquaredHinge(Objective):
 
     def value_at_zero(self) -> float:
         """f(0)."""
-        return float(self.cost @ np.square(np.maximum(self.target, 0.0)))
+        return float(np.sum(self.cost * np.square(np.maximum(self.target, 0.0))))
 
     def gradient_at_zero(self) -> float:
         """|grad f(0)|, by which LIBLINEAR's rules for -s 2 and 11 measure."""
