@@ -5,6 +5,7 @@ No traceback reaches a user for a fault of input, memory or disk.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -51,6 +52,7 @@ def start(command: str, argv: list[str]) -> int:
     BLAS gets one thread: it starts faster, its sums do not depend on the machine, and the loops of
     this package bring threads of their own (--threads, OMP_NUM_THREADS).
     """
+    gc.disable()  # looking for garbage among modules that are being imported costs milliseconds; `train` enables it
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     return guarded(lambda: _main_of(command)(argv))
@@ -63,6 +65,8 @@ def _main_of(command: str) -> Callable[[list[str]], int]:
         from svmtool.cli.predict import main
     else:
         from svmtool.cli.scale import main
+    if command != "train":  # that has more to import
+        gc.enable()
     return main
 
 

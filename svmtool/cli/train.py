@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from svmtool.cli import options
 from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, UsageError
@@ -59,4 +61,5 @@ def train(command: options.Command, console: Console) -> int:
         data.start()
     from svmtool.training import pipeline
 
+    gc.enable()  # see entry.start
     return pipeline.run(command.settings, data, command.model, console)
