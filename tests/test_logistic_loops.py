@@ -1,0 +1,129 @@
+"""Each compiled loop of the logistic loss against its plain twin; see test_loops.py."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from optima import minimiser
+from reference import csr_of
+from test_loops import close, halves, same_steps
+
+from svmtool.compiled import REGISTRY, logistic_loops, small_logistic_loops
+from svmtool.problem.dual_passes import CHUNK, random_state
+from svmtool.problem.logistic_passes import LogisticPasses
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.task import Task
+from svmtool.solvers.base import Monitor, Rule
+
+
+def test_each_loop_has_a_test_here():
+    text = open(__file__).read()
+    of_here = {logistic_loops.__name__, small_logistic_loops.__name__}
+    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ in of_here]
+    assert names and all(f"{name}(" in text for name in names)
+
+
+# Margins of all sizes, of both signs, and where exp leaves the range of numbers or does nothing to 1.
+MARGINS = np.concatenate(
+    [s * np.concatenate([np.logspace(-300, 3, 400), [0.0, 36.7, 707.9, 708.1, 1e300]]) for s in (1, -1)]
+)
+
+
+def test_logistic_state():
+    rng = np.random.default_rng(0)
+    z, n = MARGINS, len(MARGINS)
+    cost, y = rng.random(n) + 0.1, rng.choice([-1.0, 1.0], n)
+    for lo, hi in halves(n):
+        u, c = np.full(n, 9.0), np.full(n, 9.0)
+        loss = logistic_loops.logistic_state(z, cost, y, u, c, lo, hi)
+        wanted = reference.logistic(z)
+        assert loss == pytest.approx(float(cost[lo:hi] @ wanted[0][lo:hi]), rel=1e-14)
+        np.testing.assert_allclose(u[lo:hi], (-cost * y * wanted[1])[lo:hi], rtol=1e-14, atol=1e-300)
+        np.testing.assert_allclose(c[lo:hi], (cost * wanted[2])[lo:hi], rtol=1e-14, atol=1e-300)
+        assert np.all(u[:lo] == 9.0) and np.all(c[hi:] == 9.0)
+
+
+def test_logistic_loss_of_one_row():
+    """Each number by itself: a sum would hide the small ones."""
+    one, u, c = np.ones(1), np.empty(1), np.empty(1)
+    for z in MARGINS:
+        loss = logistic_loops.logistic_state(np.array([z]), one, one, u, c, 0, 1)
+        np.testing.assert_allclose(loss, reference.logistic(z)[0], rtol=1e-14, atol=1e-300)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 50])
+def test_logistic_ray(n):
+    rng = np.random.default_rng(n)
+    z, dz, cost = 3.0 * rng.normal(size=n), rng.normal(size=n), rng.random(n) + 0.1
+    for lo, hi in halves(n):
+        for t in (0.0, 0.3, 50.0):
+            out = np.empty(2)
+            logistic_loops.logistic_ray(z, dz, cost, out, t, lo, hi)
+            _, b, bend = reference.logistic((z + t * dz)[lo:hi])
+            part = cost[lo:hi], dz[lo:hi]
+            close(out, [-float((part[0] * part[1]) @ b), float((part[0] * part[1] ** 2) @ bend)])
+
+
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("bias", [-1.0, 0.0, 1.5])
+@pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
+def test_logistic_pass(n, d, bias, C):
+    """Through LogisticPasses, which binds logistic_loops.logistic_pass(...): passes row after row the same."""
+    p = reference.random_problem(5, max(n, 2), d, C, bias)._replace(loss="logistic")
+    passes = LogisticPasses(CsrRows(*csr_of(p.X), d, bias), p.y, p.cost, 3)
+    t, random = passes.t.copy(), int(random_state(len(p.y), 3)[1])
+    before = -np.inf
+    for _ in range(6):
+        passes.run()
+        steepest, gap, random = reference.logistic_pass(p.A, p.y, p.cost, t, random, CHUNK)
+        # a row's problem is solved to a hundredth: its twin to the end
+        assert passes.steepest == pytest.approx(steepest, rel=0.2, abs=1e-9)
+        assert passes.gap == pytest.approx(gap, rel=0.4, abs=1e-12 * C)
+        alpha = passes.alpha()
+        np.testing.assert_allclose(alpha, p.cost * reference.logistic(-passes.t)[1], rtol=1e-12)
+        close(passes.w, p.A.T @ (alpha * p.y))
+        assert passes.dual_value() == pytest.approx(p.dual_value(alpha), rel=1e-9)
+        assert before * (1 - 1e-12) <= passes.dual_value() <= p.value(passes.w) * (1 + 1e-12)
+        before = passes.dual_value()
+        t[:] = passes.t
+
+
+@pytest.mark.parametrize("z, s, strength", [(0.3, 0.5, 1.0), (-20.0, 1e-8, 1e9), (700.0, 0.999, 1e3), (5.0, 0.5, 0.0)])
+def test_best_logit_is_the_root(z, s, strength):
+    """logistic_loops.best_logit through one row with |x| given: the pass ends where its equation holds."""
+    t = np.array([np.log(s) - np.log1p(-s)])
+    h = t[0] + z
+    x = np.sqrt(strength)
+    indptr, indices, values = (
+        csr_of(np.array([[x]])) if x else (np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(0))
+    )
+    # z comes from a bias feature whose weight is z: only this row, whose own share is x
+    w = np.array([0.0, z])
+    logistic_loops.logistic_pass(
+        indptr, indices, values, np.ones(1), np.ones(1), np.array([x * x]), t, w,
+        np.empty(1, np.int64), random_state(1, 1)[1:], np.zeros(2), 1.0, CHUNK,
+    )  # fmt: skip
+    left = t[0] + z + strength * (reference.logistic(-t)[1][0] - s)
+    assert abs(left) <= 0.011 * abs(h)
+
+
+@pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
+def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C, monkeypatch):
+    """small_logistic_loops.small_logistic(...) against solvers/logistic.py with a Gram matrix each step."""
+    from svmtool.problem import logistic as objective
+    from svmtool.solvers import logistic
+
+    p = reference.random_problem(8, n, d, C)._replace(loss="logistic")
+    task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost, target=np.zeros(n))
+
+    def run():
+        return logistic.solve(task, Monitor(gap=1e-13), Rule(), np.full(d, 0.01))
+
+    assert objective.Logistic(task.rows, p.y, p.cost).small
+    small = run()
+    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
+    monkeypatch.setattr(logistic, "FACTOR", np.inf)
+    monkeypatch.setattr(CsrRows, "gram_entries", np.inf)  # it costs nothing
+    same_steps(small, run())
+    np.testing.assert_allclose(small.w, minimiser(p), rtol=1e-5, atol=1e-8)
