@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import reference
@@ -18,7 +20,7 @@ from svmtool.solvers.base import Monitor, Rule
 
 
 def test_each_loop_has_a_test_here():
-    text = open(__file__).read()
+    text = Path(__file__).read_text(encoding="utf-8")
     of_here = {logistic_loops.__name__, small_logistic_loops.__name__}
     names = [name for name, loop in REGISTRY.items() if loop.function.__module__ in of_here]
     assert names and all(f"{name}(" in text for name in names)
