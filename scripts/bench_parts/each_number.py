@@ -49,7 +49,7 @@ def each_number(ctx: Context) -> None:
     there = {row.number for row in registry.SOLVERS}
     for solver in [s for s in ctx.numbers or bars.DEFAULT_EPS if s in there]:
         ctx.report.section(f"-s {solver}", f"-s {solver}, training alone to within {bars.ALONE_TARGET:g} of the best")
-        ratios, worse = [], []
+        ratios, reached, worse = [], [], []
         for name, path in ctx.sets(sets_for(ctx, solver)):
             runs = runs_of(ctx, path, solver)
             for C in bars.COSTS:
@@ -64,8 +64,9 @@ def each_number(ctx: Context) -> None:
                 # a tool that never gets there is shown by its longest try: it would have taken longer
                 shown = other or max(found["theirs"], key=lambda r: r["seconds"])
                 ratio = mine["seconds"] / shown["seconds"] if mine else float("inf")
-                if other or ratio <= 1.0:
-                    ratios.append(ratio)
+                ratios.append(ratio)  # whichever way it turns out
+                if other:
+                    reached.append(ratio)
                 ctx.report.row(
                     f"{name:28} C {C:<6g} ours {1e3 * mine['seconds'] if mine else float('inf'):10.2f} ms "
                     f"({_step(mine)})   theirs {1e3 * shown['seconds']:10.2f} ms (-e {shown['e']:g}"
@@ -78,7 +79,10 @@ def each_number(ctx: Context) -> None:
         if ratios:
             what = f"-s {solver} alone, ours / LIBLINEAR's"
             ctx.report.bar(f"{what}, geometric mean", geometric_mean(ratios), "<=", bars.ALONE_MEAN)
-            ctx.report.bar(f"{what}, worst", max(ratios), "<=", bars.ALONE_EACH)
+        if reached:
+            there = f"worst of the {len(reached)} of {len(ratios)} pairs where LIBLINEAR gets there"
+            ctx.report.bar(f"{what}, {there}", max(reached), "<=", bars.ALONE_EACH)
+        if worse:
             ctx.report.bar(f"-s {solver}, default -e, worst against LIBLINEAR's", max(worse), "<=", bars.NEVER_WORSE)
 
 
