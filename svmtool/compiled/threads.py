@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 
 _count: int | None = None
@@ -99,3 +100,25 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
         finished.acquire()
     if failures:
         raise failures[0]
+
+
+def run_in_turns(first: Callable[[int], None], then: Callable[[int], None], n_blocks: int) -> None:
+    """Call first(k) and after it then(k) for each k < n_blocks, as `run_blocks` does.
+
+    No then(k) begins while some first(k) could: they are for threads that would have to wait for the last of those.
+    """
+    done: deque[int] = deque()  # first(k) is over, then(k) has not begun
+    begun: list[int] = []
+
+    def work(k: int) -> None:
+        begun.append(k)
+        first(k)
+        done.append(k)
+        while len(begun) == n_blocks:
+            try:
+                at = done.popleft()
+            except IndexError:
+                return
+            then(at)
+
+    run_blocks(work, n_blocks)

@@ -47,6 +47,7 @@ class Objective(ABC):
         self.changed = self.active = 0
         self.bound = 0.0
         self._gram: np.ndarray | None = None
+        self._hessian: np.ndarray | None = None
         self._pending: np.ndarray | None = None  # changes of curvature that the Gram matrix has not seen
         self._ready = False
 
@@ -145,8 +146,11 @@ class Objective(ABC):
         return self._gram
 
     def hessian(self) -> np.ndarray:
-        """R + sum_i scale c_i x_i x_i' (d x d; only the upper triangle is meaningful)."""
-        H = self.gram() * self.scale
+        """R + sum_i scale c_i x_i x_i' (d x d; only the upper triangle is meaningful), until the next call."""
+        gram = self.gram()
+        if self._hessian is None:  # new memory for each would cost as much as the numbers
+            self._hessian = np.empty_like(gram)
+        H = np.multiply(gram, self.scale, out=self._hessian)
         H.flat[:: self.d + 1] += 1.0
         if self.free_bias:  # keeps the matrix regular where no row is active
             H[-1, -1] += 1e-12 * H.flat[:: self.d + 1].max() - 1.0

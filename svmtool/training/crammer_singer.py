@@ -58,9 +58,9 @@ class AllClasses(ProblemSet):
             result.w = np.outer(result.w, (1.0 / ROOT, -1.0 / ROOT)).reshape(-1)
             result.alpha = np.outer(result.alpha * self.classes.signs(0), (1.0, -1.0))
 
-    def certify(self, results: list[Result]) -> Certificate:
+    def judge(self, k: int, result: Result) -> Certificate:
         judge = ClassJudge(self.rows, self.classes.number, self.k, self.cost)
-        return judge.certify(self.weights(results), results[0].alpha)
+        return judge.certify(self.weights([result]), result.alpha)
 
     def weights(self, results: list[Result]) -> np.ndarray:
         """W, f8 (features, classes)."""

@@ -40,8 +40,8 @@ class OneClass(ProblemSet):
     def rule(self, k: int) -> Rule:
         return Rule() if self.eps is None else Rule(projected=self.eps)
 
-    def certify(self, results: list[Result]) -> Certificate:
-        t, [r] = self.task(0), results
+    def judge(self, k: int, result: Result) -> Certificate:
+        t, r = self.task(k), result
         return OneClassJudge(t.rows, t.cost, t.nu).certify(r.w[:-1], float(r.w[-1]), r.alpha)
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:

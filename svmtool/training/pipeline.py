@@ -57,9 +57,8 @@ def train(
     problems = problems_of(table, settings, row_weights)
     del table
     start = None if initial is None else problems.start_from(initial)
-    results = problems.fit(start, report, stop)
-    seconds = time.perf_counter() - began
-    certificate = problems.certify(results)
+    results, certificate = problems.fit_and_certify(start, report, stop)
+    seconds = problems.solved_at - began
     model = problems.model(problems.weights(results), _notes(settings, certificate, results))
     done = Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
     if kept is not None and not model.gives_probabilities:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -52,10 +53,12 @@ class ProblemSet(ABC):
     row_weights f8[n] multiply C; rows of weight zero or below take no part.
 
     A kind says: `task`, `rule`, `model`, `start_from`; where it wants also `name`, `finish`, `dual_point`, `summary`.
-    count: number of problems; missing: labels of -wi that the data lack; untrained: what a model of no rows is like.
+    count: number of problems; missing: labels of -wi that the data lack; untrained: what a model of no rows is like;
+    solved_at: when, by time.perf_counter, `fit_and_certify` had the last answer.
     """
 
     count = 1
+    solved_at = -math.inf
     missing: list[int] = []
     untrained = "the model knows no class"
 
@@ -142,44 +145,64 @@ class ProblemSet(ABC):
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> list[Result]:
         """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs."""
-        solve = registry.entry(self.solver)
         results: list[Any] = [None] * self.count
-        s = self.settings
 
-        def one(k: int) -> None:
-            sink, name = report, self.name(k)
-            if report is not None and name is not None:
-                sink = lambda **record: report(label=name, **record)  # noqa: E731
-            task, used = self.task(k), None
-            n = task.rows.n
-            if n and task.cost.min() <= 0:  # -wi 0: rows that cost nothing only stand in the way
-                used = np.flatnonzero(task.cost > 0)
-                task = task.only(used)
-            monitor = Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
-            w = None if start is None else np.ascontiguousarray(start[:, k])
-            result = solve(task, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)
-            if result.alpha is not None and used is not None:
-                alpha = np.zeros((n, *result.alpha.shape[1:]))
-                alpha[used] = result.alpha
-                result.alpha = alpha
-            self.finish(result)
-            results[k] = result
+        def solve(k: int) -> None:
+            results[k] = self._solve(k, start, report, stop)
 
-        threads.run_blocks(one, self.count)
+        threads.run_blocks(solve, self.count)
         return results
+
+    def fit_and_certify(
+        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
+    ) -> tuple[list[Result], Certificate]:
+        """`fit` and `certify`, where no core waits for the last problem: it judges the answers that are there."""
+        results: list[Any] = [None] * self.count
+        found: list[Any] = [None] * self.count
+
+        def solve(k: int) -> None:
+            results[k] = self._solve(k, start, report, stop)
+            self.solved_at = time.perf_counter()
+
+        def judge(k: int) -> None:
+            found[k] = self.judge(k, results[k])
+
+        threads.run_in_turns(solve, judge, self.count)
+        return results, worst(found)
 
     def certify(self, results: list[Result]) -> Certificate:
         """The judge's word on all problems: values summed, the worst gap and violation."""
-        found: list[Any] = [None] * self.count
+        return worst([self.judge(k, result) for k, result in enumerate(results)])
 
-        def one(k: int) -> None:
-            t = self.task(k)
-            l1 = self.solver.regulariser == "|w|_1"
-            judge = Judge(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, l1)
-            found[k] = judge.certify(results[k].w, self.dual_point(results[k]))
+    def judge(self, k: int, result: Result) -> Certificate:
+        """The judge's word on problem k."""
+        t = self.task(k)
+        l1 = self.solver.regulariser == "|w|_1"
+        judge = Judge(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, l1)
+        return judge.certify(result.w, self.dual_point(result))
 
-        threads.run_blocks(one, self.count)
-        return worst(found)
+    def _solve(
+        self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None
+    ) -> Result:
+        s, name = self.settings, self.name(k)
+        sink = report
+        if report is not None and name is not None:
+            sink = lambda **record: report(label=name, **record)  # noqa: E731
+        task, used = self.task(k), None
+        n = task.rows.n
+        if n and task.cost.min() <= 0:  # -wi 0: rows that cost nothing only stand in the way
+            used = np.flatnonzero(task.cost > 0)
+            task = task.only(used)
+        monitor = Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
+        w = None if start is None else np.ascontiguousarray(start[:, k])
+        solve = registry.entry(self.solver)
+        result = solve(task, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)
+        if result.alpha is not None and used is not None:
+            alpha = np.zeros((n, *result.alpha.shape[1:]))
+            alpha[used] = result.alpha
+            result.alpha = alpha
+        self.finish(result)
+        return result
 
     def weights(self, results: list[Result]) -> np.ndarray:
         """The answers as columns, f8 (length of w, problems)."""
