@@ -66,6 +66,7 @@ def _main_of(command: str) -> Callable[[list[str]], int]:
     else:
         from svmtool.cli.scale import main
     if command != "train":  # that has more to import
+        gc.freeze()
         gc.enable()
     return main
 

@@ -61,5 +61,6 @@ def train(command: options.Command, console: Console) -> int:
         data.start()
     from svmtool.training import pipeline
 
+    gc.freeze()  # what was imported is no garbage: the first search need not look there
     gc.enable()  # see entry.start
     return pipeline.run(command.settings, data, command.model, console)

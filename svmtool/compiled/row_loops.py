@@ -22,6 +22,14 @@ def csr_margins(indptr, indices, values, w, y, z, shift, lo, hi):
         z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
 
 
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], u8[], f8, u8, u8)", fast=True)
+def csr_margins_of(indptr, indices, values, w, y, z, chosen, shift, lo, hi):
+    """`csr_margins` for the rows chosen[lo] .. chosen[hi-1]."""
+    for r in range(lo, hi):
+        i = chosen[r]
+        z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
+
+
 @loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
 def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
     """g += sum_i u_i x_i; rows with u_i = 0 are not touched."""

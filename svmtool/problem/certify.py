@@ -18,6 +18,7 @@ import numpy as np
 from svmtool.problem.losses import Loss
 from svmtool.problem.rows import Rows
 
+NEAR = 0.5  # share of rows up to which it pays to pick them out of a product with all
 TINY = 1e-20  # multipliers per unit of cost that are nothing: their powers would leave the range of numbers
 
 
@@ -66,7 +67,7 @@ class Judge:
         for candidate in (self.cost * self.loss.slope(xi), alpha):
             if candidate is None or (candidate is not alpha and alpha is not None and self.loss.degree == 1.0):
                 continue  # the slopes of a loss with a kink say nothing of the rows that lie on it
-            dual, violation = self._dual_value(candidate, xi)
+            dual, violation = self._dual_value(candidate, xi, w)
             if best is None or dual > best.dual:
                 best = Certificate(primal, dual, violation)
         return best
@@ -76,10 +77,25 @@ class Judge:
         self.rows.margins(w, self.y, z)
         return np.subtract(self.target, z, out=z)
 
-    def _dual_value(self, a: np.ndarray, xi: np.ndarray) -> tuple[float, float]:
+    def _slack_near(self, v: np.ndarray, w: np.ndarray, xi: np.ndarray, at_zero: np.ndarray) -> np.ndarray:
+        """`_slack` of v, but that of w (xi) for rows at_zero whose slack at v cannot be positive either.
+
+        |x_i.(v - w)| <= max |x_ij| |v - w|_1; most rows lie beyond that where v and w are close.
+        """
+        if self.free_bias or self.rows.largest_value == np.inf:
+            return self._slack(v)
+        reach = self.rows.largest_value * float(np.sum(np.abs(v - w)))
+        near = np.flatnonzero(~at_zero | (xi > -reach))
+        if len(near) > NEAR * len(xi):
+            return self._slack(v)
+        z = self.target - xi
+        self.rows.margins_of(near, v, self.y, z)
+        return np.subtract(self.target, z, out=z)
+
+    def _dual_value(self, a: np.ndarray, xi: np.ndarray, w: np.ndarray) -> tuple[float, float]:
         """D at the best multiple of `a` (made feasible), and the largest KKT violation of `a` itself.
 
-        xi: the slacks at the primal point, which with |w|_1 no dual point tells.
+        xi: the slacks at the primal point w, which with |w|_1 no dual point tells.
         """
         cost, y = self.cost, self.y
         if not self.all_used:
@@ -106,7 +122,7 @@ class Judge:
         elif largest > TINY:
             dual = _best_multiple(linear, square, float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
 
-        g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack(v))
+        g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack_near(v, w, xi, at_zero))
         if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
             free = ~(at_zero | at_cap)
             if np.any(free):

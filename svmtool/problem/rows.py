@@ -30,6 +30,7 @@ class Rows:
     nnz: int
     bias: float
     gram_entries = 3.5  # sums of a Gram matrix added to in the time that a non-zero takes in a Hessian product
+    largest_value = np.inf  # a bound of |x_ij|, the bias feature included, where one is known
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
 
@@ -89,6 +90,10 @@ class Rows:
         """One random row of each `group`, i8: a sample to start on."""
         return draw_rows(self.n, group, seed)
 
+    def margins_of(self, chosen: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        """z_i = y_i x_i.w for the rows `chosen` (i8); the rest of z may be anything."""
+        self.margins(w, y, z)
+
     def for_each_block(self, work: Callable[[int, int], None]) -> None:
         run_blocks(lambda b: work(*self.blocks[b]), len(self.blocks))
 
@@ -110,6 +115,11 @@ class CsrRows(Rows):
         """z_i = y_i x_i.w"""
         call, shift = loops.csr_margins.bind(*self._arrays, w, y, z), self.shift(w)
         self.for_each_block(lambda lo, hi: call(shift, lo, hi))
+
+    def margins_of(self, chosen: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        call, shift = loops.csr_margins_of.bind(*self._arrays, w, y, z, chosen), self.shift(w)
+        step = -(-len(chosen) // len(self.blocks)) or 1
+        run_blocks(lambda b: call(shift, b * step, min((b + 1) * step, len(chosen))), -(-len(chosen) // step))
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
         """sum_i u_i x_i, length d."""

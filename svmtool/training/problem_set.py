@@ -71,11 +71,13 @@ class ProblemSet(ABC):
         self.loss = losses.of(self.solver.loss, settings.loss_power)
         self.n_features = table.n_features
         self.row_weights = row_weights
-        self._refuse_overflow(table)
+        largest = max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0)), settings.bias, 1.0)
+        self._refuse_overflow(table, largest)
         self._read_labels(table.labels)
         self.rows = rows.from_csr(
             table.indptr, table.indices, table.values, table.n_features, settings.bias, DENSE_BELOW
         )
+        self.rows.largest_value = largest
 
     # What a kind of task says
 
@@ -225,10 +227,9 @@ class ProblemSet(ABC):
             raise SvmtoolError("the initial model has weights that are no numbers, or too large to start from")
         return start
 
-    def _refuse_overflow(self, table: Table) -> None:
-        """SvmtoolError where sums of squares would leave the range of floating-point numbers."""
+    def _refuse_overflow(self, table: Table, largest: float) -> None:
+        """SvmtoolError where sums of squares of values up to `largest` would leave the range of numbers."""
         s = self.settings
-        largest = max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0)), s.bias, 1.0)
         labels = self._largest_label(table.labels)
         cost = s.C
         for _, factor in s.class_weights:
