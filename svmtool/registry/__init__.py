@@ -1,0 +1,59 @@
+"""The table of solvers: one row for each value of -s that works.
+
+Everything that depends on the choice of a solver is told here once: `--help`,
+`--explain`, the README's tables, the checks of options, the model file's word
+and the rows of tests and benchmarks all come from it.  A solver is added with
+one file in `solvers/` and one row, in liblinear.py or papers.py; nothing else
+names a solver.
+
+Solver modules are named by string, so that reading this table imports none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from svmtool.errors import SvmtoolError
+from svmtool.registry import liblinear, papers
+from svmtool.registry.row import Solver
+
+OBEYED_BY_ALL = frozenset({"-s", "-c", "-w", "-v", "-q", "--threads", "--strict"})
+OBEYED_BY_TASK = dict.fromkeys(
+    ("classification", "all classes"), frozenset({"--probability"})
+)  # what the training does, whatever the solver
+
+SOLVERS: tuple[Solver, ...] = liblinear.ROWS + papers.ROWS
+_BY_KEY: dict[int | str, Solver] = {key: row for row in SOLVERS for key in (row.number, row.name)}
+
+
+def find(key: int | str) -> Solver:
+    """The row of a number or a name; SvmtoolError says which there are."""
+    row = _BY_KEY.get(key)
+    if row is not None:
+        return row
+    raise SvmtoolError(f"ERROR: unknown solver type: {key}: use -s {in_words(SOLVERS)}")
+
+
+def honouring(option: str) -> list[Solver]:
+    """The rows that obey an option, in the order of the table."""
+    return [row for row in SOLVERS if option in obeyed(row)]
+
+
+def obeyed(row: Solver) -> frozenset[str]:
+    """All the options that a row obeys."""
+    return OBEYED_BY_ALL | OBEYED_BY_TASK.get(row.task, frozenset()) | row.honours
+
+
+def in_words(rows: Iterable[Solver]) -> str:
+    """`1, 2 or 40`; `no solver` for no rows."""
+    texts = [str(row.number) for row in rows]
+    if len(texts) < 2:
+        return texts[0] if texts else "no solver"
+    return ", ".join(texts[:-1]) + " or " + texts[-1]
+
+
+def entry(row: Solver) -> Callable:
+    """The function behind a row, its module imported now."""
+    import importlib
+
+    return getattr(importlib.import_module(row.module), row.entry)

@@ -1,0 +1,45 @@
+"""One row of the registry, and words that several rows share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Solver(NamedTuple):
+    """What `-s number` (or `-s name`) solves, how it stops and what it obeys."""
+
+    number: int
+    name: str  # what -s takes beside the number
+    word: str  # solver_type in the model file: the decision rule that LIBLINEAR's predict knows
+    module: str  # the back end, imported when a run needs it; its function: see `entry`
+    help: str  # one line for --help
+    objective: str  # the problem, in ASCII mathematics
+    loss: str
+    space: str  # primal | dual: whose variables LIBLINEAR's stopping rule for this number looks at
+    bias: str  # what becomes of the bias
+    stopping: str  # the rule in words, with the default
+    honours: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL)
+    paper: str
+    entry: str = "solve"  # entry(task, monitor, rule, start, seed) -> Result
+    task: str = "classification"  # or: all classes | regression | ordinal | one-class
+    regulariser: str = "1/2 |w|^2"
+    kernel: bool = False
+    free_bias: bool = False  # whether it is there and free when no -B is given
+    eps_default: float | None = None  # value of -e when it is not given; None: the certified gap decides
+    gap_default: float | None = None  # value of --gap when neither -e nor --gap is given
+
+
+MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
+MFN_PAPER += "JMLR 6 (2005) 341-361: "
+MFN = MFN_PAPER + "algorithm L2-SVM-MFN (Appendix A), dual solution of Section 4.7"
+SQUARED_HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
+HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
+BIAS = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
+ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
+ALM += "ICML 2014: "
+RUN_OPTIONS = frozenset(
+    {
+        "-e", "-B", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
+        "--stratified", "--solver-log", "--plot",
+    }
+)  # fmt: skip
