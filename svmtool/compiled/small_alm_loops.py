@@ -15,6 +15,7 @@ from svmtool.compiled.solve_loops import cholesky_in_place
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
 SURE = 1e-6  # as in alm.py
 EXACT, FLAT, FLAT_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm.py
+NEARLY = 0.8  # as in alm.py
 SHARP = 1e8  # as in augmented.py
 CHUNK = np.uint64(16)  # as in dual_passes.py
 
@@ -116,10 +117,11 @@ def small_hinge(
         limits[0] = np.inf
         limits[1] = -np.inf
         visits = 0.0
-        looked = 0.0
         looked_at = 0
-        first_left = 1.0
-        before = 1.0
+        patience = 1.0
+        left, left_1, left_2 = 1.0, 1.0, 1.0  # the gap at the last three looks ...
+        seen, seen_1, seen_2 = 0.0, 0.0, 0.0  # ... and the visits to each row until then
+        wanted = gap if gap >= 0.0 else SURE
         while code < 0:
             visits += state[0] / rows
             visit_rows(
@@ -140,10 +142,10 @@ def small_hinge(
                 limits[0] = np.inf
                 limits[1] = -np.inf
                 continue
-            waited = max((visits - looked) / max(1.0, 0.1 * visits), (count - looked_at) / max(4.0, 0.1 * count))
+            some = max(4.0, max(patience, 0.1 * count))
+            waited = max((visits - seen) / max(patience, 0.1 * visits), (count - looked_at) / some)
             if waited < 1.0 and not settled and count < most:
                 continue
-            looked = visits
             looked_at = count
             if count >= most:  # cut short: the best multiple of where the passes led
                 margins(indptr, indices, values, y, v, dz)
@@ -162,10 +164,13 @@ def small_hinge(
                 f += cost[i] * max(target[i] - z[i], 0.0)
                 bound += target[i] * alpha[i]
                 support += 1.0 if alpha[i] > 0.0 else 0.0
-            left = max(f - bound, 0.0) / max(f, 1e-300)
-            rate = (left / first_left) ** 0.5 if count > 1 else left
-            first_left = before
-            before = max(left, 1e-300)
+            left_2, left_1, left = left_1, left, max(max(f - bound, 0.0) / max(f, 1e-300), 1e-300)
+            seen_2, seen_1, seen = seen_1, seen, visits
+            ahead = 0.0
+            if left > wanted:
+                fall = np.log(left_2 / left)
+                ahead = (seen - seen_2) * np.log(left / wanted) / fall if fall > 0.0 else np.inf
+            patience = min(max(1.0, NEARLY * ahead), max(1.0, visits))
             if left <= gap:
                 code = 2
             elif settled and left <= SURE:
@@ -174,10 +179,8 @@ def small_hinge(
                 code = 0
             elif settled:
                 break
-            elif count >= passes:
-                ahead = worth - visits
-                if not (ahead > 0.0 and rate < 1.0 and left * rate**ahead <= max(gap, SURE)):
-                    break
+            elif count >= passes and not visits + ahead <= worth:
+                break
         if code >= 0:
             for j in range(d):
                 w[j] = v[j]

@@ -110,8 +110,12 @@ class Augmented(Objective):
         return self.p == 1.0 and isinstance(of_data(self.rows), CsrRows)
 
     def primal_value(self) -> float:
-        self.value()
-        return self.primal
+        if self.p > 1.0:
+            self.value()
+            return self.primal
+        slack = np.subtract(self.target, self.z, out=self.dz)
+        np.maximum(slack, 0.0, out=slack)
+        return 0.5 * float(self.w @ self.regular(self.w)) + float(self.cost @ slack)
 
     def active_rows(self) -> np.ndarray:
         """Numbers of the rows with curvature (p = 1: strictly between their ends), i8."""
@@ -288,6 +292,9 @@ class ModifiedHuber(Augmented):
         smooth = super()._classify()
         self.primal += smooth - self._loss
         return smooth
+
+    def primal_value(self) -> float:
+        return self.value()
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         return self._linear - 0.5 * float(g @ g) - 0.5 * self.moved

@@ -120,6 +120,10 @@ class ClassHinge(Objective):
         """f(0), of two classes or more."""
         return float(np.sum(self.cost))
 
+    def primal_value(self) -> float:
+        self.value()
+        return self.primal
+
     def best_multiple(self, w: np.ndarray) -> float:
         """Of f itself, whatever beta and sigma are."""
         beta, sigma = self.beta.copy(), self.sigma

@@ -124,4 +124,4 @@ class DualPasses:
     def dual_value(self) -> float:
         """The dual's value at alpha."""
         a = self.alpha
-        return float(np.sum(self.target * a)) - 0.5 * float(self.w @ self.w) - 0.5 * float(self.diagonal @ (a * a))
+        return float(self.target @ a) - 0.5 * float(self.w @ self.w) - 0.5 * float(self.diagonal @ np.square(a))

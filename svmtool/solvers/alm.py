@@ -53,7 +53,8 @@ MOST_CLASS_PASSES = 100000  # of all classes at once, LIBLINEAR's cap: most of t
 MOST_PASSES = 1000  # coordinate passes where d is larger than that ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
 WINDOW = 4  # looks over which the fall of the gap is measured, for it wavers
-LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal
+LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
+NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 SMALL_RECORDS = 1000
@@ -167,10 +168,16 @@ def _passes_worth(d: int, nnz: int) -> int:
     return PASSES_WORTH + int(STEPS_SPARED * (FACTOR * d**3 + SQUARE * d * d) / (1.3 * max(nnz, 1)))
 
 
-def _within_reach(lefts: list[float], visits: float, wanted: float) -> bool:
-    """Whether so many more visits to each row would bring the gap to the wanted one, at the rate of the last two."""
-    rate = (lefts[-1] / lefts[-3]) ** 0.5 if len(lefts) > 2 else lefts[-1] / lefts[-2]
-    return visits > 0.0 and rate < 1.0 and lefts[-1] * rate**visits <= wanted
+def _ahead(lefts: list[float], seen: list[float], wanted: float) -> float:
+    """Visits to each row that still lie ahead of the wanted gap, at the rate of the last two looks.
+
+    lefts, seen: the gap at each look, and the visits until then.
+    """
+    if lefts[-1] <= wanted:
+        return 0.0
+    ago = max(len(lefts) - 3, 0)
+    fall = np.log(lefts[ago] / lefts[-1])
+    return (seen[-1] - seen[ago]) * np.log(lefts[-1] / wanted) / fall if fall > 0.0 and wanted > 0.0 else np.inf
 
 
 def _expected(costs: list[float], lefts: list[float], wanted: float) -> float:
@@ -201,8 +208,8 @@ class _Run:
         enough = SAFETY * rule.projected if rule.projected is not None else -1.0
         worth = _passes_worth(objective.d, objective.rows.nnz)
         of_classes = isinstance(passes, ClassPasses)
-        spent = visits = looked = 0.0
-        at, lefts, costs = 0, [1.0], [0.0]
+        spent = visits = 0.0
+        at, lefts, costs, seen, patience = 0, [1.0], [0.0], [0.0], 1.0
         for _ in range(MOST_CLASS_PASSES if of_classes else MOST_PASSES):
             visits += passes.share
             spent += passes.run()
@@ -212,18 +219,20 @@ class _Run:
                 passes.restore()
                 continue
             # a look at the primal costs a product: between two there are a visit to each row or a few passes, or more
-            some = max(4.0, LOOKS * passes.count)
-            waited = max((visits - looked) / max(1.0, LOOKS * visits), (passes.count - at) / some)
+            some = max(4.0, patience, LOOKS * passes.count)
+            waited = max((visits - seen[-1]) / max(patience, LOOKS * visits), (passes.count - at) / some)
             if waited < 1.0 and not settled and limit is None:
                 continue
-            looked, at = visits, passes.count
+            at = passes.count
             if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
                 passes.scale(objective.best_multiple(passes.w))
             objective.move(passes.w)
-            objective.value()
-            bound = passes.dual_value()
-            lefts.append(relative_gap(objective.primal, bound))
+            primal, bound = objective.primal_value(), passes.dual_value()
+            lefts.append(relative_gap(primal, bound))
             costs.append(spent)
+            seen.append(visits)
+            ahead = _ahead(lefts, seen, wanted)
+            patience = min(max(1.0, NEARLY * ahead), max(1.0, visits))
             reached = lefts[-1] <= gap
             if settled and not reached and limit is None and objective.d <= GRAM_BELOW and lefts[-1] > SURE:
                 # LIBLINEAR may have been luckier within its rule: Newton steps go on from here, or cheap passes do
@@ -232,13 +241,13 @@ class _Run:
                 continue
             if reached or settled or limit:
                 support = int(np.count_nonzero(passes.alpha))
-                status = monitor.step(objective.primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
+                status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                 return status or limit or base.RULE
             if of_classes:
                 if objective.d <= GRAM_BELOW and passes.enough(spent, _expected(costs, lefts, wanted)):
                     return None
             elif objective.d <= GRAM_BELOW:
-                if passes.count >= PASSES and not _within_reach(lefts, worth - visits, wanted):
+                if passes.count >= PASSES and not visits + ahead <= worth:
                     return None
             elif passes.enough(spent, ROWS_SIDE, _expected(costs, lefts, wanted)):
                 return None
