@@ -32,6 +32,7 @@ PARTS = {
     "read": alone.read,
     "train": commands.train,
     "alone": alone.alone,
+    "whole": commands.whole,
     "multiclass": commands.multiclass,
     "predict": commands.predict,
     "scale": commands.scale,

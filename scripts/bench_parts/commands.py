@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bench_parts import bars
 from bench_parts.context import Context
+from bench_parts.judge import REGRESSION
 from bench_parts.measure import Sample, alternate, environment, geometric_mean, ours, run_once
 
 HERE = Path(__file__).parent
@@ -80,6 +81,27 @@ def train(ctx: Context) -> None:
                 ratios.append(ratio)
                 ctx.report.bar(f"svm-train -s {solver} on {name}, LIBLINEAR / ours", ratio, ">=", bars.TRAIN_EACH)
         ctx.report.bar(f"svm-train -s {solver}, geometric mean", geometric_mean(ratios), ">=", bars.TRAIN_MEAN)
+
+
+def whole(ctx: Context) -> None:
+    """svm-train by each of LIBLINEAR's other numbers for classes, default -e, on the large sets."""
+    for solver in ctx.numbers or [s for s in bars.DEFAULT_EPS if s not in (1, 2, *REGRESSION)]:
+        ctx.report.section(
+            f"whole {solver}", f"svm-train -s {solver}, default -e, whole process (ratio: theirs / ours)"
+        )
+        ratios = []
+        for name, path in ctx.sets(bars.QUICK["large"] if ctx.quick else bars.LARGE_SETS):
+            limit = ["timeout", f"{bars.WHOLE_SECONDS:g}"]
+            jobs = {
+                "ours": [*limit, *ours("train"), "-q", "-s", str(solver), path, ctx.path("ours.model")],
+                "theirs": [*limit, ctx.reference("train"), "-q", "-s", str(solver), path, ctx.path("theirs.model")],
+            }
+            ratio = compare(ctx, f"{name} -s {solver}", jobs)
+            if ratio is not None:
+                ratios.append(ratio)
+        what = f"svm-train -s {solver}, LIBLINEAR / ours, sets over 10 MB"
+        ctx.report.bar(f"{what}, worst of {len(ratios)}", min(ratios, default=float("nan")), ">=", bars.TRAIN_EACH)
+        ctx.report.bar(f"{what}, geometric mean", geometric_mean(ratios), ">=", bars.TRAIN_EACH)
 
 
 def multiclass(ctx: Context) -> None:
