@@ -39,6 +39,8 @@ from svmtool.solvers.best import Best
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SIGMA_COLD, SIGMA_WARM = 3.0, 5.0  # first sigma without and with multipliers from coordinate passes
+SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...
+SIGMA_LEAST = 1.0  # ... this, takes Newton steps over fewer of their kinks
 TARGETS = 10.0  # the unit of slacks and of 1 / sigma: 1, or the mean size of the rows' own targets by this
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
 GROWTH, SIGMA_MOST = 3.0, 1e8
@@ -88,7 +90,7 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
         objective.move(passes.w)
         np.divide(passes.alpha, task.cost, out=objective.beta)
-        objective.sigma = SIGMA_WARM / unit
+        objective.sigma = _sigma_warm(objective.d) / unit
     status = run.multiplier_rounds()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
@@ -161,6 +163,13 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
         end = base.RULE if code == 2 and monitor.gap is None else SMALL_ENDS[code]
         status = end or monitor.limit() or base.ITERATIONS
     return Result(w, status, count or monitor.iterations, monitor.history, alpha)
+
+
+def _sigma_warm(d: int) -> float:
+    """The first sigma after coordinate passes, for slacks of unit size."""
+    if d > GRAM_BELOW:
+        return SIGMA_WARM
+    return max(min(SIGMA_WARM, SIGMA_WARM * SIGMA_FEATURES / d), SIGMA_LEAST)
 
 
 def _passes_worth(d: int, nnz: int) -> int:
