@@ -54,7 +54,7 @@ def _cholesky(H: np.ndarray) -> np.ndarray | None:
         lower = np.ascontiguousarray(np.linalg.cholesky(H.T))
     except np.linalg.LinAlgError:
         return None
-    return None if np.isnan(lower[-1:, -1:]).any() else lower  # a nan passes the library and ends there, wherever it was
+    return None if np.isnan(lower[-1:, -1:]).any() else lower  # the library lets a nan pass: it ends there
 
 
 def _shifted(H: np.ndarray, shift: float) -> tuple[np.ndarray, float]:
