@@ -53,6 +53,7 @@ MOST_CLASS_PASSES = 100000  # of all classes at once, LIBLINEAR's cap: most of t
 MOST_PASSES = 1000  # coordinate passes where d is larger than that ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
 WINDOW = 4  # looks over which the fall of the gap is measured, for it wavers
+SHARPER = 0.3  # each time that shrunk rows come back, the spread at which they will again falls to this share
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
@@ -198,7 +199,9 @@ class _Run:
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
         wanted = gap if gap >= 0.0 else SURE
-        enough = SAFETY * rule.projected if rule.projected is not None else -1.0
+        enough = -1.0 if rule.projected is None else SAFETY * rule.projected
+        if rule.projected is None and isinstance(passes, DualPasses) and objective.d > GRAM_BELOW:
+            enough = passes.unit  # the gap alone ends the run, but rows shrunk too early must come back
         worth = _passes_worth(objective.d, objective.rows.nnz)
         of_classes = isinstance(passes, ClassPasses)
         spent = visits = looked = 0.0
@@ -206,7 +209,7 @@ class _Run:
         for _ in range(MOST_CLASS_PASSES if of_classes else MOST_PASSES):
             visits += passes.share
             spent += passes.run()
-            settled = rule.projected is not None and passes.spread <= enough
+            settled = passes.spread <= enough
             limit = monitor.limit(passes.count)
             if settled and not passes.complete and limit is None:
                 passes.restore()
@@ -225,6 +228,8 @@ class _Run:
             lefts.append(relative_gap(objective.primal, bound))
             costs.append(spent)
             reached = lefts[-1] <= gap
+            if settled and rule.projected is None:
+                settled, enough = False, SHARPER * enough
             if settled and not reached and limit is None and objective.d <= GRAM_BELOW and lefts[-1] > SURE:
                 # LIBLINEAR may have been luckier within its rule: Newton steps go on from here, or cheap passes do
                 if not of_classes or _expected(costs, lefts, wanted) > passes.newton:

@@ -95,8 +95,7 @@ def coordinate_passes(
     objective: Objective, passes: DualPasses, monitor: Monitor, rule: Rule, most_passes: int, most_rows: int
 ) -> Status | None:
     """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
-    unit = float(np.mean(np.abs(objective.target)))  # gradients of the dual are measured in it
-    tolerance = base.SAFETY * rule.projected if rule.projected is not None else unit
+    tolerance = base.SAFETY * rule.projected if rule.projected is not None else passes.unit
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     spent = 0.0
     for _ in range(most_passes):
