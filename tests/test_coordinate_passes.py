@@ -47,3 +47,19 @@ def test_passes_do_not_stall_over_the_rows_that_are_left(n, d, C, loss, restored
         assert found.status is GAP
         assert p.value(found.w) - p.dual_value(found.alpha) <= 1.0001e-4 * p.value(found.w)
     assert restored and min(restored) < 1.0, "nothing was shrunk away: the problems test too little"
+
+
+@pytest.mark.parametrize("path", ["small", "features", "rows", "products"])
+def test_dual_point_of_the_passes_is_kept(path, monkeypatch):
+    """Newton steps that follow begin below it: until they are better, it is the bound."""
+    for (module, name), value in {**PATHS[ALM][path], (ALM, "PASSES"): 2, (ALM, "MOST_PASSES"): 2}.items():
+        monkeypatch.setattr(f"{module}.{name}", value)
+    for seed in range(5):
+        p = reference.random_problem(seed, 60, 8)._replace(loss="hinge")
+        task = Task(CsrRows(*csr_of(p.X), 8), p.y, p.cost, p=1.0)
+        passes = DualPasses(task.rows, p.y, 0.0 * p.cost, p.cost, 1)
+        for _ in range(2):
+            passes.run()
+        found = alm.exact(task, Monitor(gap=1e-12), Rule())
+        assert found.history[0]["bound"] >= passes.dual_value() * (1 - 1e-12)
+        assert p.dual_value(found.alpha) >= passes.dual_value() * (1 - 1e-12)

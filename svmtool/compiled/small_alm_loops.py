@@ -188,6 +188,7 @@ def small_hinge(
         for i in range(n):
             beta[i] = alpha[i] / cost[i]
         sigma = sigma_warm
+        bound_best = bound
 
     margins(indptr, indices, values, y, v, z)
     flat = 0
@@ -198,8 +199,6 @@ def small_hinge(
     first = True
     for j in range(d):
         w[j] = 0.0
-    for i in range(n):
-        alpha[i] = 0.0
     while True:
         state_of_slacks(z, target, cost, y, beta, u, c, change, sums, 1.0, sigma, 1.0, none, rows)
         for j in range(d):

@@ -86,6 +86,7 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         status = run.coordinate_passes(passes)
         if status is not None:
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
+        run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
         objective.move(passes.w)
         np.divide(passes.alpha, task.cost, out=objective.beta)
         objective.sigma = SIGMA_WARM / unit
