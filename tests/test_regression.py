@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from regression_suite import PROBLEMS, SOME, Solved, every_path, every_row, optimum
+from regression_problems import PROBLEMS, SOME, Solved, every_path, every_row, optimum
 from solver_suite import ALM, MFN, choose_path
 
 from svmtool.compiled import threads

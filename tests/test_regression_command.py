@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 from reference import text_of
-from regression_suite import PROBLEMS, Solved, every_row, numbers, optimum, random_problem
+from regression_problems import PROBLEMS, Solved, every_row, numbers, optimum, random_problem
 
 from svmtool.formats import linear_model, svmlight
 from svmtool.training import folds

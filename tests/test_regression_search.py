@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from reference import text_of
-from regression_suite import ROWS, Problem, Solved, numbers, random_problem
+from regression_problems import ROWS, Problem, Solved, numbers, random_problem
 
 from svmtool.training import folds
 
