@@ -113,10 +113,6 @@ class Augmented(Objective):
         self.value()
         return self.primal
 
-    def active_rows(self) -> np.ndarray:
-        """Numbers of the rows with curvature (p = 1: strictly between their ends), i8."""
-        return np.flatnonzero(self.c)
-
     def face(self, used: np.ndarray) -> np.ndarray:
         """The minimiser of the quadratic that phi is (p = 1) with rows `used` (i8) between their ends, from their side.
 

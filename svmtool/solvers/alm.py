@@ -30,7 +30,6 @@ from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.dual_passes import CHUNK, DualPasses, of_data, random_state
-from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -280,15 +279,10 @@ class _Run:
                 o.sigma = sigma
                 g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
             if o.d <= GRAM_BELOW:
-                p, cg = -solve_positive(o.hessian(), g), 0
-            elif o.rows_side and not o.free_bias and o.active <= ROWS_SIDE:
-                p, cg = o.face(o.active_rows()) - o.w, 0
+                side = "features"
             else:
-                p, cg, _ = conjugate_gradient(
-                    o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,
-                    lambda: monitor.limit() is not None,
-                )  # fmt: skip
-                p = -p
+                side = "rows" if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE else "products"
+            p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, monitor.ended)
             t = o.ray(p)
             o.advance(t, p)
 
