@@ -23,7 +23,7 @@ class Search:
         self.folds = numbers(r"Doing parameter search with (\d+)-fold cross validation.$", first)[0]
         form = r"log2c=(.{7})\tp=(.{7})\tMean squared error=(\S+)$"
         self.capped = middle.count("WARNING: maximum C reached.")
-        self.lines = [tuple(numbers(form, line)) for line in middle if not line.startswith("WARNING")]
+        self.lines = [tuple(numbers(form, line)) for line in middle if not line.upper().startswith("WARNING")]  # 2.30
         self.best = numbers(r"Best C = (\S+) Best p = (\S+)  CV MSE = (\S+)$", last)
 
     def of(self, p: float) -> list[tuple]:
