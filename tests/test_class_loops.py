@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loop_suite import check_each_loop_is_called
 from reference import csr_of, random_rows, xorshift
 
-from svmtool.compiled import REGISTRY, class_loops
+from svmtool.compiled import class_loops
 from svmtool.problem.class_rows import ClassRows
 from svmtool.problem.dual_passes import random_state
 from svmtool.problem.rows import CsrRows
@@ -59,10 +60,7 @@ class Made:
 
 
 def test_each_loop_has_a_test_here():
-    with open(__file__, encoding="utf-8") as file:
-        text = file.read()
-    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ == class_loops.__name__]
-    assert names and not [name for name in names if f"{name}(" not in text]
+    check_each_loop_is_called(__file__, class_loops)
 
 
 @pytest.mark.parametrize("bias", [-1.0, 0.0, 2.0])

@@ -14,7 +14,7 @@ from conftest import REPOSITORY
 PACKAGE = REPOSITORY / "svmtool"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-# part of the package -> parts that it may import; the root's modules (errors, registry, ...) have their own rows
+# part of the package -> parts that it may import; the root's modules (errors, settings, ...) have their own rows
 ALLOWED = {
     "errors": set(),
     "registry": {"errors"},

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import skip_unless_known
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -169,6 +170,7 @@ def test_a_model_from_a_pipe_longer_than_the_first_buffer(tmp_path):
 def test_liblinears_own_models_are_rewritten_to_the_byte(number, bias, reference, heart_scale, tmp_path):
     if number == 21 and bias:
         pytest.skip("LIBLINEAR refuses a bias for one-class")
+    skip_unless_known(number, reference)
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     subprocess.run([reference["train"], "-q", "-s", str(number), *bias, heart_scale, theirs], check=True)
     model = linear_model.read(str(theirs))
@@ -179,6 +181,7 @@ def test_liblinears_own_models_are_rewritten_to_the_byte(number, bias, reference
 
 @pytest.mark.parametrize("number", SOLVERS)
 def test_liblinears_predict_reads_our_models_and_says_the_same(number, reference, heart_scale, tmp_path, command):
+    skip_unless_known(number, reference)
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     subprocess.run([reference["train"], "-q", "-s", str(number), heart_scale, theirs], check=True)
     model = linear_model.read(str(theirs))

@@ -1,17 +1,15 @@
-"""Each compiled loop of the logistic loss against its plain twin; see test_loops.py."""
+"""Each compiled loop of the logistic loss against its plain twin; see loop_suite.py."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 import reference
+from loop_suite import check_each_loop_is_called, close, halves, same_steps
 from optima import minimiser
 from reference import csr_of
-from test_loops import close, halves, same_steps
 
-from svmtool.compiled import REGISTRY, logistic_loops, small_logistic_loops
+from svmtool.compiled import logistic_loops, small_logistic_loops
 from svmtool.problem.dual_passes import CHUNK, random_state
 from svmtool.problem.logistic_passes import LogisticPasses
 from svmtool.problem.rows import CsrRows
@@ -20,10 +18,7 @@ from svmtool.solvers.base import Monitor, Rule
 
 
 def test_each_loop_has_a_test_here():
-    text = Path(__file__).read_text(encoding="utf-8")
-    of_here = {logistic_loops.__name__, small_logistic_loops.__name__}
-    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ in of_here]
-    assert names and all(f"{name}(" in text for name in names)
+    check_each_loop_is_called(__file__, logistic_loops, small_logistic_loops)
 
 
 # Margins of all sizes, of both signs, and where exp leaves the range of numbers or does nothing to 1.

@@ -1,20 +1,19 @@
-"""Every compiled loop of training against its twin in numpy (reference.py)."""
+"""Every compiled loop of the hinges' solvers against its twin in numpy (reference.py); see test_row_loops.py."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import reference
+from loop_suite import check_each_loop_is_called, close, halves, made, same_steps
 from optima import minimiser, optimum
-from reference import csr_of, random_rows
+from reference import csr_of
 
 from svmtool.compiled import (
-    REGISTRY,
     dcd_loops,
     hinge_loops,
     pair_loops,
     power_loops,
-    row_loops,
     small_alm_loops,
     small_loops,
     solve_loops,
@@ -26,141 +25,11 @@ from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 from svmtool.solvers.base import GAP, OPTIMAL, Monitor, Rule
 
-MODULES = (row_loops, hinge_loops, power_loops, dcd_loops, pair_loops, small_loops, small_alm_loops, solve_loops)
-SHAPES = [(0, 3), (1, 1), (7, 1), (12, 5), (40, 9), (3, 70)]
-every_shape = pytest.mark.parametrize("n, d", SHAPES, ids=lambda x: str(x))
+MODULES = (hinge_loops, power_loops, dcd_loops, pair_loops, small_loops, small_alm_loops, solve_loops)
 
 
-def close(a, b):
-    np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-
-
-def made(n: int, d: int, seed: int = 0):
-    """rng, dense rows and their CSR arrays."""
-    rng = np.random.default_rng(seed + 31 * n + d)
-    X = random_rows(rng, n, d)
-    return rng, X, csr_of(X)
-
-
-def halves(n: int) -> list[tuple[int, int]]:
-    """The whole and two parts of the rows: blocks run side by side."""
-    return [(0, n), (0, n // 2), (n // 2, n)]
-
-
-def test_each_loop_of_training_has_a_test_here():
-    with open(__file__, encoding="utf-8") as file:
-        text = file.read()
-    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ in {m.__name__ for m in MODULES}]
-    assert names
-    missing = [name for name in names if f"{name}(" not in text and f"{name}.bind(" not in text]
-    assert not missing, f"loops without a twin: {missing}"
-
-
-@every_shape
-def test_margins(n, d):
-    rng, X, csr = made(n, d)
-    w, y = rng.normal(size=d), rng.choice([-1.0, 1.0], n)
-    for lo, hi in halves(n):
-        z = np.full(n, 9.0)
-        row_loops.csr_margins(*csr, w, y, z, 0.25, lo, hi)
-        close(z[lo:hi], (y * (X @ w + 0.25))[lo:hi])
-        assert np.all(z[:lo] == 9.0) and np.all(z[hi:] == 9.0)
-    chosen = np.flatnonzero(rng.random(n) < 0.5)
-    z, others = np.full(n, 9.0), np.setdiff1d(np.arange(n), chosen)
-    for lo, hi in halves(len(chosen)):
-        row_loops.csr_margins_of(*csr, w, y, z, chosen, 0.25, lo, hi)
-    close(z[chosen], (y * (X @ w + 0.25))[chosen])
-    assert np.all(z[others] == 9.0)
-
-
-@every_shape
-def test_transpose_product(n, d):
-    rng, X, csr = made(n, d)
-    u = rng.normal(size=n) * (rng.random(n) < 0.7)
-    for lo, hi in halves(n):
-        g = np.ones(d)
-        row_loops.csr_transpose_product(*csr, u, g, lo, hi)
-        close(g, 1.0 + X[lo:hi].T @ u[lo:hi])
-
-
-@every_shape
-def test_curvature_product(n, d):
-    rng, X, csr = made(n, d)
-    c, v = rng.random(n) * (rng.random(n) < 0.7), rng.normal(size=d)
-    for lo, hi in halves(n):
-        g = np.ones(d)
-        total = row_loops.csr_curvature_product(*csr, c, v, g, 0.5, lo, hi)
-        t = c[lo:hi] * (X[lo:hi] @ v + 0.5)
-        close(g, 1.0 + X[lo:hi].T @ t)
-        close(total, t.sum())
-
-
-@every_shape
-@pytest.mark.parametrize("density", [0.3, 1.0], ids=["gaps", "full"])
-def test_gram(n, d, density):
-    rng = np.random.default_rng(n + d)
-    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < density)
-    c = rng.normal(size=n) * (rng.random(n) < 0.7)  # negative: rows taken out
-    for lo, hi in halves(n):
-        gram = np.ones((d, d))
-        row_loops.csr_gram(*csr_of(X), c, gram, d, lo, hi)
-        close(gram, 1.0 + np.triu(X[lo:hi].T @ (c[lo:hi, None] * X[lo:hi])))
-
-
-@every_shape
-def test_diagonal(n, d):
-    rng, X, csr = made(n, d)
-    c = rng.normal(size=n) * (rng.random(n) < 0.7)
-    for lo, hi in halves(n):
-        diagonal = np.ones(d)
-        row_loops.csr_diagonal(*csr, c, diagonal, lo, hi)
-        close(diagonal, 1.0 + c[lo:hi] @ X[lo:hi] ** 2)
-
-
-@every_shape
-def test_square_norms(n, d):
-    _, X, (indptr, _, values) = made(n, d)
-    norms = np.full(n, -1.0)
-    row_loops.csr_square_norms(indptr, values, norms, 0, n)
-    close(norms, np.sum(X**2, axis=1))
-
-
-@every_shape
-def test_take_and_to_dense(n, d):
-    rng, X, csr = made(n, d)
-    chosen = rng.integers(0, n, 2 * n) if n else np.empty(0, np.int64)
-    indptr = np.empty(len(chosen) + 1, np.int64)
-    room = int(np.count_nonzero(X[chosen]))
-    indices, values = np.empty(room, np.int32), np.empty(room)
-    row_loops.csr_take(*csr, chosen, indptr, indices, values)
-    for got, wanted in zip((indptr, indices, values), csr_of(X[chosen]), strict=True):
-        assert np.array_equal(got, wanted)
-    for lo, hi in halves(n):
-        dense = np.zeros((hi - lo, d))
-        row_loops.csr_to_dense(*csr, dense, d, lo, hi)
-        assert np.array_equal(dense, X[lo:hi])
-
-
-@pytest.mark.parametrize("seed", [0, 1, 12345678901])
-def test_draw_one_of_each(seed):
-    chosen = np.empty(9, np.int64)
-    row_loops.draw_one_of_each(chosen, 7, seed)
-    assert chosen.tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]
-
-
-@every_shape
-def test_kernel(n, d):
-    rng, X, csr = made(n, d)
-    chosen = rng.permutation(n)[: (n + 1) // 2].astype(np.int64)
-    m = len(chosen)
-    for lo, hi in halves(m):
-        K, scratch = np.full((m, m), 9.0), np.zeros(d)
-        row_loops.csr_kernel(*csr, chosen, K, scratch, m, lo, hi)
-        wanted = X[chosen] @ X[chosen].T
-        for a in range(m):
-            close(K[a, : a + 1], wanted[a, : a + 1] if lo <= a < hi else 9.0)
-            assert np.all(K[a, a + 1 :] == 9.0)
-        assert not np.any(scratch)
+def test_each_loop_has_a_test_here():
+    check_each_loop_is_called(__file__, *MODULES)
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, 200])
@@ -375,16 +244,6 @@ def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, kind, monkeypa
     assert small.status is OPTIMAL
     if kind == "hinge":
         np.testing.assert_allclose(small.w, minimiser(p), rtol=1e-6, atol=1e-8)
-
-
-def same_steps(small, plain) -> None:
-    assert small.status is plain.status
-    assert len(small.history) == len(plain.history)
-    for a, b in zip(small.history, plain.history, strict=True):
-        assert a["active"] == b["active"]
-        for name in ("objective", "bound", "step"):
-            assert a[name] == pytest.approx(b[name], rel=1e-7, abs=1e-9)
-    np.testing.assert_allclose(small.w, plain.w, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["hinge", "tube"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
 from reference import random_rows, table_of, text_of
@@ -200,11 +202,11 @@ def test_search_ends_at_the_largest_C_or_when_nothing_moved_five_times(number, s
     monkeypatch.setattr(validation.Folds, "evaluate", noted)
     X, y = made(seed=seed)
     lines = search(X, y, solver=number).solver_text.splitlines()
-    assert moves[0], "the first value of C is a move"
+    assert not moves[0], "at the first value of C nothing can have moved"
     count = 0
     for moved in moves:
         assert count < 5, "the search goes on though nothing moved"
-        count = 1 if moved else count + 1
+        count = 0 if moved else count + 1
     if count < 5:
         assert lines[-1] == "WARNING: maximum C reached." and lines[-2].startswith("log2c=  10.00\t")
         lines.pop()
@@ -218,6 +220,29 @@ def test_search_that_cannot_move_ends_after_five(number):
     assert lines.solver_text.splitlines()[-1].startswith("log2c=   3.00\t")
     assert len(lines.solver_text.splitlines()) == 5
     assert lines.text.splitlines()[-1].startswith("Best C = 0.5 ")
+
+
+@pytest.mark.parametrize(
+    "moves, rounds",
+    [("-----", 5), ("-x-----", 7), ("----x-----", 10), ("-xx----x-----", 13), ("-" + "x" * 14, 15)],
+)
+def test_search_counts_as_liblinear_does(moves, rounds, monkeypatch):
+    """find_parameter_C of its linear.cpp: after a move (x) the count of unmoved rounds begins at 0.  15: the cap."""
+    came = iter(moves)
+    monkeypatch.setattr(validation.Folds, "evaluate", lambda self, *a, **k: (np.ones(4), next(came) == "x"))
+    lines = search(np.ones((4, 1)), np.ones(4), solver=2, C=0.0625, C_given=True, folds=2).solver_text.splitlines()
+    assert len(lines) - lines.count("WARNING: maximum C reached.") == rounds
+
+
+@pytest.mark.parametrize("number, eps", [("0", "0.3"), ("0", "0.1"), ("2", "0.1"), ("2", "0.01")])
+def test_search_ends_where_liblinears_ends(number, eps, reference, svm_train, tmp_path):
+    """One feature of +-1 and labels at random: the larger C, the sooner the last w satisfies -e as it is."""
+    signs = np.random.default_rng(3).choice([-1.0, 1.0], (40, 2))
+    asked = ["-s", number, "-C", "-e", eps, "d"]
+    status, out, err = svm_train(*asked, data=text_of(signs[:, :1], signs[:, 1]))
+    assert (status, err) == (0, "")
+    theirs = subprocess.run([reference["train"], *asked], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert out == theirs.stdout and "maximum C" not in out
 
 
 def test_search_starts_at_the_C_given(svm_train):

@@ -8,6 +8,7 @@ the bias's where bias >= 0.
 import numpy as np
 
 from svmtool.compiled import helper, loop
+from svmtool.compiled.dcd_loops import shuffled
 
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 ZERO = np.uint64(0)
@@ -222,20 +223,13 @@ def class_pass(
     as in dcd_loops.visit_rows.  scratch: `wide` numbers.
     """
     rows = state[0]
-    random = state[1]
     most = 0.0
     gone = np.uint64(len(number))
     left = ZERO
     n_chunks = (rows + chunk - ONE) // chunk
+    state[1] = shuffled(chunks, n_chunks, state[1])
     for c in range(n_chunks):
-        chunks[c] = c
-    for c in range(n_chunks):
-        random ^= random << np.uint64(13)  # xorshift64
-        random ^= random >> np.uint64(7)
-        random ^= random << np.uint64(17)
-        other = c + (random >> ONE) % (n_chunks - c)
-        drawn = chunks[other]
-        chunks[other] = chunks[c]
+        drawn = chunks[c]
         for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
             i = active[s]
             start = indptr[i]
@@ -279,4 +273,3 @@ def class_pass(
                 kept += ONE
     limits[1] = most
     state[0] = rows - left
-    state[1] = random

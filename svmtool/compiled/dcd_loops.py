@@ -14,6 +14,22 @@ from svmtool.compiled import helper, loop
 ONE = np.uint64(1)
 
 
+@helper
+def shuffled(chunks, count, random):
+    """chunks = 0 .. count-1 in random order, by xorshift64; returns its next state."""
+    for c in range(count):
+        chunks[c] = c
+    for c in range(count):
+        random ^= random << np.uint64(13)
+        random ^= random >> np.uint64(7)
+        random ^= random << np.uint64(17)
+        other = c + (random >> ONE) % (count - c)
+        drawn = chunks[other]
+        chunks[other] = chunks[c]
+        chunks[c] = drawn
+    return random
+
+
 @helper(fast=True)
 def visit_rows(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
@@ -29,7 +45,6 @@ def visit_rows(
     limits[0], limits[1] are the shrinking thresholds on the gradient at the lower and the upper end; limits[2],
     limits[3] receive the projected gradient's largest and smallest value in this pass."""
     rows = state[0]
-    random = state[1]
     largest = -np.inf
     smallest = np.inf
     above, below = limits[0], limits[1]
@@ -39,15 +54,9 @@ def visit_rows(
     passed = np.uint64(0)
     of_data = np.uint64(len(indptr)) - ONE
     n_chunks = (rows + chunk - ONE) // chunk
+    state[1] = shuffled(chunks, n_chunks, state[1])
     for c in range(n_chunks):
-        chunks[c] = c
-    for c in range(n_chunks):
-        random ^= random << np.uint64(13)  # xorshift64
-        random ^= random >> np.uint64(7)
-        random ^= random << np.uint64(17)
-        other = c + (random >> ONE) % (n_chunks - c)
-        drawn = chunks[other]
-        chunks[other] = chunks[c]
+        drawn = chunks[c]
         for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
             i = active[s]
             if of_data < gone and alpha[i + of_data if i < of_data else i - of_data] > 0.0:
@@ -98,7 +107,6 @@ def visit_rows(
     limits[2] = largest
     limits[3] = smallest
     state[0] = rows - left
-    state[1] = random
     state[2] = rows - passed
 
 

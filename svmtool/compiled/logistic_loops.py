@@ -7,6 +7,7 @@ number at a time cannot be vectorised.
 from numpy import uint64
 
 from svmtool.compiled import _library, helper, loop
+from svmtool.compiled.dcd_loops import shuffled
 from svmtool.compiled.row_loops import row_dot
 
 if _library is None:
@@ -177,20 +178,13 @@ def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, 
     """
     rows = uint64(len(y))
     one = uint64(1)
-    random = state[0]
     at_bias = uint64(len(w) - 1)
     n_chunks = (rows + chunk - one) // chunk
     largest = 0.0
     gap = 0.0
+    state[0] = shuffled(chunks, n_chunks, state[0])
     for c in range(n_chunks):
-        chunks[c] = c
-    for c in range(n_chunks):
-        random ^= random << uint64(13)  # xorshift64
-        random ^= random >> uint64(7)
-        random ^= random << uint64(17)
-        other = c + (random >> one) % (n_chunks - c)
-        drawn = chunks[other]
-        chunks[other] = chunks[c]
+        drawn = chunks[c]
         for i in range(drawn * chunk, min(rows, (drawn + one) * chunk)):
             z = row_dot(indices, values, w, indptr[i], indptr[i + one])
             if bias >= 0.0:
@@ -208,6 +202,5 @@ def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, 
                 w[indices[k]] += step * values[k]
             if bias >= 0.0:
                 w[at_bias] += step * bias
-    state[0] = random
     found[0] = largest
     found[1] = gap

@@ -9,8 +9,7 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.dcd_loops import visit_rows
 from svmtool.compiled.power_loops import slope_of_slacks, state_of_slacks
 from svmtool.compiled.row_loops import ONE, add_outer_products
-from svmtool.compiled.small_loops import add_rows, dot, margins, next_on_ray
-from svmtool.compiled.solve_loops import cholesky_in_place
+from svmtool.compiled.small_loops import advance, direction, dot, gradient, margins, next_on_ray, record
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
 SURE = 1e-6  # as in alm.py
@@ -34,17 +33,6 @@ def step_along(z, dz, target, cost, beta, out, a, b, sigma):
             break
         t = new
     return t
-
-
-@helper(fast=True)
-def record(history, k, f, bound, norm, support, t, kind):
-    at = k * FIELDS
-    history[at] = f
-    history[at + 1] = bound
-    history[at + 2] = norm
-    history[at + 3] = support
-    history[at + 4] = t
-    history[at + 5] = kind
 
 
 @loop(
@@ -184,13 +172,14 @@ def small_hinge(
         if code >= 0:
             for j in range(d):
                 w[j] = v[j]
-            record(history, records, f, bound, 0.0, support, 1.0, float(count))
-            records += 1
-            history[len(history) - FIELDS] = records
+            record(history, records, FIELDS, f, bound, 0.0, support, 1.0)
+            history[FIELDS - 1] = count
+            history[len(history) - FIELDS] = 1
             return code
         for i in range(n):
             beta[i] = alpha[i] / cost[i]
         sigma = sigma_warm
+        bound_best = bound
 
     margins(indptr, indices, values, y, v, z)
     flat = 0
@@ -201,18 +190,11 @@ def small_hinge(
     first = True
     for j in range(d):
         w[j] = 0.0
-    for i in range(n):
-        alpha[i] = 0.0
     while True:
         state_of_slacks(z, target, cost, y, beta, u, c, change, sums, 1.0, sigma, 1.0, none, rows)
-        for j in range(d):
-            g[j] = 0.0
-        add_rows(indptr, indices, values, u, g)
-        square = dot(g, g)
+        square = gradient(indptr, indices, values, u, v, g)
         shrink = 1.0 if sums[2] >= square else max(sums[2], 0.0) / square
         bound = shrink * (sums[2] - 0.5 * shrink * square)
-        for j in range(d):
-            g[j] += v[j]
         square = 0.5 * dot(v, v)
         phi = square + sums[0]
         if square + sums[1] < f_best:
@@ -224,7 +206,8 @@ def small_hinge(
             for i in range(n):
                 alpha[i] = -u[i] * y[i]
         norm = dot(g, g) ** 0.5
-        record(history, records, f_best, bound_best, norm, sums[5], t, 0.0)
+        record(history, records, FIELDS, f_best, bound_best, norm, sums[5], t)
+        history[records * FIELDS + FIELDS - 1] = 0.0
         records += 1
         left = max(f_best - bound_best, 0.0) / f_best if f_best > 0.0 else 0.0
         if left <= gap:
@@ -254,23 +237,16 @@ def small_hinge(
                 beta[i] = -u[i] * y[i] / cost[i]
                 change[i] = sigma * y[i] * c[i] * (z[i] - target[i])
                 change[i] += u[i]
-            for j in range(d):
-                g[j] = v[j]
-            add_rows(indptr, indices, values, change, g)
+            gradient(indptr, indices, values, change, v, g)
         for j in range(d * d):
             factor[j] = sigma * gram[j]
         for j in range(d):
             factor[j * d + j] += 1.0
-        if cholesky_in_place(factor, g, p, d):
+        if direction(factor, g, p):
             code = 4
             break
-        for j in range(d):
-            p[j] = -p[j]
         margins(indptr, indices, values, y, p, dz)
         t = step_along(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), sigma)
-        for j in range(d):
-            v[j] += t * p[j]
-        for i in range(rows):
-            z[i] += t * dz[i]
+        advance(t, p, v, dz, z)
     history[len(history) - FIELDS] = records
     return code

@@ -8,11 +8,19 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.logistic_loops import logistic_of_rows, logistic_slope
 from svmtool.compiled.row_loops import ONE, add_outer_products, row_dot
-from svmtool.compiled.small_loops import dot, next_on_ray
-from svmtool.compiled.solve_loops import cholesky_in_place
+from svmtool.compiled.small_loops import (
+    EXACT,
+    FIELDS,
+    FLAT,
+    advance,
+    direction,
+    dot,
+    gradient,
+    margins,
+    next_on_ray,
+    record,
+)
 
-FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
-EXACT, FLAT = 1e-12, 1e-14  # as in solvers/newton.py
 RAY_PRECISION = 1e-2  # as in problem/logistic.py
 
 
@@ -60,8 +68,7 @@ def small_logistic(
     g = work[at : at + d]
     p = work[at + d : at + 2 * d]
     out = work[at + 2 * d : at + 2 * d + 4]
-    for i in range(rows):
-        z[i] = y[i] * row_dot(indices, values, w, indptr[i], indptr[i + ONE])
+    margins(indptr, indices, values, y, w, z)
     previous = np.inf
     flat = 0
     t = 0.0
@@ -69,20 +76,12 @@ def small_logistic(
     records = 0
     while True:
         loss = logistic_of_rows(z, cost, y, u, c, none, rows)
-        for j in range(d):
-            g[j] = w[j]
-        for i in range(rows):
-            for k in range(indptr[i], indptr[i + ONE]):
-                g[indices[k]] += u[i] * values[k]
+        gradient(indptr, indices, values, u, w, g)
         f = 0.5 * dot(w, w) + loss
         square = dot(g, g)
         norm = square**0.5
         bound = f - 0.5 * square
-        history[records * FIELDS] = f
-        history[records * FIELDS + 1] = bound
-        history[records * FIELDS + 2] = norm
-        history[records * FIELDS + 3] = n
-        history[records * FIELDS + 4] = t
+        record(history, records, FIELDS, f, bound, norm, n, t)
         records += 1
         if f - bound <= gap * f:
             code = 2
@@ -106,17 +105,11 @@ def small_logistic(
         for j in range(d):
             hessian[j * d + j] = 1.0
         add_outer_products(indptr, indices, values, c, hessian, np.uint64(d), none, rows)
-        if cholesky_in_place(hessian, g, p, d):
+        if direction(hessian, g, p):
             code = 4
             break
-        for j in range(d):
-            p[j] = -p[j]
-        for i in range(rows):
-            dz[i] = y[i] * row_dot(indices, values, p, indptr[i], indptr[i + ONE])
+        margins(indptr, indices, values, y, p, dz)
         t = step_on_ray(z, dz, cost, out, dot(w, p), dot(p, p), rows)
-        for j in range(d):
-            w[j] += t * p[j]
-        for i in range(rows):
-            z[i] += t * dz[i]
+        advance(t, p, w, dz, z)
     history[len(history) - FIELDS] = records
     return code

@@ -47,6 +47,47 @@ def add_rows(indptr, indices, values, u, g):
 
 
 @helper(fast=True)
+def gradient(indptr, indices, values, u, w, g):
+    """g = w + sum_i u_i x_i, terms as above; returns |sum_i u_i x_i|^2."""
+    for j in range(len(w)):
+        g[j] = 0.0
+    add_rows(indptr, indices, values, u, g)
+    square = dot(g, g)
+    for j in range(len(w)):
+        g[j] += w[j]
+    return square
+
+
+@helper(fast=True)
+def record(history, k, fields, f, bound, norm, active, t):
+    """Record k: the first five of its fields."""
+    at = k * fields
+    history[at] = f
+    history[at + 1] = bound
+    history[at + 2] = norm
+    history[at + 3] = active
+    history[at + 4] = t
+
+
+@helper(fast=True)
+def direction(matrix, g, p):
+    """p = -matrix^-1 g, the matrix (d x d, upper triangle) destroyed; 0, or not where it is not positive definite."""
+    code = cholesky_in_place(matrix, g, p, len(g))
+    for j in range(len(p)):
+        p[j] = -p[j]
+    return code
+
+
+@helper(fast=True)
+def advance(t, p, w, dz, z):
+    """w += t p, and the margins with it."""
+    for j in range(len(w)):
+        w[j] += t * p[j]
+    for i in range(len(z)):
+        z[i] += t * dz[i]
+
+
+@helper(fast=True)
 def next_on_ray(t, slope, curvature, bracket):
     """The next guess of a ray's minimiser after t, as Objective.ray finds it; t itself where it is found.
 
@@ -116,23 +157,14 @@ def small_newton(indptr, indices, values, y, target, cost, w, work, history, gap
     records = 0
     while True:
         loss = state_of_rows(z, target, cost, y, u, c, change, counts, none, rows)
-        for j in range(d):
-            g[j] = 0.0
-        add_rows(indptr, indices, values, u, g)
-        square = dot(g, g)
-        for j in range(d):
-            g[j] += w[j]
+        square = gradient(indptr, indices, values, u, w, g)
         f = 0.5 * dot(w, w) + loss
         norm = dot(g, g) ** 0.5
         quadratic = square + 2.0 * loss
         total = max(counts[2], 0.0)
         bound = 0.5 * total * total / quadratic if quadratic > 0.0 else 0.0
         bound = max(bound, f - 0.5 * norm * norm)
-        history[records * 5] = f
-        history[records * 5 + 1] = bound
-        history[records * 5 + 2] = norm
-        history[records * 5 + 3] = counts[1]
-        history[records * 5 + 4] = t
+        record(history, records, FIELDS, f, bound, norm, counts[1], t)
         records += 1
         if f - bound <= gap * f:
             code = 2
@@ -157,17 +189,12 @@ def small_newton(indptr, indices, values, y, target, cost, w, work, history, gap
             factor[j] = gram[j]
         for j in range(d):
             factor[j * d + j] += 1.0
-        if cholesky_in_place(factor, g, p, d):
+        if direction(factor, g, p):
             code = 4
             break
-        for j in range(d):
-            p[j] = -p[j]
         margins(indptr, indices, values, y, p, dz)
         t = exact_step(z, dz, target, cost, out, dot(w, p), dot(p, p), rows)
-        for j in range(d):
-            w[j] += t * p[j]
-        for i in range(rows):
-            z[i] += t * dz[i]
+        advance(t, p, w, dz, z)
         exact = abs(t - 1.0) <= 1e-9
-    history[len(history) - 5] = records
+    history[len(history) - FIELDS] = records
     return code

@@ -117,10 +117,6 @@ class Augmented(Objective):
         np.maximum(slack, 0.0, out=slack)
         return 0.5 * float(self.w @ self.regular(self.w)) + float(self.cost @ slack)
 
-    def active_rows(self) -> np.ndarray:
-        """Numbers of the rows with curvature (p = 1: strictly between their ends), i8."""
-        return np.flatnonzero(self.c)
-
     def face(self, used: np.ndarray) -> np.ndarray:
         """The minimiser of the quadratic that phi is (p = 1) with rows `used` (i8) between their ends, from their side.
 

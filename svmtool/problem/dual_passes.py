@@ -69,6 +69,11 @@ class DualPasses:
         )  # fmt: skip
 
     @property
+    def unit(self) -> float:
+        """What gradients of the dual are measured in: the mean |t_i|."""
+        return float(np.mean(np.abs(self.target))) if self.n else 1.0
+
+    @property
     def share(self) -> float:
         """Share of the rows that the next pass will visit."""
         return float(self.state[0]) / self.n if self.n else 1.0

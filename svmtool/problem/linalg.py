@@ -16,6 +16,7 @@ def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
     """H^-1 g for a positive definite H whose upper triangle is given.
 
     Where rounding has made H singular a multiple of the identity is added, no larger than it must be.
+    SvmtoolError where none helps: numbers without end, or a diagonal of zeros.
     """
     d = len(g)
     shift = 0.0
@@ -25,26 +26,20 @@ def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
             upper = H.copy()
             if not solve_loops.cholesky_solve(upper, g, p, d):
                 return p
-        else:
-            try:
-                solve_loops.substitute(np.ascontiguousarray(np.linalg.cholesky(H.T)), p, d)
-                return p
-            except np.linalg.LinAlgError:
-                pass  # not positive definite: shifted below
+        elif (lower := _cholesky(H)) is not None:
+            solve_loops.substitute(lower, p, d)
+            return p
         H, shift = _shifted(H, shift)
 
 
 class Factored:
-    """A positive definite H, its upper triangle given, factorised for several right-hand sides."""
+    """A positive definite H, its upper triangle given, factorised for several right-hand sides; see solve_positive."""
 
     def __init__(self, H: np.ndarray):
         shift = 0.0
-        while True:
-            try:
-                self._lower = np.ascontiguousarray(np.linalg.cholesky(H.T))
-                return
-            except np.linalg.LinAlgError:
-                H, shift = _shifted(H, shift)
+        while (lower := _cholesky(H)) is None:
+            H, shift = _shifted(H, shift)
+        self._lower = lower
 
     def solve(self, g: np.ndarray) -> np.ndarray:
         """H^-1 g."""
@@ -53,12 +48,23 @@ class Factored:
         return p
 
 
+def _cholesky(H: np.ndarray) -> np.ndarray | None:
+    """The lower triangular L of H = L L', the upper triangle of H given; None where H is not positive definite."""
+    try:
+        lower = np.ascontiguousarray(np.linalg.cholesky(H.T))
+    except np.linalg.LinAlgError:
+        return None
+    return None if np.isnan(lower[-1:, -1:]).any() else lower  # the library lets a nan pass: it ends there
+
+
 def _shifted(H: np.ndarray, shift: float) -> tuple[np.ndarray, float]:
     """H, which rounding has made singular, with a larger multiple of the identity than `shift`; and that multiple."""
     largest = float(np.abs(H.flat[:: len(H) + 1]).max())
     if not np.isfinite(largest) or shift > largest:
         raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
     new = max(10.0 * shift, 1e-15 * largest)
+    if new <= shift:
+        raise SvmtoolError("the numbers vanish: scale the features (svm-scale) or choose a larger -c")
     H = H.copy()
     H.flat[:: len(H) + 1] += new - shift
     return H, new

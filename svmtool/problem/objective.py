@@ -19,10 +19,12 @@ through few fused passes over the rows:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
 from svmtool.compiled import hinge_loops as loops
+from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import Rows
 
 BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
@@ -173,6 +175,28 @@ class Objective(ABC):
         if self.free_bias:
             diagonal[-1] = max(diagonal[-1] - 1.0, 1e-12)
         return diagonal
+
+    def active_rows(self) -> np.ndarray:
+        """Numbers of the rows with curvature, i8."""
+        return np.flatnonzero(self.c)
+
+    def newton_direction(
+        self, g: np.ndarray, side: str, tolerance: float = 0.0, most: int = 0,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
+        """p with H p = -g; the number of products with H that it took; and whether it is as exact as asked for.
+
+        side: "features" by a factorised d x d matrix; "rows" by one with a row for each active row (a loss that has
+        `face`); "products" by conjugate gradients to the tolerance, with at most so many products, or until stopped().
+        """
+        if side == "features":
+            return -solve_positive(self.hessian(), g), 0, True
+        if side == "rows":
+            return self.face(self.active_rows()) - self.w, 0, True
+        p, products, reached = conjugate_gradient(
+            self.hessian_product, g, self.hessian_diagonal(), tolerance, most, stopped
+        )
+        return -p, products, reached
 
     def ray(self, p: np.ndarray) -> float:
         """The t > 0 that minimises f(w + t p), exactly (paper's Section 4.4).

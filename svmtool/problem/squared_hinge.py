@@ -78,10 +78,6 @@ class SquaredHinge(Objective):
         g = self.rows.transpose_product(-2.0 * self.cost * self.y * np.maximum(self.target, 0.0))
         return float(np.sqrt(g @ g))
 
-    def active_rows(self) -> np.ndarray:
-        """Numbers of the active rows, i8."""
-        return np.flatnonzero(self.c)
-
     def face(self, used: np.ndarray) -> np.ndarray:
         """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2, from the rows' side.
 

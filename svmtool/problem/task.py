@@ -40,19 +40,16 @@ class Task:
         more = self.p, self.one_of_several, self.inner_steps, self.mu, self.homotopy, self.nu
         return Task(rows, y, cost, self.free_bias, target, *more)
 
-    @property
-    def of_one_sign(self) -> bool:
-        """A free bias and rows of one sign: it alone brings a loss to 0, or as near as one likes."""
-        return self.free_bias and self.rows.n > 0 and bool(np.all(self.y == self.y[0]))
+    def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
+        """Where a free bias alone brings every row to its target, or to `margin`: no weights, that bias.  Else None.
 
-    def one_sided_answer(self) -> np.ndarray | None:
-        """Where a free bias alone meets every target, the answer: no weights, that bias.  Else None.
-
-        Rows of one sign have one.  f is 0 there, and nothing can be said relative to it.
+        Rows of one sign have one.  A hinge's f is 0 there, and nothing can be said relative to it; the logistic loss
+        has no target, but a margin from which on it is 0 as far as rounding tells.
         """
         if not self.free_bias or self.rows.n == 0:
             return None
-        ends = self.y if self.target is None else self.y * self.target  # y = 1: the least bias; y = -1: the largest
+        aim = self.target if margin is None else margin
+        ends = self.y if aim is None else self.y * aim  # y = 1: the least bias; y = -1: the largest
         low = float(np.max(ends, where=self.y > 0.0, initial=-np.inf))
         high = float(np.min(ends, where=self.y < 0.0, initial=np.inf))
         if low > high:

@@ -30,7 +30,6 @@ from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.dual_passes import CHUNK, DualPasses, of_data, random_state
-from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -57,6 +56,8 @@ ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton 
 WINDOW = 4  # looks over which the fall of the gap is measured, for it wavers
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
 NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
+SHARPER = 0.3  # each time that shrunk rows come back, the spread at which they will again falls to this share
+LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 SMALL_RECORDS = 1000
@@ -88,6 +89,7 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         status = run.coordinate_passes(passes)
         if status is not None:
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
+        run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
         objective.move(passes.w)
         np.divide(passes.alpha, task.cost, out=objective.beta)
         objective.sigma = _sigma_warm(objective.d) / unit
@@ -214,7 +216,9 @@ class _Run:
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
         wanted = gap if gap >= 0.0 else SURE
-        enough = SAFETY * rule.projected if rule.projected is not None else -1.0
+        enough = -1.0 if rule.projected is None else SAFETY * rule.projected
+        if rule.projected is None and isinstance(passes, DualPasses) and objective.d > GRAM_BELOW:
+            enough = passes.unit  # the gap alone ends the run, but rows shrunk too early must come back
         worth = _passes_worth(objective.d, objective.rows.nnz)
         of_classes = isinstance(passes, ClassPasses)
         spent = visits = 0.0
@@ -222,7 +226,7 @@ class _Run:
         for _ in range(MOST_CLASS_PASSES if of_classes else MOST_PASSES):
             visits += passes.share
             spent += passes.run()
-            settled = rule.projected is not None and passes.spread <= enough
+            settled = passes.spread <= enough
             limit = monitor.limit(passes.count)
             if settled and not passes.complete and limit is None:
                 passes.restore()
@@ -243,6 +247,8 @@ class _Run:
             ahead = _ahead(lefts, seen, wanted)
             patience = min(max(1.0, NEARLY * ahead), max(1.0, visits))
             reached = lefts[-1] <= gap
+            if settled and rule.projected is None:
+                settled, enough = False, SHARPER * enough
             if settled and not reached and limit is None and objective.d <= GRAM_BELOW and lefts[-1] > SURE:
                 # LIBLINEAR may have been luckier within its rule: Newton steps go on from here, or cheap passes do
                 if not of_classes or _expected(costs, lefts, wanted) > passes.newton:
@@ -292,15 +298,10 @@ class _Run:
                 o.sigma = sigma
                 g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
             if o.d <= GRAM_BELOW:
-                p, cg = -solve_positive(o.hessian(), g), 0
-            elif o.rows_side and not o.free_bias and o.active <= ROWS_SIDE:
-                p, cg = o.face(o.active_rows()) - o.w, 0
+                side = "features"
             else:
-                p, cg, _ = conjugate_gradient(
-                    o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,
-                    lambda: monitor.limit() is not None,
-                )  # fmt: skip
-                p = -p
+                side = "rows" if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE else "products"
+            p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, monitor.ended)
             t = o.ray(p)
             o.advance(t, p)
 

@@ -91,6 +91,10 @@ class Monitor:
             return TIME
         return None
 
+    def ended(self) -> bool:
+        """Whether a limit or interruption ends the run now: what inner loops ask."""
+        return self.limit() is not None
+
 
 class Rule:
     """When -e decides: LIBLINEAR's rule, as numbers a solver compares with.

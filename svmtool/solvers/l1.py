@@ -54,9 +54,7 @@ ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rou
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
-    if task.of_one_sign:
-        answer = np.zeros(task.rows.d)
-        answer[-1] = ONE_SIDED * task.y[0] / task.rows.bias
+    if (answer := task.one_sided_answer(ONE_SIDED)) is not None:
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
     objective = of_task(task)

@@ -32,7 +32,7 @@ from svmtool.problem.logistic_passes import LogisticPasses
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
-from svmtool.solvers.newton import EXACT, FLAT, SURE, rounded
+from svmtool.solvers.newton import EXACT, FLAT, SMALL_ROUNDS, SURE, rounded, small_end
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
@@ -45,17 +45,14 @@ CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
 BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
 LOOK_BACK = 5  # passes over which their speed is measured; ...
 MOST_PASSES = 100  # ... where so many more would be needed, steps take over
-SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
-SMALL_ROUNDS = 200  # most steps of the compiled call
 ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = Logistic(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)
-    if task.of_one_sign:  # f has no minimiser, its infimum is 0: the bias goes where f is 0
-        start = np.zeros(objective.d)
-        start[-1] = task.y[0] * ZERO_LOSS / task.rows.bias
+    if (answer := task.one_sided_answer(ZERO_LOSS)) is not None:  # f has no minimiser, its infimum is 0
+        start = answer
     run = _Run(objective, monitor, rule)
     if objective.small:
         return _small(objective, monitor, run, start)
@@ -78,14 +75,7 @@ def _small(objective: Logistic, monitor: Monitor, run: _Run, start: np.ndarray |
     most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
     gap, steepest = monitor.gap or -1.0, run.rule.projected or -1.0
     records, code = objective.small_newton(w, gap, run.enough, steepest, at_start, SURE, most)
-    status = None
-    for f, bound, norm, active, t in records:
-        status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
-    if SMALL_ENDS[code] is base.PRECISION:
-        status = rounded(*records[-1][:2])
-    else:
-        status = SMALL_ENDS[code] or status or base.ITERATIONS
-    return Result(w, status, monitor.iterations, monitor.history)
+    return Result(w, small_end(monitor, records, code), monitor.iterations, monitor.history)
 
 
 def _first_guess(objective: Logistic, monitor: Monitor, seed: int) -> Factored | None:
@@ -168,9 +158,7 @@ class _Run:
         if self.enough > 0.0:
             goal = min(goal, self.enough)
         tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5, BEYOND * goal / norm))
-        p, steps, _ = conjugate_gradient(
-            o.hessian_product, g, inverse, tolerance, 10 * o.d, lambda: self.monitor.limit() is not None
-        )
+        p, steps, _ = conjugate_gradient(o.hessian_product, g, inverse, tolerance, 10 * o.d, self.monitor.ended)
         self.products += steps
         return -p, steps
 

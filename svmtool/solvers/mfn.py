@@ -30,7 +30,7 @@ from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
-from svmtool.solvers.newton import SURE, coordinate_passes, newton_steps, rounded
+from svmtool.solvers.newton import SMALL_ROUNDS, SURE, coordinate_passes, newton_steps, small_end
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
@@ -74,10 +74,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
-SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)
-SMALL_ROUNDS = 200
-
-
 def _small(
     objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, at_start: float
 ) -> Result:
@@ -89,15 +85,7 @@ def _small(
     most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
     gap = rule.gap if monitor.gap is None else monitor.gap
     records, code = objective.small_newton(w, gap, enough, at_start, SURE, most)
-    status = None
-    for f, bound, norm, active, t in records:
-        status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
-    if SMALL_ENDS[code] is base.PRECISION:
-        status = rounded(*records[-1][:2])
-    else:
-        end = base.RULE if code == 2 and monitor.gap is None else SMALL_ENDS[code]
-        status = end or status or base.ITERATIONS
-    return Result(w, status, monitor.iterations, monitor.history)
+    return Result(w, small_end(monitor, records, code), monitor.iterations, monitor.history)
 
 
 def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:

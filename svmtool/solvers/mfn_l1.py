@@ -22,7 +22,6 @@ import numpy as np
 
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
@@ -135,14 +134,10 @@ class _Run:
         """To the minimum of phi on its present pieces, and the number of products of conjugate gradients."""
         o = self.objective
         if o.d <= GRAM_BELOW:
-            return -solve_positive(o.hessian(), g), 0
-        if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE:
-            return o.face(o.active_rows()) - o.w, 0
-        p, cg, _ = conjugate_gradient(
-            o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,
-            lambda: self.monitor.limit() is not None,
-        )  # fmt: skip
-        return -p, cg
+            side = "features"
+        else:
+            side = "rows" if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE else "products"
+        return o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
 
 def _end(gap: float, flat: int) -> Status | None:

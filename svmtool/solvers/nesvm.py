@@ -29,7 +29,7 @@ from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.l1_hinge import L1Columns, L1Hinge, balanced
 from svmtool.problem.least_squares import LeastSquares
-from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.linalg import conjugate_gradient
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.smoothed import Smoothed
 from svmtool.problem.task import Task
@@ -233,14 +233,10 @@ class _Homotopy:
         """(33) in the metric of F_mu's curvature, and the number of products that it took."""
         o = self.objective
         if o.d <= GRAM_BELOW:
-            return -solve_positive(o.hessian(), g), 0
-        if o.rows_side and 0 < o.active <= ROWS_SIDE:
-            return o.face(o.active_rows()) - o.w, 0
-        p, cg, _ = conjugate_gradient(
-            o.hessian_product, g, o.hessian_diagonal(), CG_TOLERANCE, 10 * o.d,
-            lambda: self.monitor.limit() is not None,
-        )  # fmt: skip
-        return -p, cg
+            side = "features"
+        else:
+            side = "rows" if o.rows_side and 0 < o.active <= ROWS_SIDE else "products"
+        return o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
     def passes(self, seed: int) -> Status | None:
         """Coordinate passes over the dual until the gap is as small as asked for; None where they do not get there."""

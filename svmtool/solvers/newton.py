@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.objective import Objective
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Rule, Status
@@ -63,22 +62,15 @@ def newton_steps(
         previous = f
         # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
         if brief > 0:
-            p, cg_steps, few = conjugate_gradient(
-                objective.hessian_product, g, objective.hessian_diagonal(), CG_BRIEF, CG_BRIEF_STEPS
-            )
-            p, exact, brief = -p, False, brief - cg_steps if few else 0
-        elif side == "features":
-            p, exact, cg_steps = -solve_positive(objective.hessian(), g), True, 0
-        elif side == "rows" and objective.active <= most_rows:
-            p, exact = objective.face(objective.active_rows()) - objective.w, True
+            p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
+            exact, brief = False, brief - cg_steps if few else 0
+        elif side == "features" or (side == "rows" and objective.active <= most_rows):
+            p, cg_steps, exact = objective.newton_direction(g, side)
         else:
             tolerance = CG_LOOSE if k == 0 or (t < 0.9 and k < 5) else CG_TIGHT
             cap = CG_CAP_FIRST if k == 0 and not warm else 10 * objective.d
-            p, cg_steps, exact = conjugate_gradient(
-                objective.hessian_product, g, objective.hessian_diagonal(), tolerance, cap,
-                lambda: monitor.limit() is not None,
-            )  # fmt: skip
-            p, exact = -p, exact and tolerance == CG_TIGHT
+            p, cg_steps, exact = objective.newton_direction(g, "products", tolerance, cap, monitor.ended)
+            exact = exact and tolerance == CG_TIGHT
         # Step 3 (Section 4.4): exact minimiser on the ray
         t = objective.ray(p)
         objective.advance(t, p)
@@ -91,12 +83,27 @@ def rounded(f: float, bound: float) -> Status:
     return base.OPTIMAL if f - bound <= ROUNDED * f else base.PRECISION
 
 
+SMALL_ROUNDS = 200  # most of a compiled call
+SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of it, by its code
+
+
+def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status:
+    """Record the rounds of a compiled call (`small_newton` of the objectives); returns why it ended."""
+    status = None
+    for f, bound, norm, active, t in records:
+        status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
+    if SMALL_ENDS[code] is base.PRECISION:
+        return rounded(*records[-1][:2])
+    if SMALL_ENDS[code] is base.GAP and monitor.gap is None:
+        return base.RULE
+    return SMALL_ENDS[code] or status or base.ITERATIONS
+
+
 def coordinate_passes(
     objective: Objective, passes: DualPasses, monitor: Monitor, rule: Rule, most_passes: int, most_rows: int
 ) -> Status | None:
     """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
-    unit = float(np.mean(np.abs(objective.target)))  # gradients of the dual are measured in it
-    tolerance = base.SAFETY * rule.projected if rule.projected is not None else unit
+    tolerance = base.SAFETY * rule.projected if rule.projected is not None else passes.unit
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     spent = 0.0
     for _ in range(most_passes):

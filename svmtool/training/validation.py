@@ -43,7 +43,7 @@ class Folds:
         self.count = len(self.starts) - 1
 
     def evaluate(self, settings: Settings, stop: StopFlag, warm: list | None = None) -> tuple[np.ndarray, bool]:
-        """Predictions for every row, each by the model that has not seen it, and whether any w moved.
+        """Predictions for every row, each by the model that has not seen it, and whether any w moved from its start.
 
         warm holds a weight matrix a fold (or None); it is replaced by the new one.  KeyboardInterrupt once
         `stop` is set: half a cross-validation says nothing.
@@ -60,7 +60,7 @@ class Folds:
             start = warm[k] if warm is not None else None
             results = problems.fit(start, stop=stop)
             W = problems.weights(results)
-            moved[k] = start is None or float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
+            moved[k] = start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
             if warm is not None:
                 warm[k] = W
             predictions[outside] = problems.model(W).predict(take(self.table, outside))
@@ -109,8 +109,8 @@ def search_C(table: Table, settings: Settings, row_weights: np.ndarray | None, c
     """-C: double C from a small value; each fold starts from its answer at the last C (beta-seeding, Section 4.1).
 
     Starting value, end and ties are LIBLINEAR's: the smallest of equally good values wins, and the
-    search ends early once no fold's w has moved for five values in a row.  Regression: so for each p, the
-    largest first, which wins a tie.
+    search ends early once no fold's w has moved for five values in a row, of which the very first may be one.
+    Regression: so for each p, the largest first, which wins a tie.
     """
     wanted = settings.folds if settings.folds is not None else DEFAULT_FOLDS
     console.out(f"Doing parameter search with {wanted}-fold cross validation.\n")
@@ -163,7 +163,7 @@ def _best_C(
         with Interruptible() as stop:
             predictions, moved = folds.evaluate(settings._replace(C=C), stop, warm)
         score, line = tell(predictions)
-        unmoved = 1 if moved else unmoved + 1
+        unmoved = 0 if moved else unmoved + 1
         if score > best:
             best_C, best = C, score
         folds.console.solver(f"log2c={math.log2(C):7.2f}\t{line}\n")

@@ -1,0 +1,54 @@
+"""What the tests of compiled loops share: rows at random, parts of them, and how results are compared.
+
+Each loop stands against a twin in plain numpy (reference.py, or in the test), and the whole solvers that are compiled
+as one call against their Python form, record by record.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from reference import csr_of, random_rows
+
+from svmtool.compiled import REGISTRY
+
+SHAPES = [(0, 3), (1, 1), (7, 1), (12, 5), (40, 9), (3, 70)]
+every_shape = pytest.mark.parametrize("n, d", SHAPES, ids=lambda x: str(x))
+
+
+def close(a, b):
+    np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def made(n: int, d: int, seed: int = 0):
+    """rng, dense rows and their CSR arrays."""
+    rng = np.random.default_rng(seed + 31 * n + d)
+    X = random_rows(rng, n, d)
+    return rng, X, csr_of(X)
+
+
+def halves(n: int) -> list[tuple[int, int]]:
+    """The whole and two parts of the rows: blocks run side by side."""
+    return [(0, n), (0, n // 2), (n // 2, n)]
+
+
+def check_each_loop_is_called(file: str, *modules: ModuleType) -> None:
+    """Each loop of the modules is called, bound or named with its arguments in the text of a test file."""
+    text = Path(file).read_text(encoding="utf-8")
+    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ in {m.__name__ for m in modules}]
+    assert names
+    missing = [name for name in names if f"{name}(" not in text and f"{name}.bind(" not in text]
+    assert not missing, f"loops without a twin: {missing}"
+
+
+def same_steps(small, plain) -> None:
+    assert small.status is plain.status
+    assert len(small.history) == len(plain.history)
+    for a, b in zip(small.history, plain.history, strict=True):
+        assert a["active"] == b["active"]
+        for name in ("objective", "bound", "step"):
+            assert a[name] == pytest.approx(b[name], rel=1e-7, abs=1e-9)
+    np.testing.assert_allclose(small.w, plain.w, rtol=1e-8, atol=1e-10)

@@ -1,0 +1,133 @@
+"""What the tests of regressions share: the registry's rows, problems with a tube, their optimum, one way to solve."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import scipy.optimize
+from reference import random_rows, table_of
+from solver_suite import Case, each_path
+
+from svmtool import registry
+from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.settings import Settings
+from svmtool.training.regression import Regression
+
+ROWS = [row for row in registry.SOLVERS if row.task == "regression"]
+GAP = 1e-11
+EVERYWHERE = [case for row in ROWS for case in each_path(Case(row, 2.0))]
+every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+every_path = pytest.mark.parametrize("case", EVERYWHERE, ids=lambda case: case.id)
+
+
+class Problem(NamedTuple):
+    """X f8[n, d] without the bias feature, targets t, cost C_i, half-width eps of the tube, power of the loss."""
+
+    X: np.ndarray
+    t: np.ndarray
+    cost: np.ndarray
+    eps: float = 0.1
+    bias: float = -1.0
+    power: float = 1.0
+    free: bool = False
+
+    @property
+    def A(self) -> np.ndarray:
+        return self.X if self.bias < 0 else np.hstack([self.X, np.full((len(self.X), 1), self.bias)])
+
+    @property
+    def R(self) -> np.ndarray:
+        """The diagonal of the regulariser."""
+        return np.append(np.ones(self.A.shape[1] - 1), 0.0 if self.free else 1.0)
+
+    def slack(self, w: np.ndarray) -> np.ndarray:
+        """How far rows lie outside the tube."""
+        return np.maximum(np.abs(self.t - self.A @ w) - self.eps, 0.0)
+
+    def value(self, w: np.ndarray) -> float:
+        return 0.5 * float(w @ (self.R * w)) + float(self.cost @ self.slack(w) ** self.power)
+
+    def gradient(self, w: np.ndarray) -> np.ndarray:
+        """Of the square."""
+        return self.R * w - self.A.T @ (2.0 * self.cost * self.slack(w) * np.sign(self.t - self.A @ w))
+
+    def of(self, row: registry.Solver) -> Problem:
+        """The problem with the loss that the row is about."""
+        return self._replace(power=1.0 if row.loss == "hinge" else 2.0)
+
+
+def optimum(p: Problem) -> float:
+    """By SLSQP over w and one slack a row: 1/2 w'Rw + sum C xi^power, -xi - eps <= t - A w <= xi + eps, xi >= 0.
+
+    Started again where it ended until that gains nothing: its picture of the curvature wears out.
+    """
+    (n, d), A, R, power = p.A.shape, p.A, p.R, p.power
+    both = np.vstack([np.hstack([A, np.eye(n)]), np.hstack([-A, np.eye(n)])])
+    low = np.concatenate([p.t - p.eps, -p.t - p.eps])
+    w, best = np.zeros(d), p.value(np.zeros(d))
+    while True:
+        found = scipy.optimize.minimize(
+            lambda v, scale=best: (0.5 * v[:d] @ (R * v[:d]) + p.cost @ np.maximum(v[d:], 0.0) ** power) / scale,
+            np.concatenate([w, p.slack(w)]),
+            jac=lambda v, scale=best: (
+                np.append(R * v[:d], power * p.cost * np.maximum(v[d:], 0.0) ** (power - 1.0)) / scale
+            ),
+            bounds=[(None, None)] * d + [(0.0, None)] * n,
+            constraints={"type": "ineq", "fun": lambda v: both @ v - low, "jac": lambda v: both},
+            method="SLSQP",
+            options={"maxiter": 2000, "ftol": 1e-15},
+        )
+        value = p.value(found.x[:d])
+        if not 0.0 < value < best * (1 - 1e-12):
+            return min(value, best)
+        w, best = found.x[:d], value
+
+
+def random_problem(seed: int, n: int, d: int, C: float = 1.0, eps: float = 0.1, bias: float = -1.0) -> Problem:
+    rng = np.random.default_rng(seed)
+    X = random_rows(rng, n, d)
+    t = X @ rng.normal(size=d) + 0.5 * rng.normal(size=n) + (0.7 if bias >= 0 else 0.0)
+    t = np.round(t, 3)  # survives being written to a file
+    return Problem(X, t, C * rng.choice([0.5, 1.0, 3.0], n), eps, bias)
+
+
+PROBLEMS = {
+    "tall": random_problem(1, 30, 4),
+    "tall-easy": random_problem(2, 30, 4, C=0.01),
+    "tall-hard": random_problem(3, 30, 4, C=100.0),
+    "tall-bias": random_problem(4, 30, 4, bias=2.0),
+    "wide": random_problem(5, 12, 20),
+    "wide-hard": random_problem(6, 12, 20, C=100.0, bias=1.0),
+    "no-tube": random_problem(7, 30, 4, eps=0.0),
+    "broad-tube": random_problem(8, 30, 4, eps=1.5),
+    "all-inside": random_problem(9, 30, 4, eps=1e3),
+    "free": random_problem(11, 30, 4, bias=1.0)._replace(free=True),
+    "wide-free": random_problem(12, 12, 20, C=100.0, bias=1.0)._replace(free=True),
+    "large": random_problem(10, 30, 4)._replace(t=1e5 * random_problem(10, 30, 4).t, eps=0.1),
+}
+SOME = PROBLEMS["tall"], PROBLEMS["tall-bias"], PROBLEMS["wide"]
+
+
+class Solved:
+    """Answer of one row to one problem."""
+
+    def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, stop=None, **settings):
+        settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
+        s = Settings(solver=row.number, solver_given=True, p=p.eps, bias=p.bias, regularize_bias=not p.free, **settings)
+        p = p.of(row)
+        problems = Regression(table_of(p.X, p.t), s, p.cost)
+        if layout == "dense":
+            problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
+        assert isinstance(problems.rows, DenseRows if layout == "dense" else CsrRows)
+        [self.result] = problems.fit(None if start is None else np.asarray(start)[:, None], report, stop)
+        self.certificate = problems.certify([self.result])
+        self.w, self.status, self.f = self.result.w, self.result.status, p.value(self.result.w)
+        self.room = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
+
+
+def numbers(pattern: str, text: str) -> list[float]:
+    """The groups of the pattern where the text has it first."""
+    return [float(x) for x in re.search(pattern, text).groups()]

@@ -1,0 +1,65 @@
+"""Runs that coordinate passes end by the gap alone: rows that shrinking took out too early come back."""
+
+from __future__ import annotations
+
+import pytest
+import reference
+from reference import csr_of
+from solver_suite import ALM, MFN, PATHS
+
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.task import Task
+from svmtool.solvers import alm, mfn
+from svmtool.solvers.base import GAP, Monitor, Rule
+
+WAYS = {  # loss -> constants that leave a run to its passes, and the solver
+    "hinge": ({**PATHS[ALM]["products"], (ALM, "MOST_PASSES"): 1000}, alm.exact),
+    "squared hinge": ({**PATHS[MFN]["products"], (MFN, "DUAL_PASSES"): 1000}, mfn.solve),
+}
+
+
+@pytest.fixture
+def restored(monkeypatch):
+    """A list that grows by the share of rows left, each time that all rows come back; Newton steps are an error."""
+
+    def none(*_, **__):
+        raise AssertionError("the passes did not end the run")
+
+    monkeypatch.setattr(alm._Run, "multiplier_rounds", none)
+    monkeypatch.setattr(mfn, "newton_steps", none)
+    shares, plain = [], DualPasses.restore
+    monkeypatch.setattr(DualPasses, "restore", lambda self: (shares.append(self.share), plain(self)))
+    return shares
+
+
+@pytest.mark.parametrize("loss", WAYS)
+@pytest.mark.parametrize("n, d, C", [(60, 8, 1.0), (400, 100, 0.1)])
+def test_passes_do_not_stall_over_the_rows_that_are_left(n, d, C, loss, restored, monkeypatch):
+    """In most of these runs a row leaves that has a part in the answer."""
+    constants, solve = WAYS[loss]
+    for (module, name), value in constants.items():
+        monkeypatch.setattr(f"{module}.{name}", value)
+    for seed in range(10):
+        p = reference.random_problem(seed, n, d, C)._replace(loss=loss)
+        task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost, p=1.0 if loss == "hinge" else 2.0)
+        found = solve(task, Monitor(gap=1e-4), Rule())
+        assert found.status is GAP
+        assert p.value(found.w) - p.dual_value(found.alpha) <= 1.0001e-4 * p.value(found.w)
+    assert restored and min(restored) < 1.0, "nothing was shrunk away: the problems test too little"
+
+
+@pytest.mark.parametrize("path", ["small", "features", "rows", "products"])
+def test_dual_point_of_the_passes_is_kept(path, monkeypatch):
+    """Newton steps that follow begin below it: until they are better, it is the bound."""
+    for (module, name), value in {**PATHS[ALM][path], (ALM, "PASSES"): 2, (ALM, "MOST_PASSES"): 2}.items():
+        monkeypatch.setattr(f"{module}.{name}", value)
+    for seed in range(5):
+        p = reference.random_problem(seed, 60, 8)._replace(loss="hinge")
+        task = Task(CsrRows(*csr_of(p.X), 8), p.y, p.cost, p=1.0)
+        passes = DualPasses(task.rows, p.y, 0.0 * p.cost, p.cost, 1)
+        for _ in range(2):
+            passes.run()
+        found = alm.exact(task, Monitor(gap=1e-12), Rule())
+        assert found.history[0]["bound"] >= passes.dual_value() * (1 - 1e-12)
+        assert p.dual_value(found.alpha) >= passes.dual_value() * (1 - 1e-12)

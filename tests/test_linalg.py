@@ -1,0 +1,66 @@
+"""Linear systems: against numpy's, and where a matrix is not as positive definite as it should be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from svmtool.errors import SvmtoolError
+from svmtool.problem.linalg import SMALL, Factored, conjugate_gradient, solve_positive
+
+SOLVERS = {"solve_positive": solve_positive, "Factored": lambda H, g: Factored(H).solve(g)}
+either = pytest.mark.parametrize("solve", SOLVERS.values(), ids=list(SOLVERS))
+every_order = pytest.mark.parametrize("d", [1, 2, SMALL, SMALL + 1])
+
+
+def upper_of(H: np.ndarray) -> np.ndarray:
+    """H with numbers below its diagonal that nobody may read."""
+    return np.triu(H) + np.tril(np.full_like(H, np.nan), -1)
+
+
+@either
+@every_order
+def test_positive_definite(solve, d):
+    rng = np.random.default_rng(d)
+    B, g = rng.normal(size=(d, d)), rng.normal(size=d)
+    H = B @ B.T + np.eye(d)
+    given = upper_of(H)
+    np.testing.assert_allclose(solve(given, g), np.linalg.solve(H, g), rtol=1e-9, atol=1e-9)
+    assert np.array_equal(given, upper_of(H), equal_nan=True), "H is not written to"
+
+
+@either
+@every_order
+def test_singular_by_rounding(solve, d):
+    """One row for every row: H of rank one, and a right-hand side in its range."""
+    H, g = np.full((d, d), 3.0), np.full(d, 6.0)
+    p = solve(upper_of(H), g)
+    np.testing.assert_allclose(H @ p, g, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "number, sentence",
+    [(0.0, "vanish"), (1e-320, "vanish"), (np.inf, "overflow"), (np.nan, "overflow")],
+    ids=str,
+)
+@either
+@every_order
+def test_no_multiple_of_the_identity_helps(solve, d, number, sentence):
+    """A sentence instead of a search without end.  1e-320: 1e-15 times it is 0."""
+    H = np.full((d, d), number)
+    H[0, 0] = -number  # not even positive
+    with pytest.raises(SvmtoolError, match=sentence):
+        solve(H, np.ones(d))
+
+
+@every_order
+def test_conjugate_gradient(d):
+    rng = np.random.default_rng(d)
+    B, g = rng.normal(size=(d, d)), rng.normal(size=d)
+    H = B @ B.T + d * np.eye(d)
+    for near in (np.ones(d), np.diag(H).copy(), lambda r: np.linalg.solve(H, r)):
+        p, steps, reached = conjugate_gradient(H.__matmul__, g, near, 1e-10, 10 * d)
+        np.testing.assert_allclose(p, np.linalg.solve(H, g), rtol=1e-7, atol=1e-9)
+        assert reached and steps <= 10 * d
+    assert steps == 1, "the matrix itself as preconditioner"
+    assert conjugate_gradient(H.__matmul__, g, np.ones(d), 0.0, 10 * d, lambda: True)[1:] == (0, False)
