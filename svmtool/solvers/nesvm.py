@@ -47,7 +47,8 @@ STAGE = 1.0  # a stage ends when the gradient is this small beside the way that 
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap, a lower F_mu or a new mu rounding has the word
-CG_FIRST, CG_TIGHT = 16, 1e-8  # LS-SVM: steps before the first look at the gap, and where a run of them ends
+CG_SURE, CG_ROUND = 0.9, 1e-13  # LS-SVM: steps go on to this share of the gap, or of the first difference of P and D
+CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.3  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
@@ -110,25 +111,35 @@ def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
 
 
 def _by_products(objective: LeastSquares, monitor: Monitor) -> Result:
-    """LS-SVM in many features: conjugate gradients, begun anew with twice the steps until the gap is small enough."""
-    best, best_w, flat, cg, most = objective.value_at_zero(), np.zeros(objective.d), 0, 0, CG_FIRST
+    """LS-SVM in many features: conjugate gradients on both sides, begun anew where rounding has spoilt them."""
+    answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
+    primal, dual, flat, count = objective.value_at_zero(), 0.0, 0, 0
     while True:
-        f, g = objective.gradient()
-        flat = 0 if f < best * (1.0 - FLAT) else flat + 1
-        if f <= best:
-            best, best_w[:] = f, objective.w
-        status = monitor.step(f, objective.bound, gradient=float(np.sqrt(g @ g)), active=objective.n, cg=cg, step=1.0)
-        left = relative_gap(f, objective.bound)
-        if status is None and (left <= EXACT or flat >= FLAT_STEPS):
-            status = base.OPTIMAL if left <= ROUNDED else base.PRECISION
+        steps, f = objective.two_sided(), objective.value()
+        whole = 0.5 * steps.first**2  # P - D at the start
+        status, left, k = None, whole, 0
+        wanted = max(CG_SURE * (monitor.gap or 0.0), EXACT)
+        while not steps.over and left > max(wanted * (f - steps.fallen), CG_ROUND * whole):
+            steps.step()
+            k, left = k + 1, whole - steps.fallen - steps.risen
+            status = monitor.limit(count + k)
+            if status is not None:
+                break
+        count += k
+        f, bound, a = objective.both(steps)
+        if f < primal:
+            primal, answer = f, objective.w.copy()
+        before = relative_gap(primal, dual)
+        if bound > dual:
+            dual, alpha = bound, a
+        limit = monitor.step(primal, dual, gradient=steps.first, active=objective.n, cg=k, step=1.0)
+        status = limit or status
+        gap = relative_gap(primal, dual)
+        flat = 0 if gap < 0.5 * before else flat + 1
+        if status is None and (gap <= EXACT or flat >= CG_FLAT):
+            status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
         if status is not None:
-            return Result(best_w if not status.converged else objective.w, status, monitor.iterations, monitor.history)
-        p, cg, _ = conjugate_gradient(
-            objective.hessian_product, g, objective.hessian_diagonal(), CG_TIGHT, most,
-            lambda: monitor.limit() is not None,
-        )  # fmt: skip
-        objective.move(objective.w - p)
-        most *= 2
+            return Result(answer, status, monitor.iterations, monitor.history, alpha)
 
 
 def _first_mu(task: Task, unit: float) -> float:
