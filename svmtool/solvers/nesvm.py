@@ -56,7 +56,7 @@ COLUMNS = 200  # LP-SVM in many features: at least so many columns come in at a 
 BACK = 0.03  # how far mu goes back when columns come in
 INNER_GAP = 0.1  # share of the whole gap to which a choice of columns is solved
 ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
-PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
+PATIENCE = 0.01  # passes may take so much more of the time of such systems than they do elsewhere
 MU_PASSES = 0.1  # the first mu after passes
 MOST_PASSES = 20000
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the gap
@@ -74,6 +74,7 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective.move(np.zeros(objective.d) if start is None else start)
     objective.sigma = 1.0 / _first_mu(task, MU_FIRST)
     run = _Homotopy(objective, monitor)
+    run.after_passes = _first_mu(task, MU_PASSES)
     if start is None and objective.d > GRAM_BELOW and isinstance(task.rows, CsrRows) and objective.n:
         status = run.passes(seed)
         if status is not None:
@@ -277,11 +278,12 @@ class _Homotopy:
             if visits - looked < max(1.0, LOOKS * visits) and limit is None:
                 continue
             looked = visits
+            w = run.w
             if free:
-                o.move(np.append(run.w[:-1], 0.0))
-                o.move(np.append(run.w[:-1], o.best_bias()))
-            else:
-                o.move(run.w)
+                o.move(np.append(w[:-1], 0.0))
+                w = np.append(w[:-1], o.best_bias())
+            # where C is large P of w is far above D though w is short of a few margins only
+            o.advance(o.best_multiple(w), w)
             o.value()
             best.take(o.primal, o.w, o.dual_value(run.alpha), run.alpha)
             status = monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
@@ -292,7 +294,7 @@ class _Homotopy:
             if run.enough(PATIENCE * spent, ROWS_SIDE):
                 break
         o.beta[:] = run.alpha / o.cost
-        o.sigma = 1.0 / MU_PASSES
+        o.sigma = 1.0 / self.after_passes
         o.move(best.w)
         return None
 
