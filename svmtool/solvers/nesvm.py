@@ -338,8 +338,9 @@ def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: floa
     pull = whole.pull(whole.slopes(w))
     status = monitor.step(primal, dual, gradient=0.0, active=0, cg=0, step=0.0)
     kept: _LpHomotopy | None = None
+    used = np.empty(0, np.int64)
     while status is None:
-        used = np.flatnonzero(w[:m])
+        used = np.union1d(used, np.flatnonzero(w[:m]))
         wanted = np.setdiff1d(np.argsort(-pull[:m], kind="stable")[: max(COLUMNS, len(used))], used)
         wanted = wanted[(pull[wanted] > 1.0)] if kept is not None else wanted
         used = np.union1d(used, wanted)
