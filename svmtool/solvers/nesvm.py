@@ -53,7 +53,7 @@ CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.3  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
 COLUMNS = 200  # LP-SVM in many features: at least so many columns come in at a time
-BACK = 0.03  # how far mu goes back when columns come in
+BACK = 0.1  # how far mu goes back when columns come in
 INNER_GAP = 0.1  # share of the whole gap to which a choice of columns is solved
 ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
 PATIENCE = 0.01  # passes may take so much more of the time of such systems than they do elsewhere
@@ -235,12 +235,6 @@ class _Homotopy:
         o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
         return o.gradient_on_pieces()
 
-    def follow(self, other: _Homotopy) -> None:
-        """Take over the multipliers of the rows from a run on other columns, and mu some way back."""
-        n = len(self.best.alpha)
-        self.objective.beta[:n] = other.objective.beta[:n]
-        self.objective.sigma = max(self.objective.sigma, BACK * other.objective.sigma)
-
     def _step(self, g: np.ndarray) -> tuple[np.ndarray, int]:
         """(33) in the metric of F_mu's curvature, and the number of products that it took."""
         o = self.objective
@@ -304,15 +298,23 @@ class _LpHomotopy(_Homotopy):
 
     objective: L1Hinge
 
-    def __init__(self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None):
+    def __init__(
+        self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, rho: float | None = None
+    ):
         self.total = float(np.sum(task.cost))
-        super().__init__(L1Hinge(task, RHO_FIRST * self.total), monitor)
+        super().__init__(L1Hinge(task, RHO_FIRST * self.total if rho is None else rho), monitor)
         o = self.objective
         o.move(np.zeros(o.d))
         o.sigma = 1.0 / mu
         if start is not None:
             o.start_from(start)
         self.best.alpha = np.zeros(task.rows.n)
+
+    def follow(self, other: _LpHomotopy, pull: np.ndarray) -> None:
+        """Take over the multipliers from a run on other columns, pull (f8[m]) their sums, mu and rho some way back."""
+        o = self.objective
+        o.take_multipliers(other.objective, pull)
+        o.sigma = max(o.sigma, BACK * other.objective.sigma)
 
     def _keep(self) -> None:
         o = self.objective
@@ -321,7 +323,7 @@ class _LpHomotopy(_Homotopy):
     def _next_stage(self) -> np.ndarray:
         o = self.objective
         o.recentre(min(o.sigma / SHRINK_LP, 1.0 / MU_LEAST), max(o.rho * SHRINK_LP, RHO_LEAST * self.total))
-        return o.gradient()[1]
+        return o.gradient_on_pieces()
 
 
 def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: float) -> Result:
@@ -341,8 +343,8 @@ def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: floa
     used = np.empty(0, np.int64)
     while status is None:
         used = np.union1d(used, np.flatnonzero(w[:m]))
-        wanted = np.setdiff1d(np.argsort(-pull[:m], kind="stable")[: max(COLUMNS, len(used))], used)
-        wanted = wanted[(pull[wanted] > 1.0)] if kept is not None else wanted
+        wanted = np.setdiff1d(np.argsort(-np.abs(pull), kind="stable")[: max(COLUMNS, len(used))], used)
+        wanted = wanted[np.abs(pull[wanted]) > 1.0] if kept is not None else wanted
         used = np.union1d(used, wanted)
         part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
         at = np.append(used, m) if rows.bias >= 0 else used
@@ -351,9 +353,10 @@ def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: floa
             max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0)), None, monitor.max_seconds, None, monitor.stop,
             monitor.started,
         )  # fmt: skip
-        run = _LpHomotopy(part, inner, mu, w[at])
+        rho = None if kept is None else min(RHO_FIRST * kept.total, kept.objective.rho / BACK)
+        run = _LpHomotopy(part, inner, mu, w[at], rho)
         if kept is not None:
-            run.follow(kept)
+            run.follow(kept, pull[used])
         ended = run.stages()
         kept = run
         w = np.zeros(rows.d)
@@ -361,7 +364,7 @@ def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: floa
         if run.best.primal < primal:
             primal, answer = run.best.primal, w
         pull = whole.pull(balanced(task, run.best.alpha))
-        shrunk = max(1.0, float(pull.max(initial=0.0)))
+        shrunk = max(1.0, float(np.abs(pull).max(initial=0.0)))
         if run.best.dual / shrunk > dual:
             dual, alpha = run.best.dual / shrunk, run.best.alpha
         status = monitor.step(primal, dual, gradient=shrunk - 1.0, active=len(used), cg=0, step=1.0)
