@@ -36,13 +36,13 @@ from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.best import Best
-from svmtool.solvers.newton import newton_steps
+from svmtool.solvers.newton import newton_steps, rounded
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 MU = 5.0  # the paper's, for Algorithm 1
 MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2; the first times C where that is above 1
 MU_RISE = 1e2  # ... up to so many times: beyond, rounding coarsens the dual point
-SHRINK = 0.2  # of mu from stage to stage
+SHRINK = 0.4  # of mu from stage to stage
 STAGE = 1.0  # a stage ends when the gradient is this small beside the way that u has to go
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
@@ -54,9 +54,9 @@ MU_LP, SHRINK_LP = 1.0, 0.3  # LP-SVM: the first mu, and how mu and the proximal
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
 COLUMNS = 200  # LP-SVM in many features: at least so many columns come in at a time
 BACK = 0.1  # how far mu goes back when columns come in
-INNER_GAP = 0.1  # share of the whole gap to which a choice of columns is solved
+INNER_GAP = 0.5  # share of the whole gap to which a choice of columns is solved
 ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
-PATIENCE = 0.01  # passes may take so much more of the time of such systems than they do elsewhere
+PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
 MU_PASSES = 0.1  # the first mu after passes
 MOST_PASSES = 20000
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the gap
@@ -340,36 +340,40 @@ def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: floa
     pull = whole.pull(whole.slopes(w))
     status = monitor.step(primal, dual, gradient=0.0, active=0, cg=0, step=0.0)
     kept: _LpHomotopy | None = None
-    used = np.empty(0, np.int64)
+    used, left = np.empty(0, np.int64), 1.0  # columns, and the gap of the last answer over them
     while status is None:
         used = np.union1d(used, np.flatnonzero(w[:m]))
-        wanted = np.setdiff1d(np.argsort(-np.abs(pull), kind="stable")[: max(COLUMNS, len(used))], used)
+        wanted = np.setdiff1d(np.argsort(-np.abs(pull[:m]), kind="stable")[: max(COLUMNS, len(used))], used)
         wanted = wanted[np.abs(pull[wanted]) > 1.0] if kept is not None else wanted
         used = np.union1d(used, wanted)
         part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
         at = np.append(used, m) if rows.bias >= 0 else used
-        left = relative_gap(primal, dual)
-        inner = Monitor(
-            max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0)), None, monitor.max_seconds, None, monitor.stop,
-            monitor.started,
-        )  # fmt: skip
+        wished = max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0))
+        if kept is not None and not len(wanted):  # it is not for want of columns that the gap is what it is
+            wished = min(wished, 0.1 * (kept.monitor.gap or 0.0))
+        inner = Monitor(wished, None, monitor.max_seconds, None, monitor.stop, monitor.started)
         rho = None if kept is None else min(RHO_FIRST * kept.total, kept.objective.rho / BACK)
         run = _LpHomotopy(part, inner, mu, w[at], rho)
         if kept is not None:
-            run.follow(kept, pull[used])
+            run.follow(kept, pull[at[: run.objective.m]])
         ended = run.stages()
         kept = run
         w = np.zeros(rows.d)
         w[at] = run.best.w
         if run.best.primal < primal:
             primal, answer = run.best.primal, w
-        pull = whole.pull(balanced(task, run.best.alpha))
+        a = balanced(task, run.best.alpha)
+        pull = whole.pull(a)
         shrunk = max(1.0, float(np.abs(pull).max(initial=0.0)))
-        if run.best.dual / shrunk > dual:
-            dual, alpha = run.best.dual / shrunk, run.best.alpha
+        bound = float(whole.target @ a) / shrunk
+        if bound > dual:
+            dual, alpha = bound, run.best.alpha
+        left = relative_gap(run.best.primal, bound)
         status = monitor.step(primal, dual, gradient=shrunk - 1.0, active=len(used), cg=0, step=1.0)
         if status is None and relative_gap(primal, dual) <= EXACT:
             status = base.OPTIMAL
+        if status is None and ended is base.OPTIMAL and not len(wanted):
+            status = rounded(primal, dual)
         if status is None and not ended.converged:
             status = ended
     return Result(answer, status, monitor.iterations, monitor.history, alpha)
