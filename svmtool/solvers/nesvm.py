@@ -209,8 +209,9 @@ class _Homotopy:
             self._keep()
             gap, norm = best.gap, float(np.sqrt(g @ g))
             status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
+            falls = first or f < lowest - FLAT * abs(f)
             if status is None:
-                better = gap < 0.999 * smallest or (o.sigma * MU_LEAST < 1.0 if first else f < lowest - FLAT * abs(f))
+                better = gap < 0.999 * smallest or (o.sigma * MU_LEAST < 1.0 if first else falls)
                 flat = 0 if better else flat + 1
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
                 status = base.OPTIMAL if gap <= EXACT else None
@@ -218,7 +219,7 @@ class _Homotopy:
                     status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
             if status is not None:
                 return status
-            first = norm * norm <= STAGE * STAGE * o.moved / o.sigma
+            first = not falls or norm * norm <= STAGE * STAGE * o.moved / o.sigma  # rounding may keep it from that
             if first:
                 g = self._next_stage()
             p, cg = self._step(g)
