@@ -44,6 +44,7 @@ MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2; the first times C where that i
 MU_RISE = 1e2  # ... up to so many times: beyond, rounding coarsens the dual point
 SHRINK = 0.4  # of mu from stage to stage
 STAGE = 1.0  # a stage ends when the gradient is this small beside the way that u has to go
+STALLED = 3  # ... or after so many steps without a better gap or a lower F_mu: rounding may keep it from that
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap, a lower F_mu or a new mu rounding has the word
@@ -209,9 +210,8 @@ class _Homotopy:
             self._keep()
             gap, norm = best.gap, float(np.sqrt(g @ g))
             status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
-            falls = first or f < lowest - FLAT * abs(f)
             if status is None:
-                better = gap < 0.999 * smallest or (o.sigma * MU_LEAST < 1.0 if first else falls)
+                better = gap < 0.999 * smallest or (o.sigma * MU_LEAST < 1.0 if first else f < lowest - FLAT * abs(f))
                 flat = 0 if better else flat + 1
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
                 status = base.OPTIMAL if gap <= EXACT else None
@@ -219,7 +219,7 @@ class _Homotopy:
                     status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
             if status is not None:
                 return status
-            first = not falls or norm * norm <= STAGE * STAGE * o.moved / o.sigma  # rounding may keep it from that
+            first = flat >= STALLED or norm * norm <= STAGE * STAGE * o.moved / o.sigma
             if first:
                 g = self._next_stage()
             p, cg = self._step(g)
