@@ -56,7 +56,7 @@ class WeightRows(Rows):
 class L1Hinge(Augmented):
     """The LP-SVM of a task around a centre (f8[d], zeros at first); see Augmented, whose w is here w - centre.
 
-    After gradient(): answer (f8[d], with true zeros) and primal, f there; bound <= min f, and alpha,
+    After gradient() and judge(): answer (f8[d], with true zeros) and primal, f there; bound <= min f, and alpha,
     which becomes its dual point once it is balanced and shrunk.
     """
 
@@ -107,15 +107,11 @@ class L1Hinge(Augmented):
                 scaled *= self.rho / rho
         self.sigma, self.rho = sigma, rho
 
-    def gradient(self) -> tuple[float, np.ndarray]:
-        f, g = super().gradient()
-        self._judge()
-        return f, g
-
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        return 0.0  # `_judge` finds it
+        return 0.0  # `judge` finds it
 
-    def _judge(self) -> None:
+    def judge(self) -> None:
+        """answer, primal, alpha and bound after gradient()."""
         task, n, m = self.task, self.task.rows.n, self.m
         # the dual point: slopes of the rows, balanced, and shrunk until |sum a_i y_i x_i|_inf <= 1
         self.alpha = -self.rho * self.u[:n] * task.y

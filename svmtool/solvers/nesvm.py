@@ -53,6 +53,7 @@ CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the w
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
+LOOK_STEPS = 8  # steps between two looks at the gap within a stage
 COLUMNS = 200  # LP-SVM in many features: at least so many columns come in at a time
 BACK = 0.1  # how far mu goes back when columns come in
 INNER_GAP = 0.5  # share of the whole gap to which a choice of columns is solved
@@ -207,8 +208,10 @@ class _Homotopy:
         first = True  # of its stage
         while True:
             f, g = o.gradient()
-            self._keep()
-            gap, norm = best.gap, float(np.sqrt(g @ g))
+            norm = float(np.sqrt(g @ g))
+            ends = norm * norm <= STAGE * STAGE * o.moved / o.sigma
+            self._keep(ends)
+            gap = best.gap
             status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
                 better = gap < 0.999 * smallest or (o.sigma * MU_LEAST < 1.0 if first else f < lowest - FLAT * abs(f))
@@ -219,14 +222,15 @@ class _Homotopy:
                     status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
             if status is not None:
                 return status
-            first = flat >= STALLED or norm * norm <= STAGE * STAGE * o.moved / o.sigma
+            first = flat >= STALLED or ends
             if first:
                 g = self._next_stage()
             p, cg = self._step(g)
             t = o.ray(p)
             o.advance(t, p)
 
-    def _keep(self) -> None:
+    def _keep(self, ends: bool) -> None:
+        """Take the present answers where they are better; ends: whether the stage does."""
         self.best.keep()
 
     def _next_stage(self) -> np.ndarray:
@@ -317,8 +321,12 @@ class _LpHomotopy(_Homotopy):
         o.take_multipliers(other.objective, pull)
         o.sigma = max(o.sigma, BACK * other.objective.sigma)
 
-    def _keep(self) -> None:
+    def _keep(self, ends: bool) -> None:
+        # within a stage the dual point is hardly ever better, and to look costs as much as a step
+        if not ends and self.monitor.iterations % LOOK_STEPS:
+            return
         o = self.objective
+        o.judge()
         self.best.take(o.primal, o.answer, o.bound, o.alpha)
 
     def _next_stage(self) -> np.ndarray:
