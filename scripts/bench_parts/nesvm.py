@@ -24,11 +24,11 @@ def nesvm(ctx: Context) -> None:
             runs = ours(path, orders)
             seconds, gaps = [r["seconds"] for r in runs], [r["gap"] for r in runs]
             spread.append(max(seconds) / min(seconds))
+            words = "  ABOVE" * (spread[-1] > bars.NESVM_EACH) + "  MISSED" * (max(gaps) > bars.NESVM_GAP)
             missed += sum(gap > bars.NESVM_GAP for gap in gaps)
             ctx.report.row(
                 f"{name:28} -s {solver}  " + "  ".join(f"{1e3 * s:9.2f}" for s in seconds)
-                + f"   longest / shortest {spread[-1]:5.2f}   worst gap {max(gaps):.1e}"
-                + ("  ABOVE" if spread[-1] > bars.NESVM_EACH else "") + ("  MISSED" if max(gaps) > bars.NESVM_GAP else ""),
+                + f"   longest / shortest {spread[-1]:5.2f}   worst gap {max(gaps):.1e}{words}",
                 job=f"{name} -s {solver}", runs=runs, spread=spread[-1],
             )  # fmt: skip
         if spread:

@@ -15,7 +15,9 @@ Algorithm 2 differs from the paper in:
     minimiser on its ray: what momentum gains is a part of what this gains.
  4. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
- 5. LS-SVM has nothing to smooth: one stage.  Where d is large its step is found by conjugate gradients.
+ 5. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
+    (problem/two_sided.py).
+ 6. LP-SVM in many features takes columns in as the dual point asks for them, and keeps them.
 Stops when: the certified relative gap is as small as asked for.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -303,9 +305,7 @@ class _LpHomotopy(_Homotopy):
 
     objective: L1Hinge
 
-    def __init__(
-        self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, rho: float | None = None
-    ):
+    def __init__(self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, rho: float | None = None):
         self.total = float(np.sum(task.cost))
         super().__init__(L1Hinge(task, RHO_FIRST * self.total if rho is None else rho), monitor)
         o = self.objective
