@@ -78,9 +78,8 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective.move(np.zeros(objective.d) if start is None else start)
     objective.sigma = 1.0 / _first_mu(task, MU_FIRST)
     run = _Homotopy(objective, monitor)
-    run.after_passes = _first_mu(task, MU_PASSES)
     if start is None and objective.d > GRAM_BELOW and isinstance(task.rows, CsrRows) and objective.n:
-        status = run.passes(seed)
+        status = run.passes(seed, _first_mu(task, MU_PASSES))
         if status is not None:
             return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
     status = run.stages()
@@ -255,8 +254,11 @@ class _Homotopy:
         )  # fmt: skip
         return -p, cg
 
-    def passes(self, seed: int) -> Status | None:
-        """Coordinate passes over the dual until the gap is as small as asked for; None where they do not get there."""
+    def passes(self, seed: int, mu: float) -> Status | None:
+        """Coordinate passes over the dual until the gap is as small as asked for.
+
+        None where they do not get there: stages take over, the first of them with this mu.
+        """
         o, best, monitor = self.objective, self.best, self.monitor
         rows, free = o.rows, o.free_bias
         assert isinstance(rows, CsrRows)
@@ -295,7 +297,7 @@ class _Homotopy:
             if run.enough(PATIENCE * spent, ROWS_SIDE):
                 break
         o.beta[:] = run.alpha / o.cost
-        o.sigma = 1.0 / self.after_passes
+        o.sigma = 1.0 / mu
         o.move(best.w)
         return None
 
@@ -342,8 +344,7 @@ def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: floa
     """
     rows, m = task.rows, task.rows.plain
     assert isinstance(rows, CsrRows)
-    full = Task(rows, task.y, task.cost, task.free_bias, task.target)
-    whole = L1Columns(full)
+    whole = L1Columns(task)
     w = np.zeros(rows.d) if start is None else start.copy()
     primal, answer, dual, alpha = whole.primal(w), w, 0.0, np.zeros(rows.n)
     pull = whole.pull(whole.slopes(w))
