@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
-from bench_parts import alone, commands, each_number, hinge  # noqa: E402
+from bench_parts import alone, commands, each_number, hinge, nesvm  # noqa: E402
 from bench_parts.context import Context  # noqa: E402
 from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
 
@@ -45,6 +45,7 @@ PARTS = {
     "regression": hinge.regression,
     "numbers": each_number.each_number,
     "auto": each_number.auto,
+    "nesvm": nesvm.nesvm,
 }
 
 
@@ -59,7 +60,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="few small sets")
     parser.add_argument("--budget", type=float, default=30.0, help="seconds for one ladder of tolerances at one C")
     parser.add_argument("--skip", default="", help="sets that `alone` and `hinge` leave out, comma-separated")
-    parser.add_argument("--numbers", default="", help="values of -s for `numbers`, comma-separated (default: all)")
+    parser.add_argument(
+        "--numbers", default="", help="values of -s for `numbers` and `nesvm`, comma-separated (default: all)"
+    )
     parser.add_argument("--repeats", type=int, default=5, help="runs of each command that count")
     parser.add_argument("--liblinear", default=os.environ.get("LIBLINEAR_DIR"), help="folder of LIBLINEAR")
     parser.add_argument("--libsvm", default=os.environ.get("LIBSVM_DIR"), help="folder of LIBSVM")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 import scipy.optimize
-from optima import Problem, minimiser
+from optima import Problem, minimiser, optimum
 from reference import table_of
 from solver_suite import PROBLEMS, keep_sparse
 
@@ -14,6 +14,7 @@ from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.problem import rows as rows_module
 from svmtool.problem.l1_hinge import WeightRows
+from svmtool.problem.least_squares import LeastSquares
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.smoothed import Smoothed
 from svmtool.problem.task import Task
@@ -310,6 +311,75 @@ def test_largest_entries_and_columns(layout):
         chosen = np.array([0, 3, 5])
         rows.columns(chosen).margins(w[:4], y, z)
         np.testing.assert_allclose(z, p.A[:, [0, 3, 5, 8]] @ w[:4], atol=1e-12)
+
+
+@every_layout
+@every_problem
+def test_ls_svm_reaches_the_least_squares(name, layout, road):
+    p = PROBLEMS[name]._replace(loss="least squares")
+    s = Solved(p, layout, number=52, gap=1e-12)
+    assert s.status.converged, s.status
+    best = optimum(p).value
+    assert s.certificate.gap <= 1e-8
+    for record in s.result.history:
+        assert record["bound"] <= best * (1 + 1e-9)
+        assert record["objective"] >= best * (1 - 1e-9)
+    # 1/2 w'Rw bends by 1 along each regularised weight
+    reach = np.sqrt(2.0 * max(s.certificate.gap, 1e-15) * best)
+    assert np.linalg.norm(p.R * (s.w - minimiser(p))) <= reach * (1 + 1e-6) + 1e-12
+
+
+@pytest.mark.parametrize("name", ["tall", "tall-free", "wide"])
+def test_two_sided_steps_are_the_best_of_all_directions_so_far(name):
+    """fallen and risen against ridge regressions over the subspaces that k products can reach, from any w."""
+    p = PROBLEMS[name]
+    o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
+    rng = np.random.default_rng(0)
+    start = rng.normal(size=p.A.shape[1])
+    o.move(start)
+    root = np.sqrt(2.0 * p.cost)
+    centre = np.eye(len(root)) - np.outer(root, root) / float(root @ root) if p.free else np.eye(len(root))
+    A, b = centre @ (root[:, None] * p.A) * p.R, centre @ (root * p.y)
+    w = start * p.R
+    s, steps = b - A @ w, o.two_sided()
+    v, V, U = w - A.T @ s, [], []
+
+    def best(Q, b0):  # of a quadratic 1/2 x'Qx - b0'x over a subspace with basis B: its gain
+        return lambda B: 0.5 * float((B.T @ b0) @ np.linalg.solve(B.T @ Q @ B, B.T @ b0))
+
+    gain_w = best(np.eye(A.shape[1]) + A.T @ A, -v)
+    gain_s = best(np.eye(A.shape[0]) + A @ A.T, A @ v)
+    for _ in range(4):
+        V.append(v)
+        U.append(A @ v)
+        v = A.T @ (A @ v)
+        steps.step()
+        assert steps.fallen == pytest.approx(gain_w(np.linalg.qr(np.stack(V, 1))[0]), rel=1e-6)
+        assert steps.risen == pytest.approx(gain_s(np.linalg.qr(np.stack(U, 1))[0]), rel=1e-6)
+    fell, rose = steps.fallen, steps.risen
+    P = 0.5 * float(w @ w) + 0.5 * float(s @ s)
+    D = float(b @ s) - 0.5 * float(s @ s) - 0.5 * float((A.T @ s) @ (A.T @ s))
+    f, bound, _ = o.both(steps)
+    assert f == pytest.approx(P - fell, rel=1e-9)
+    assert bound >= (D + rose) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("C", [1e-12, 1e10])
+@pytest.mark.parametrize("number", [50, 52])
+def test_extreme_costs_in_many_features(number, C, monkeypatch):
+    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+    p = reference.random_problem(9, 40, 60, C, bias=1.0, free=True)
+    s = Solved(p, number=number, gap=1e-3, max_seconds=20.0)
+    assert s.certificate.primal <= float(np.sum(p.cost)) * (1 + 1e-9), "worse than no weights"
+    assert s.status.converged == (s.certificate.gap <= 1e-3 * (1 + 1e-6))
+
+
+def test_columns_that_came_in_stay(monkeypatch):
+    """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
+    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+    monkeypatch.setattr(nesvm, "COLUMNS", 2)
+    counts = [r["active"] for r in Solved(PROBLEMS["wide"]).result.history]
+    assert len(counts) > 3 and counts == sorted(counts)
 
 
 def test_ls_svm_is_least_squares():

@@ -55,6 +55,10 @@ OUR_STEPS = (1e-2, 1e-3, 1e-4)  # steps of --gap in ours
 AUTO_MEAN = 1.3  # -s auto against the fastest of its candidates, geometric mean of times: at most
 NEVER_WORSE = 1e-6  # objective at default -e above LIBLINEAR's, relative: at most
 SAME_PROBLEM = {40: 1}  # our numbers whose problem is one of LIBLINEAR's
+NESVM = (50, 51, 52)
+NESVM_COSTS = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)
+NESVM_GAP = 1e-3
+NESVM_EACH = 10.0  # -s 50, 51, 52 to that gap, longest time over these C by shortest on each set: at most
 OUR_GAPS = {40: (1e-2, 1e-3, 1e-4)}  # and the steps of --gap, which LIBLINEAR lacks
 
 QUICK = {
@@ -66,4 +70,5 @@ QUICK = {
     "read": ("mnist.scale.t",),
     "alone": ("heart_scale", "a9a", "segment.scale"),
     "slope": "connect-4",
+    "nesvm": ("heart_scale",),
 }

@@ -56,7 +56,7 @@ class WeightRows(Rows):
 class L1Hinge(Augmented):
     """The LP-SVM of a task around a centre (f8[d], zeros at first); see Augmented, whose w is here w - centre.
 
-    After gradient(): answer (f8[d], with true zeros) and primal, f there; bound <= min f, and alpha,
+    After gradient() and judge(): answer (f8[d], with true zeros) and primal, f there; bound <= min f, and alpha,
     which becomes its dual point once it is balanced and shrunk.
     """
 
@@ -86,6 +86,12 @@ class L1Hinge(Augmented):
         self.move(w * self.size)
         self._recentre()
 
+    def take_multipliers(self, other: L1Hinge, pull: np.ndarray) -> None:
+        """Those of the rows from a run on other columns; those of |w_j| as sum_i a_i y_i x_ij (f8[m]) asks for."""
+        n = self.task.rows.n
+        self.beta[:n] = other.beta[:n]
+        self.beta[n:] = np.clip(0.5 + 0.5 * np.concatenate([pull, -pull]), 0.0, 1.0)
+
     def _recentre(self) -> None:
         self.centre += self.w
         self.target -= self.z
@@ -96,18 +102,16 @@ class L1Hinge(Augmented):
         """The next stage: multipliers and centre go to where the last one led; then narrower and less held."""
         self.accept()
         self._recentre()
-        self.cost *= self.rho / rho
+        for scaled in (self.cost, self.c, self.u, self._gram, self._pending):
+            if scaled is not None:
+                scaled *= self.rho / rho
         self.sigma, self.rho = sigma, rho
 
-    def gradient(self) -> tuple[float, np.ndarray]:
-        f, g = super().gradient()
-        self._judge()
-        return f, g
-
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        return 0.0  # `_judge` finds it
+        return 0.0  # `judge` finds it
 
-    def _judge(self) -> None:
+    def judge(self) -> None:
+        """answer, primal, alpha and bound after gradient()."""
         task, n, m = self.task, self.task.rows.n, self.m
         # the dual point: slopes of the rows, balanced, and shrunk until |sum a_i y_i x_i|_inf <= 1
         self.alpha = -self.rho * self.u[:n] * task.y
@@ -151,8 +155,8 @@ class L1Columns:
         return balanced(self.task, np.where(self._slack(w) > 0.0, self.task.cost, 0.0))
 
     def pull(self, a: np.ndarray) -> np.ndarray:
-        """|sum_i a_i y_i x_i|, of each weight in |w|_1."""
-        return np.abs(self.task.rows.transpose_product(a * self.task.y))[: self.m]
+        """sum_i a_i y_i x_i, of each weight in |w|_1."""
+        return self.task.rows.transpose_product(a * self.task.y)[: self.m]
 
 
 def balanced(task: Task, a: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from svmtool.problem.objective import Objective
 from svmtool.problem.rows import Rows
 from svmtool.problem.squared_hinge import dual_bound
+from svmtool.problem.two_sided import TwoSided
 
 
 class LeastSquares(Objective):
@@ -62,3 +63,44 @@ class LeastSquares(Objective):
         """|grad f(0)|."""
         g = self.rows.transpose_product(-2.0 * self.cost * self.y * self.target)
         return float(np.sqrt(g @ g))
+
+    def two_sided(self) -> TwoSided:
+        """Steps from w on both sides; `both` takes them.
+
+        With r_i = root of 2 C_i: A has the rows r_i x_i, b the entries r_i y_i target_i; a free bias is the one that
+        fits best, which takes their parts along r out of all columns of A and out of b.
+        """
+        self._root = np.sqrt(2.0 * self.cost)
+        self._along_root = self._root / float(np.sqrt(self._root @ self._root))
+        self._s = self._residual(self.w)
+        return TwoSided(self._forward, self._back, self.n, self.regular(self.w) - self._back(self._s))
+
+    def _centred(self, u: np.ndarray) -> np.ndarray:
+        if self.free_bias:
+            u -= float(self._along_root @ u) * self._along_root
+        return u
+
+    def _forward(self, v: np.ndarray) -> np.ndarray:
+        u = np.empty(self.n)
+        self.rows.margins(v, self._root, u)
+        return self._centred(u)
+
+    def _back(self, u: np.ndarray) -> np.ndarray:
+        return self.regular(self.rows.transpose_product(self._root * u))
+
+    def _residual(self, w: np.ndarray) -> np.ndarray:
+        """b - A w."""
+        return self._centred(self._root * self.y * self.target) - self._forward(w)
+
+    def both(self, steps: TwoSided) -> tuple[float, float, np.ndarray]:
+        """Go to w + dw with the best bias; returns f there, the dual's value at s + ds, and that dual point (f8[n])."""
+        w = self.regular(self.w) + steps.dw
+        if self.free_bias:
+            self.rows.margins(w, self.y, self.z)
+            xi = self.y * (self.target - self.z)
+            w[-1] = float(self.cost @ xi) / float(np.sum(self.cost)) / self.rows.bias
+        self.move(w)
+        u = self._root * self._centred(self._s + steps.ds)
+        v, linear = self.regular(self.rows.transpose_product(u)), float((self.y * self.target) @ u)
+        bound = dual_bound(linear, float(v @ v), 0.25 * float(np.sum(u * u / self.cost)))
+        return self.value(), bound, self.y * u

@@ -15,7 +15,9 @@ Algorithm 2 differs from the paper in:
     minimiser on its ray: what momentum gains is a part of what this gains.
  4. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
- 5. LS-SVM has nothing to smooth: one stage.  Where d is large its step is found by conjugate gradients.
+ 5. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
+    (problem/two_sided.py).
+ 6. LP-SVM in many features takes columns in as the dual point asks for them, and keeps them.
 Stops when: the certified relative gap is as small as asked for.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -36,24 +38,27 @@ from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.best import Best
-from svmtool.solvers.newton import newton_steps
+from svmtool.solvers.newton import newton_steps, rounded
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 MU = 5.0  # the paper's, for Algorithm 1
 MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2; the first times C where that is above 1
 MU_RISE = 1e2  # ... up to so many times: beyond, rounding coarsens the dual point
-SHRINK = 0.2  # of mu from stage to stage
+SHRINK = 0.4  # of mu from stage to stage
 STAGE = 1.0  # a stage ends when the gradient is this small beside the way that u has to go
+STALLED = 3  # ... or after so many steps without a better gap or a lower F_mu: rounding may keep it from that
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap, a lower F_mu or a new mu rounding has the word
-CG_FIRST, CG_TIGHT = 16, 1e-8  # LS-SVM: steps before the first look at the gap, and where a run of them ends
+CG_SURE, CG_ROUND = 0.9, 1e-13  # LS-SVM: steps go on to this share of the gap, or of the first difference of P and D
+CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
-MU_LP, SHRINK_LP = 1.0, 0.3  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
+MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
+LOOK_STEPS = 8  # steps between two looks at the gap within a stage
 COLUMNS = 200  # LP-SVM in many features: at least so many columns come in at a time
-BACK = 0.03  # how far mu goes back when columns come in
-INNER_GAP = 0.1  # share of the whole gap to which a choice of columns is solved
+BACK = 0.1  # how far mu goes back when columns come in
+INNER_GAP = 0.5  # share of the whole gap to which a choice of columns is solved
 ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
 PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
 MU_PASSES = 0.1  # the first mu after passes
@@ -74,7 +79,7 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective.sigma = 1.0 / _first_mu(task, MU_FIRST)
     run = _Homotopy(objective, monitor)
     if start is None and objective.d > GRAM_BELOW and isinstance(task.rows, CsrRows) and objective.n:
-        status = run.passes(seed)
+        status = run.passes(seed, _first_mu(task, MU_PASSES))
         if status is not None:
             return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
     status = run.stages()
@@ -110,25 +115,35 @@ def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
 
 
 def _by_products(objective: LeastSquares, monitor: Monitor) -> Result:
-    """LS-SVM in many features: conjugate gradients, begun anew with twice the steps until the gap is small enough."""
-    best, best_w, flat, cg, most = objective.value_at_zero(), np.zeros(objective.d), 0, 0, CG_FIRST
+    """LS-SVM in many features: conjugate gradients on both sides, begun anew where rounding has spoilt them."""
+    answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
+    primal, dual, flat, count = objective.value_at_zero(), 0.0, 0, 0
     while True:
-        f, g = objective.gradient()
-        flat = 0 if f < best * (1.0 - FLAT) else flat + 1
-        if f <= best:
-            best, best_w[:] = f, objective.w
-        status = monitor.step(f, objective.bound, gradient=float(np.sqrt(g @ g)), active=objective.n, cg=cg, step=1.0)
-        left = relative_gap(f, objective.bound)
-        if status is None and (left <= EXACT or flat >= FLAT_STEPS):
-            status = base.OPTIMAL if left <= ROUNDED else base.PRECISION
+        steps, f = objective.two_sided(), objective.value()
+        whole = 0.5 * steps.first**2  # P - D at the start
+        status, left, k = None, whole, 0
+        wanted = max(CG_SURE * (monitor.gap or 0.0), EXACT)
+        while not steps.over and left > max(wanted * (f - steps.fallen), CG_ROUND * whole):
+            steps.step()
+            k, left = k + 1, whole - steps.fallen - steps.risen
+            status = monitor.limit(count + k)
+            if status is not None:
+                break
+        count += k
+        f, bound, a = objective.both(steps)
+        if f < primal:
+            primal, answer = f, objective.w.copy()
+        before = relative_gap(primal, dual)
+        if bound > dual:
+            dual, alpha = bound, a
+        limit = monitor.step(primal, dual, gradient=steps.first, active=objective.n, cg=k, step=1.0)
+        status = limit or status
+        gap = relative_gap(primal, dual)
+        flat = 0 if gap < 0.5 * before else flat + 1
+        if status is None and (gap <= EXACT or flat >= CG_FLAT):
+            status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
         if status is not None:
-            return Result(best_w if not status.converged else objective.w, status, monitor.iterations, monitor.history)
-        p, cg, _ = conjugate_gradient(
-            objective.hessian_product, g, objective.hessian_diagonal(), CG_TIGHT, most,
-            lambda: monitor.limit() is not None,
-        )  # fmt: skip
-        objective.move(objective.w - p)
-        most *= 2
+            return Result(answer, status, monitor.iterations, monitor.history, alpha)
 
 
 def _first_mu(task: Task, unit: float) -> float:
@@ -194,8 +209,10 @@ class _Homotopy:
         first = True  # of its stage
         while True:
             f, g = o.gradient()
-            self._keep()
-            gap, norm = best.gap, float(np.sqrt(g @ g))
+            norm = float(np.sqrt(g @ g))
+            ends = norm * norm <= STAGE * STAGE * o.moved / o.sigma
+            self._keep(ends)
+            gap = best.gap
             status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
                 better = gap < 0.999 * smallest or (o.sigma * MU_LEAST < 1.0 if first else f < lowest - FLAT * abs(f))
@@ -206,14 +223,15 @@ class _Homotopy:
                     status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
             if status is not None:
                 return status
-            first = norm * norm <= STAGE * STAGE * o.moved / o.sigma
+            first = flat >= STALLED or ends
             if first:
                 g = self._next_stage()
             p, cg = self._step(g)
             t = o.ray(p)
             o.advance(t, p)
 
-    def _keep(self) -> None:
+    def _keep(self, ends: bool) -> None:
+        """Take the present answers where they are better; ends: whether the stage does."""
         self.best.keep()
 
     def _next_stage(self) -> np.ndarray:
@@ -222,12 +240,6 @@ class _Homotopy:
         o.accept()
         o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
         return o.gradient_on_pieces()
-
-    def follow(self, other: _Homotopy) -> None:
-        """Take over the multipliers of the rows from a run on other columns, and mu some way back."""
-        n = len(self.best.alpha)
-        self.objective.beta[:n] = other.objective.beta[:n]
-        self.objective.sigma = max(self.objective.sigma, BACK * other.objective.sigma)
 
     def _step(self, g: np.ndarray) -> tuple[np.ndarray, int]:
         """(33) in the metric of F_mu's curvature, and the number of products that it took."""
@@ -238,8 +250,11 @@ class _Homotopy:
             side = "rows" if o.rows_side and 0 < o.active <= ROWS_SIDE else "products"
         return o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
-    def passes(self, seed: int) -> Status | None:
-        """Coordinate passes over the dual until the gap is as small as asked for; None where they do not get there."""
+    def passes(self, seed: int, mu: float) -> Status | None:
+        """Coordinate passes over the dual until the gap is as small as asked for.
+
+        None where they do not get there: stages take over, the first of them with this mu.
+        """
         o, best, monitor = self.objective, self.best, self.monitor
         rows, free = o.rows, o.free_bias
         assert isinstance(rows, CsrRows)
@@ -262,11 +277,12 @@ class _Homotopy:
             if visits - looked < max(1.0, LOOKS * visits) and limit is None:
                 continue
             looked = visits
+            w = run.w
             if free:
-                o.move(np.append(run.w[:-1], 0.0))
-                o.move(np.append(run.w[:-1], o.best_bias()))
-            else:
-                o.move(run.w)
+                o.move(np.append(w[:-1], 0.0))
+                w = np.append(w[:-1], o.best_bias())
+            # where C is large P of w is far above D though w is short of a few margins only
+            o.advance(o.best_multiple(w), w)
             o.value()
             best.take(o.primal, o.w, o.dual_value(run.alpha), run.alpha)
             status = monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
@@ -277,7 +293,7 @@ class _Homotopy:
             if run.enough(PATIENCE * spent, ROWS_SIDE):
                 break
         o.beta[:] = run.alpha / o.cost
-        o.sigma = 1.0 / MU_PASSES
+        o.sigma = 1.0 / mu
         o.move(best.w)
         return None
 
@@ -287,9 +303,9 @@ class _LpHomotopy(_Homotopy):
 
     objective: L1Hinge
 
-    def __init__(self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None):
+    def __init__(self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, rho: float | None = None):
         self.total = float(np.sum(task.cost))
-        super().__init__(L1Hinge(task, RHO_FIRST * self.total), monitor)
+        super().__init__(L1Hinge(task, RHO_FIRST * self.total if rho is None else rho), monitor)
         o = self.objective
         o.move(np.zeros(o.d))
         o.sigma = 1.0 / mu
@@ -297,14 +313,24 @@ class _LpHomotopy(_Homotopy):
             o.start_from(start)
         self.best.alpha = np.zeros(task.rows.n)
 
-    def _keep(self) -> None:
+    def follow(self, other: _LpHomotopy, pull: np.ndarray) -> None:
+        """Take over the multipliers from a run on other columns, pull (f8[m]) their sums, mu and rho some way back."""
         o = self.objective
+        o.take_multipliers(other.objective, pull)
+        o.sigma = max(o.sigma, BACK * other.objective.sigma)
+
+    def _keep(self, ends: bool) -> None:
+        # within a stage the dual point is hardly ever better, and to look costs as much as a step
+        if not ends and self.monitor.iterations % LOOK_STEPS:
+            return
+        o = self.objective
+        o.judge()
         self.best.take(o.primal, o.answer, o.bound, o.alpha)
 
     def _next_stage(self) -> np.ndarray:
         o = self.objective
         o.recentre(min(o.sigma / SHRINK_LP, 1.0 / MU_LEAST), max(o.rho * SHRINK_LP, RHO_LEAST * self.total))
-        return o.gradient()[1]
+        return o.gradient_on_pieces()
 
 
 def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: float) -> Result:
@@ -314,41 +340,46 @@ def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: floa
     """
     rows, m = task.rows, task.rows.plain
     assert isinstance(rows, CsrRows)
-    full = Task(rows, task.y, task.cost, task.free_bias, task.target)
-    whole = L1Columns(full)
+    whole = L1Columns(task)
     w = np.zeros(rows.d) if start is None else start.copy()
     primal, answer, dual, alpha = whole.primal(w), w, 0.0, np.zeros(rows.n)
     pull = whole.pull(whole.slopes(w))
     status = monitor.step(primal, dual, gradient=0.0, active=0, cg=0, step=0.0)
     kept: _LpHomotopy | None = None
+    used, left = np.empty(0, np.int64), 1.0  # columns, and the gap of the last answer over them
     while status is None:
-        used = np.flatnonzero(w[:m])
-        wanted = np.setdiff1d(np.argsort(-pull[:m], kind="stable")[: max(COLUMNS, len(used))], used)
-        wanted = wanted[(pull[wanted] > 1.0)] if kept is not None else wanted
+        used = np.union1d(used, np.flatnonzero(w[:m]))
+        wanted = np.setdiff1d(np.argsort(-np.abs(pull[:m]), kind="stable")[: max(COLUMNS, len(used))], used)
+        wanted = wanted[np.abs(pull[wanted]) > 1.0] if kept is not None else wanted
         used = np.union1d(used, wanted)
         part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
         at = np.append(used, m) if rows.bias >= 0 else used
-        left = relative_gap(primal, dual)
-        inner = Monitor(
-            max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0)), None, monitor.max_seconds, None, monitor.stop,
-            monitor.started,
-        )  # fmt: skip
-        run = _LpHomotopy(part, inner, mu, w[at])
+        wished = max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0))
+        if kept is not None and not len(wanted):  # it is not for want of columns that the gap is what it is
+            wished = min(wished, 0.1 * (kept.monitor.gap or 0.0))
+        inner = Monitor(wished, None, monitor.max_seconds, None, monitor.stop, monitor.started)
+        rho = None if kept is None else min(RHO_FIRST * kept.total, kept.objective.rho / BACK)
+        run = _LpHomotopy(part, inner, mu, w[at], rho)
         if kept is not None:
-            run.follow(kept)
+            run.follow(kept, pull[at[: run.objective.m]])
         ended = run.stages()
         kept = run
         w = np.zeros(rows.d)
         w[at] = run.best.w
         if run.best.primal < primal:
             primal, answer = run.best.primal, w
-        pull = whole.pull(balanced(task, run.best.alpha))
-        shrunk = max(1.0, float(pull.max(initial=0.0)))
-        if run.best.dual / shrunk > dual:
-            dual, alpha = run.best.dual / shrunk, run.best.alpha
+        a = balanced(task, run.best.alpha)
+        pull = whole.pull(a)
+        shrunk = max(1.0, float(np.abs(pull).max(initial=0.0)))
+        bound = float(whole.target @ a) / shrunk
+        if bound > dual:
+            dual, alpha = bound, run.best.alpha
+        left = relative_gap(run.best.primal, bound)
         status = monitor.step(primal, dual, gradient=shrunk - 1.0, active=len(used), cg=0, step=1.0)
         if status is None and relative_gap(primal, dual) <= EXACT:
             status = base.OPTIMAL
+        if status is None and ended is base.OPTIMAL and not len(wanted):
+            status = rounded(primal, dual)
         if status is None and not ended.converged:
             status = ended
     return Result(answer, status, monitor.iterations, monitor.history, alpha)

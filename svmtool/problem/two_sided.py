@@ -1,0 +1,89 @@
+"""A ridge regression from the side of the weights and from that of the rows at once, by one bidiagonalisation.
+
+    P(w) = 1/2 |w|^2 + 1/2 |b - A w|^2  >=  D(s) = b's - 1/2 |s|^2 - 1/2 |A's|^2,    equal at s = b - A w
+
+Golub and Kahan (SIAM J. Numer. Anal. B 2 (1965) 205-224) make orthonormal v_k and u_k of one product with A and one
+with A' each.  P and D are tridiagonal systems in them: conjugate gradients on both sides for the price of one.
+s = b - A w alone is worth 1/2 |grad P|^2 less than P, which is much where A is large; the best s of the u_k is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+class _Climb:
+    """The best combination x of vectors q_1, q_2, .. for a tridiagonal T in them and the right side first q_1.
+
+    gain: first q_1'x - 1/2 x'Tx.
+    """
+
+    def __init__(self, first: float, length: int):
+        self.x, self.gain = np.zeros(length), 0.0
+        self._p, self._z, self._pivot = np.zeros(length), -first, 1.0
+
+    def add(self, q: np.ndarray, own: float, beside: float) -> None:
+        """One vector more; `own` and `beside` are T's entries on the diagonal and left of it (0 for the first)."""
+        part = beside / self._pivot
+        self._z = -self._z * part if beside else -self._z
+        self._pivot = own - part * beside
+        self._p *= -part
+        self._p += q
+        step = self._z / self._pivot
+        self.x += step * self._p
+        self.gain += 0.5 * step * self._z
+
+
+class TwoSided:
+    """From w, whose s = b - A w and g = w - A's are given: steps that add the best `dw` to w and `ds` to s.
+
+    forward(v) = A v, back(u) = A'u.  fallen, risen: by how much P(w + dw) is less than P(w), D(s + ds) more than D(s);
+    first: |g|; over: whether the steps have come to the end of all directions.
+    """
+
+    def __init__(self, forward: Callable, back: Callable, n: int, g: np.ndarray):
+        self._forward, self._back = forward, back
+        self.first = norm = float(np.sqrt(g @ g))
+        self.over = norm == 0.0
+        self._v = g / -(norm or 1.0)
+        self._u, self._rho, self._theta = np.zeros(n), 0.0, 0.0
+        self._primal, self._dual = _Climb(norm, len(g)), None
+
+    @property
+    def dw(self) -> np.ndarray:
+        return self._primal.x
+
+    @property
+    def ds(self) -> np.ndarray:
+        return np.zeros(len(self._u)) if self._dual is None else self._dual.x
+
+    @property
+    def fallen(self) -> float:
+        return self._primal.gain
+
+    @property
+    def risen(self) -> float:
+        return 0.0 if self._dual is None else self._dual.gain
+
+    def step(self) -> None:
+        """One product with A and one with A'."""
+        theta, before = self._theta, self._rho
+        u = self._forward(self._v)
+        u -= theta * self._u
+        self._rho = rho = float(np.sqrt(u @ u))
+        self._primal.add(self._v, 1.0 + rho * rho + theta * theta, before * theta)
+        if rho == 0.0:
+            self.over = True
+            return
+        u /= rho
+        v = self._back(u)
+        v -= rho * self._v
+        self._theta = float(np.sqrt(v @ v))
+        if self._dual is None:
+            self._dual = _Climb(-self.first * rho, len(u))
+        self._dual.add(u, 1.0 + rho * rho + self._theta**2, theta * rho)
+        self._u, self.over = u, self._theta == 0.0
+        if not self.over:
+            self._v = v / self._theta
