@@ -57,7 +57,6 @@ WINDOW = 4  # looks over which the fall of the gap is measured, for it wavers
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
 NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
 SHARPER = 0.3  # each time that shrunk rows come back, the spread at which they will again falls to this share
-LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 SMALL_RECORDS = 1000
