@@ -31,7 +31,6 @@ from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.l1_hinge import L1Columns, L1Hinge, balanced
 from svmtool.problem.least_squares import LeastSquares
-from svmtool.problem.linalg import conjugate_gradient
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.smoothed import Smoothed
 from svmtool.problem.task import Task
