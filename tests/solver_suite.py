@@ -67,7 +67,7 @@ PATHS: dict[str, dict[str, dict]] = {
     },
     L1: {
         "matrix": {},
-        "matrix-sampled": {(L1, "SAMPLE_GROUP"): 2, (L1, "SAMPLE_ROWS"): 4, (L1, "SAMPLE_ROWS_A_FEATURE"): 0},
+        "matrix-sampled": {(L1, "SAMPLE_ROWS"): 15, (L1, "SAMPLE_ROWS_A_FEATURE"): 0},
         "columns": {**_L1_WIDE, (L1, "FIRST_SET"): 3},
         "columns-descent": {**_L1_WIDE, (L1, "SHY"): 2.0},
     },

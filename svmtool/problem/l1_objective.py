@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled import hinge_loops, l1_loops
+from svmtool.compiled import hinge_loops, l1_loops, logistic_loops
 from svmtool.problem.objective import Objective
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
 
-SLOPE_LEFT = 1e-2  # share of its slope at w that f may keep where a step along a ray ends
+TARGET = np.ones(1)  # of every margin, for the squared hinge
 
 
 class L1Objective(Objective):
-    """See Objective; `ray` goes no further than t = 1, where proximal Newton's model has its zeros."""
+    """See Objective."""
+
+    logistic = False
 
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
         super().__init__(rows, y, cost, free_bias)
@@ -87,37 +89,9 @@ class L1Objective(Objective):
     def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
         """About the t in [0, 1] that minimises f(w + t p); g is what gradient() returned.  0: f does not fall."""
         self.rows.margins(p, self.y, self.dz)
-        falls = np.flatnonzero(self.penalty * self.w * p < 0.0)
-        kinks = -self.w[falls] / p[falls]
-        order = np.argsort(kinks, kind="stable")
-        kinks = kinks[order]
-        jumps = np.concatenate(([0.0], np.cumsum(2.0 * np.abs(p[falls[order]]))))
-        start = float(self.penalty @ np.where(self.w == 0.0, np.abs(p), np.sign(self.w) * p))
-        first = float(g @ p) + start
-        if not first < 0.0:
-            return 0.0
-        low, high, t = 0.0, 1.0, 1.0
-        for _ in range(60):
-            self._along(t)
-            slope, curvature = self._out.tolist()
-            left = slope + start + jumps[np.searchsorted(kinks, t, "left")]
-            right = slope + start + jumps[np.searchsorted(kinks, t, "right")]
-            if left <= -SLOPE_LEFT * first and (t == 1.0 or right >= SLOPE_LEFT * first):
-                break
-            if left > 0.0:
-                high = t
-            else:
-                low = t
-            new = t - (left if left > 0.0 else right) / curvature if curvature > 0.0 else low
-            if not low < new < high:
-                new = 0.5 * (low + high)
-            inside = kinks[np.searchsorted(kinks, low, "right") : np.searchsorted(kinks, high, "left")]
-            if len(inside):
-                new = float(inside[np.argmin(np.abs(inside - new))])
-            if high - low <= 1e-12 * high:
-                return low
-            t = new
-        return t
+        moved = np.flatnonzero(p)
+        parts = self.w[moved], p[moved], self.penalty[moved], g[moved]
+        return l1_loops.l1_step(self.z, self.dz, TARGET, self.cost, *parts, self._out, self.logistic)
 
     def go(self, t: float, p: np.ndarray) -> None:
         """w += t p, margins with it; weights that change their sign within rounding become zero."""
@@ -138,11 +112,10 @@ class L1SquaredHinge(L1Objective):
     def _prepare(self) -> None:
         super()._prepare()
         self._counts = np.zeros(3)
-        target = np.ones(1)
         self._state = hinge_loops.hinge2_state.bind(
-            self.z, target, self.cost, self.y, self.u, self.c, self._change, self._counts
+            self.z, TARGET, self.cost, self.y, self.u, self.c, self._change, self._counts
         )
-        self._ray_loop = hinge_loops.hinge2_ray.bind(self.z, self.dz, target, self.cost, self._out)
+        self._ray_loop = hinge_loops.hinge2_ray.bind(self.z, self.dz, TARGET, self.cost, self._out)
 
     def _classify(self) -> float:
         loss = self._state(0, self.n)
@@ -176,10 +149,12 @@ class L1SquaredHinge(L1Objective):
 class L1Logistic(L1Objective):
     """C_i log(1 + exp(-y_i x_i.w))"""
 
+    logistic = True
+
     def _prepare(self) -> None:
         super()._prepare()
-        self._state = l1_loops.l1_logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
-        self._ray_loop = l1_loops.l1_logistic_ray.bind(self.z, self.dz, self.cost, self._out)
+        self._state = logistic_loops.logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
+        self._ray_loop = logistic_loops.logistic_ray.bind(self.z, self.dz, self.cost, self._out)
 
     def _classify(self) -> float:
         self._gram = None  # every row's curvature changes
@@ -192,7 +167,7 @@ class L1Logistic(L1Objective):
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         self._slopes, s = u, min(most, 1.0)
         if u is self.u:
-            return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, 0, self.n)
+            return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, self.n) if s > 0.0 else 0.0
         b = np.clip(-s * u * self.y / self.cost, 1e-300, 1.0)
         rest = np.maximum(1.0 - b, 1e-300)
         return s, -float(self.cost @ (b * np.log(b) + rest * np.log(rest)))

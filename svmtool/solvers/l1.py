@@ -32,11 +32,12 @@ from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.newton import EXACT, FLAT, rounded
 
 GRAM_BELOW = 1500  # features up to which the model is held as a matrix
-SAMPLE_GROUP = 16  # the subset holds one row in this many ...
-SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
-SAMPLE_ROWS = 400  # ... and this many in all;
+SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
+SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
+SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
-INNER_MATRIX = 1e-3  # share of the largest violation that the matrix's solution may leave, ...
+KEEP = 0.1  # share of the violation that steps with one matrix must not exceed, each, for it to be kept
+INNER_MATRIX = 0.03  # share of the largest violation that the matrix's solution may leave, ...
 INNER_FULL, INNER_PART = 0.1, 0.5  # ... the columns' after a full step, and after one that shows the model to be wrong;
 INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
 PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
@@ -51,6 +52,8 @@ FIRST_SET = 200  # least size of a working set
 FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 
+CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
+
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
@@ -63,18 +66,21 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective.move(np.zeros(objective.d) if start is None else start)
     if start is not None and objective.value() > objective.value_at_zero():
         objective.move(np.zeros(objective.d))
-    if start is None and objective.d <= GRAM_BELOW and _sampling_pays(objective):
-        subset = objective.sample(SAMPLE_GROUP, seed)
+    if start is None and objective.d <= GRAM_BELOW and (group := _sample_group(objective)) >= 3:
+        subset = objective.sample(group, seed)
         subset.move(np.zeros(objective.d))
-        _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule()).steps()
-        objective.move(subset.w)
+        first = _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule())
+        first.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
+        if first.steps() is not CROWDED:
+            objective.move(subset.w)
     run = _Run(objective, monitor, rule)
     status = run.steps()
     return Result(objective.w, status, monitor.iterations, monitor.history, run.alpha)
 
 
-def _sampling_pays(objective: L1Objective) -> bool:
-    return objective.n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d)
+def _sample_group(objective: L1Objective) -> int:
+    """One row in how many the subset of a first guess may hold."""
+    return min(SAMPLE_GROUP, objective.n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d))
 
 
 class _Run:
@@ -85,6 +91,9 @@ class _Run:
         self.bound, self.alpha = -np.inf, None
         self.shy = False  # whether the last step says that the model holds for a small part of the way only
         self.descent = PASSES_DESCENT  # passes on f itself that come next
+        self.H: np.ndarray | None = None  # the last model's matrix, and the violation where it was used
+        self.largest = np.inf
+        self.most_used = objective.d  # weights that may differ from zero
         self.passes = np.zeros(1)  # coordinate passes of the last model
 
     def steps(self) -> Status:
@@ -118,6 +127,8 @@ class _Run:
 
     def _end(self, f: float, largest: float, flat: int) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
+        if np.count_nonzero(self.objective.w) > self.most_used:
+            return CROWDED
         gap = relative_gap(f, self.bound)
         if gap <= EXACT or largest == 0.0:
             return base.OPTIMAL
@@ -138,8 +149,11 @@ class _Run:
 
     def _by_matrix(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
         """p from the model over all weights."""
-        o = self.objective
-        return self._solve(o.hessian(), g, o.w, o.penalty, float(violations.max()))
+        o, largest = self.objective, float(violations.max())
+        if self.H is None or not o.logistic or largest > KEEP * self.largest:
+            self.H = o.hessian()
+        self.largest = largest
+        return self._solve(self.H, g, o.w, o.penalty, largest)
 
     def _solve(self, H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, largest: float) -> np.ndarray:
         """p = v - w for the minimiser v of the model with the matrix H."""
@@ -155,8 +169,9 @@ class _Run:
                 pull = slope[face] + penalty[face] * np.sign(v[face])
                 part = np.ascontiguousarray(H[np.ix_(face, face)])
                 part.flat[:: len(face) + 1] *= 1.0 + RIDGE
-                q = -solve_positive(part, pull)
-                _along_face(v, face, q, penalty, float(pull @ q), float(q @ part @ q))
+                q, part_of_v = -solve_positive(part, pull), v[face]
+                loops.l1_face_step(part_of_v, q, penalty[face], float(pull @ q), float(q @ part @ q))
+                v[face] = part_of_v
                 slope = g + H @ (v - w)
             if self.monitor.limit() is not None:
                 break
@@ -190,32 +205,9 @@ class _Run:
             )  # fmt: skip
             self.passes += 2 * steps
             dr = part.sum(q)
-            t = _along_face(v, face, q, penalty, float(pull @ q), float(dr @ dr))
-            r += t * dr
+            part_of_v = v[face]
+            r += loops.l1_face_step(part_of_v, q, penalty[face], float(pull @ q), float(dr @ dr)) * dr
+            v[face] = part_of_v
         p = np.zeros(o.d)
         p[chosen] = v - w
         return p
-
-
-def _along_face(
-    v: np.ndarray, face: np.ndarray, q: np.ndarray, penalty: np.ndarray, slope: float, curvature: float
-) -> float:
-    """Add t q to v[face] for the t in [0, 1] that minimises the model; returns t.
-
-    slope and curvature are the model's at t = 0, the slope of |v|_1 included as it is there.
-    A weight whose sign changes at that very t becomes zero.
-    """
-    old, weight = v[face], penalty[face]
-    falls = np.flatnonzero(weight * old * q < 0.0)
-    kinks = -old[falls] / q[falls]
-    order = np.argsort(kinks, kind="stable")
-    falls, kinks = falls[order], kinks[order]
-    before = slope + np.concatenate(([0.0], np.cumsum(2.0 * np.abs(q[falls]))))  # without the curvature's part
-    at = int(np.searchsorted(before[:-1] + curvature * kinks, 0.0))  # convex: the first kink with f rising before it
-    t = -before[at] / curvature if curvature > 0.0 else np.inf
-    low = float(kinks[at - 1]) if at else 0.0
-    high = float(kinks[at]) if at < len(kinks) else np.inf
-    t = min(max(t, low), high, 1.0)
-    v[face] = old + t * q
-    v[face[falls[kinks == t]]] = 0.0
-    return t
