@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled import hinge_loops, l1_loops, logistic_loops
+from svmtool.compiled import hinge_loops, l1_loops, logistic_loops, small_l1_loops
 from svmtool.problem.objective import Objective
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
 
+# `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
+SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 TARGET = np.ones(1)  # of every margin, for the squared hinge
 
 
@@ -23,8 +25,11 @@ class L1Objective(Objective):
 
     logistic = False
 
-    def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
+    def __init__(
+        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False
+    ):
         super().__init__(rows, y, cost, free_bias)
+        self.one_of_several = one_of_several
         self.penalty = np.ones(self.d)
         if free_bias:
             self.penalty[-1] = 0.0
@@ -103,7 +108,32 @@ class L1Objective(Objective):
         """The same problem on one random row of each `group`, costs raised to make up for the rest."""
         chosen = self.rows.draw(group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
-        return type(self)(self.rows.take(chosen), self.y[chosen], cost, self.free_bias)
+        return type(self)(self.rows.take(chosen), self.y[chosen], cost, self.free_bias, self.one_of_several)
+
+    @property
+    def small(self) -> bool:
+        """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a step than in its calls."""
+        r = self.rows
+        most = SMALL_SHARE if self.one_of_several else SMALL_WORK
+        return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= most and self.n > 0
+
+    def small_newton(
+        self, w: np.ndarray, gap: float, enough: float, most: int
+    ) -> tuple[list[list[float]], int, np.ndarray]:
+        """At most `most` proximal Newton steps in one compiled call, from w (length d, overwritten by the answer).
+
+        Returns a record a step (f, lower bound, largest violation, weights that are not zero, passes, step), why it
+        ended (0 the limit of steps, 1 the minimum, 2 gap <= `gap`, 3 gap <= `enough`, 4 rounding) and the dual point
+        of the lower bound (length n).
+        """
+        r, d = self.rows, self.d
+        history, alpha = np.empty((most + 1, small_l1_loops.FIELDS)), np.zeros(self.n)
+        work = np.empty(5 * self.n + 3 * d * d + 8 * d + 7)
+        code = small_l1_loops.small_l1(
+            r.indptr, r.indices, r.values, self.y, self.cost, w, self.penalty, alpha, np.empty(d, np.int64), work,
+            history, self.logistic, gap, enough, most,
+        )  # fmt: skip
+        return history[: int(history[-1, 0])].tolist(), code, alpha
 
 
 class L1SquaredHinge(L1Objective):
@@ -251,4 +281,4 @@ class Face:
 def of_task(task: Task) -> L1Objective:
     """The objective of a task: the squared hinge with targets 1 (None), the logistic loss with targets 0."""
     kind = L1SquaredHinge if task.target is None else L1Logistic
-    return kind(task.rows, task.y, task.cost, task.free_bias)
+    return kind(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)

@@ -48,6 +48,8 @@ DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the v
 CG_TOLERANCE, CG_STEPS = 0.03, 50  # they are solved by conjugate gradients
 LATE = 0.02  # largest violation from which a working set that is small enough has its model as a matrix too
 RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
+SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
+SMALL_ROUNDS = 200  # most steps of the compiled call
 FIRST_SET = 200  # least size of a working set
 FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
@@ -63,24 +65,30 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
     objective = of_task(task)
-    objective.move(np.zeros(objective.d) if start is None else start)
-    if start is not None and objective.value() > objective.value_at_zero():
-        objective.move(np.zeros(objective.d))
-    if start is None and objective.d <= GRAM_BELOW and (group := _sample_group(objective)) >= 3:
-        subset = objective.sample(group, seed)
-        subset.move(np.zeros(objective.d))
-        first = _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule())
-        first.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
-        if first.steps() is not CROWDED:
-            objective.move(subset.w)
     run = _Run(objective, monitor, rule)
-    status = run.steps()
-    return Result(objective.w, status, monitor.iterations, monitor.history, run.alpha)
+    w = np.zeros(objective.d)
+    if start is not None:
+        objective.move(start)
+        if objective.value() <= objective.value_at_zero():
+            w[:] = start
+    elif objective.d <= GRAM_BELOW and (group := _sample_group(objective)) >= 3:
+        w = _first_guess(objective.sample(group, seed), monitor)
+    status = run.from_weights(w)
+    return Result(w, status, monitor.iterations, monitor.history, run.alpha)
 
 
 def _sample_group(objective: L1Objective) -> int:
     """One row in how many the subset of a first guess may hold."""
     return min(SAMPLE_GROUP, objective.n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d))
+
+
+def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
+    """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
+    run = _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule())
+    run.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
+    w = np.zeros(subset.d)
+    run.from_weights(w)
+    return w if np.count_nonzero(w) <= run.most_used else np.zeros(subset.d)
 
 
 class _Run:
@@ -95,6 +103,32 @@ class _Run:
         self.largest = np.inf
         self.most_used = objective.d  # weights that may differ from zero
         self.passes = np.zeros(1)  # coordinate passes of the last model
+
+    def from_weights(self, w: np.ndarray) -> Status:
+        """Minimise from w (length d, overwritten by the answer); returns why it ended."""
+        status = self._small(w) if self.objective.small else None
+        if status is None:
+            self.objective.move(w)
+            status = self.steps()
+            w[:] = self.objective.w
+        return status
+
+    def _small(self, w: np.ndarray) -> Status | None:
+        """All steps in one compiled call: a small problem is solved sooner than Python could follow it.
+
+        None where SMALL_ROUNDS steps were not enough.
+        """
+        monitor = self.monitor
+        most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
+        gap = -1.0 if monitor.gap is None else monitor.gap
+        records, code, self.alpha = self.objective.small_newton(w, gap, self.rule.gap, most)
+        status = None
+        for f, bound, largest, active, passes, t in records:
+            status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(passes), step=t)
+        self.bound = records[-1][1]
+        if SMALL_ENDS[code] is base.PRECISION:
+            return rounded(*records[-1][:2])
+        return SMALL_ENDS[code] or status
 
     def steps(self) -> Status:
         """Proximal Newton steps until the gap is as small as asked for."""
