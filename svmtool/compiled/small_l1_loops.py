@@ -16,8 +16,13 @@ from svmtool.compiled.solve_loops import cholesky_in_place
 
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, passes, step
 EXACT, FLAT = 1e-12, 1e-14  # as in solvers/newton.py
-KEEP, INNER_MATRIX, INNER_LEAST, RIDGE = 0.1, 0.03, 1e-13, 1e-10  # as in solvers/l1.py, ...
-PASSES, FACES, FLAT_STEPS = 20, 50, 3  # ... and these
+KEEP = 0.25  # logistic loss: share of the violation that a step must not leave for its matrix to serve the next
+INNER_MATRIX = 0.03  # share of the largest violation that the matrix's solution may leave, ...
+INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
+PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
+FACES = 50  # ... of which so many are solved at most
+RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
+FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
 
 
 @helper(fast=True)

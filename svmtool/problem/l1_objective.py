@@ -110,6 +110,12 @@ class L1Objective(Objective):
         cost = self.cost[chosen] * (self.n / len(chosen))
         return type(self)(self.rows.take(chosen), self.y[chosen], cost, self.free_bias, self.one_of_several)
 
+    def at_costs(self, share: float) -> L1Objective:
+        """The same problem at `share` of its costs."""
+        other = type(self)(self.rows, self.y, share * self.cost, self.free_bias, self.one_of_several)
+        other._columns = self.columns()
+        return other
+
     @property
     def small(self) -> bool:
         """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a step than in its calls."""
@@ -249,10 +255,8 @@ class WeightedColumns:
 
     def gram(self) -> np.ndarray:
         """Inner products of all columns with each other, symmetric."""
-        m = len(self.square_norms)
-        K = np.zeros((m, m))
-        self._as_rows().fill_kernel(np.arange(m), K, 0)
-        K += np.tril(K, -1).T
+        K = Face(self._as_rows()).gram()
+        K += np.triu(K, 1).T
         return K
 
     def _as_rows(self) -> CsrRows:
@@ -266,6 +270,13 @@ class Face:
 
     def __init__(self, columns: CsrRows):
         self.columns, self._ones = columns, np.ones(columns.n)
+
+    def gram(self) -> np.ndarray:
+        """A'A, its upper triangle: row after row of the data, whose rows are shorter than its columns."""
+        m, rows = self.columns.n, Columns(self.columns)
+        K = np.zeros((m, m))
+        CsrRows(rows.starts, rows.row_numbers, rows.values, m).add_gram(np.ones(self.columns.d), K)
+        return K
 
     def sum(self, x: np.ndarray) -> np.ndarray:
         """A x, one number a row of the data."""

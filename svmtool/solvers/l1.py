@@ -23,6 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import l1_loops as loops
+from svmtool.compiled.small_l1_loops import FACES, FLAT_STEPS, INNER_LEAST, INNER_MATRIX, KEEP, PASSES, RIDGE
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
@@ -36,22 +37,17 @@ SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
-KEEP = 0.1  # share of the violation that steps with one matrix must not exceed, each, for it to be kept
-INNER_MATRIX = 0.03  # share of the largest violation that the matrix's solution may leave, ...
-INNER_FULL, INNER_PART = 0.1, 0.5  # ... the columns' after a full step, and after one that shows the model to be wrong;
-INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
-PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
-FACES = 50  # ... of which so many are solved at most
-PASSES_COLUMNS, ROUNDS = 10, 3  # over columns between two such systems, and how many of them for one model
+INNER_FULL, INNER_PART = 0.1, 0.5  # as INNER_MATRIX, of columns: after a full step, and one that shows the model wrong
+PASSES_COLUMNS, ROUNDS = 5, 3  # over columns between two such systems, and how many of them for one model
 SHY, PASSES_DESCENT = 0.5, 5  # a step shorter than that is followed by passes on f itself (hinge): twice so many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left
-CG_TOLERANCE, CG_STEPS = 0.03, 50  # they are solved by conjugate gradients
-LATE = 0.02  # largest violation from which a working set that is small enough has its model as a matrix too
-RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
+CG_TOLERANCE, CG_STEPS = 0.03, 15  # they are solved by conjugate gradients
+LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
 SMALL_ROUNDS = 200  # most steps of the compiled call
+PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else the costs grow to the wanted ones
+PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # by this factor; gap and steps that suffice on the way
 FIRST_SET = 200  # least size of a working set
-FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 
 CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
@@ -106,12 +102,31 @@ class _Run:
 
     def from_weights(self, w: np.ndarray) -> Status:
         """Minimise from w (length d, overwritten by the answer); returns why it ended."""
-        status = self._small(w) if self.objective.small else None
+        o = self.objective
+        status = self._small(w) if o.small else None
         if status is None:
-            self.objective.move(w)
+            o.move(w)
+            if o.d > GRAM_BELOW and not np.any(w):
+                o.move(self._along_path())
             status = self.steps()
             w[:] = self.objective.w
         return status
+
+    def _along_path(self) -> np.ndarray:
+        """A first guess: the answer for smaller costs, found from that for still smaller ones."""
+        o, monitor = self.objective, self.monitor
+        w, share = o.w.copy(), 1.0
+        steepest = float(np.abs(o.gradient()[1]).max(initial=0.0))
+        while share * steepest > PATH_FROM:
+            share *= PATH_STEP
+        rounds = PATH_ROUNDS if monitor.max_iter is None else min(PATH_ROUNDS, monitor.max_iter)
+        while share < PATH_STEP**0.5:
+            stage = o.at_costs(share)
+            stage.move(w)
+            watch = Monitor(PATH_GAP, rounds, monitor.max_seconds, None, monitor.stop, monitor.started)
+            _Run(stage, watch, Rule()).steps()
+            w, share = stage.w, share / PATH_STEP
+        return w
 
     def _small(self, w: np.ndarray) -> Status | None:
         """All steps in one compiled call: a small problem is solved sooner than Python could follow it.
