@@ -31,12 +31,13 @@ def dual_of_rows(z, cost, s, rows):
     for i in range(rows):
         e = exp_of_negative(-abs(z[i]))
         near = 1.0 / (1.0 + e)  # of the two probabilities that of the side on which z lies
-        b = e * near if z[i] > 0.0 else near
+        far = e * near
+        b, left = (far, near) if z[i] > 0.0 else (near, far)
         log_near = -log_of_one_plus(e)
         log_a = log_s + log_near - max(z[i], 0.0)
         t = (1.0 - s) * (e if z[i] > 0.0 else 1.0 / e)
         more = log_of_one_plus(min(t, 1.0 / max(t, 1e-300))) + (log_left - z[i] if t > 1.0 else 0.0)
-        total -= cost[i] * (s * b * log_a + (1.0 - s * b) * (log_near + min(z[i], 0.0) + more))
+        total -= cost[i] * (s * b * log_a + (left + (1.0 - s) * b) * (log_near + min(z[i], 0.0) + more))
     return total
 
 
@@ -76,7 +77,7 @@ def to_minimum(w, p, penalty, at, way, slope, curvature, most):
 
 @helper(fast=True)
 def step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
-    """About the t in [0, 1] that minimises f(w + t p), 0 where f does not fall; g is the gradient of the losses at w."""
+    """About the t in [0, 1] that minimises f(w + t p), 0 where f does not fall; g: the gradient of the losses at w."""
     first = 0.0
     for j in range(len(w)):
         first += g[j] * p[j] + penalty[j] * (-abs(p[j]) if w[j] * p[j] < 0.0 else abs(p[j]))
@@ -192,6 +193,14 @@ def thresholded(v, g, h, penalty):
 
 
 @helper(fast=True)
+def moved(v, j, g, h, penalty):
+    """Put v_j at the minimum over it; returns its step."""
+    old = v[j]
+    v[j] = thresholded(old, g, h, penalty)
+    return v[j] - old
+
+
+@helper(fast=True)
 def passes_over_gram(gram, v, g, penalty, count, most, tolerance):
     """Coordinate descent on q with H = gram (d x d, symmetric): at most `most` passes, until the largest violation
     in one over all variables is at most `tolerance`.  v and g, the gradient of q's smooth part, are kept up to date.
@@ -208,19 +217,14 @@ def passes_over_gram(gram, v, g, penalty, count, most, tolerance):
             if not everywhere and v[j] == 0.0:
                 continue
             largest = max(largest, violation_at(v[j], g[j], penalty[j]))
-            new = thresholded(v[j], g[j], gram[j * d + j], penalty[j])
-            step = new - v[j]
+            step = moved(v, j, g[j], gram[j * d + j], penalty[j])
             if step != 0.0:
-                v[j] = new
                 for k in range(d):
                     g[k] += step * gram[j * d + k]
         count[0] += 1.0
-        if largest <= tolerance:
-            if everywhere:
-                return largest
-            everywhere = True
-        else:
-            everywhere = False
+        if everywhere and largest <= tolerance:
+            return largest
+        everywhere = largest <= tolerance
     return np.inf
 
 
@@ -267,19 +271,14 @@ def column_passes(starts, row_numbers, values, diagonal, g, penalty, v, r, count
             for m in range(lo, hi):
                 slope += values[m] * r[row_numbers[m]]
             largest = max(largest, violation_at(v[k], slope, penalty[k]))
-            new = thresholded(v[k], slope, diagonal[k], penalty[k])
-            step = new - v[k]
+            step = moved(v, k, slope, diagonal[k], penalty[k])
             if step != 0.0:
-                v[k] = new
                 for m in range(lo, hi):
                     r[row_numbers[m]] += step * values[m]
         count[0] += 1.0
-        if largest <= tolerance:
-            if everywhere:
-                return largest
-            everywhere = True
-        else:
-            everywhere = False
+        if everywhere and largest <= tolerance:
+            return largest
+        everywhere = largest <= tolerance
     return np.inf
 
 

@@ -10,7 +10,7 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.hinge_loops import state_of_rows
 from svmtool.compiled.l1_loops import dual_of_rows, passes_over_gram, step_on_face, step_on_ray, violation_at
 from svmtool.compiled.logistic_loops import logistic_of_rows
-from svmtool.compiled.row_loops import ONE, add_outer_products
+from svmtool.compiled.row_loops import add_outer_products
 from svmtool.compiled.small_loops import add_rows, dot, margins
 from svmtool.compiled.solve_loops import cholesky_in_place
 
@@ -22,7 +22,8 @@ INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
 PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
 FACES = 50  # ... of which so many are solved at most
 RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
-FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
+FLAT_STEPS = 3  # after so many steps that neither lower f nor leave less than ...
+NEARER = 0.9  # ... this share of the gap, rounding has the last word
 
 
 @helper(fast=True)
@@ -131,6 +132,7 @@ def small_l1(
         c[i] = 0.0
     margins(indptr, indices, values, y, w, z)
     previous = np.inf
+    apart = np.inf
     best = -np.inf
     last = np.inf  # the violation where the model's matrix was last used
     flat = 0
@@ -182,7 +184,8 @@ def small_l1(
         if f - best <= enough * f:
             code = 3
             break
-        flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+        flat = flat + 1 if previous - f <= FLAT * abs(f) and f - best > NEARER * apart else 0
+        apart = f - best
         if flat >= FLAT_STEPS:
             code = 4
             break

@@ -2,16 +2,18 @@
 
     f(w) = sum_j penalty_j |w_j| + sum_i loss_i(x_i.w),    penalty_j = 1, or 0 for a free bias
 
-The passes are those of Objective, with g the gradient of the losses alone.  Dual points are multiples of the
+The passes are those of objective.py, with g the gradient of the losses alone.  Dual points are multiples of the
 losses' slopes, small enough that |sum_i u_i x_ij| <= penalty_j for every j: each gradient() gives a lower bound.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 
 from svmtool.compiled import hinge_loops, l1_loops, logistic_loops, small_l1_loops
-from svmtool.problem.objective import Objective
+from svmtool.problem.objective import Losses
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
 
@@ -20,8 +22,8 @@ SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 TARGET = np.ones(1)  # of every margin, for the squared hinge
 
 
-class L1Objective(Objective):
-    """See Objective."""
+class L1Objective(Losses):
+    """See Losses.  A loss gives `_dual_bound` and `value_at_zero`; logistic: which of the two it is."""
 
     logistic = False
 
@@ -35,8 +37,16 @@ class L1Objective(Objective):
             self.penalty[-1] = 0.0
         self._columns: Columns | None = None
 
-    def regular(self, w: np.ndarray) -> np.ndarray:
-        raise NotImplementedError("|w|_1 has no matrix")
+    @abstractmethod
+    def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
+        """The best multiple, at most `most`, of the dual point with slopes u (length n), and the dual's value there.
+
+        loss: the sum of losses at w.
+        """
+
+    @abstractmethod
+    def value_at_zero(self) -> float:
+        """f(0)."""
 
     def value(self) -> float:
         return float(self.penalty @ np.abs(self.w)) + self._classify()
@@ -151,15 +161,11 @@ class L1SquaredHinge(L1Objective):
         self._state = hinge_loops.hinge2_state.bind(
             self.z, TARGET, self.cost, self.y, self.u, self.c, self._change, self._counts
         )
-        self._ray_loop = hinge_loops.hinge2_ray.bind(self.z, self.dz, TARGET, self.cost, self._out)
 
     def _classify(self) -> float:
         loss = self._state(0, self.n)
         self._note_change(*self._counts[:2].tolist())
         return loss
-
-    def _along(self, t: float) -> None:
-        self._ray_loop(t, 0, self.n)
 
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         # D(s a) = s sum a - s^2 sum a^2 / (4 C)
@@ -178,7 +184,6 @@ class L1SquaredHinge(L1Objective):
         return w - self.w
 
     def value_at_zero(self) -> float:
-        """f(0)."""
         return float(np.sum(self.cost))
 
 
@@ -190,15 +195,11 @@ class L1Logistic(L1Objective):
     def _prepare(self) -> None:
         super()._prepare()
         self._state = logistic_loops.logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
-        self._ray_loop = logistic_loops.logistic_ray.bind(self.z, self.dz, self.cost, self._out)
 
     def _classify(self) -> float:
         self._gram = None  # every row's curvature changes
         self.active = self.n
         return self._state(0, self.n)
-
-    def _along(self, t: float) -> None:
-        self._ray_loop(t, 0, self.n)
 
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         self._slopes, s = u, min(most, 1.0)
@@ -209,7 +210,6 @@ class L1Logistic(L1Objective):
         return s, -float(self.cost @ (b * np.log(b) + rest * np.log(rest)))
 
     def value_at_zero(self) -> float:
-        """f(0)."""
         return float(np.sum(self.cost)) * np.log(2.0)
 
 

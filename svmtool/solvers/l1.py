@@ -10,9 +10,12 @@ Differs from the papers in:
     by Armijo's rule on powers of a constant.
  3. Where d is small the model is held as a matrix: coordinate passes over it cost nothing beside a pass over the
     rows, and a factorised system of the non-zero weights ends them, as far as the first weight that becomes zero.
+    The logistic loss keeps its matrix for the next step while violations fall fast.
  4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
     largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
- 5. Where rows abound the first guess is the answer for a random subset.
+ 5. Where rows abound the first guess is the answer for a random subset; where d is large, that for smaller costs,
+    which grow tenfold.
+ 6. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
 working set.
@@ -23,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import l1_loops as loops
-from svmtool.compiled.small_l1_loops import FACES, FLAT_STEPS, INNER_LEAST, INNER_MATRIX, KEEP, PASSES, RIDGE
+from svmtool.compiled.small_l1_loops import FACES, FLAT_STEPS, INNER_LEAST, INNER_MATRIX, KEEP, NEARER, PASSES, RIDGE
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
@@ -45,8 +48,8 @@ CG_TOLERANCE, CG_STEPS = 0.03, 15  # they are solved by conjugate gradients
 LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
 SMALL_ROUNDS = 200  # most steps of the compiled call
-PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else the costs grow to the wanted ones
-PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # by this factor; gap and steps that suffice on the way
+PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
+PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way
 FIRST_SET = 200  # least size of a working set
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 
@@ -62,13 +65,13 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
     objective = of_task(task)
     run = _Run(objective, monitor, rule)
+    if start is None and objective.d <= GRAM_BELOW and (group := _sample_group(objective)) >= 3:
+        start = _first_guess(objective.sample(group, seed), monitor)
     w = np.zeros(objective.d)
     if start is not None:
         objective.move(start)
         if objective.value() <= objective.value_at_zero():
             w[:] = start
-    elif objective.d <= GRAM_BELOW and (group := _sample_group(objective)) >= 3:
-        w = _first_guess(objective.sample(group, seed), monitor)
     status = run.from_weights(w)
     return Result(w, status, monitor.iterations, monitor.history, run.alpha)
 
@@ -149,7 +152,7 @@ class _Run:
         """Proximal Newton steps until the gap is as small as asked for."""
         o, monitor = self.objective, self.monitor
         model = self._by_matrix if o.d <= GRAM_BELOW else self._by_columns
-        previous, flat, t = np.inf, 0, 0.0
+        previous, apart, flat, t = np.inf, np.inf, 0, 0.0
         while True:
             f, g = o.gradient()
             if o.bound > self.bound:
@@ -160,7 +163,8 @@ class _Run:
                 f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(self.passes[0]), step=t
             )
             if status is None:
-                flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+                flat = flat + 1 if previous - f <= FLAT * abs(f) and f - self.bound > NEARER * apart else 0
+                apart = f - self.bound
                 status = self._end(f, largest, flat)
             if status is not None:
                 return status
