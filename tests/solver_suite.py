@@ -27,7 +27,7 @@ GAP = 1e-11
 
 OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
 LOGISTIC = "svmtool.solvers.logistic"
-L1 = "svmtool.solvers.l1"
+L1, L1_OBJECTIVE = "svmtool.solvers.l1", "svmtool.problem.l1_objective"
 NESVM = "svmtool.solvers.nesvm"
 _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
 _SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
@@ -38,7 +38,8 @@ _LR_WIDE = {**_LR_STEPS, (LOGISTIC, "GRAM_BELOW"): 0}
 _ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
 _ALM_WIDE = {**_ALM_STEPS, (ALM, "GRAM_BELOW"): 0, (ALM, "MOST_PASSES"): 1}
 
-_L1_WIDE = {(L1, "GRAM_BELOW"): 0}
+_L1_STEPS = {(L1_OBJECTIVE, "SMALL_FEATURES"): -1}
+_L1_WIDE = {**_L1_STEPS, (L1, "GRAM_BELOW"): 0, (L1, "PATH_FROM"): 1e9}
 
 # back end -> name of a path -> constants that lead there
 PATHS: dict[str, dict[str, dict]] = {
@@ -66,10 +67,17 @@ PATHS: dict[str, dict[str, dict]] = {
         "products": {**_LR_WIDE, (LOGISTIC, "MOST_PASSES"): 0},
     },
     L1: {
-        "matrix": {},
-        "matrix-sampled": {(L1, "SAMPLE_GROUP"): 2, (L1, "SAMPLE_ROWS"): 4, (L1, "SAMPLE_ROWS_A_FEATURE"): 0},
+        "small": {(L1_OBJECTIVE, "SMALL_FEATURES"): 1000},
+        "small-sampled": {
+            (L1_OBJECTIVE, "SMALL_FEATURES"): 1000,
+            (L1, "SAMPLE_ROWS"): 15,
+            (L1, "SAMPLE_ROWS_A_FEATURE"): 0,
+        },
+        "matrix": _L1_STEPS,
+        "matrix-sampled": {**_L1_STEPS, (L1, "SAMPLE_ROWS"): 15, (L1, "SAMPLE_ROWS_A_FEATURE"): 0},
         "columns": {**_L1_WIDE, (L1, "FIRST_SET"): 3},
         "columns-descent": {**_L1_WIDE, (L1, "SHY"): 2.0},
+        "columns-path": {**_L1_WIDE, (L1, "FIRST_SET"): 3, (L1, "PATH_FROM"): 1.0},
     },
     NESVM: {"features": {}, "wide": {(NESVM, "GRAM_BELOW"): 0}},
 }

@@ -295,6 +295,8 @@ def test_paths_of_l1_are_taken(case, walk, spy):
     spy(l1_loops, "column_passes", "columns")
     spy(l1_loops, "hinge2_column_passes", "descent")
     spy(L1Objective, "sample", "sampled")
+    spy(L1Objective, "small_newton", "small")
+    spy(L1Objective, "at_costs", "path")
     walk(case)
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     wanted = set(case.path.split("-")) - ({"descent"} if case.row.loss == "logistic" else set())

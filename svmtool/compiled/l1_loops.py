@@ -1,4 +1,4 @@
-"""Losses regularised by |w|_1: the logistic loss row by row, and coordinate descent on a quadratic model.
+"""Losses regularised by |w|_1: dual values, steps along a ray, and coordinate descent on a quadratic model.
 
 The model of proximal Newton at w (Yuan, Ho and Lin, JMLR 13 (2012), Eq. 13) over v = w + p is
 
@@ -12,53 +12,112 @@ import math
 import numpy as np
 
 from svmtool.compiled import helper, loop
+from svmtool.compiled.hinge_loops import slope_of_rows
+from svmtool.compiled.logistic_loops import exp_of_negative, log_of_one_plus, logistic_slope
 
 ONE = np.uint64(1)
+SLOPE_LEFT = 1e-2  # share of its slope at w that f may keep where a step along a ray ends
 
 
-@loop("f8(f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
-def l1_logistic_state(z, cost, y, u, c, lo, hi):
-    """sum_i C_i log(1 + exp(-z_i)) of rows lo .. hi-1; u_i = d loss_i / d(x_i.w), c_i its second derivative."""
-    loss = 0.0
-    for i in range(lo, hi):
-        e = math.exp(-abs(z[i]))
-        near = 1.0 / (1.0 + e)  # of the two probabilities that of the side on which z lies
-        b = e * near if z[i] > 0.0 else near
-        loss += cost[i] * (math.log1p(e) + max(-z[i], 0.0))
-        u[i] = -cost[i] * b * y[i]
-        c[i] = cost[i] * (e * near) * near
-    return loss
+@helper(fast=True)
+def dual_of_rows(z, cost, s, rows):
+    """-sum_i C_i (a log a + (1 - a) log(1 - a)), a = s b, b = 1 / (1 + exp(z_i)), 0 < s <= 1: the dual's value.
 
-
-@loop("void(f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
-def l1_logistic_ray(z, dz, cost, out, at, lo, hi):
-    """out[0], out[1] = slope and curvature at `at` of sum_i C_i log(1 + exp(-z_i - at dz_i))."""
-    slope = 0.0
-    curvature = 0.0
-    for i in range(lo, hi):
-        m = z[i] + at * dz[i]
-        e = math.exp(-abs(m))
-        near = 1.0 / (1.0 + e)
-        t = cost[i] * dz[i]
-        slope -= t * (e * near if m > 0.0 else near)
-        curvature += t * dz[i] * (e * near) * near
-    out[0] = slope
-    out[1] = curvature
-
-
-@loop("f8(f8[], f8[], f8, u8, u8)")
-def l1_logistic_dual(z, cost, s, lo, hi):
-    """-sum_i C_i (a log a + (1 - a) log(1 - a)), a = s / (1 + exp(z_i)), 0 <= s <= 1: the dual's value."""
+    log a = log s + log b and log(1 - a) = log(1 - b) + log(1 + (1 - s) exp(-z_i)) lose no digits.
+    """
+    log_s = math.log(s)
+    log_left = math.log(1.0 - s) if s < 1.0 else 0.0
     total = 0.0
-    for i in range(lo, hi):
-        e = math.exp(-abs(z[i]))
-        near = 1.0 / (1.0 + e)
-        b, rest = (e * near, near) if z[i] > 0.0 else (near, e * near)
-        a = s * b
-        rest = (1.0 - s) * b + rest
-        if a > 1e-300 and rest > 1e-300:
-            total -= cost[i] * (a * math.log(a) + rest * math.log(rest))
+    for i in range(rows):
+        e = exp_of_negative(-abs(z[i]))
+        near = 1.0 / (1.0 + e)  # of the two probabilities that of the side on which z lies
+        far = e * near
+        b, left = (far, near) if z[i] > 0.0 else (near, far)
+        log_near = -log_of_one_plus(e)
+        log_a = log_s + log_near - max(z[i], 0.0)
+        t = (1.0 - s) * (e if z[i] > 0.0 else 1.0 / e)
+        more = log_of_one_plus(min(t, 1.0 / max(t, 1e-300))) + (log_left - z[i] if t > 1.0 else 0.0)
+        total -= cost[i] * (s * b * log_a + (left + (1.0 - s) * b) * (log_near + min(z[i], 0.0) + more))
     return total
+
+
+@loop("f8(f8[], f8[], f8, u8)", fast=True)
+def l1_logistic_dual(z, cost, s, rows):
+    """`dual_of_rows`."""
+    return dual_of_rows(z, cost, s, rows)
+
+
+@helper(fast=True)
+def to_minimum(w, p, penalty, at, way, slope, curvature, most):
+    """How far from `at` the minimum of a quadratic and sum_j penalty_j |w_j + t p_j| lies, going up (way 1) or down
+    (-1), at most `most`.
+
+    slope (negative: it falls) is that of all terms in this direction, on this side of `at`, curvature the quadratic's.
+    """
+    gone = 0.0
+    while True:
+        kink = most
+        jump = 0.0
+        for j in range(len(w)):
+            if w[j] * p[j] < 0.0:
+                away = way * (-w[j] / p[j] - at)
+                if away > gone and away <= kink:
+                    if away < kink:
+                        kink = away
+                        jump = 0.0
+                    jump += 2.0 * penalty[j] * abs(p[j])
+        zero = gone - slope / curvature if curvature > 0.0 else np.inf
+        if zero <= kink:
+            return zero
+        slope += curvature * (kink - gone) + jump
+        if kink >= most or slope >= 0.0:
+            return kink
+        gone = kink
+
+
+@helper(fast=True)
+def step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
+    """About the t in [0, 1] that minimises f(w + t p), 0 where f does not fall; g: the gradient of the losses at w."""
+    first = 0.0
+    for j in range(len(w)):
+        first += g[j] * p[j] + penalty[j] * (-abs(p[j]) if w[j] * p[j] < 0.0 else abs(p[j]))
+    if not first < 0.0:
+        return 0.0
+    low = 0.0
+    high = 1.0
+    t = 1.0
+    for _ in range(100):
+        if logistic:
+            logistic_slope(z, dz, cost, out, t, np.uint64(0), rows)
+        else:
+            slope_of_rows(z, dz, target, cost, out, t, np.uint64(0), rows)
+        left = out[0]
+        right = out[0]
+        for j in range(len(w)):
+            size = penalty[j] * abs(p[j])
+            kink = -w[j] / p[j] if w[j] * p[j] < 0.0 else 0.0
+            left += size if t > kink else -size
+            right += size if t >= kink else -size
+        if left <= SLOPE_LEFT * -first and (t == 1.0 or right >= SLOPE_LEFT * first):
+            break
+        if left > 0.0:
+            high = t
+            new = t - to_minimum(w, p, penalty, t, -1.0, -left, out[1], t - low)
+        else:
+            low = t
+            new = t + to_minimum(w, p, penalty, t, 1.0, right, out[1], high - t)
+        if not (low < new and new < high):
+            new = 0.5 * (low + high)
+        if high - low <= 1e-12 * high:
+            return low
+        t = new
+    return t
+
+
+@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8)", fast=True)
+def l1_step(z, dz, target, cost, w, p, penalty, g, out, logistic):
+    """`step_on_ray` over all rows."""
+    return step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, np.uint64(len(z)))
 
 
 @loop("void(u8[], u4[], f8[], u8[], u4[], f8[])")
@@ -133,8 +192,16 @@ def thresholded(v, g, h, penalty):
     return x - t if x > t else x + t if x < -t else 0.0
 
 
-@loop("f8(f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
-def gram_passes(gram, v, g, penalty, count, most, tolerance):
+@helper(fast=True)
+def moved(v, j, g, h, penalty):
+    """Put v_j at the minimum over it; returns its step."""
+    old = v[j]
+    v[j] = thresholded(old, g, h, penalty)
+    return v[j] - old
+
+
+@helper(fast=True)
+def passes_over_gram(gram, v, g, penalty, count, most, tolerance):
     """Coordinate descent on q with H = gram (d x d, symmetric): at most `most` passes, until the largest violation
     in one over all variables is at most `tolerance`.  v and g, the gradient of q's smooth part, are kept up to date.
 
@@ -150,20 +217,41 @@ def gram_passes(gram, v, g, penalty, count, most, tolerance):
             if not everywhere and v[j] == 0.0:
                 continue
             largest = max(largest, violation_at(v[j], g[j], penalty[j]))
-            new = thresholded(v[j], g[j], gram[j * d + j], penalty[j])
-            step = new - v[j]
+            step = moved(v, j, g[j], gram[j * d + j], penalty[j])
             if step != 0.0:
-                v[j] = new
                 for k in range(d):
                     g[k] += step * gram[j * d + k]
         count[0] += 1.0
-        if largest <= tolerance:
-            if everywhere:
-                return largest
-            everywhere = True
-        else:
-            everywhere = False
+        if everywhere and largest <= tolerance:
+            return largest
+        everywhere = largest <= tolerance
     return np.inf
+
+
+@loop("f8(f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
+def gram_passes(gram, v, g, penalty, count, most, tolerance):
+    """`passes_over_gram`."""
+    return passes_over_gram(gram, v, g, penalty, count, most, tolerance)
+
+
+@helper(fast=True)
+def step_on_face(v, q, penalty, slope, curvature):
+    """Add t q to v (the weights of a face) for the t in [0, 1] that minimises the model; returns t.
+
+    slope and curvature are the model's at t = 0, the slope of |v|_1 included as it is there.
+    A weight whose sign changes at that very t becomes zero.
+    """
+    t = to_minimum(v, q, penalty, 0.0, 1.0, slope, curvature, 1.0)
+    for j in range(len(v)):
+        zero = v[j] * q[j] < 0.0 and -v[j] / q[j] == t
+        v[j] = 0.0 if zero else v[j] + t * q[j]
+    return t
+
+
+@loop("f8(f8[], f8[], f8[], f8, f8)", fast=True)
+def l1_face_step(v, q, penalty, slope, curvature):
+    """`step_on_face`."""
+    return step_on_face(v, q, penalty, slope, curvature)
 
 
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
@@ -183,19 +271,14 @@ def column_passes(starts, row_numbers, values, diagonal, g, penalty, v, r, count
             for m in range(lo, hi):
                 slope += values[m] * r[row_numbers[m]]
             largest = max(largest, violation_at(v[k], slope, penalty[k]))
-            new = thresholded(v[k], slope, diagonal[k], penalty[k])
-            step = new - v[k]
+            step = moved(v, k, slope, diagonal[k], penalty[k])
             if step != 0.0:
-                v[k] = new
                 for m in range(lo, hi):
                     r[row_numbers[m]] += step * values[m]
         count[0] += 1.0
-        if largest <= tolerance:
-            if everywhere:
-                return largest
-            everywhere = True
-        else:
-            everywhere = False
+        if everywhere and largest <= tolerance:
+            return largest
+        everywhere = largest <= tolerance
     return np.inf
 
 

@@ -2,34 +2,51 @@
 
     f(w) = sum_j penalty_j |w_j| + sum_i loss_i(x_i.w),    penalty_j = 1, or 0 for a free bias
 
-The passes are those of Objective, with g the gradient of the losses alone.  Dual points are multiples of the
+The passes are those of objective.py, with g the gradient of the losses alone.  Dual points are multiples of the
 losses' slopes, small enough that |sum_i u_i x_ij| <= penalty_j for every j: each gradient() gives a lower bound.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 
-from svmtool.compiled import hinge_loops, l1_loops
-from svmtool.problem.objective import Objective
+from svmtool.compiled import hinge_loops, l1_loops, logistic_loops, small_l1_loops
+from svmtool.problem.objective import Losses
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
 
-SLOPE_LEFT = 1e-2  # share of its slope at w that f may keep where a step along a ray ends
+# `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
+SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
+TARGET = np.ones(1)  # of every margin, for the squared hinge
 
 
-class L1Objective(Objective):
-    """See Objective; `ray` goes no further than t = 1, where proximal Newton's model has its zeros."""
+class L1Objective(Losses):
+    """See Losses.  A loss gives `_dual_bound` and `value_at_zero`; logistic: which of the two it is."""
 
-    def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
+    logistic = False
+
+    def __init__(
+        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False
+    ):
         super().__init__(rows, y, cost, free_bias)
+        self.one_of_several = one_of_several
         self.penalty = np.ones(self.d)
         if free_bias:
             self.penalty[-1] = 0.0
         self._columns: Columns | None = None
 
-    def regular(self, w: np.ndarray) -> np.ndarray:
-        raise NotImplementedError("|w|_1 has no matrix")
+    @abstractmethod
+    def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
+        """The best multiple, at most `most`, of the dual point with slopes u (length n), and the dual's value there.
+
+        loss: the sum of losses at w.
+        """
+
+    @abstractmethod
+    def value_at_zero(self) -> float:
+        """f(0)."""
 
     def value(self) -> float:
         return float(self.penalty @ np.abs(self.w)) + self._classify()
@@ -87,37 +104,9 @@ class L1Objective(Objective):
     def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
         """About the t in [0, 1] that minimises f(w + t p); g is what gradient() returned.  0: f does not fall."""
         self.rows.margins(p, self.y, self.dz)
-        falls = np.flatnonzero(self.penalty * self.w * p < 0.0)
-        kinks = -self.w[falls] / p[falls]
-        order = np.argsort(kinks, kind="stable")
-        kinks = kinks[order]
-        jumps = np.concatenate(([0.0], np.cumsum(2.0 * np.abs(p[falls[order]]))))
-        start = float(self.penalty @ np.where(self.w == 0.0, np.abs(p), np.sign(self.w) * p))
-        first = float(g @ p) + start
-        if not first < 0.0:
-            return 0.0
-        low, high, t = 0.0, 1.0, 1.0
-        for _ in range(60):
-            self._along(t)
-            slope, curvature = self._out.tolist()
-            left = slope + start + jumps[np.searchsorted(kinks, t, "left")]
-            right = slope + start + jumps[np.searchsorted(kinks, t, "right")]
-            if left <= -SLOPE_LEFT * first and (t == 1.0 or right >= SLOPE_LEFT * first):
-                break
-            if left > 0.0:
-                high = t
-            else:
-                low = t
-            new = t - (left if left > 0.0 else right) / curvature if curvature > 0.0 else low
-            if not low < new < high:
-                new = 0.5 * (low + high)
-            inside = kinks[np.searchsorted(kinks, low, "right") : np.searchsorted(kinks, high, "left")]
-            if len(inside):
-                new = float(inside[np.argmin(np.abs(inside - new))])
-            if high - low <= 1e-12 * high:
-                return low
-            t = new
-        return t
+        moved = np.flatnonzero(p)
+        parts = self.w[moved], p[moved], self.penalty[moved], g[moved]
+        return l1_loops.l1_step(self.z, self.dz, TARGET, self.cost, *parts, self._out, self.logistic)
 
     def go(self, t: float, p: np.ndarray) -> None:
         """w += t p, margins with it; weights that change their sign within rounding become zero."""
@@ -129,7 +118,38 @@ class L1Objective(Objective):
         """The same problem on one random row of each `group`, costs raised to make up for the rest."""
         chosen = self.rows.draw(group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
-        return type(self)(self.rows.take(chosen), self.y[chosen], cost, self.free_bias)
+        return type(self)(self.rows.take(chosen), self.y[chosen], cost, self.free_bias, self.one_of_several)
+
+    def at_costs(self, share: float) -> L1Objective:
+        """The same problem at `share` of its costs."""
+        other = type(self)(self.rows, self.y, share * self.cost, self.free_bias, self.one_of_several)
+        other._columns = self.columns()
+        return other
+
+    @property
+    def small(self) -> bool:
+        """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a step than in its calls."""
+        r = self.rows
+        most = SMALL_SHARE if self.one_of_several else SMALL_WORK
+        return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= most and self.n > 0
+
+    def small_newton(
+        self, w: np.ndarray, gap: float, enough: float, most: int
+    ) -> tuple[list[list[float]], int, np.ndarray]:
+        """At most `most` proximal Newton steps in one compiled call, from w (length d, overwritten by the answer).
+
+        Returns a record a step (f, lower bound, largest violation, weights that are not zero, passes, step), why it
+        ended (0 the limit of steps, 1 the minimum, 2 gap <= `gap`, 3 gap <= `enough`, 4 rounding) and the dual point
+        of the lower bound (length n).
+        """
+        r, d = self.rows, self.d
+        history, alpha = np.empty((most + 1, small_l1_loops.FIELDS)), np.zeros(self.n)
+        work = np.empty(5 * self.n + 3 * d * d + 8 * d + 7)
+        code = small_l1_loops.small_l1(
+            r.indptr, r.indices, r.values, self.y, self.cost, w, self.penalty, alpha, np.empty(d, np.int64), work,
+            history, self.logistic, gap, enough, most,
+        )  # fmt: skip
+        return history[: int(history[-1, 0])].tolist(), code, alpha
 
 
 class L1SquaredHinge(L1Objective):
@@ -138,19 +158,14 @@ class L1SquaredHinge(L1Objective):
     def _prepare(self) -> None:
         super()._prepare()
         self._counts = np.zeros(3)
-        target = np.ones(1)
         self._state = hinge_loops.hinge2_state.bind(
-            self.z, target, self.cost, self.y, self.u, self.c, self._change, self._counts
+            self.z, TARGET, self.cost, self.y, self.u, self.c, self._change, self._counts
         )
-        self._ray_loop = hinge_loops.hinge2_ray.bind(self.z, self.dz, target, self.cost, self._out)
 
     def _classify(self) -> float:
         loss = self._state(0, self.n)
         self._note_change(*self._counts[:2].tolist())
         return loss
-
-    def _along(self, t: float) -> None:
-        self._ray_loop(t, 0, self.n)
 
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         # D(s a) = s sum a - s^2 sum a^2 / (4 C)
@@ -169,36 +184,32 @@ class L1SquaredHinge(L1Objective):
         return w - self.w
 
     def value_at_zero(self) -> float:
-        """f(0)."""
         return float(np.sum(self.cost))
 
 
 class L1Logistic(L1Objective):
     """C_i log(1 + exp(-y_i x_i.w))"""
 
+    logistic = True
+
     def _prepare(self) -> None:
         super()._prepare()
-        self._state = l1_loops.l1_logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
-        self._ray_loop = l1_loops.l1_logistic_ray.bind(self.z, self.dz, self.cost, self._out)
+        self._state = logistic_loops.logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
 
     def _classify(self) -> float:
         self._gram = None  # every row's curvature changes
         self.active = self.n
         return self._state(0, self.n)
 
-    def _along(self, t: float) -> None:
-        self._ray_loop(t, 0, self.n)
-
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         self._slopes, s = u, min(most, 1.0)
         if u is self.u:
-            return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, 0, self.n)
+            return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, self.n) if s > 0.0 else 0.0
         b = np.clip(-s * u * self.y / self.cost, 1e-300, 1.0)
         rest = np.maximum(1.0 - b, 1e-300)
         return s, -float(self.cost @ (b * np.log(b) + rest * np.log(rest)))
 
     def value_at_zero(self) -> float:
-        """f(0)."""
         return float(np.sum(self.cost)) * np.log(2.0)
 
 
@@ -244,10 +255,8 @@ class WeightedColumns:
 
     def gram(self) -> np.ndarray:
         """Inner products of all columns with each other, symmetric."""
-        m = len(self.square_norms)
-        K = np.zeros((m, m))
-        self._as_rows().fill_kernel(np.arange(m), K, 0)
-        K += np.tril(K, -1).T
+        K = Face(self._as_rows()).gram()
+        K += np.triu(K, 1).T
         return K
 
     def _as_rows(self) -> CsrRows:
@@ -261,6 +270,13 @@ class Face:
 
     def __init__(self, columns: CsrRows):
         self.columns, self._ones = columns, np.ones(columns.n)
+
+    def gram(self) -> np.ndarray:
+        """A'A, its upper triangle: row after row of the data, whose rows are shorter than its columns."""
+        m, rows = self.columns.n, Columns(self.columns)
+        K = np.zeros((m, m))
+        CsrRows(rows.starts, rows.row_numbers, rows.values, m).add_gram(np.ones(self.columns.d), K)
+        return K
 
     def sum(self, x: np.ndarray) -> np.ndarray:
         """A x, one number a row of the data."""
@@ -276,4 +292,4 @@ class Face:
 def of_task(task: Task) -> L1Objective:
     """The objective of a task: the squared hinge with targets 1 (None), the logistic loss with targets 0."""
     kind = L1SquaredHinge if task.target is None else L1Logistic
-    return kind(task.rows, task.y, task.cost, task.free_bias)
+    return kind(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)

@@ -30,18 +30,13 @@ from svmtool.problem.rows import Rows
 BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
 
-class Objective(ABC):
-    """What the losses share.  rows, labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]).
+class Losses(ABC):
+    """A sum of losses over rows, labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]), whatever it is regularised by.
 
-    w: where we are; z_i = y_i x_i.w the margins.  After gradient() or value(): active, changed: rows with
-    curvature, and rows that came to another piece of their loss since the last call; after gradient() also bound:
-    a lower bound of min f.  A loss gives `_classify` (slopes u_i = d loss_i / d(x_i.w) and curvatures c_i at z) and
-    `_along` (out[0], out[1] = slope and curvature of the sum of losses at z + t dz).
+    w: where we are; z_i = y_i x_i.w the margins.  After `_classify`, which a loss gives (slopes u_i = d loss_i /
+    d(x_i.w) and curvatures c_i at z): active, changed: rows with curvature, and rows that came to another piece of
+    their loss since the last call.
     """
-
-    ray_precision = 1e-14  # of the t that ray() finds, relative
-    ray_share = 0.0  # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
-    scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
 
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
@@ -49,7 +44,6 @@ class Objective(ABC):
         self.changed = self.active = 0
         self.bound = 0.0
         self._gram: np.ndarray | None = None
-        self._hessian: np.ndarray | None = None
         self._pending: np.ndarray | None = None  # changes of curvature that the Gram matrix has not seen
         self._ready = False
 
@@ -66,18 +60,6 @@ class Objective(ABC):
     def _classify(self) -> float:
         """Slopes and curvatures of all rows at the present margins; returns the sum of losses."""
 
-    @abstractmethod
-    def _along(self, t: float) -> None:
-        """Slope and curvature of the sum of losses at z + t dz, into self._out."""
-
-    @abstractmethod
-    def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
-
-    def _free_bound(self) -> float:
-        """A lower bound of min f under a free bias."""
-        return 0.0
-
     def _balanced_slopes(self) -> np.ndarray | None:
         """The slopes u made a dual point under a free bias: sum_i u_i = 0 by shrinking the heavier side.
 
@@ -89,14 +71,6 @@ class Objective(ABC):
             return None
         return self.u * np.where(positive, min(1.0, down / up), min(1.0, up / down))
 
-    def regular(self, w: np.ndarray) -> np.ndarray:
-        """R w."""
-        if not self.free_bias:
-            return w
-        v = w.copy()
-        v[-1] = 0.0
-        return v
-
     def move(self, w: np.ndarray) -> None:
         """Go to w."""
         if not self._ready:
@@ -106,23 +80,6 @@ class Objective(ABC):
             self.rows.margins(self.w, self.y, self.z)
         else:
             self.z[:] = 0.0
-
-    def value(self) -> float:
-        """f at w."""
-        return 0.5 * float(self.w @ self.regular(self.w)) + self._classify()
-
-    def primal_value(self) -> float:
-        """The value at w of the problem itself, where f is a smoothed form of it; else f."""
-        return self.value()
-
-    def gradient(self) -> tuple[float, np.ndarray]:
-        """f and its gradient (length d) at w."""
-        loss = self._classify()
-        g = self.rows.transpose_product(self.u)
-        self.bound = self._free_bound() if self.free_bias else self._dual_bound(g, loss)
-        inner = self.regular(self.w)
-        g += inner
-        return 0.5 * float(self.w @ inner) + loss, g
 
     def _note_change(self, changed: float, active: float) -> None:
         """Keep the numbers of rows whose curvature changed and that have one; the Gram matrix will want the changes."""
@@ -146,6 +103,61 @@ class Objective(ABC):
             self.rows.add_gram(self._pending, self._gram)
         self._pending = None
         return self._gram
+
+    def advance(self, t: float, p: np.ndarray) -> None:
+        """w += t p, margins with it; p is the vector last given to `ray`."""
+        self.w += t * p
+        self._add(t, 0, self.n)
+
+
+class Objective(Losses):
+    """What objectives with the regulariser 1/2 w'Rw share.
+
+    After gradient() bound is a lower bound of min f.  A loss gives `_along` (out[0], out[1] = slope and curvature of
+    the sum of losses at z + t dz) and `_dual_bound`.
+    """
+
+    ray_precision = 1e-14  # of the t that ray() finds, relative
+    ray_share = 0.0  # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
+    scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
+    _hessian: np.ndarray | None = None
+
+    @abstractmethod
+    def _along(self, t: float) -> None:
+        """Slope and curvature of the sum of losses at z + t dz, into self._out."""
+
+    @abstractmethod
+    def _dual_bound(self, g: np.ndarray, loss: float) -> float:
+        """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
+
+    def _free_bound(self) -> float:
+        """A lower bound of min f under a free bias."""
+        return 0.0
+
+    def regular(self, w: np.ndarray) -> np.ndarray:
+        """R w."""
+        if not self.free_bias:
+            return w
+        v = w.copy()
+        v[-1] = 0.0
+        return v
+
+    def value(self) -> float:
+        """f at w."""
+        return 0.5 * float(self.w @ self.regular(self.w)) + self._classify()
+
+    def primal_value(self) -> float:
+        """The value at w of the problem itself, where f is a smoothed form of it; else f."""
+        return self.value()
+
+    def gradient(self) -> tuple[float, np.ndarray]:
+        """f and its gradient (length d) at w."""
+        loss = self._classify()
+        g = self.rows.transpose_product(self.u)
+        self.bound = self._free_bound() if self.free_bias else self._dual_bound(g, loss)
+        inner = self.regular(self.w)
+        g += inner
+        return 0.5 * float(self.w @ inner) + loss, g
 
     def hessian(self) -> np.ndarray:
         """R + sum_i scale c_i x_i x_i' (d x d; only the upper triangle is meaningful), until the next call."""
@@ -235,8 +247,3 @@ class Objective(ABC):
         """The t > 0 that minimises f(t w); the objective goes to zero for it."""
         self.move(np.zeros(self.d))
         return self.ray(w)
-
-    def advance(self, t: float, p: np.ndarray) -> None:
-        """w += t p, margins with it; p is the vector last given to `ray`."""
-        self.w += t * p
-        self._add(t, 0, self.n)

@@ -10,9 +10,12 @@ Differs from the papers in:
     by Armijo's rule on powers of a constant.
  3. Where d is small the model is held as a matrix: coordinate passes over it cost nothing beside a pass over the
     rows, and a factorised system of the non-zero weights ends them, as far as the first weight that becomes zero.
+    The logistic loss keeps its matrix for the next step while violations fall fast.
  4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
     largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
- 5. Where rows abound the first guess is the answer for a random subset.
+ 5. Where rows abound the first guess is the answer for a random subset; where d is large, that for smaller costs,
+    which grow tenfold.
+ 6. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
 working set.
@@ -23,6 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import l1_loops as loops
+from svmtool.compiled.small_l1_loops import FACES, FLAT_STEPS, INNER_LEAST, INNER_MATRIX, KEEP, NEARER, PASSES, RIDGE
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
@@ -32,24 +36,24 @@ from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.newton import EXACT, FLAT, rounded
 
 GRAM_BELOW = 1500  # features up to which the model is held as a matrix
-SAMPLE_GROUP = 16  # the subset holds one row in this many ...
-SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
-SAMPLE_ROWS = 400  # ... and this many in all;
+SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
+SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
+SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
-INNER_MATRIX = 1e-3  # share of the largest violation that the matrix's solution may leave, ...
-INNER_FULL, INNER_PART = 0.1, 0.5  # ... the columns' after a full step, and after one that shows the model to be wrong;
-INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
-PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
-FACES = 50  # ... of which so many are solved at most
-PASSES_COLUMNS, ROUNDS = 10, 3  # over columns between two such systems, and how many of them for one model
+INNER_FULL, INNER_PART = 0.1, 0.5  # as INNER_MATRIX, of columns: after a full step, and one that shows the model wrong
+PASSES_COLUMNS, ROUNDS = 5, 3  # over columns between two such systems, and how many of them for one model
 SHY, PASSES_DESCENT = 0.5, 5  # a step shorter than that is followed by passes on f itself (hinge): twice so many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left
-CG_TOLERANCE, CG_STEPS = 0.03, 50  # they are solved by conjugate gradients
-LATE = 0.02  # largest violation from which a working set that is small enough has its model as a matrix too
-RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
+CG_TOLERANCE, CG_STEPS = 0.03, 15  # they are solved by conjugate gradients
+LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
+SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
+SMALL_ROUNDS = 200  # most steps of the compiled call
+PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
+PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way
 FIRST_SET = 200  # least size of a working set
-FLAT_STEPS = 3  # after so many steps without a lower f rounding has the last word
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
+
+CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -58,21 +62,30 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
     objective = of_task(task)
-    objective.move(np.zeros(objective.d) if start is None else start)
-    if start is not None and objective.value() > objective.value_at_zero():
-        objective.move(np.zeros(objective.d))
-    if start is None and objective.d <= GRAM_BELOW and _sampling_pays(objective):
-        subset = objective.sample(SAMPLE_GROUP, seed)
-        subset.move(np.zeros(objective.d))
-        _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule()).steps()
-        objective.move(subset.w)
     run = _Run(objective, monitor, rule)
-    status = run.steps()
-    return Result(objective.w, status, monitor.iterations, monitor.history, run.alpha)
+    if start is None and objective.d <= GRAM_BELOW and (group := _sample_group(objective)) >= 3:
+        start = _first_guess(objective.sample(group, seed), monitor)
+    w = np.zeros(objective.d)
+    if start is not None:
+        objective.move(start)
+        if objective.value() <= objective.value_at_zero():
+            w[:] = start
+    status = run.from_weights(w)
+    return Result(w, status, monitor.iterations, monitor.history, run.alpha)
 
 
-def _sampling_pays(objective: L1Objective) -> bool:
-    return objective.n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d)
+def _sample_group(objective: L1Objective) -> int:
+    """One row in how many the subset of a first guess may hold."""
+    return min(SAMPLE_GROUP, objective.n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d))
+
+
+def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
+    """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
+    run = _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule())
+    run.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
+    w = np.zeros(subset.d)
+    run.from_weights(w)
+    return w if np.count_nonzero(w) <= run.most_used else np.zeros(subset.d)
 
 
 class _Run:
@@ -83,13 +96,61 @@ class _Run:
         self.bound, self.alpha = -np.inf, None
         self.shy = False  # whether the last step says that the model holds for a small part of the way only
         self.descent = PASSES_DESCENT  # passes on f itself that come next
+        self.H: np.ndarray | None = None  # the last model's matrix, and the violation where it was used
+        self.largest = np.inf
+        self.most_used = objective.d  # weights that may differ from zero
         self.passes = np.zeros(1)  # coordinate passes of the last model
+
+    def from_weights(self, w: np.ndarray) -> Status:
+        """Minimise from w (length d, overwritten by the answer); returns why it ended."""
+        o = self.objective
+        status = self._small(w) if o.small else None
+        if status is None:
+            o.move(w)
+            if o.d > GRAM_BELOW and not np.any(w):
+                o.move(self._along_path())
+            status = self.steps()
+            w[:] = self.objective.w
+        return status
+
+    def _along_path(self) -> np.ndarray:
+        """A first guess: the answer for smaller costs, found from that for still smaller ones."""
+        o, monitor = self.objective, self.monitor
+        w, share = o.w.copy(), 1.0
+        steepest = float(np.abs(o.gradient()[1]).max(initial=0.0))
+        while share * steepest > PATH_FROM:
+            share *= PATH_STEP
+        rounds = PATH_ROUNDS if monitor.max_iter is None else min(PATH_ROUNDS, monitor.max_iter)
+        while share < PATH_STEP**0.5:
+            stage = o.at_costs(share)
+            stage.move(w)
+            watch = Monitor(PATH_GAP, rounds, monitor.max_seconds, None, monitor.stop, monitor.started)
+            _Run(stage, watch, Rule()).steps()
+            w, share = stage.w, share / PATH_STEP
+        return w
+
+    def _small(self, w: np.ndarray) -> Status | None:
+        """All steps in one compiled call: a small problem is solved sooner than Python could follow it.
+
+        None where SMALL_ROUNDS steps were not enough.
+        """
+        monitor = self.monitor
+        most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
+        gap = -1.0 if monitor.gap is None else monitor.gap
+        records, code, self.alpha = self.objective.small_newton(w, gap, self.rule.gap, most)
+        status = None
+        for f, bound, largest, active, passes, t in records:
+            status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(passes), step=t)
+        self.bound = records[-1][1]
+        if SMALL_ENDS[code] is base.PRECISION:
+            return rounded(*records[-1][:2])
+        return SMALL_ENDS[code] or status
 
     def steps(self) -> Status:
         """Proximal Newton steps until the gap is as small as asked for."""
         o, monitor = self.objective, self.monitor
         model = self._by_matrix if o.d <= GRAM_BELOW else self._by_columns
-        previous, flat, t = np.inf, 0, 0.0
+        previous, apart, flat, t = np.inf, np.inf, 0, 0.0
         while True:
             f, g = o.gradient()
             if o.bound > self.bound:
@@ -100,7 +161,8 @@ class _Run:
                 f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(self.passes[0]), step=t
             )
             if status is None:
-                flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+                flat = flat + 1 if previous - f <= FLAT * abs(f) and f - self.bound > NEARER * apart else 0
+                apart = f - self.bound
                 status = self._end(f, largest, flat)
             if status is not None:
                 return status
@@ -116,6 +178,8 @@ class _Run:
 
     def _end(self, f: float, largest: float, flat: int) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
+        if np.count_nonzero(self.objective.w) > self.most_used:
+            return CROWDED
         gap = relative_gap(f, self.bound)
         if gap <= EXACT or largest == 0.0:
             return base.OPTIMAL
@@ -136,8 +200,11 @@ class _Run:
 
     def _by_matrix(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
         """p from the model over all weights."""
-        o = self.objective
-        return self._solve(o.hessian(), g, o.w, o.penalty, float(violations.max()))
+        o, largest = self.objective, float(violations.max())
+        if self.H is None or not o.logistic or largest > KEEP * self.largest:
+            self.H = o.hessian()
+        self.largest = largest
+        return self._solve(self.H, g, o.w, o.penalty, largest)
 
     def _solve(self, H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, largest: float) -> np.ndarray:
         """p = v - w for the minimiser v of the model with the matrix H."""
@@ -153,8 +220,9 @@ class _Run:
                 pull = slope[face] + penalty[face] * np.sign(v[face])
                 part = np.ascontiguousarray(H[np.ix_(face, face)])
                 part.flat[:: len(face) + 1] *= 1.0 + RIDGE
-                q = -solve_positive(part, pull)
-                _along_face(v, face, q, penalty, float(pull @ q), float(q @ part @ q))
+                q, part_of_v = -solve_positive(part, pull), v[face]
+                loops.l1_face_step(part_of_v, q, penalty[face], float(pull @ q), float(q @ part @ q))
+                v[face] = part_of_v
                 slope = g + H @ (v - w)
             if self.monitor.limit() is not None:
                 break
@@ -188,32 +256,9 @@ class _Run:
             )  # fmt: skip
             self.passes += 2 * steps
             dr = part.sum(q)
-            t = _along_face(v, face, q, penalty, float(pull @ q), float(dr @ dr))
-            r += t * dr
+            part_of_v = v[face]
+            r += loops.l1_face_step(part_of_v, q, penalty[face], float(pull @ q), float(dr @ dr)) * dr
+            v[face] = part_of_v
         p = np.zeros(o.d)
         p[chosen] = v - w
         return p
-
-
-def _along_face(
-    v: np.ndarray, face: np.ndarray, q: np.ndarray, penalty: np.ndarray, slope: float, curvature: float
-) -> float:
-    """Add t q to v[face] for the t in [0, 1] that minimises the model; returns t.
-
-    slope and curvature are the model's at t = 0, the slope of |v|_1 included as it is there.
-    A weight whose sign changes at that very t becomes zero.
-    """
-    old, weight = v[face], penalty[face]
-    falls = np.flatnonzero(weight * old * q < 0.0)
-    kinks = -old[falls] / q[falls]
-    order = np.argsort(kinks, kind="stable")
-    falls, kinks = falls[order], kinks[order]
-    before = slope + np.concatenate(([0.0], np.cumsum(2.0 * np.abs(q[falls]))))  # without the curvature's part
-    at = int(np.searchsorted(before[:-1] + curvature * kinks, 0.0))  # convex: the first kink with f rising before it
-    t = -before[at] / curvature if curvature > 0.0 else np.inf
-    low = float(kinks[at - 1]) if at else 0.0
-    high = float(kinks[at]) if at < len(kinks) else np.inf
-    t = min(max(t, low), high, 1.0)
-    v[face] = old + t * q
-    v[face[falls[kinks == t]]] = 0.0
-    return t

@@ -1,0 +1,220 @@
+"""Losses regularised by |w|_1 on a small problem in one call: where a step takes microseconds, calls from Python cost
+more.
+
+The same steps as solvers/l1.py with a matrix, built from the same helpers; tests hold them equal.
+"""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.hinge_loops import state_of_rows
+from svmtool.compiled.l1_loops import dual_of_rows, passes_over_gram, step_on_face, step_on_ray, violation_at
+from svmtool.compiled.logistic_loops import logistic_of_rows
+from svmtool.compiled.row_loops import add_outer_products
+from svmtool.compiled.small_loops import add_rows, dot, margins
+from svmtool.compiled.solve_loops import cholesky_in_place
+
+FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, passes, step
+EXACT, FLAT = 1e-12, 1e-14  # as in solvers/newton.py
+KEEP = 0.25  # logistic loss: share of the violation that a step must not leave for its matrix to serve the next
+INNER_MATRIX = 0.03  # share of the largest violation that the matrix's solution may leave, ...
+INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
+PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
+FACES = 50  # ... of which so many are solved at most
+RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
+FLAT_STEPS = 3  # after so many steps that neither lower f nor leave less than ...
+NEARER = 0.9  # ... this share of the gap, rounding has the last word
+
+
+@helper(fast=True)
+def non_zeros(v):
+    count = 0
+    for j in range(len(v)):
+        count += 1 if v[j] != 0.0 else 0
+    return count
+
+
+@helper(fast=True)
+def face_step(gram, v, slope, penalty, part, face, numbers):
+    """Add to v a step to the model's minimum over the weights that are not zero, as far as the first that becomes so.
+
+    slope: the gradient at v of the model's smooth part.  Scratch: part (d x d), face (d), numbers (4 d).
+    """
+    d = len(v)
+    m = 0
+    for j in range(d):
+        if v[j] != 0.0:
+            face[m] = j
+            m += 1
+    old = numbers[:m]
+    pull = numbers[d : d + m]
+    weight = numbers[2 * d : 2 * d + m]
+    q = numbers[3 * d : 3 * d + m]
+    for a in range(m):
+        j = face[a]
+        old[a] = v[j]
+        weight[a] = penalty[j]
+        pull[a] = -slope[j] - (penalty[j] if v[j] > 0.0 else -penalty[j])
+        for b in range(m):
+            part[a * m + b] = gram[j * d + face[b]]
+        part[a * m + a] *= 1.0 + RIDGE
+    if cholesky_in_place(part, pull, q, m):
+        return
+    curvature = 0.0
+    for a in range(m):
+        product = RIDGE * gram[face[a] * d + face[a]] * q[a]
+        for b in range(m):
+            product += gram[face[a] * d + face[b]] * q[b]
+        curvature += product * q[a]
+    step_on_face(old, q, weight, -dot(pull, q), curvature)
+    for a in range(m):
+        v[face[a]] = old[a]
+
+
+@helper(fast=True)
+def solve_model(gram, g, w, penalty, v, slope, part, face, numbers, count, enough):
+    """v = the minimiser of the model; see _Run._solve."""
+    d = len(w)
+    for j in range(d):
+        v[j] = w[j]
+        slope[j] = g[j]
+    for _ in range(FACES):
+        if passes_over_gram(gram, v, slope, penalty, count, PASSES, enough) <= enough:
+            break
+        before = d + 1
+        now = non_zeros(v)
+        while now < before:
+            before = now
+            face_step(gram, v, slope, penalty, part, face, numbers)
+            now = non_zeros(v)
+            for j in range(d):
+                slope[j] = g[j]
+            for j in range(d):
+                step = v[j] - w[j]
+                if step != 0.0:
+                    for k in range(d):
+                        slope[k] += step * gram[j * d + k]
+
+
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], i8[], f8[], f8[], i8, f8, f8, i8)", fast=True)
+def small_l1(
+    indptr, indices, values, y, cost, w, penalty, alpha, face, work, history, logistic, gap, enough, most
+):  # fmt: skip
+    """See L1Objective.small_newton; history[-FIELDS] receives the number of records."""
+    n = len(y)
+    d = len(w)
+    rows = np.uint64(n)
+    none = np.uint64(0)
+    z = work[:n]
+    dz = work[n : 2 * n]
+    u = work[2 * n : 3 * n]
+    c = work[3 * n : 4 * n]
+    change = work[4 * n : 5 * n]
+    at = 5 * n
+    upper = work[at : at + d * d]
+    gram = work[at + d * d : at + 2 * d * d]
+    part = work[at + 2 * d * d : at + 3 * d * d]
+    at += 3 * d * d
+    g = work[at : at + d]
+    p = work[at + d : at + 2 * d]
+    v = work[at + 2 * d : at + 3 * d]
+    slope = work[at + 3 * d : at + 4 * d]
+    numbers = work[at + 4 * d : at + 8 * d]
+    at += 8 * d
+    counts = work[at : at + 3]
+    out = work[at + 3 : at + 5]
+    count = work[at + 5 : at + 6]
+    target = work[at + 6 : at + 7]
+    target[0] = 1.0
+    for j in range(d * d):
+        upper[j] = 0.0
+    for i in range(n):
+        c[i] = 0.0
+    margins(indptr, indices, values, y, w, z)
+    previous = np.inf
+    apart = np.inf
+    best = -np.inf
+    last = np.inf  # the violation where the model's matrix was last used
+    flat = 0
+    t = 0.0
+    code = 0
+    records = 0
+    while True:
+        if logistic:
+            loss = logistic_of_rows(z, cost, y, u, c, none, rows)
+        else:
+            loss = state_of_rows(z, target, cost, y, u, c, change, counts, none, rows)
+        for j in range(d):
+            g[j] = 0.0
+        add_rows(indptr, indices, values, u, g)
+        f = loss
+        steepest = 0.0
+        largest = 0.0
+        size = 0.0
+        for j in range(d):
+            f += penalty[j] * abs(w[j])
+            steepest = max(steepest, penalty[j] * abs(g[j]))
+            size = max(size, abs(g[j]))
+            largest = max(largest, violation_at(w[j], g[j], penalty[j]))
+        s = 1.0 / steepest if steepest > 0.0 else np.inf
+        if logistic:
+            s = min(s, 1.0)
+            bound = dual_of_rows(z, cost, s, rows) if s > 0.0 else 0.0
+        else:
+            s = min(s, 0.5 * counts[2] / loss) if loss > 0.0 else 0.0
+            bound = s * (counts[2] - s * loss)
+        if bound > best:
+            best = bound
+            for i in range(n):
+                alpha[i] = -s * u[i] * y[i]
+        at = records * FIELDS
+        history[at] = f
+        history[at + 1] = best
+        history[at + 2] = largest
+        history[at + 3] = non_zeros(w)
+        history[at + 4] = count[0] if records > 0 else 0.0
+        history[at + 5] = t
+        records += 1
+        if f - best <= gap * f:
+            code = 2
+            break
+        if f - best <= EXACT * f or largest == 0.0:
+            code = 1
+            break
+        if f - best <= enough * f:
+            code = 3
+            break
+        flat = flat + 1 if previous - f <= FLAT * abs(f) and f - best > NEARER * apart else 0
+        apart = f - best
+        if flat >= FLAT_STEPS:
+            code = 4
+            break
+        if records > most - 1:
+            break
+        previous = f
+        count[0] = 0.0
+        if logistic == 0 or largest > KEEP * last or records == 1:
+            if logistic:
+                for j in range(d * d):
+                    upper[j] = 0.0
+                add_outer_products(indptr, indices, values, c, upper, np.uint64(d), none, rows)
+            else:
+                add_outer_products(indptr, indices, values, change, upper, np.uint64(d), none, rows)
+            for j in range(d):
+                for k in range(j, d):
+                    gram[j * d + k] = upper[j * d + k]
+                    gram[k * d + j] = upper[j * d + k]
+        last = largest
+        inner = max(INNER_MATRIX * largest, INNER_LEAST * size)
+        solve_model(gram, g, w, penalty, v, slope, part, face, numbers, count, inner)
+        for j in range(d):
+            p[j] = v[j] - w[j]
+        margins(indptr, indices, values, y, p, dz)
+        t = step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, rows)
+        for j in range(d):
+            new = w[j] + t * p[j]
+            w[j] = new if abs(new) > 1e-15 * abs(w[j]) else 0.0
+        for i in range(rows):
+            z[i] += t * dz[i]
+    history[len(history) - FIELDS] = records
+    return code

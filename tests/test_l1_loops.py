@@ -1,0 +1,253 @@
+"""Each compiled loop of |w|_1 against its plain twin; see test_loops.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+import scipy.optimize
+from optima import optimum
+from reference import csr_of
+from test_logistic_loops import MARGINS
+from test_loops import close, made, same_steps
+
+from svmtool.compiled import REGISTRY, l1_loops, small_l1_loops
+from svmtool.problem import l1_objective
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.task import Task
+from svmtool.solvers import l1
+from svmtool.solvers.base import GAP, Monitor, Rule
+
+ONE = np.ones(1)
+
+
+def test_each_loop_has_a_test_here():
+    text = Path(__file__).read_text(encoding="utf-8")
+    of_here = {l1_loops.__name__, small_l1_loops.__name__}
+    names = [name for name, loop in REGISTRY.items() if loop.function.__module__ in of_here]
+    assert names and all(f"{name}(" in text for name in names)
+
+
+def model(n: int, d: int, seed: int = 0):
+    """rng, A with H = A'A, and g, w, penalty (one of them 0) of a quadratic model."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.7)
+    penalty = np.ones(d)
+    penalty[d // 2] = 0.0
+    return rng, A, 5.0 * rng.normal(size=d), rng.normal(size=d) * (rng.random(d) < 0.5), penalty
+
+
+def violations(v, slope, penalty):
+    return np.where(v != 0.0, np.abs(slope + penalty * np.sign(v)), np.maximum(np.abs(slope) - penalty, 0.0))
+
+
+def one_pass(H, v, slope, penalty, visited):
+    """Coordinate descent over the variables `visited`, each to its minimum, in order; returns the largest violation."""
+    largest = 0.0
+    for j in visited:
+        largest = max(largest, violations(v[j], slope[j], penalty[j]))
+        if H[j, j] > 0.0:
+            x = v[j] - slope[j] / H[j, j]
+            new = np.sign(x) * max(abs(x) - penalty[j] / H[j, j], 0.0)
+        else:
+            new = 0.0 if penalty[j] > 0.0 else v[j]
+        slope += (new - v[j]) * H[:, j]
+        v[j] = new
+    return largest
+
+
+def passes(H, v, slope, penalty, most, tolerance):
+    """The twin of gram_passes: all variables, then those that are not zero until they are done, and so on."""
+    everywhere = True
+    for k in range(most):
+        visited = range(len(v)) if everywhere else [j for j in range(len(v)) if v[j] != 0.0]
+        largest = one_pass(H, v, slope, penalty, visited)
+        if everywhere and largest <= tolerance:
+            return largest, k + 1
+        everywhere = largest <= tolerance
+    return np.inf, most
+
+
+@pytest.mark.parametrize("s", [1.0, 1.0 - 1e-12, 0.7, 1e-3, 1e-300])
+def test_logistic_dual(s):
+    """Each row by itself: a sum would hide the small ones."""
+    for z in MARGINS[np.abs(MARGINS) <= 650.0]:
+        b = reference.logistic(z)[1]
+        rest = float(reference.logistic(-z)[1] + (1.0 - s) * b)  # 1 - s b without cancellation
+        parts = [x * np.log(x) if x > 0.0 else 0.0 for x in (float(s * b), rest)]
+        # log(1 - x) of a small x
+        if s * b <= 0.5:
+            parts[1] = rest * np.log1p(-s * b)
+        elif rest < 0.5:
+            parts[0] = s * b * np.log1p(-rest)
+        found = l1_loops.l1_logistic_dual(np.array([z]), 2.0 * ONE, s, 1)
+        assert found == pytest.approx(-2.0 * sum(parts), rel=1e-9, abs=1e-290 if s == 1.0 else 1e-15)
+
+
+@pytest.mark.parametrize("logistic", [False, True])
+@pytest.mark.parametrize("n, d", [(1, 1), (7, 3), (40, 9), (60, 30)])
+def test_step(n, d, logistic):
+    """l1_loops.l1_step(...) ends at t = 1, or where f's slope along the ray is a small share of what it was."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y, cost = rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], n), rng.random(n) + 0.1
+        w, p, penalty = rng.normal(size=d) * (rng.random(d) < 0.6), 2.0 * rng.normal(size=d), np.ones(d)
+        penalty[0] = 0.0
+        z, dz = y * (X @ w), y * (X @ p)
+        if logistic:
+            g = X.T @ (-cost * y * reference.logistic(z)[1])
+        else:
+            g = X.T @ (-2.0 * cost * y * np.maximum(1.0 - z, 0.0))
+
+        def f(t):
+            m = z + t * dz  # noqa: B023  called at once
+            loss = reference.logistic(m)[0] if logistic else np.maximum(1.0 - m, 0.0) ** 2
+            return float(cost @ loss) + float(penalty @ np.abs(w + t * p))  # noqa: B023
+
+        t = l1_loops.l1_step(z, dz, ONE, cost, w, p, penalty, g, np.empty(2), logistic)
+        assert 0.0 <= t <= 1.0
+        first = (f(1e-7) - f(0.0)) / 1e-7
+        if t == 0.0:
+            assert first >= -1e-5 * (1.0 + f(0.0))
+            continue
+        best = scipy.optimize.minimize_scalar(f, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-10})
+        assert f(t) <= min(best.fun, f(1.0)) + 1e-2 * abs(first) * abs(t - best.x) + 1e-6 * (1.0 + abs(best.fun))
+        assert f(t) < f(0.0)
+
+
+@pytest.mark.parametrize("m", [1, 2, 8])
+def test_face_step(m):
+    """l1_loops.l1_face_step(...): the exact minimiser on [0, 1], zeros where it lies on a kink."""
+    kinks = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        v, q, penalty = rng.normal(size=m), 3.0 * rng.normal(size=m), np.ones(m)
+        curvature, smooth = rng.random() + 0.1, -3.0 * rng.random() * m
+        slope = smooth + float(np.sum(np.sign(v) * q))
+        if slope >= 0.0:
+            continue
+
+        def value(t):
+            return smooth * t + 0.5 * curvature * t * t + float(np.sum(np.abs(v + t * q)))  # noqa: B023
+
+        new = v.copy()
+        t = l1_loops.l1_face_step(new, q, penalty, slope, curvature)
+        grid = np.concatenate([np.linspace(0.0, 1.0, 20001), np.clip(-v / q, 0.0, 1.0)])
+        assert value(t) <= min(map(value, grid)) + 1e-12
+        assert 0.0 <= t <= 1.0
+        close(new, v + t * q)
+        kinks += int(np.any(new == 0.0))
+    assert kinks or m == 1
+
+
+@pytest.mark.parametrize("most, tolerance", [(1, 0.0), (7, 0.0), (1000, 1e-9), (1000, 0.3)])
+@pytest.mark.parametrize("n, d", [(1, 1), (30, 6), (20, 25)])
+def test_gram_passes_and_column_passes(n, d, most, tolerance):
+    """Pass by pass those of the twin; column_passes(...) with the columns that gather_columns(...) makes."""
+    rng, A, g, w, penalty = model(n, d, d)
+    H = A.T @ A
+    v, slope = w.copy(), g.copy()
+    wanted = passes(H, v, slope, penalty, most, tolerance)
+    v1, slope1, count = w.copy(), g.copy(), np.zeros(1)
+    largest = l1_loops.gram_passes(H.reshape(-1), v1, slope1, penalty, count, most, tolerance)
+    assert (largest, count[0]) == (pytest.approx(wanted[0], rel=1e-6, abs=1e-12), wanted[1])
+    np.testing.assert_allclose(v1, v, atol=1e-9)
+    np.testing.assert_allclose(slope1, slope, atol=1e-8)
+
+    columns = l1_objective.Columns(CsrRows(*csr_of(A), d)).weighted(np.arange(d), np.ones(n))
+    v2, r, count = w.copy(), np.zeros(n), np.zeros(1)
+    starts, rows, values = columns.arrays
+    largest = l1_loops.column_passes(
+        starts, rows, values, columns.square_norms, g, penalty, v2, r, count, most, tolerance
+    )
+    assert (largest, count[0]) == (pytest.approx(wanted[0], rel=1e-6, abs=1e-12), wanted[1])
+    np.testing.assert_allclose(v2, v, atol=1e-9)
+    np.testing.assert_allclose(r, A @ (v - w), atol=1e-9)
+    if largest < np.inf:
+        assert violations(v, g + H @ (v - w), penalty).max() <= 10 * tolerance + 1e-8
+
+
+@pytest.mark.parametrize("bias", [-1.0, 1.5])
+@pytest.mark.parametrize("n, d", [(0, 3), (1, 1), (12, 5), (3, 70)])
+def test_columns(n, d, bias):
+    """columns_of_rows(...), gather_columns(...), and what is made of them."""
+    rng, X, csr = made(n, d)
+    starts, rows, values = np.zeros(d + 1, np.int64), np.empty(len(csr[2]), np.int32), np.empty(len(csr[2]))
+    l1_loops.columns_of_rows(*csr, starts, rows, values)
+    again = np.zeros((n, d))
+    for j in range(d):
+        own = rows[starts[j] : starts[j + 1]]
+        assert np.all(np.diff(own) > 0)
+        again[own, j] = values[starts[j] : starts[j + 1]]
+    close(again, X)
+
+    c = rng.random(n) * (rng.random(n) < 0.7)
+    with_bias = np.hstack([X, np.full((n, 1), bias)]) if bias >= 0 else X
+    chosen = np.flatnonzero(rng.random(with_bias.shape[1]) < 0.6)
+    to_starts, to_rows = np.empty(len(chosen) + 1, np.int64), np.empty(n * len(chosen), np.int32)
+    to_values, squares = np.empty(n * len(chosen)), np.empty(len(chosen))
+    l1_loops.gather_columns(starts, rows, values, np.sqrt(c), chosen, to_starts, to_rows, to_values, squares, bias)
+    A = np.sqrt(c)[:, None] * with_bias[:, chosen]
+    close(squares, np.sum(A * A, axis=0))
+    found = np.zeros_like(A)
+    for k in range(len(chosen)):
+        found[to_rows[to_starts[k] : to_starts[k + 1]], k] = to_values[to_starts[k] : to_starts[k + 1]]
+    close(found, A)
+    weighted = l1_objective.Columns(CsrRows(*csr, d, bias)).weighted(chosen, c)
+    close(weighted.gram(), A.T @ A)
+
+
+@pytest.mark.parametrize("bias", [-1.0, 1.5])
+@pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
+def test_hinge2_column_passes(n, d, bias):
+    """hinge2_column_passes(...): margins follow, each pass lowers f, and the end is the minimum over the chosen."""
+    p = reference.random_problem(4, max(n, 2), d, 2.0, bias)._replace(l1=True)
+    columns = l1_objective.Columns(CsrRows(*csr_of(p.X), d, bias))
+    m = p.A.shape[1]
+    w, z, penalty = np.zeros(m), np.zeros(len(p.y)), np.ones(m)
+    chosen = np.arange(0, m, 2)
+    lists = columns.starts, columns.row_numbers, columns.values
+
+    def run(most, share):
+        count = np.zeros(1)
+        left = l1_loops.hinge2_column_passes(
+            *lists, p.y, p.cost, penalty, w, chosen, z, count, most, share, columns.bias
+        )  # fmt: skip
+        return left, count[0]
+
+    before = p.value(w)
+    for _ in range(3):
+        run(1, 0.0)
+        close(z, p.y * (p.A @ w))
+        assert p.value(w) <= before * (1 + 1e-12)
+        before = p.value(w)
+    for _ in range(2):
+        left, count = run(20000, 1e-10)
+    slope = p.A.T @ (-2.0 * p.cost * p.y * np.maximum(1.0 - z, 0.0))
+    assert np.all(np.delete(w, chosen) == 0.0)
+    assert violations(w, slope, penalty)[chosen].max() <= 1e-6
+    assert left <= 1e-6
+
+
+@pytest.mark.parametrize("start", [None, 0.01], ids=["cold", "warm"])
+@pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
+@pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
+def test_small_l1_takes_the_steps_of_its_python_form(n, d, C, loss, start, monkeypatch):
+    """small_l1_loops.small_l1(...) against solvers/l1.py with a matrix: record by record."""
+    p = reference.random_problem(8, n, d, C)._replace(loss=loss, l1=True)
+    rows = CsrRows(*csr_of(p.X), d)
+    task = Task(rows, p.y, p.cost, target=np.zeros(n) if loss == "logistic" else None)
+
+    def run():
+        return l1.solve(task, Monitor(gap=1e-9), Rule(), None if start is None else np.full(d, start))
+
+    assert l1_objective.of_task(task).small
+    small = run()
+    monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
+    same_steps(small, run())
+    assert small.status is GAP
+    best = optimum(p).value
+    assert best * (1 - 1e-9) <= p.value(small.w) <= best * (1 + 1e-8)
+    np.testing.assert_allclose(small.history[-1]["bound"], p.dual_value(small.alpha), rtol=1e-9)
