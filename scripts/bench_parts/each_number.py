@@ -72,8 +72,9 @@ def each_number(ctx: Context) -> None:
                 ratios.append(ratio)  # whichever way it turns out
                 if other:
                     reached.append(ratio)
+                ms = 1e3 * mine["seconds"] if mine else float("inf")
                 ctx.report.row(
-                    f"{name:28} {varied(solver)} {C:<6g} ours {1e3 * mine['seconds'] if mine else float('inf'):10.2f} ms "
+                    f"{name:28} {varied(solver)} {C:<6g} ours {ms:10.2f} ms "
                     f"({_step(mine)})   theirs {1e3 * shown['seconds']:10.2f} ms (-e {shown['e']:g}"
                     f"{'' if other else ', not there yet'})   ratio {ratio:6.2f}   default -e {worse[-1]:+.1e}"
                     + ("  ABOVE" if other and ratio > bars.ALONE_EACH else "")

@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.one_class import OneClassPasses
+from svmtool.compiled import small_pair_loops
+from svmtool.problem.one_class import DEPENDENT, EQUAL, FLOOR, OneClassPasses
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
@@ -36,27 +37,67 @@ FLAT, FLAT_LOOKS = 1e-13, 30  # after so many looks without a better gap or dual
 SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
 SAMPLE_ROWS = 400  # ... if that is so many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
-BAND = 0.05  # share of the rows on either side of the sample's rho among which that of all rows is looked for
 FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
+SMALL_WORK = 1 << 16  # non-zeros of a set that is solved by one compiled call, ...
+SMALL_ROUNDS_WORK, SMALL_LOOKS = 1 << 24, 64  # ... non-zeros that it visits at most, about, its looks at all rows, ...
+SMALL_FACE = 64  # ... and the rows between their ends that it settles
 ROUNDS, WORK = 100, 1 << 26  # between two looks at all rows: most rounds, and most non-zeros visited
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (w and rho, zeros if None); see the module's text.  Result.w is w and rho."""
-    passes = OneClassPasses(task.rows, task.cost, task.nu)
     warm = start is not None and bool(np.any(start[:-1]))
-    if warm:
+    alpha, rounds = None, 0
+    if not warm and _is_small(task):
+        result, alpha, rounds = _small(task, monitor, rule)
+        if result is not None:
+            return result
+    passes = OneClassPasses(task.rows, task.cost, task.nu)
+    if alpha is not None:
+        passes.resume(alpha, rounds)
+    elif warm:
         passes.begin_towards(start[:-1])
     elif task.rows.n >= SAMPLE_GROUP * SAMPLE_ROWS:
         _learn_direction(task, passes, monitor, seed)
     else:
         passes.begin()
-    status = _rounds(passes, monitor, rule, warm)
+    status = _rounds(passes, monitor, rule, warm or alpha is not None)
     _, w, rho = best = passes.answer()
     if warm:  # what it begins with it can lose: pairs know the dual point alone
         start = np.ascontiguousarray(start[:-1])
         _, w, rho = min(best, passes.value(start), key=lambda found: found[0])
     return Result(np.append(w, rho), status, passes.rounds, monitor.history, passes.alpha)
+
+
+def _is_small(task: Task) -> bool:
+    """Whether a round costs less than its calls from Python; nu leaves some rows out and some not."""
+    n = task.rows.n
+    return 0 < n < SAMPLE_GROUP * SAMPLE_ROWS and task.rows.nnz <= SMALL_WORK and 0.0 < task.nu < 1.0 - EQUAL
+
+
+def _small(task: Task, monitor: Monitor, rule: Rule) -> tuple[Result | None, np.ndarray, int]:
+    """All of `solve` in one compiled call, or as much of it as is soon done: then alpha and rounds so far."""
+    rows, cost, n, d = task.rows, task.cost, task.rows.n, task.rows.d
+    enough, gap = _tolerances(monitor, rule)
+    most = max(SMALL_ROUNDS_WORK // max(rows.nnz, 1), 1)
+    most = most if monitor.max_iter is None else min(most, monitor.max_iter)
+    answer, alpha, history = np.zeros(d + 3), np.empty(n), np.empty(SMALL_LOOKS * small_pair_loops.FIELDS)
+    out = answer[d:]
+    code = small_pair_loops.small_pairs(
+        rows.indptr, rows.indices, rows.values, cost, alpha, answer[:d], out,
+        np.empty(2 * n + d + 8 + 2 * SMALL_FACE * (SMALL_FACE + 2)), np.empty(3 * n, np.int64), history,
+        task.nu * float(np.sum(cost)), enough, gap, FLOOR, EXACT, DEPENDENT, SMALL_FACE, ROUNDS, most,
+    )  # fmt: skip
+    _, rounds, looks = out.tolist()
+    status = None
+    for primal, dual, relative, violation, support in history.reshape(-1, small_pair_loops.FIELDS)[
+        : int(looks)
+    ].tolist():
+        status = monitor.step(primal, dual, relative, violation=violation, active=int(support))
+    if code == 0:
+        return None, alpha, int(rounds)
+    status = status or (base.RULE if code == 2 and rule.projected is not None else base.OPTIMAL)
+    return Result(answer[: d + 1], status, int(rounds), monitor.history, alpha), alpha, int(rounds)
 
 
 def _learn_direction(task: Task, passes: OneClassPasses, monitor: Monitor, seed: int) -> None:
@@ -65,17 +106,19 @@ def _learn_direction(task: Task, passes: OneClassPasses, monitor: Monitor, seed:
     some = OneClassPasses(task.rows.take(chosen), task.cost[chosen], task.nu)
     some.begin()
     _rounds(some, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_MOST, stop=monitor.stop), Rule())
-    passes.begin_towards(some.w, *some.around_rho(BAND))
+    passes.begin_towards(some.w)
+
+
+def _tolerances(monitor: Monitor, rule: Rule) -> tuple[float, float]:
+    """Violation and relative gap at which a run ends."""
+    if monitor.gap is not None:
+        return np.inf, monitor.gap
+    return (SAFETY * rule.projected, SURE) if rule.projected is not None else (np.inf, EXACT)
 
 
 def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule, warm: bool = False) -> Status:
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
-    if monitor.gap is not None:
-        enough, gap = np.inf, monitor.gap
-    elif rule.projected is not None:
-        enough, gap = SAFETY * rule.projected, SURE
-    else:
-        enough, gap = np.inf, EXACT
+    enough, gap = _tolerances(monitor, rule)
     some = max(1, min(ROUNDS, WORK // max(passes.rows.nnz, 1)))
     smallest, highest, flat, settled = np.inf, -np.inf, 0, not warm
     while True:
