@@ -114,15 +114,15 @@ class ClassPasses:
     def primal_value(self) -> float:
         """The problem's value at w."""
         base, rows = self.rows.base, self.rows
-        losses = np.empty((len(base.blocks), 1 + rows.wide))
+        losses = np.empty((len(rows.blocks), 1 + rows.wide))
 
         def block(b: int) -> None:
             class_loops.class_loss(
                 base.indptr, base.indices, base.values, self.number, self.cost, self._W, losses[b], rows.bias, rows.k,
-                rows.wide, *base.blocks[b],
+                rows.wide, *rows.blocks[b],
             )  # fmt: skip
 
-        run_blocks(block, len(base.blocks))
+        run_blocks(block, len(rows.blocks))
         return float(np.sum(losses[:, 0])) + 0.5 * float(self._W @ self._W)
 
     def dual_value(self) -> float:
