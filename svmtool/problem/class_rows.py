@@ -12,7 +12,6 @@ import numpy as np
 from svmtool.compiled import class_loops as loops
 from svmtool.problem.rows import BLOCK_WORK, MAX_BLOCKS, CsrRows, Rows
 
-
 PLACES = 8  # non-zeros that are worked on in the time that a class of a row takes ...
 CHEAP = 4  # ... and those of a class while one of a lone problem is
 
