@@ -161,20 +161,32 @@ def class_state(S, number, cost, beta, U, share, sums, sigma, k, wide, lo, hi):
     sums[4], sums[5], sums[6] = support, changed, active
 
 
-@loop("void(f8[], f8[], u8[], f8[], f8[], f8[], f8, f8, u8, u8, u8, u8)", fast=True)
-def class_ray(S, dS, number, cost, beta, out, t, sigma, k, wide, lo, hi):
-    """out[0], out[1] = slope and curvature of the smoothed loss along S + t dS; out[2 : 2 + k] is scratch."""
+@loop("void(f8[], f8[], u8[], f8[], f8[], u8[], u8[], f8[], f8, f8, u8, u8, u8, u8)", fast=True)
+def class_ray(S, dS, number, cost, beta, active, corner, out, t, sigma, k, wide, lo, hi):
+    """out[0], out[1] = slope and curvature of the smoothed loss of rows active[lo] .. active[hi-1] along S + t dS.
+
+    corner_i = the class that p_i is the corner of there, or k.  out[2 : 2 + k] is scratch.
+    """
     slope = curvature = 0.0
-    for i in range(lo, hi):
+    for s in range(lo, hi):
+        i = active[s]
         at = i * wide
         y = at + number[i]
         largest = -np.inf
+        where = ZERO
         for m in range(ZERO, k):
-            g = S[at + m] + t * dS[at + m] + (0.0 if at + m == y else 1.0)
-            out[TWO + m] = g
-            largest = max(largest, g)
+            v = beta[at + m] + sigma * (S[at + m] + t * dS[at + m] + (0.0 if at + m == y else 1.0))
+            out[TWO + m] = v
+            if v > largest:
+                largest = v
+                where = m
+        near = ZERO
         for m in range(ZERO, k):
-            out[TWO + m] = beta[at + m] + sigma * (out[TWO + m] - largest)
+            near += ONE if out[TWO + m] > largest - 1.0 else ZERO
+        if near <= ONE:
+            corner[i] = where
+            slope += cost[i] * (dS[at + where] - dS[y])
+            continue
         count = onto_simplex(out, TWO, k)
         first = total = squares = 0.0
         for m in range(ZERO, k):
@@ -185,10 +197,30 @@ def class_ray(S, dS, number, cost, beta, out, t, sigma, k, wide, lo, hi):
                 total += v
                 squares += v * v
         slope += cost[i] * (first - dS[y])
+        corner[i] = k
         if count > ONE:
             curvature += cost[i] * (squares - total * total / np.float64(count))
     out[0] = slope
     out[1] = sigma * max(curvature, 0.0)
+
+
+@loop("u8(f8[], u8[], f8[], u8[], u8[], u8[], f8[], u8, u8, u8, u8)", fast=True)
+def class_ray_settle(dS, number, cost, low, high, active, out, k, wide, lo, hi):
+    """Rows of active[lo : hi] at one corner at both ends of a part of the ray stay there all along: they leave.
+
+    low, high: `corner` at the ends; out[0] += the slope of the rows that leave.  Returns where the others now end.
+    """
+    kept = lo
+    slope = 0.0
+    for s in range(lo, hi):
+        i = active[s]
+        if low[i] == high[i] and low[i] < k:
+            slope += cost[i] * (dS[i * wide + low[i]] - dS[i * wide + number[i]])
+        else:
+            active[kept] = i
+            kept += ONE
+    out[0] += slope
+    return kept
 
 
 @loop("void(f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)

@@ -48,9 +48,16 @@ class ClassHinge(Objective):
         super()._prepare()
         blocks = len(self.rows.blocks)
         self._seen = np.zeros(self.n)
+        self._fixed = np.zeros(1)
         self._sums, self._slopes = np.zeros((blocks, SUMS)), np.zeros((blocks, 2 + self.wide))
         states = self.z, self.number, self.cost, self.beta, self.u, self.c
-        rays = self.z, self.dz, self.number, self.cost, self.beta
+        n = self.base.n
+        self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a ray, see `ray`
+        self._ends = np.empty(n, np.int64), np.empty(n, np.int64)
+        rays = self.z, self.dz, self.number, self.cost, self.beta, self._active, self._here
+        self._settle = loops.class_ray_settle.bind(
+            self.dz, self.number, self.cost, *self._ends, self._active, self._fixed
+        )
         self._states = [loops.class_state.bind(*states, sums) for sums in self._sums]
         self._rays = [loops.class_ray.bind(*rays, out) for out in self._slopes]
 
@@ -62,10 +69,26 @@ class ClassHinge(Objective):
         self.primal = loss + 0.5 * float(self.w @ self.w)
         return smooth
 
+    def ray(self, p: np.ndarray) -> float:
+        """See Objective.  What a row adds to the slope is fixed between two ends where it is at the same corner."""
+        self._active[:] = np.arange(self.base.n)
+        self._parts, self._fixed[0] = list(self.rows.blocks), 0.0
+        return super().ray(p)
+
     def _along(self, t: float) -> None:
-        blocks = self.rows.blocks
-        run_blocks(lambda b: self._rays[b](t, self.sigma, self.k, self.wide, *blocks[b]), len(blocks))
+        parts = self._parts
+        run_blocks(lambda b: self._rays[b](t, self.sigma, self.k, self.wide, *parts[b]), len(parts))
         self._out[:] = self._slopes[:, :2].sum(axis=0)
+        self._out[0] += self._fixed[0]
+        if t == 0.0:
+            self._ends[0][:] = self._here
+            self._bounded = False
+
+    def _bracketed(self, high: bool) -> None:
+        self._ends[high][:] = self._here
+        self._bounded |= high
+        if self._bounded:
+            self._parts = [(lo, self._settle(self.k, self.wide, lo, hi)) for lo, hi in self._parts]
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         square = float(g @ g)

@@ -120,7 +120,6 @@ def all_classes(
         run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
         objective.move(passes.w)
         objective.beta[:] = passes.multipliers
-        objective.sigma = SIGMA_WARM
     status = run.multiplier_rounds()
     alpha = objective.rows.narrowed(run.best.alpha).reshape(n, k)
     return Result(run.best.w, status, monitor.iterations, monitor.history, alpha)
