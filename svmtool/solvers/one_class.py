@@ -15,6 +15,7 @@ Differs from the paper in:
  3. The pairs' order is that of the violations up to factors of two, which costs no sort.
  4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
  5. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
+ 6. A small set is solved, or its solution begun, by one compiled call (compiled/small_pair_loops.py).
 Stops when: the certified relative gap (problem/one_class.py) is as small as asked for; with -e, where
 max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of SURE besides.
 Memory: 9 vectors of n, 3 of d.
@@ -47,21 +48,21 @@ ROUNDS, WORK = 100, 1 << 26  # between two looks at all rows: most rounds, and m
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (w and rho, zeros if None); see the module's text.  Result.w is w and rho."""
     warm = start is not None and bool(np.any(start[:-1]))
-    alpha, rounds = None, 0
+    begun = None
     if not warm and _is_small(task):
-        result, alpha, rounds = _small(task, monitor, rule)
-        if result is not None:
-            return result
+        begun, ended = _small(task, monitor, rule)
+        if ended:
+            return begun
     passes = OneClassPasses(task.rows, task.cost, task.nu)
-    if alpha is not None:
-        passes.resume(alpha, rounds)
+    if begun is not None:
+        passes.resume(begun.alpha, begun.iterations)
     elif warm:
         passes.begin_towards(start[:-1])
     elif task.rows.n >= SAMPLE_GROUP * SAMPLE_ROWS:
         _learn_direction(task, passes, monitor, seed)
     else:
         passes.begin()
-    status = _rounds(passes, monitor, rule, warm or alpha is not None)
+    status = _rounds(passes, monitor, rule, warm or begun is not None)
     _, w, rho = best = passes.answer()
     if warm:  # what it begins with it can lose: pairs know the dual point alone
         start = np.ascontiguousarray(start[:-1])
@@ -75,8 +76,8 @@ def _is_small(task: Task) -> bool:
     return 0 < n < SAMPLE_GROUP * SAMPLE_ROWS and task.rows.nnz <= SMALL_WORK and 0.0 < task.nu < 1.0 - EQUAL
 
 
-def _small(task: Task, monitor: Monitor, rule: Rule) -> tuple[Result | None, np.ndarray, int]:
-    """All of `solve` in one compiled call, or as much of it as is soon done: then alpha and rounds so far."""
+def _small(task: Task, monitor: Monitor, rule: Rule) -> tuple[Result, bool]:
+    """All of `solve` in one compiled call, or as much of it as is soon done; and whether that was all."""
     rows, cost, n, d = task.rows, task.cost, task.rows.n, task.rows.d
     enough, gap = _tolerances(monitor, rule)
     most = max(SMALL_ROUNDS_WORK // max(rows.nnz, 1), 1)
@@ -88,16 +89,13 @@ def _small(task: Task, monitor: Monitor, rule: Rule) -> tuple[Result | None, np.
         np.empty(2 * n + d + 8 + 2 * SMALL_FACE * (SMALL_FACE + 2)), np.empty(3 * n, np.int64), history,
         task.nu * float(np.sum(cost)), enough, gap, FLOOR, EXACT, DEPENDENT, SMALL_FACE, ROUNDS, most,
     )  # fmt: skip
-    _, rounds, looks = out.tolist()
+    rounds, looks = map(int, out[1:].tolist())
     status = None
-    for primal, dual, relative, violation, support in history.reshape(-1, small_pair_loops.FIELDS)[
-        : int(looks)
-    ].tolist():
+    records = history.reshape(-1, small_pair_loops.FIELDS)[:looks]
+    for primal, dual, relative, violation, support in records.tolist():
         status = monitor.step(primal, dual, relative, violation=violation, active=int(support))
-    if code == 0:
-        return None, alpha, int(rounds)
     status = status or (base.RULE if code == 2 and rule.projected is not None else base.OPTIMAL)
-    return Result(answer[: d + 1], status, int(rounds), monitor.history, alpha), alpha, int(rounds)
+    return Result(answer[: d + 1], status, rounds, monitor.history, alpha), code != 0
 
 
 def _learn_direction(task: Task, passes: OneClassPasses, monitor: Monitor, seed: int) -> None:
