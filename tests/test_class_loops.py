@@ -94,12 +94,38 @@ def test_state_and_ray(n, d, k, sigma):
     assert sums[5] == sums[6] == inner.sum()
     close(a.back(share), np.where((p > 0) & inner[:, None], 1.0 / np.maximum((p > 0).sum(1), 1)[:, None], 0.0))
     out, t = np.zeros(2 + a.wide), 0.3
-    class_loops.class_ray(a.flat(a.S), a.flat(a.dS), *arrays, out, t, sigma, k, a.wide, 0, n)
+    ray, corner = (a.flat(a.S), a.flat(a.dS), *arrays), np.full(n, 99)
+    class_loops.class_ray(*ray, np.arange(n), corner, out, t, sigma, k, a.wide, 0, n)
     _, p = a.smoothed(a.S + t * a.dS, sigma)
+    assert np.array_equal(corner, np.where((p > 0).sum(1) == 1, p.argmax(1), k))
     count = np.maximum((p > 0).sum(1), 1)
     within = (a.dS**2 * (p > 0)).sum(1) - (a.dS * (p > 0)).sum(1) ** 2 / count
     np.testing.assert_allclose(out[0], float(a.cost @ ((p - ~a.apart) * a.dS).sum(1)), atol=1e-8)
     np.testing.assert_allclose(out[1], sigma * float(a.cost @ within), rtol=1e-9, atol=1e-9 * sigma)
+    ends, active = (np.empty(n, int), np.empty(n, int)), np.arange(n)
+    for end, at in zip(ends, (0.0, 2.0 * t), strict=True):
+        class_loops.class_ray(*ray, np.arange(n), end, np.empty(2 + a.wide), at, sigma, k, a.wide, 0, n)
+    stays = (ends[0] == ends[1]) & (ends[0] < k)
+    assert np.all(corner[stays] == ends[0][stays]), "between two ends at one corner a row is nowhere else"
+    rest, part = np.full(1, 5.0), np.empty(2 + a.wide)
+    left = class_loops.class_ray_settle(a.flat(a.dS), a.number, a.cost, *ends, active, rest, k, a.wide, 0, n)
+    assert active[:left].tolist() == np.flatnonzero(~stays).tolist()
+    class_loops.class_ray(*ray, active, corner, part, t, sigma, k, a.wide, 0, left)
+    np.testing.assert_allclose(part[0] + rest[0] - 5.0, out[0], atol=1e-8)
+    np.testing.assert_allclose(part[1], out[1], rtol=1e-9, atol=1e-9 * sigma)
+
+
+@pytest.mark.parametrize("bias", [-1.0, 0.0, 2.0])
+@every_shape
+def test_loss(n, d, k, bias):
+    a = Made(n, d, k, bias)
+    A = a.X if bias < 0 else np.hstack([a.X, np.full((n, 1), bias)])
+    W, out = a.rng.normal(size=(A.shape[1], k)), np.full(1 + a.wide, 9.0)
+    S = A @ W
+    losses = a.cost * ((S + a.apart).max(axis=1) - S[~a.apart])
+    for lo, hi in ((0, n), (n // 2, n), (0, 0)):
+        class_loops.class_loss(*a.csr, a.number, a.cost, a.flat(W), out, bias, k, a.wide, lo, hi)
+        close(out[0], float(np.sum(losses[lo:hi])))
 
 
 @every_shape
@@ -130,13 +156,13 @@ def test_pass(n, d, k, bias, threshold):
     A, chunk = a.X if bias < 0 else np.hstack([a.X, np.full((n, 1), bias)]), 4
     P, W = np.where(a.apart, 0.0, 1.0), np.zeros((A.shape[1], k))
     flat_P, flat_W, state = a.flat(P), a.flat(W), random_state(n, 3)
-    active, limits, left, random = np.arange(n), np.array([threshold, 0.0]), list(range(n)), int(state[1])
+    active, limits, left, random = np.arange(n), np.array([threshold, 0.0, 0.0, 0.0]), list(range(n)), int(state[1])
     for _ in range(3):
         class_loops.class_pass(
             *a.csr, a.number, a.cost, a.rows.square_norms(), flat_P, flat_W, np.zeros(a.wide), active,
             np.empty(n // chunk + 1, np.int64), limits, state, bias, chunk, k, a.wide,
         )  # fmt: skip
-        most, gone = 0.0, set()
+        most, gap, gone = 0.0, 0.0, set()
         chunks = [left[s : s + chunk] for s in range(0, len(left), chunk)]
         for c in range(len(chunks)):
             random = xorshift(random)
@@ -149,6 +175,7 @@ def test_pass(n, d, k, bias, threshold):
                     gone.add(i)
                     continue
                 most = max(most, g.max() - g[inside].min())
+                gap += a.cost[i] * (g.max() - float(P[i] @ g))
                 new = on_simplex((P[i] + (g - g.max()) / max(a.cost[i] * float(A[i] @ A[i]), 1e-100))[None])[0]
                 W -= a.cost[i] * np.outer(A[i], new - P[i])
                 P[i] = new
@@ -156,4 +183,6 @@ def test_pass(n, d, k, bias, threshold):
         close(a.back(flat_P), P)
         close(a.back(flat_W), W)
         assert limits[1] == pytest.approx(most, abs=1e-11)
+        assert limits[2] == pytest.approx(gap, abs=1e-9)
+        assert limits[3] == pytest.approx(float(a.cost @ (1.0 - P[~a.apart])), abs=1e-9)
         assert active[: int(state[0])].tolist() == left and int(state[1]) == random

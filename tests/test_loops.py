@@ -5,27 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
-from loop_suite import check_each_loop_is_called, close, halves, made, same_steps
+from loop_suite import check_each_loop_is_called, close, halves, same_steps
 from optima import minimiser, optimum
 from reference import csr_of
 
 from svmtool.compiled import (
     dcd_loops,
     hinge_loops,
-    pair_loops,
     power_loops,
     small_alm_loops,
     small_loops,
     solve_loops,
 )
 from svmtool.problem.dual_passes import CHUNK, DualPasses
-from svmtool.problem.one_class import OneClassPasses
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 from svmtool.solvers.base import GAP, OPTIMAL, Monitor, Rule
 
-MODULES = (hinge_loops, power_loops, dcd_loops, pair_loops, small_loops, small_alm_loops, solve_loops)
+MODULES = (hinge_loops, power_loops, dcd_loops, small_loops, small_alm_loops, solve_loops)
 
 
 def test_each_loop_has_a_test_here():
@@ -153,42 +151,6 @@ def test_dcd_pass(n, d, loss, bias):
         assert passes.dual_value() <= p.value(passes.w) * (1 + 1e-12)
         shrunk |= not passes.complete
     assert shrunk or n != 12, "no row was shrunk away: the problem tests too little"
-
-
-@pytest.mark.parametrize("n, d", [(1, 1), (2, 3), (12, 5), (29, 3), (25, 70), (120, 8)])
-def test_pair_rounds(n, d):
-    """Through OneClassPasses, which binds pair_loops.pair_rounds(...): a round at a time.
-
-    Up to 29 rows a round takes at most two pairs, whose order is certain; the state is compared with the twin's.
-    """
-    rng, X, csr = made(n, d)
-    X = X + 0.3 * (X != 0.0)
-    cost = rng.choice([0.5, 1.0, 2.0], n)
-    passes = OneClassPasses(CsrRows(*csr_of(X), d), cost, 0.3)
-    passes.begin()
-    passes.look(-1.0, -1.0)
-    alpha, w, active, left = passes.alpha.copy(), passes.w.copy(), list(range(n)), n
-    previous, state = 0.5 * float(w @ w), passes._state
-    for k in range(1, 12):
-        assert not passes.run(-1.0, -1.0, 1) and passes.rounds == k
-        if n < 30:
-            active = reference.pair_round(X, cost, alpha, w, active)
-            close(passes.alpha, alpha)
-            close(passes.w, w)
-            assert sorted(passes._active[: int(state[0])].tolist()) == active
-            close(state[2:6], reference.pair_measures(X, cost, alpha, w, active))
-        assert np.all((passes.alpha >= 0.0) & (passes.alpha <= cost))
-        assert np.sum(passes.alpha) == pytest.approx(0.3 * np.sum(cost), rel=1e-12)
-        close(passes.w, X.T @ passes.alpha)
-        now = 0.5 * float(passes.w @ passes.w)
-        assert now <= previous * (1 + 1e-12)
-        previous, left = now, min(left, int(state[0]))
-    assert left < n or n < 12, "no row was shrunk away: the problem tests too little"
-    low, high, primal, square = state[2:6].tolist()
-    assert passes.run(max(high - low, 0.0), np.inf, 0), "that violation is enough"
-    if primal < 0.0:
-        gap = (0.5 * square + primal) / -primal
-        assert passes.run(np.inf, gap * (1 + 1e-9), 0) and (gap == 0.0 or not passes.run(np.inf, gap * (1 - 1e-9), 0))
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0])

@@ -1,119 +1,28 @@
-"""-s 21: the optimum by a general-purpose solver, laws that need no oracle, its judge, LIBLINEAR's lines, odd input."""
+"""-s 21: the optimum by a general-purpose solver, laws that need no oracle, its judge, the course of a run."""
 
 from __future__ import annotations
 
-import re
-import subprocess
-from typing import NamedTuple
-
 import numpy as np
 import pytest
-import scipy.optimize
-from conftest import skip_unless_known
-from reference import csr_of, random_rows, table_of, text_of
+from one_class_problems import (
+    PATHS,
+    PROBLEMS,
+    SOME,
+    Problem,
+    Solved,
+    every_path,
+    every_row,
+    optimum,
+    random_problem,
+)
+from reference import csr_of, table_of, text_of
 
-from svmtool import registry
 from svmtool.formats import linear_model
 from svmtool.problem.one_class import FLOOR, OneClassJudge, OneClassPasses, best_rho
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.settings import Settings
 from svmtool.solvers import base, one_class
-from svmtool.training import folds
 from svmtool.training.one_class import OneClass
-
-ROWS = [row for row in registry.SOLVERS if row.task == "one-class"]
-GAP = 1e-11
-NO_FACE = {"FACE_ROWS": 0}
-PATHS = {
-    "usual": {},
-    "sampled": {"SAMPLE_GROUP": 2, "SAMPLE_ROWS": 4},
-    "settled": {"ROUNDS": 1},
-    "sampled, settled": {"SAMPLE_GROUP": 2, "SAMPLE_ROWS": 4, "ROUNDS": 3},
-}
-every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-every_path = pytest.mark.parametrize("path", PATHS)
-
-
-class Problem(NamedTuple):
-    """Rows X f8[n, d], upper ends cost of the dual variables, nu."""
-
-    X: np.ndarray
-    cost: np.ndarray
-    nu: float
-
-    @property
-    def k(self) -> float:
-        return self.nu * float(np.sum(self.cost))
-
-    def value(self, w: np.ndarray, rho: float) -> float:
-        return 0.5 * float(w @ w) + float(self.cost @ np.maximum(rho - self.X @ w, 0.0)) - self.k * rho
-
-    def least(self, w: np.ndarray) -> float:
-        """P at w and the best rho, which is the product of some row."""
-        return min((self.value(w, rho) for rho in self.X @ w), default=0.0)
-
-    def dual_value(self, a: np.ndarray) -> float:
-        return -0.5 * float(np.sum((self.X.T @ a) ** 2))
-
-
-def optimum(p: Problem) -> float:
-    """By SLSQP over the dual, in units in which it is about 1; started again until that gains nothing."""
-    a, Q = p.nu * p.cost, p.X @ p.X.T
-    scale = max(float(a @ Q @ a), 1e-300)
-    best = np.inf
-    while True:
-        found = scipy.optimize.minimize(
-            lambda v, scale=scale: 0.5 * v @ Q @ v / scale,
-            a,
-            jac=lambda v, scale=scale: Q @ v / scale,
-            bounds=[(0.0, c) for c in p.cost],
-            constraints={"type": "eq", "fun": lambda v: np.sum(v) - p.k, "jac": lambda v: np.ones_like(v)},
-            method="SLSQP",
-            options={"maxiter": 2000, "ftol": 1e-16},
-        )
-        a = np.clip(found.x, 0.0, p.cost)
-        value = 0.5 * float(a @ Q @ a)
-        if not value < best * (1 - 1e-12):
-            return -min(value, best)
-        best, scale = value, max(value, 1e-300)
-
-
-def random_problem(seed: int, n: int, d: int, nu: float, shift: float = 1.0, equal: bool = False) -> Problem:
-    """Rows about a point at a distance from the origin, with unequal costs."""
-    rng = np.random.default_rng(seed)
-    X = np.round(random_rows(rng, n, d) + shift * (rng.random((n, d)) < 0.8), 6)
-    return Problem(X, np.ones(n) if equal else rng.choice([0.5, 1.0, 3.0], n), nu)
-
-
-PROBLEMS = {
-    "tall": random_problem(1, 40, 4, 0.5),
-    "tall-few-out": random_problem(2, 40, 4, 0.05, shift=3.0),
-    "tall-most-out": random_problem(3, 40, 4, 0.9),
-    "tall-equal": random_problem(4, 40, 4, 0.3, equal=True),
-    "one-feature": random_problem(5, 30, 1, 0.4, shift=5.0),
-    "wide": random_problem(6, 12, 30, 0.5),
-    "wide-few-out": random_problem(7, 12, 30, 0.02),
-    "far": random_problem(8, 40, 4, 0.3, shift=1e3),
-    "whole-number-out": random_problem(9, 40, 4, 0.25, equal=True),
-    "repeated": random_problem(10, 20, 4, 0.35)._replace(
-        X=np.repeat(random_problem(10, 20, 4, 0.35).X[:5], 4, axis=0) + 1.0
-    ),
-}
-SOME = PROBLEMS["tall"], PROBLEMS["wide"], PROBLEMS["tall-equal"]
-
-
-class Solved:
-    """Answer of one row to one problem."""
-
-    def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, **settings):
-        settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
-        s = Settings(solver=row.number, solver_given=True, nu=p.nu, **settings)
-        self.problems = OneClass(table_of(p.X, np.zeros(len(p.X))), s, p.cost)
-        [self.result] = self.problems.fit(None if start is None else np.asarray(start)[:, None], report)
-        self.certificate = self.problems.certify([self.result])
-        self.w, self.rho, self.status = self.result.w[:-1], float(self.result.w[-1]), self.result.status
-        self.f = p.value(self.w, self.rho)
-        self.room = 2.0 * np.sqrt(2.0 * GAP * abs(self.f)) + 1e-9
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -140,9 +49,10 @@ def test_optimum_and_certificate(row, path, name, take_path):
     assert np.all(a[outside] == p.cost[outside]) and np.all(a[inside] == 0.0)
 
 
+@pytest.mark.parametrize("path", [{"SMALL_FACE": 0}, {"SMALL_WORK": -1}], ids=str)
 @every_row
-def test_pairs_alone_get_there(row, take_path):
-    take_path(one_class, NO_FACE)
+def test_pairs_alone_get_there(row, path, take_path):
+    take_path(one_class, {"FACE_ROWS": 0, **path})
     for name, p in PROBLEMS.items():
         s = Solved(row, p, gap=1e-6)
         assert s.status is base.GAP and s.certificate.gap <= 1e-6, name
@@ -151,18 +61,25 @@ def test_pairs_alone_get_there(row, take_path):
 @every_row
 def test_paths_are_taken(row, monkeypatch, take_path):
     taken = []
-    for name in ("begin", "begin_towards", "run", "settle"):
+    for name in ("begin", "begin_towards", "resume", "run", "settle"):
         plain = getattr(OneClassPasses, name)
         monkeypatch.setattr(
             OneClassPasses, name, lambda self, *a, name=name, plain=plain: (taken.append(name), plain(self, *a))[1]
         )
+    Solved(row, PROBLEMS["tall"], gap=1e-2)
+    assert not taken
+    take_path(one_class, PATHS["begun in one call"])
+    Solved(row, PROBLEMS["tall"])
+    assert taken[0] == "resume" and not {"begin", "begin_towards"} & set(taken)
+    taken.clear()
+    take_path(one_class, {**PATHS["by calls"], "ROUNDS": 100})
     Solved(row, PROBLEMS["tall"], gap=1e-2)
     assert set(taken) == {"begin", "run"}
     taken.clear()
     take_path(one_class, PATHS["sampled"])
     Solved(row, PROBLEMS["tall"], gap=1e-2)
     assert taken[0] == "begin" and "begin_towards" in taken
-    take_path(one_class, PATHS["settled"])
+    take_path(one_class, PATHS["by calls, settled"])
     Solved(row, PROBLEMS["tall"])
     assert "settle" in taken
 
@@ -303,7 +220,8 @@ def test_warm_start_at_the_answer_stops_early(row):
 
 
 @every_row
-def test_limits(row):
+def test_limits(row, take_path):
+    take_path(one_class, PATHS["by calls"])
     p = PROBLEMS["tall-most-out"]
     for k in (1, 2, 4):
         s = Solved(row, p, max_iter=k, gap=1e-14)
@@ -327,7 +245,8 @@ def test_e_is_liblinears_rule(row, eps):
 
 
 @every_row
-def test_ctrl_c_keeps_the_best_so_far(row):
+def test_ctrl_c_keeps_the_best_so_far(row, take_path):
+    take_path(one_class, PATHS["by calls"])
     flag = base.StopFlag()
     flag.set = True
     p = PROBLEMS["tall"]
@@ -345,139 +264,3 @@ def test_same_bits_for_one_and_two_threads(row, svm_train, take_path):
         assert svm_train("-q", "-s", row.number, "--threads", threads, "d", "m", data=text) == (0, "", "")
         models.append(linear_model.read("m"))
     assert np.array_equal(models[0].W, models[1].W) and models[0].rho == models[1].rho
-
-
-# From the command line
-
-
-@every_row
-def test_lines_model_and_predictions(row, svm_train, command):
-    p = PROBLEMS["tall-equal"]
-    status, out, err = svm_train("-s", row.number, "-n", p.nu, "d", "m", data=text_of(p.X, np.ones(40)))
-    assert (status, err) == (0, "")
-    form = r"\noptimization finished, #iter = \d+\nObjective value = (\S+)\nnSV = (\d+)\nrho = (\S+)\nCertified .*\n"
-    found = re.fullmatch(form, out)
-    assert found, out
-    value, support, rho = map(float, found.groups())
-    m = linear_model.read("m")
-    assert value == pytest.approx(-optimum(p), rel=2e-6)
-    assert (m.word, m.nr_class, m.labels, m.bias) == (row.word, 2, None, -1.0)
-    assert rho == pytest.approx(m.rho, rel=1e-6)
-    decisions = p.X @ m.W[:, 0] - m.rho
-    assert np.count_nonzero(decisions < -1e-4) <= support <= np.count_nonzero(decisions < 1e-4)
-    done = command("predict", "d", "m", "o")
-    assert np.array_equal(np.loadtxt("o"), np.where(decisions > 0.0, 1.0, -1.0))
-    assert done.stdout.decode().startswith(f"Accuracy = {100 * np.mean(decisions > 0):g}% (")
-
-
-@every_row
-def test_the_edges_of_nu(row, svm_train):
-    """As LIBLINEAR writes them: nothing is left out, or everything."""
-    X = np.array([[1.0, 3.0], [2.0, 0.0], [0.0, 1.0]])
-    for nu, w, rho in ((0, [0.0, 0.0], -np.inf), (1, [3.0, 4.0], np.inf)):
-        status, out, err = svm_train("-s", row.number, "-n", nu, "d", "m", data=text_of(X, np.ones(3)))
-        assert (status, err) == (0, "") and f"\nrho = {rho:f}\nCertified relative gap = 0 " in out
-        m = linear_model.read("m")
-        assert m.W[:, 0].tolist() == w and m.rho == rho
-        again = svm_train("-s", row.number, "-n", nu, "-i", "m", "d", "m")
-        assert again[0] == 0 and linear_model.read("m").W[:, 0].tolist() == w
-
-
-@every_row
-def test_cross_validation_is_a_loop_over_folds(row, svm_train):
-    p = random_problem(12, 60, 3, 0.2, equal=True)
-    y = np.random.default_rng(0).choice([-1.0, 1.0], 60)
-    order, starts = folds.liblinear_folds(60, 4)
-    right = 0
-    for k in range(4):
-        inside, outside = folds.fold_rows(order, starts, k)
-        s = Solved(row, p._replace(X=p.X[inside], cost=p.cost[inside]))
-        right += np.count_nonzero(np.where(p.X[outside] @ s.w - s.rho > 0.0, 1.0, -1.0) == y[outside])
-    asked = ("-s", row.number, "-q", "-n", p.nu, "--gap", 1e-11, "-v", 4)
-    runs = [svm_train(*asked, "--threads", k, "d", data=text_of(p.X, y)) for k in (1, 2)]
-    assert runs[0] == runs[1] == (0, f"Cross Validation Accuracy = {100 * right / 60:g}%\n", "")
-
-
-@every_row
-def test_row_weights_class_weights_and_another_model(row, svm_train, tmp_path):
-    p = PROBLEMS["tall"]
-    cost = np.append(p.cost, 0.0)
-    (tmp_path / "weights").write_text("".join(f"{c:g}\n" for c in cost))
-    text = text_of(np.vstack([p.X, -9.0 * np.ones(4)]), np.ones(41))
-    asked = ("-q", "-s", row.number, "--gap", 1e-11, "--weights", "weights", "-w1", 7, "-w3", 2)
-    assert svm_train(*asked, "d", "m", data=text) == (0, "", "")
-    m = linear_model.read("m")
-    assert p.value(m.W[:, 0], m.rho) == pytest.approx(optimum(p), rel=1e-8)
-    assert svm_train(*asked, "-i", "m", "d", "again") == (0, "", "")
-    m = linear_model.read("again")
-    assert p.value(m.W[:, 0], m.rho) == pytest.approx(optimum(p), rel=1e-8)
-
-
-ODD = {
-    "empty": "",
-    "one-row": "3.5 1:2\n",
-    "no-features": "1\n2.5\n",
-    "constant": "7 1:1\n7 1:1\n7 1:1\n",
-    "opposite": "1 1:1\n-1 1:-1\n",
-    "empty-rows": "1 1:1\n1\n1\n1 2:1\n",
-    "huge-features": "1 1:1e120\n2 1:3e119\n",
-    "tiny-features": "1 1:1e-120\n2 1:3e-119\n",
-    "mixed": "1 1:1e8 2:1\n1 1:2e8 2:3\n1 1:-1e-8 2:1\n",
-    "far-index": "1.5 2000000:1\n-1 7:1\n",
-}
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("options", [[], ["-n", 1e-12], ["-n", 0.999999], ["-c", 1e10], ["-n", 0]], ids=str)
-@pytest.mark.parametrize("name", ODD)
-@every_row
-def test_odd_data_end_well(row, name, options, svm_train):
-    status, out, err = svm_train("-s", row.number, *options, "d", "m", data=ODD[name])
-    assert status == 0
-    m = linear_model.read("m")
-    assert np.all(np.isfinite(m.W))
-    if name == "empty":
-        assert np.isnan(m.rho) and err == "WARNING: the training file has no rows: the model predicts -1\n"
-        assert "nSV = 0\nrho = -nan\n" in out
-        return
-    assert err == "" and "nan" not in out and not np.isnan(m.rho)
-    assert np.isfinite(m.rho) or options == ["-n", 0]
-    assert float(re.search(r"Certified relative gap = (\S+)", out)[1]) <= 1e-6
-
-
-@pytest.mark.parametrize(
-    "argv, sentence",
-    [
-        (["-n", -0.1], "ERROR: -n is -0.1: the share of rows left out lies between 0 and 1\n"),
-        (["-n", 1.5], "ERROR: -n is 1.5: the share of rows left out lies between 0 and 1\n"),
-        (["-n", "nan"], "ERROR: -n is nan"),
-        (["-B", 0], "ERROR: prob->bias >=0, but this is ignored in ONECLASS_SVM\n"),
-        (["--stratified", "-v", 2], "ERROR: solver 21 (one-class) does not honour --stratified"),
-        (["-i", "classifier"], "the initial model is of L2R_L2LOSS_SVC: a one-class SVM starts from a one-class model"),
-        (["-B", 1, "-R"], "ERROR: prob->bias >=0, but this is ignored in ONECLASS_SVM\n"),
-        (["-C"], "Warm-start parameter search only available for "),
-        (["-c", 0], "ERROR: C <= 0\n"),
-    ],
-    ids=str,
-)
-def test_what_is_refused(argv, sentence, svm_train, tmp_path):
-    svm_train("-q", "-s", 2, "d", "classifier", data="1 1:1\n-1 1:-1\n")
-    status, _, err = svm_train("-s", 21, *argv, "d", "m")
-    assert status == 1 and err.startswith(sentence), err
-    assert not (tmp_path / "m").exists()
-
-
-@pytest.mark.parametrize("nu", [0.01, 0.1, 0.5])
-@every_row
-def test_never_worse_than_liblinear(row, nu, reference, svm_train, tmp_path):
-    skip_unless_known(row.number, reference)
-    p = random_problem(21, 300, 6, nu, shift=2.0, equal=True)
-    assert svm_train("-q", "-s", row.number, "-n", nu, "d", "m", data=text_of(p.X, np.ones(300)))[0] == 0
-    theirs = [reference["train"], "-q", "-s", "21", "-n", str(nu), "d", "theirs"]
-    subprocess.run(theirs, cwd=tmp_path, check=True, capture_output=True)
-    ours, best = (p.least(linear_model.read(name).W[:, 0]) for name in ("m", "theirs"))
-    assert ours <= best + 1e-6 * abs(best)
-    done = subprocess.run([reference["predict"], "d", "m", "o"], cwd=tmp_path, check=True, capture_output=True)
-    m = linear_model.read("m")
-    assert np.array_equal(np.loadtxt(tmp_path / "o"), np.where(p.X @ m.W[:, 0] - m.rho > 0.0, 1.0, -1.0))
-    assert done.stdout.startswith(b"Accuracy = ")

@@ -41,6 +41,7 @@ POWERS = (1.0, 2.0)
 POWER_COSTS = (1.0, 1e2, 1e4, 1e6)
 HINGE_GAPS = (1e-4, 1e-6)
 COSTS = (0.01, 1.0, 100.0)
+NUS = (0.01, 0.1, 0.5)  # in place of C, which says nothing to one-class
 
 # Ladders of -e for the comparison of training alone: each tool is taken at its fastest step that reaches the target.
 LADDERS = {

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import numpy as np
 
-from bench_parts.judge import answer, climb, rows_of, unlabelled, value_of
+from bench_parts.judge import answer, climb, rows_of, unlabelled, value_of, varied
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     rows = problem(y, X)
 
     def fit(solver: int, C: float, e: float):
-        settings = parameter(f"-s {solver} -c {C!r} -e {e!r} -q")
+        settings = parameter(f"-s {solver} -{'n' if varied(solver) == 'nu' else 'c'} {C!r} -e {e!r} -q")
         rows.set_bias(settings.bias)
         start = time.perf_counter()
         found = liblinear.train(rows, settings)

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
 
 from bench_parts import bars
-from bench_parts.judge import answer, climb, rows_of, unlabelled, value_of
+from bench_parts.judge import answer, climb, rows_of, unlabelled, value_of, varied
 from svmtool.formats.svmlight import Table
 from svmtool.settings import Settings
 from svmtool.training import pipeline
@@ -29,8 +29,8 @@ def main() -> None:
             y.copy(), X.indptr.astype("i8"), X.indices.copy(), X.data.copy(), X.shape[1]
         )  # training uses it up
         by_gap = e is not None and (solver in bars.OUR_GAPS or order.get("by") == "gap")
-        asked = {"gap": e} if by_gap else {"eps": e}
-        done = pipeline.train(rows, Settings(solver=solver, C=C, quiet=True, **asked))
+        asked = {varied(solver): C, "gap" if by_gap else "eps": e}
+        done = pipeline.train(rows, Settings(solver=solver, quiet=True, **asked))
         return done.seconds, (solver, done.model)
 
     def value(solution, C: float) -> float:

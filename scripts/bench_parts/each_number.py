@@ -9,7 +9,7 @@ from bench_parts import bars
 from bench_parts.alone import HERE
 from bench_parts.context import Context
 from bench_parts.hinge import ours
-from bench_parts.judge import ONE_CLASS, REGRESSION
+from bench_parts.judge import ONE_CLASS, REGRESSION, varied
 from bench_parts.measure import child_json, geometric_mean
 from svmtool import registry
 
@@ -23,9 +23,14 @@ def sets_for(ctx: Context, solver: int) -> list[str]:
     return [name for name in ctx.all_sets() if solver in ONE_CLASS or name not in bars.REGRESSION_SETS]
 
 
+def values_for(solver: int) -> tuple[float, ...]:
+    """Of C, or of what takes its place."""
+    return bars.NUS if varied(solver) == "nu" else bars.COSTS
+
+
 def runs_of(ctx: Context, path: str, solver: int) -> dict[str, list[dict]]:
     """All runs of one number on one set, both tools: {C, e, seconds, objective} each."""
-    order = {"costs": list(bars.COSTS), "budget": ctx.budget, "path": path}
+    order = {"costs": list(values_for(solver)), "budget": ctx.budget, "path": path}
     default = bars.DEFAULT_EPS[solver]
     theirs = [default, *(default * factor for factor in bars.TIGHTER)]
     ours = {**order, "by": "gap", "ladders": {str(solver): [None, *bars.OUR_STEPS]}}
@@ -52,7 +57,7 @@ def each_number(ctx: Context) -> None:
         ratios, reached, worse = [], [], []
         for name, path in ctx.sets(sets_for(ctx, solver)):
             runs = runs_of(ctx, path, solver)
-            for C in bars.COSTS:
+            for C in values_for(solver):
                 found = {side: [r for r in some if r["C"] == C] for side, some in runs.items()}
                 best = min(r["objective"] for some in found.values() for r in some)
                 worse.append(relative(found["ours"][0]["objective"], found["theirs"][0]["objective"]))
@@ -67,8 +72,9 @@ def each_number(ctx: Context) -> None:
                 ratios.append(ratio)  # whichever way it turns out
                 if other:
                     reached.append(ratio)
+                ms = 1e3 * mine["seconds"] if mine else float("inf")
                 ctx.report.row(
-                    f"{name:28} C {C:<6g} ours {1e3 * mine['seconds'] if mine else float('inf'):10.2f} ms "
+                    f"{name:28} {varied(solver)} {C:<6g} ours {ms:10.2f} ms "
                     f"({_step(mine)})   theirs {1e3 * shown['seconds']:10.2f} ms (-e {shown['e']:g}"
                     f"{'' if other else ', not there yet'})   ratio {ratio:6.2f}   default -e {worse[-1]:+.1e}"
                     + ("  ABOVE" if other and ratio > bars.ALONE_EACH else "")

@@ -17,8 +17,12 @@ SOME_SECONDS = 0.02
 
 
 EPSILON = 0.1  # half-width of the tube of regression, LIBLINEAR's default
-NU = 0.5  # of one-class, LIBLINEAR's default
 REGRESSION, ONE_CLASS, JOINT, L1 = (11, 12, 13), (21,), (4,), (5, 6)
+
+
+def varied(solver: int) -> str:
+    """Which setting takes the place of C in what follows: C itself, or nu for one-class."""
+    return "nu" if solver in ONE_CLASS else "C"
 
 
 def unlabelled(order: dict) -> bool:
@@ -36,15 +40,18 @@ POINTWISE = {
 
 
 def value_of(solver: int, X, y: np.ndarray, W: np.ndarray, labels: list[int], C: float) -> float:
-    """What LIBLINEAR's number `solver` minimises, at W (d, k); X (n, d) is a scipy CSR matrix, y the labels."""
+    """What LIBLINEAR's number `solver` minimises, at W (d, k); X (n, d) is a scipy CSR matrix, y the labels.
+
+    C: or nu, as `varied` says.
+    """
     Z = X @ W
     norm = float(np.sum(np.abs(W))) if solver in L1 else 0.5 * float(np.sum(W * W))
     if solver in REGRESSION:
         return norm + C * float(np.sum(POINTWISE[solver](y - Z[:, 0])))
     if solver in ONE_CLASS:
         z = np.sort(Z[:, 0])
-        rho = z[min(int(NU * len(z)), len(z) - 1)]  # the sum's slope in rho changes sign there
-        return norm + float(np.sum(np.maximum(0.0, rho - z))) - NU * len(z) * float(rho)
+        rho = z[min(int(C * len(z)), len(z) - 1)]  # the sum's slope in rho changes sign there
+        return norm + float(np.sum(np.maximum(0.0, rho - z))) - C * len(z) * float(rho)
     own = np.searchsorted(np.sort(labels), y)
     column = np.argsort(labels)[np.minimum(own, len(labels) - 1)]
     if solver in JOINT:

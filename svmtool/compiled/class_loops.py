@@ -68,6 +68,20 @@ def class_scores(indptr, indices, values, W, S, bias, wide, lo, hi):
         scores_of_row(indices, values, W, S, i * wide, indptr[i], indptr[i + ONE], bias, wide)
 
 
+@loop("void(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8, u8, u8, u8, u8)", fast=True)
+def class_loss(indptr, indices, values, number, cost, W, out, bias, k, wide, lo, hi):
+    """out[0] = sum C_i (max_m ([m != y_i] + w_m.x_i) - w_{y_i}.x_i) over rows lo .. hi-1; the rest of out: scratch."""
+    loss = 0.0
+    for i in range(lo, hi):
+        scores_of_row(indices, values, W, out, ONE, indptr[i], indptr[i + ONE], bias, wide)
+        own = out[ONE + number[i]]
+        out[ONE + number[i]] = largest = own - 1.0
+        for m in range(ONE, ONE + k):
+            largest = max(largest, out[m])
+        loss += cost[i] * (largest + 1.0 - own)
+    out[0] = loss
+
+
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8, u8, u8, u8)", fast=True)
 def class_transpose_product(indptr, indices, values, U, G, bias, wide, lo, hi):
     """G += sum_i x_i U_i' over rows lo .. hi-1."""
@@ -148,20 +162,32 @@ def class_state(S, number, cost, beta, U, share, sums, sigma, k, wide, lo, hi):
     sums[4], sums[5], sums[6] = support, changed, active
 
 
-@loop("void(f8[], f8[], u8[], f8[], f8[], f8[], f8, f8, u8, u8, u8, u8)", fast=True)
-def class_ray(S, dS, number, cost, beta, out, t, sigma, k, wide, lo, hi):
-    """out[0], out[1] = slope and curvature of the smoothed loss along S + t dS; out[2 : 2 + k] is scratch."""
+@loop("void(f8[], f8[], u8[], f8[], f8[], u8[], u8[], f8[], f8, f8, u8, u8, u8, u8)", fast=True)
+def class_ray(S, dS, number, cost, beta, active, corner, out, t, sigma, k, wide, lo, hi):
+    """out[0], out[1] = slope and curvature of the smoothed loss of rows active[lo] .. active[hi-1] along S + t dS.
+
+    corner_i = the class that p_i is the corner of there, or k.  out[2 : 2 + k] is scratch.
+    """
     slope = curvature = 0.0
-    for i in range(lo, hi):
+    for s in range(lo, hi):
+        i = active[s]
         at = i * wide
         y = at + number[i]
         largest = -np.inf
+        where = ZERO
         for m in range(ZERO, k):
-            g = S[at + m] + t * dS[at + m] + (0.0 if at + m == y else 1.0)
-            out[TWO + m] = g
-            largest = max(largest, g)
+            v = beta[at + m] + sigma * (S[at + m] + t * dS[at + m] + (0.0 if at + m == y else 1.0))
+            out[TWO + m] = v
+            if v > largest:
+                largest = v
+                where = m
+        near = ZERO
         for m in range(ZERO, k):
-            out[TWO + m] = beta[at + m] + sigma * (out[TWO + m] - largest)
+            near += ONE if out[TWO + m] > largest - 1.0 else ZERO
+        if near <= ONE:
+            corner[i] = where
+            slope += cost[i] * (dS[at + where] - dS[y])
+            continue
         count = onto_simplex(out, TWO, k)
         first = total = squares = 0.0
         for m in range(ZERO, k):
@@ -172,10 +198,30 @@ def class_ray(S, dS, number, cost, beta, out, t, sigma, k, wide, lo, hi):
                 total += v
                 squares += v * v
         slope += cost[i] * (first - dS[y])
+        corner[i] = k
         if count > ONE:
             curvature += cost[i] * (squares - total * total / np.float64(count))
     out[0] = slope
     out[1] = sigma * max(curvature, 0.0)
+
+
+@loop("u8(f8[], u8[], f8[], u8[], u8[], u8[], f8[], u8, u8, u8, u8)", fast=True)
+def class_ray_settle(dS, number, cost, low, high, active, out, k, wide, lo, hi):
+    """Rows of active[lo : hi] at one corner at both ends of a part of the ray stay there all along: they leave.
+
+    low, high: `corner` at the ends; out[0] += the slope of the rows that leave.  Returns where the others now end.
+    """
+    kept = lo
+    slope = 0.0
+    for s in range(lo, hi):
+        i = active[s]
+        if low[i] == high[i] and low[i] < k:
+            slope += cost[i] * (dS[i * wide + low[i]] - dS[i * wide + number[i]])
+        else:
+            active[kept] = i
+            kept += ONE
+    out[0] += slope
+    return kept
 
 
 @loop("void(f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)
@@ -219,11 +265,12 @@ def class_pass(
     a_i = C_i (e_y - p_i) with p_i in the simplex; W = sum x_i a_i' is kept up to date.  For one row the dual is
     quadratic with the same curvature |x_i|^2 everywhere: p_i goes to the point nearest to p_i + G / (C_i |x_i|^2),
     G_m = w_m.x_i + [m != y].  The violation of a row is max G - min {G_m: p_m > 0}.  A row at a corner leaves when
-    its other G lie further below than limits[0]; limits[1] receives the largest violation.  active, chunks, state:
-    as in dcd_loops.visit_rows.  scratch: `wide` numbers.
+    its other G lie further below than limits[0]; limits[1] receives the largest violation, limits[2] the sum of
+    C_i (max G - p_i.G), both as met: at the end, and of all rows, that sum is the duality gap.  limits[3] = sum
+    C_i (1 - p_iy) is kept up to date.  active, chunks, state: as in dcd_loops.visit_rows.  scratch: `wide` numbers.
     """
     rows = state[0]
-    most = 0.0
+    most = gap = 0.0
     gone = np.uint64(len(number))
     left = ZERO
     n_chunks = (rows + chunk - ONE) // chunk
@@ -238,6 +285,7 @@ def class_pass(
             scores_of_row(indices, values, W, scratch, ZERO, start, stop, bias, wide)
             largest = outside = -np.inf
             smallest = np.inf
+            mean = 0.0
             inside = ZERO
             for m in range(ZERO, k):
                 g = scratch[m] + (0.0 if m == number[i] else 1.0)
@@ -245,6 +293,7 @@ def class_pass(
                 largest = max(largest, g)
                 if P[at + m] > 0.0:
                     smallest = min(smallest, g)
+                    mean += P[at + m] * g
                     inside += ONE
                 else:
                     outside = max(outside, g)
@@ -253,11 +302,13 @@ def class_pass(
                 left += ONE
                 continue
             most = max(most, largest - smallest)
+            gap += cost[i] * (largest - mean)
             if largest - smallest > 1e-12:
                 rate = 1.0 / max(cost[i] * square_norms[i], 1e-100)
                 for m in range(ZERO, k):
                     scratch[m] = P[at + m] + rate * (scratch[m] - largest)
                 onto_simplex(scratch, ZERO, k)
+                limits[3] += cost[i] * (P[at + number[i]] - scratch[number[i]])
                 for m in range(ZERO, k):
                     p = scratch[m]
                     scratch[m] = cost[i] * (P[at + m] - p)
@@ -272,4 +323,5 @@ def class_pass(
                 active[kept] = active[s]
                 kept += ONE
     limits[1] = most
+    limits[2] = gap
     state[0] = rows - left

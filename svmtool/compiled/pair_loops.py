@@ -9,6 +9,7 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.row_loops import row_dot
 
 ONE = np.uint64(1)
+EQUAL = 1e-12  # shares of k that are rounding
 
 
 @helper(fast=True)
@@ -106,19 +107,83 @@ def difference_at(rho, upper, alpha, z, active, rows):
     return total
 
 
-@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
-def pair_rounds(
+@helper(fast=True)
+def best_rho_of(z, cost, order, out, k, low, high):
+    """out[0] = the rho that is best beside products z, out[1] = the sum of the k smallest of them; 0 < k < sum cost.
+
+    Rows count `cost`; where a whole interval is best its middle.  low, high: where rho may lie.  order: scratch of n.
+    By quickselect: the rows order[a .. b] are left in question, those with smaller products count `base`.
+    """
+    least = k * (1.0 - EQUAL)
+    base = below = between = 0.0
+    a = 0
+    b = -1
+    for i in range(len(z)):
+        if z[i] < low:
+            base += cost[i]
+            below += cost[i] * z[i]
+        elif z[i] <= high:
+            between += cost[i]
+            b += 1
+            order[b] = i
+    if base >= least or base + between < least:
+        base = below = 0.0
+        b = np.int64(len(z)) - 1
+        for i in range(len(z)):
+            order[i] = i
+    while True:
+        pivot = z[order[(a + b) // 2]]
+        first = i = a
+        last = b
+        count = total = equal = 0.0
+        while i <= last:
+            row = order[i]
+            if z[row] < pivot:
+                count += cost[row]
+                total += cost[row] * z[row]
+                order[i] = order[first]
+                order[first] = row
+                first += 1
+                i += 1
+            elif z[row] > pivot:
+                order[i] = order[last]
+                order[last] = row
+                last -= 1
+            else:
+                equal += cost[row]
+                i += 1
+        if count > 0.0 and base + count >= least:
+            b = first - 1
+            continue
+        base += count
+        below += total
+        if base + equal >= least or last == b:
+            break
+        base += equal
+        below += equal * pivot
+        a = last + 1
+    out[0] = pivot
+    out[1] = below + (k - base) * pivot
+    if base + equal <= k * (1.0 + EQUAL):
+        above = np.inf
+        for s in range(len(z)):
+            if z[s] > pivot:
+                above = min(above, z[s])
+        out[0] = 0.5 * (pivot + above)
+
+
+@loop("void(f8[], f8[], u8[], f8[], f8, f8, f8)", fast=True)
+def best_rho_of_rows(z, cost, order, out, k, low, high):
+    """`best_rho_of`."""
+    best_rho_of(z, cost, order, out, k, low, high)
+
+
+@helper
+def do_rounds(
     indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
     most,
 ):  # fmt: skip
-    """Measure, and until that is enough do at most `most` rounds, on the rows active[:state[0]].
-
-    Their products z with w are known where state[1] != 0.  Each round lets rows go that are clearly held at their
-    end, and moves pairs of the rows that want to grow most (`up`) and to shrink most (`down`; both scratch of n).
-    w = sum alpha_i x_i is kept up to date; scratch: d zeros.  Returns 1 where the violation is <= enough and the
-    relative gap <= gap (`scale`: the least that it is relative to), both as seen on the active rows, else 0.
-    state[2 .. 6] receive low = min {z_i: alpha_i < U_i} and high = max {z_i: alpha_i > 0}, whose difference is the
-    violation; the primal value at the best multiple of w; |w|^2; and the number of rounds, added to what is there."""
+    """See pair_rounds."""
     for r in range(most + ONE):
         rows = np.uint64(state[0])
         low, high = np.inf, -np.inf
@@ -175,3 +240,22 @@ def pair_rounds(
         state[1] = 0.0
         state[6] += 1.0
     return 0
+
+
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
+def pair_rounds(
+    indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
+    most,
+):  # fmt: skip
+    """Measure, and until that is enough do at most `most` rounds, on the rows active[:state[0]].
+
+    Their products z with w are known where state[1] != 0.  Each round lets rows go that are clearly held at their
+    end, and moves pairs of the rows that want to grow most (`up`) and to shrink most (`down`; both scratch of n).
+    w = sum alpha_i x_i is kept up to date; scratch: d zeros.  Returns 1 where the violation is <= enough and the
+    relative gap <= gap (`scale`: the least that it is relative to), both as seen on the active rows, else 0.
+    state[2 .. 6] receive low = min {z_i: alpha_i < U_i} and high = max {z_i: alpha_i > 0}, whose difference is the
+    violation; the primal value at the best multiple of w; |w|^2; and the number of rounds, added to what is there."""
+    return do_rounds(
+        indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
+        most,
+    )  # fmt: skip

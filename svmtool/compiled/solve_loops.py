@@ -4,10 +4,10 @@ from svmtool.compiled import helper, loop
 
 
 @helper(fast=True)
-def cholesky_in_place(upper, right, solution, d):
-    """solution = A^-1 right for a positive definite A given by its upper triangle (d x d, destroyed).
+def factor_in_place(upper, d):
+    """U of A = U'U for a positive definite A given by its upper triangle (d x d, overwritten), row after row.
 
-    A = U'U is formed in place, row after row.  Returns 0, or 1 + the pivot that was not positive.
+    Returns 0, or 1 + the pivot that was not positive.
     """
     for j in range(d):
         row = j * d
@@ -22,6 +22,12 @@ def cholesky_in_place(upper, right, solution, d):
             if t != 0.0:
                 for k in range(i, d):
                     upper[i * d + k] -= t * upper[row + k]
+    return 0
+
+
+@helper(fast=True)
+def solve_factored(upper, right, solution, d):
+    """solution = (U'U)^-1 right for U as `factor_in_place` leaves it."""
     for j in range(d):
         solution[j] = right[j]
     for j in range(d):
@@ -35,7 +41,18 @@ def cholesky_in_place(upper, right, solution, d):
         for k in range(j + 1, d):
             total -= upper[j * d + k] * solution[k]
         solution[j] = total / upper[j * d + j]
-    return 0
+
+
+@helper(fast=True)
+def cholesky_in_place(upper, right, solution, d):
+    """solution = A^-1 right for a positive definite A given by its upper triangle (d x d, destroyed).
+
+    Returns 0, or 1 + the pivot that was not positive.
+    """
+    failed = factor_in_place(upper, d)
+    if failed == 0:
+        solve_factored(upper, right, solution, d)
+    return failed
 
 
 @loop("i8(f8[], f8[], f8[], i8)")

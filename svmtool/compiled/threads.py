@@ -75,7 +75,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
     if _pool is None or _pool.size < workers:
         _pool = _Pool(workers)
     failures: list[BaseException] = []
-    finished = threading.Semaphore(0)
+    finished, joining, begun, over = threading.Semaphore(0), threading.Lock(), 0, False
 
     def drain() -> None:
         _inside.yes = True
@@ -90,13 +90,20 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
             _inside.yes = False
 
     def worker() -> None:
+        nonlocal begun
+        with joining:
+            if over:  # on a busy machine this thread's turn comes when there is nothing left to do
+                return
+            begun += 1
         drain()
         finished.release()
 
     for _ in range(workers):
         _pool.tasks.put(worker)
     drain()
-    for _ in range(workers):
+    with joining:
+        over = True
+    for _ in range(begun):
         finished.acquire()
     if failures:
         raise failures[0]

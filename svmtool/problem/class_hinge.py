@@ -32,7 +32,7 @@ class ClassHinge(Objective):
 
     p = 1.0
     rows_side = False
-    ray_share = 0.03
+    ray_share = 0.1
 
     def __init__(self, task: ClassTask):
         self.k, self.number = task.k, task.number
@@ -46,26 +46,49 @@ class ClassHinge(Objective):
 
     def _prepare(self) -> None:
         super()._prepare()
-        blocks = len(self.base.blocks)
+        blocks = len(self.rows.blocks)
         self._seen = np.zeros(self.n)
+        self._fixed = np.zeros(1)
         self._sums, self._slopes = np.zeros((blocks, SUMS)), np.zeros((blocks, 2 + self.wide))
         states = self.z, self.number, self.cost, self.beta, self.u, self.c
-        rays = self.z, self.dz, self.number, self.cost, self.beta
+        n = self.base.n
+        self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a ray, see `ray`
+        self._ends = np.empty(n, np.int64), np.empty(n, np.int64)
+        rays = self.z, self.dz, self.number, self.cost, self.beta, self._active, self._here
+        self._settle = loops.class_ray_settle.bind(
+            self.dz, self.number, self.cost, *self._ends, self._active, self._fixed
+        )
         self._states = [loops.class_state.bind(*states, sums) for sums in self._sums]
         self._rays = [loops.class_ray.bind(*rays, out) for out in self._slopes]
 
     def _classify(self) -> float:
-        blocks = self.base.blocks
+        blocks = self.rows.blocks
         run_blocks(lambda b: self._states[b](self.sigma, self.k, self.wide, *blocks[b]), len(blocks))
         smooth, loss, self._linear, self.moved, support, changed, active = self._sums.sum(axis=0).tolist()
         self.support, self.changed, self.active = int(support), int(changed), int(active)
         self.primal = loss + 0.5 * float(self.w @ self.w)
         return smooth
 
+    def ray(self, p: np.ndarray) -> float:
+        """See Objective.  What a row adds to the slope is fixed between two ends where it is at the same corner."""
+        self._active[:] = np.arange(self.base.n)
+        self._parts, self._fixed[0] = list(self.rows.blocks), 0.0
+        return super().ray(p)
+
     def _along(self, t: float) -> None:
-        blocks = self.base.blocks
-        run_blocks(lambda b: self._rays[b](t, self.sigma, self.k, self.wide, *blocks[b]), len(blocks))
+        parts = self._parts
+        run_blocks(lambda b: self._rays[b](t, self.sigma, self.k, self.wide, *parts[b]), len(parts))
         self._out[:] = self._slopes[:, :2].sum(axis=0)
+        self._out[0] += self._fixed[0]
+        if t == 0.0:
+            self._ends[0][:] = self._here
+            self._bounded = False
+
+    def _bracketed(self, high: bool) -> None:
+        self._ends[high][:] = self._here
+        self._bounded |= high
+        if self._bounded:
+            self._parts = [(lo, self._settle(self.k, self.wide, lo, hi)) for lo, hi in self._parts]
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         square = float(g @ g)
@@ -76,30 +99,35 @@ class ClassHinge(Objective):
         """See Objective.  Rows of a face F join its classes as a graph's edges of weight C_i / |F| do: a Laplacian
         of blocks, so that one Gram matrix for each pair of classes, kept up to date, makes all of it."""
         k, d = self.k, self.base.d
-        classes = [(m, other) for m in range(k) for other in range(m)]
-        if self._pairs is None or self._changed_since() >= self.active:
-            self._pairs = np.zeros((len(classes), d, d))
+        first, second = np.tril_indices(k, -1)
+        if self._pairs is None or len(self._changed_since()) >= self.active:
+            self._pairs = np.zeros((len(first), d, d))
             self._seen[:] = 0.0
-        change, H = np.empty(self.base.n), np.zeros((d, k, d, k))
-        for (m, other), pair in zip(classes, self._pairs, strict=True):
-            if loops.class_pair_change(self.c, self._seen, self.cost, change, m, other, self.wide, self.base.n):
-                self.base.add_gram(change, pair)
-            H[:, m, :, other] = H[:, other, :, m] = -self.sigma * (pair + np.triu(pair, 1).T)
-        for m in range(k):
-            H[:, m, :, m] = -H[:, m].sum(axis=-1)
+        used = self._changed_since()
+        rows, change = self.base.take(used), np.empty(len(used))
+        now, before = (shares.reshape(-1, self.wide)[used].reshape(-1) for shares in (self.c, self._seen))
+        pair_change = loops.class_pair_change.bind(now, before, self.cost[used], change)
+        for m, other, pair in zip(first.tolist(), second.tolist(), self._pairs, strict=True):
+            if pair_change(m, other, self.wide, len(used)):
+                rows.add_gram(change, pair)
         self._seen[:] = self.c
+        H = np.zeros((d, k, d, k))
+        blocks = H.transpose(1, 3, 0, 2)
+        blocks[first, second] = -self.sigma * (self._pairs + np.triu(self._pairs, 1).transpose(0, 2, 1))
+        blocks[second, first] = blocks[first, second]
+        blocks[np.arange(k), np.arange(k)] = -blocks.sum(axis=1)
         H = H.reshape(self.d, self.d)
         H.flat[:: self.d + 1] += 1.0
         return H
 
-    def _changed_since(self) -> int:
-        """Rows whose face is another than the one the Gram matrices have seen."""
-        return int(np.count_nonzero(np.any((self.c != self._seen).reshape(-1, self.wide), axis=1)))
+    def _changed_since(self) -> np.ndarray:
+        """Numbers of the rows whose face is another than the one the Gram matrices have seen."""
+        return np.flatnonzero((self.c != self._seen).reshape(-1, self.wide).any(axis=1))
 
     def _bent(self, t: np.ndarray) -> np.ndarray:
         """sigma sum_i C_i x_i (P_i t_i)', flat, P_i the projector on differences within F_i; t is used up."""
         call = loops.class_curvature.bind(t, self.c, self.cost)
-        self.base.for_each_block(lambda lo, hi: call(self.k, self.wide, lo, hi))
+        self.rows.for_each_block(lambda lo, hi: call(self.k, self.wide, lo, hi))
         return self.sigma * self.rows.transpose_product(t)
 
     def hessian_product(self, v: np.ndarray) -> np.ndarray:

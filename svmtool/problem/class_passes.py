@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import class_loops
+from svmtool.compiled.threads import run_blocks
 from svmtool.problem.class_rows import ClassRows, ClassTask
 from svmtool.problem.dual_passes import CHUNK, random_state
 
@@ -31,7 +32,7 @@ class ClassPasses:
         self._W, self._P = np.zeros(base.d * rows.wide), np.zeros(rows.n)
         self._P[np.arange(self.n) * rows.wide + self.number] = 1.0
         self.active = np.arange(self.n)
-        self.limits = np.array([np.inf, 0.0])
+        self.limits = np.array([np.inf, 0.0, np.inf, 0.0])
         self._inner = 1.0  # violation of the rows not shrunk away at which all take part again
         self.state = random_state(self.n, seed)
         self._pass = class_loops.class_pass.bind(
@@ -64,6 +65,12 @@ class ClassPasses:
         """The largest violation that the last pass met."""
         return float(self.limits[1])
 
+    @property
+    def left(self) -> float:
+        """About the relative gap: of the rows that the last pass visited, as it met them."""
+        met, linear = self.limits[2:].tolist()
+        return met / max(met + linear - 0.5 * float(self._W @ self._W), 1e-300)
+
     def run(self) -> float:
         """One pass over the rows not shrunk away; returns about what it cost."""
         self.count += 1
@@ -78,6 +85,11 @@ class ClassPasses:
         return cost
 
     @property
+    def look(self) -> float:
+        """About what `primal_value` costs."""
+        return 0.5 * self.n * (VISIT * self.row_length + PLACE * self.rows.wide)
+
+    @property
     def newton(self) -> float:
         """About what Newton steps from here to the answer cost."""
         return NEWTON_STEPS * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
@@ -90,7 +102,6 @@ class ClassPasses:
         """Let all rows take part again."""
         self.active[:] = np.arange(self.n)
         self.state[0] = self.n
-        self.limits[0] = np.inf
 
     def scale(self, t: float) -> None:
         """Go to t times the dual point, t >= 0, or as far as it stays feasible."""
@@ -99,6 +110,20 @@ class ClassPasses:
         self._P *= t
         self._P[own] = np.maximum(self._P[own] + (1.0 - t), 0.0)
         self._W *= t
+
+    def primal_value(self) -> float:
+        """The problem's value at w."""
+        base, rows = self.rows.base, self.rows
+        losses = np.empty((len(rows.blocks), 1 + rows.wide))
+
+        def block(b: int) -> None:
+            class_loops.class_loss(
+                base.indptr, base.indices, base.values, self.number, self.cost, self._W, losses[b], rows.bias, rows.k,
+                rows.wide, *rows.blocks[b],
+            )  # fmt: skip
+
+        run_blocks(block, len(rows.blocks))
+        return float(np.sum(losses[:, 0])) + 0.5 * float(self._W @ self._W)
 
     def dual_value(self) -> float:
         """The dual's value."""

@@ -10,7 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import class_loops as loops
-from svmtool.problem.rows import CsrRows, Rows
+from svmtool.problem.rows import BLOCK_WORK, MAX_BLOCKS, CsrRows, Rows
+
+PLACES = 8  # non-zeros that are worked on in the time that a class of a row takes ...
+CHEAP = 4  # ... and those of a class while one of a lone problem is
 
 
 class ClassTask:
@@ -36,6 +39,9 @@ class ClassRows(Rows):
         self.base, self.k, self.wide = base, k, -(-k // 4) * 4
         self.n, self.d, self.bias, self.nnz = self.wide * base.n, k * base.d, base.bias, k * base.nnz
         self._arrays = base.indptr, base.indices, base.values
+        work = self.wide * (base.nnz + PLACES * base.n) // CHEAP
+        n_blocks = min(MAX_BLOCKS, work // BLOCK_WORK, base.nnz // (4 * max(base.d, 1)))
+        self.blocks = base._partition(base.indptr, n_blocks)  # of rows of `base`
 
     def widened(self, w: np.ndarray) -> np.ndarray:
         """The flat W with `wide` places a feature."""
@@ -50,12 +56,12 @@ class ClassRows(Rows):
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         """z_im = w_m.x_i; all signs y are +1."""
         call = loops.class_scores.bind(*self._arrays, self.widened(w), z)
-        self.base.for_each_block(lambda lo, hi: call(self.bias, self.wide, lo, hi))
+        self.for_each_block(lambda lo, hi: call(self.bias, self.wide, lo, hi))
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
         """sum_i x_i u_i', flat."""
-        G, _ = self.base._sum_over(
-            self.base.blocks,
+        G, _ = self._sum_over(
+            self.blocks,
             self.base.d * self.wide,
             lambda g, lo, hi: loops.class_transpose_product(*self._arrays, u, g, self.bias, self.wide, lo, hi),
         )

@@ -233,6 +233,7 @@ class Objective(Losses):
                 high = t
             else:
                 low = t
+            self._bracketed(slope > 0.0)
             if not curvature > 0.0 or abs(slope) <= enough or (high < np.inf and high - low <= 1e-15 * high):
                 break
             new = t - slope / curvature
@@ -242,6 +243,9 @@ class Objective(Losses):
                 break
             t = new
         return t
+
+    def _bracketed(self, high: bool) -> None:  # noqa: B027  most losses make nothing of it
+        """A ray goes on below, if `high`, or above the t that `_along` was last called with."""
 
     def best_multiple(self, w: np.ndarray) -> float:
         """The t > 0 that minimises f(t w); the objective goes to zero for it."""

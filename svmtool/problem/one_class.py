@@ -20,12 +20,12 @@ import math
 import numpy as np
 
 from svmtool.compiled import pair_loops
+from svmtool.compiled.pair_loops import EQUAL
 from svmtool.problem.certify import Certificate
 from svmtool.problem.linalg import solve_positive
 from svmtool.problem.rows import CsrRows, Rows
 
 FLOOR = 1e-8
-EQUAL = 1e-12  # shares of k that are rounding
 NEAR = 1e-6  # rows whose products are so close to rho may lie between their ends
 DEPENDENT = 1e-12  # keeps the inner products of dependent rows positive definite
 
@@ -48,26 +48,15 @@ def best_rho(
     """The rho that is best beside products z = Xw (f8[n]), and the sum of the k smallest of them.
 
     Where a whole interval is best its middle, as LIBLINEAR chooses: -inf for k = 0, inf for k = sum c, -nan without
-    rows.  low, high: where rho is likely to lie; only what is between them is sorted, unless it lies elsewhere.
+    rows.  low, high: where rho is likely to lie.
     """
     if k <= 0.0:
         return -np.inf if len(z) else math.copysign(math.nan, -1.0), 0.0
-    near = np.flatnonzero((z >= low) & (z <= high))
-    below = z < low
-    base, total = float(np.sum(cost, where=below)), float(np.sum(cost))
-    if base >= k * (1.0 - EQUAL) or base + float(np.sum(cost[near])) <= k * (1.0 + EQUAL):
-        near, base, below = np.arange(len(z)), 0.0, np.zeros(len(z), bool)
-    near = near[np.argsort(z[near], kind="stable")]
-    reached = base + np.cumsum(cost[near])
-    at = int(np.searchsorted(reached, k * (1.0 - EQUAL)))  # the row that completes k
-    if k >= total * (1.0 - EQUAL):
+    if k >= float(np.sum(cost)) * (1.0 - EQUAL):
         return np.inf, float(cost @ z)
-    first = near[:at]
-    smallest = float(np.sum(z * cost, where=below)) + float(cost[first] @ z[first])
-    smallest += (k - (float(reached[at - 1]) if at else base)) * float(z[near[at]])
-    if reached[at] > k * (1.0 + EQUAL):
-        return float(z[near[at]]), smallest
-    return 0.5 * float(z[near[at]] + z[near[at + 1]]), smallest
+    out = np.empty(2)
+    pair_loops.best_rho_of_rows(z, cost, np.empty(len(z), np.int64), out, k, low, high)
+    return float(out[0]), float(out[1])
 
 
 class OneClassPasses:
@@ -102,13 +91,10 @@ class OneClassPasses:
             self.alpha[order] = filled
         self.w[:] = self.rows.transpose_product(self.alpha)
 
-    def begin_towards(self, direction: np.ndarray, low: float = -np.inf, high: float = np.inf) -> None:
-        """Go where w along a direction (length d) leads: rows with small products full, those next to rho in part.
-
-        low, high: as for `best_rho`.
-        """
+    def begin_towards(self, direction: np.ndarray) -> None:
+        """Go where w along a direction (length d) leads: rows with small products full, those next to rho in part."""
         self.rows.margins(np.ascontiguousarray(direction), self._ones, self.z)
-        rho, _ = best_rho(self.z, self.cost, self.k, low, high)
+        rho, _ = best_rho(self.z, self.cost, self.k)
         if not np.isfinite(rho):
             self.begin()
             return
@@ -118,6 +104,12 @@ class OneClassPasses:
         if room > 0.0:
             self.alpha[near] = self.cost[near] * min((self.k - float(np.sum(self.alpha))) / room, 1.0)
         self.w[:] = self.rows.transpose_product(self.alpha)
+
+    def resume(self, alpha: np.ndarray, rounds: int) -> None:
+        """Go on from a dual point that so many rounds led to."""
+        self.alpha[:] = alpha
+        self.w[:] = self.rows.transpose_product(self.alpha)
+        self._state[6] = rounds
 
     @property
     def rounds(self) -> int:
@@ -174,14 +166,6 @@ class OneClassPasses:
             used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
         self.w[:] = self.rows.transpose_product(self.alpha)
         return True
-
-    def around_rho(self, share: float) -> tuple[float, float]:
-        """Products with w between which rho would lie if `share` of all rows more or fewer were below it."""
-        self.rows.margins(self.w, self._ones, self.z)
-        order, n = np.sort(self.z), self.n
-        at = self.k / float(np.sum(self.cost))
-        low, high = int(n * (at - share)), int(n * (at + share))
-        return (float(order[low]) if low > 0 else -np.inf), (float(order[high]) if high < n else np.inf)
 
     def answer(self) -> tuple[float, np.ndarray, float]:
         """The best multiple of w and the best rho beside it, after P there; after look().

@@ -54,6 +54,8 @@ MOST_CLASS_PASSES = 100000  # of all classes at once, LIBLINEAR's cap: most of t
 MOST_PASSES = 1000  # coordinate passes where d is larger than that ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
 WINDOW = 4  # looks over which the fall of the gap is measured, for it wavers
+TIGHTER = 0.3  # how much further than -e says passes over all classes go where the gap is not certified then
+NEAR = 1.5  # times the gap asked for, as passes over all classes tell it, from which on they look at the primal
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
 NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
 SHARPER = 0.3  # each time that shrunk rows come back, the spread at which they will again falls to this share
@@ -115,14 +117,13 @@ def all_classes(
     run = _Run(objective, monitor, rule, SIGMA_MOST, False)
     if start is None:
         passes = ClassPasses(task, objective.rows, seed)
-        status = run.coordinate_passes(passes)
+        status = run.class_passes(passes)
         if status is not None:
             alpha = objective.rows.narrowed(passes.alpha).reshape(n, k)
             return Result(passes.w, status, passes.count, monitor.history, alpha)
         run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
         objective.move(passes.w)
         objective.beta[:] = passes.multipliers
-        objective.sigma = SIGMA_WARM
     status = run.multiplier_rounds()
     alpha = objective.rows.narrowed(run.best.alpha).reshape(n, k)
     return Result(run.best.w, status, monitor.iterations, monitor.history, alpha)
@@ -210,19 +211,18 @@ class _Run:
         self.best = Best(objective)
         self.sure = SURE
 
-    def coordinate_passes(self, passes: DualPasses | ClassPasses) -> Status | None:
+    def coordinate_passes(self, passes: DualPasses) -> Status | None:
         """Passes until the rule or the gap holds; None where Newton steps shall take over."""
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
         wanted = gap if gap >= 0.0 else SURE
         enough = -1.0 if rule.projected is None else SAFETY * rule.projected
-        if rule.projected is None and isinstance(passes, DualPasses) and objective.d > GRAM_BELOW:
+        if rule.projected is None and objective.d > GRAM_BELOW:
             enough = passes.unit  # the gap alone ends the run, but rows shrunk too early must come back
         worth = _passes_worth(objective.d, objective.rows.nnz)
-        of_classes = isinstance(passes, ClassPasses)
         spent = visits = 0.0
         at, lefts, costs, seen, patience = 0, [1.0], [0.0], [0.0], 1.0
-        for _ in range(MOST_CLASS_PASSES if of_classes else MOST_PASSES):
+        for _ in range(MOST_PASSES):
             visits += passes.share
             spent += passes.run()
             settled = passes.spread <= enough
@@ -249,21 +249,51 @@ class _Run:
             if settled and rule.projected is None:
                 settled, enough = False, SHARPER * enough
             if settled and not reached and limit is None and objective.d <= GRAM_BELOW and lefts[-1] > SURE:
-                # LIBLINEAR may have been luckier within its rule: Newton steps go on from here, or cheap passes do
-                if not of_classes or _expected(costs, lefts, wanted) > passes.newton:
-                    return None
-                continue
+                return None  # LIBLINEAR may have been luckier within its rule: Newton steps go on from here
             if reached or settled or limit:
                 support = int(np.count_nonzero(passes.alpha))
                 status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                 return status or limit or base.RULE
-            if of_classes:
-                if objective.d <= GRAM_BELOW and passes.enough(spent, _expected(costs, lefts, wanted)):
-                    return None
-            elif objective.d <= GRAM_BELOW:
+            if objective.d <= GRAM_BELOW:
                 if passes.count >= PASSES and not visits + ahead <= worth:
                     return None
             elif passes.enough(spent, ROWS_SIDE, _expected(costs, lefts, wanted)):
+                return None
+        return None
+
+    def class_passes(self, passes: ClassPasses) -> Status | None:
+        """The same for all classes at once: passes tell themselves about how large the gap is."""
+        objective, monitor, rule = self.objective, self.monitor, self.rule
+        gap = rule.gap if monitor.gap is None else monitor.gap
+        wanted = gap if gap >= 0.0 else SURE
+        enough = SAFETY * rule.projected if rule.projected is not None else -1.0
+        newton = objective.d <= GRAM_BELOW
+        spent = looked = 0.0
+        lefts, costs = [1.0], [0.0]
+        for _ in range(MOST_CLASS_PASSES):
+            spent += passes.run()
+            lefts.append(passes.left)
+            costs.append(spent)
+            settled = rule.projected is not None and passes.spread <= enough
+            limit = monitor.limit(passes.count)
+            if settled and not passes.complete and limit is None:
+                passes.restore()
+                continue
+            near = lefts[-1] <= NEAR * gap and spent - looked >= passes.look
+            if near or settled or limit:
+                looked = spent
+                if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
+                    passes.scale(objective.best_multiple(passes.w))
+                primal, bound = passes.primal_value(), passes.dual_value()
+                left = relative_gap(primal, bound)
+                if left <= gap or limit or (settled and (left <= SURE or not newton)):
+                    support = int(np.count_nonzero(passes.alpha))
+                    status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
+                    return status or limit or base.RULE
+                if settled:  # LIBLINEAR may have been luckier within its rule
+                    enough *= TIGHTER
+            expected = _expected(costs, lefts, wanted)
+            if newton and (expected > passes.newton if settled else passes.enough(spent, expected)):
                 return None
         return None
 

@@ -15,6 +15,7 @@ Differs from the paper in:
  3. The pairs' order is that of the violations up to factors of two, which costs no sort.
  4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
  5. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
+ 6. A small set is solved, or its solution begun, by one compiled call (compiled/small_pair_loops.py).
 Stops when: the certified relative gap (problem/one_class.py) is as small as asked for; with -e, where
 max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of SURE besides.
 Memory: 9 vectors of n, 3 of d.
@@ -24,7 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.one_class import OneClassPasses
+from svmtool.compiled import small_pair_loops
+from svmtool.problem.one_class import DEPENDENT, EQUAL, FLOOR, OneClassPasses
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
@@ -36,27 +38,64 @@ FLAT, FLAT_LOOKS = 1e-13, 30  # after so many looks without a better gap or dual
 SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
 SAMPLE_ROWS = 400  # ... if that is so many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
-BAND = 0.05  # share of the rows on either side of the sample's rho among which that of all rows is looked for
 FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
+SMALL_WORK = 1 << 16  # non-zeros of a set that is solved by one compiled call, ...
+SMALL_ROUNDS_WORK, SMALL_LOOKS = 1 << 24, 64  # ... non-zeros that it visits at most, about, its looks at all rows, ...
+SMALL_FACE = 64  # ... and the rows between their ends that it settles
 ROUNDS, WORK = 100, 1 << 26  # between two looks at all rows: most rounds, and most non-zeros visited
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (w and rho, zeros if None); see the module's text.  Result.w is w and rho."""
-    passes = OneClassPasses(task.rows, task.cost, task.nu)
     warm = start is not None and bool(np.any(start[:-1]))
-    if warm:
+    begun = None
+    if not warm and _is_small(task):
+        begun, ended = _small(task, monitor, rule)
+        if ended:
+            return begun
+    passes = OneClassPasses(task.rows, task.cost, task.nu)
+    if begun is not None:
+        passes.resume(begun.alpha, begun.iterations)
+    elif warm:
         passes.begin_towards(start[:-1])
     elif task.rows.n >= SAMPLE_GROUP * SAMPLE_ROWS:
         _learn_direction(task, passes, monitor, seed)
     else:
         passes.begin()
-    status = _rounds(passes, monitor, rule, warm)
+    status = _rounds(passes, monitor, rule, warm or begun is not None)
     _, w, rho = best = passes.answer()
     if warm:  # what it begins with it can lose: pairs know the dual point alone
         start = np.ascontiguousarray(start[:-1])
         _, w, rho = min(best, passes.value(start), key=lambda found: found[0])
     return Result(np.append(w, rho), status, passes.rounds, monitor.history, passes.alpha)
+
+
+def _is_small(task: Task) -> bool:
+    """Whether a round costs less than its calls from Python; nu leaves some rows out and some not."""
+    n = task.rows.n
+    return 0 < n < SAMPLE_GROUP * SAMPLE_ROWS and task.rows.nnz <= SMALL_WORK and 0.0 < task.nu < 1.0 - EQUAL
+
+
+def _small(task: Task, monitor: Monitor, rule: Rule) -> tuple[Result, bool]:
+    """All of `solve` in one compiled call, or as much of it as is soon done; and whether that was all."""
+    rows, cost, n, d = task.rows, task.cost, task.rows.n, task.rows.d
+    enough, gap = _tolerances(monitor, rule)
+    most = max(SMALL_ROUNDS_WORK // max(rows.nnz, 1), 1)
+    most = most if monitor.max_iter is None else min(most, monitor.max_iter)
+    answer, alpha, history = np.zeros(d + 3), np.empty(n), np.empty(SMALL_LOOKS * small_pair_loops.FIELDS)
+    out = answer[d:]
+    code = small_pair_loops.small_pairs(
+        rows.indptr, rows.indices, rows.values, cost, alpha, answer[:d], out,
+        np.empty(2 * n + d + 8 + 2 * SMALL_FACE * (SMALL_FACE + 2)), np.empty(3 * n, np.int64), history,
+        task.nu * float(np.sum(cost)), enough, gap, FLOOR, EXACT, DEPENDENT, SMALL_FACE, ROUNDS, most,
+    )  # fmt: skip
+    rounds, looks = map(int, out[1:].tolist())
+    status = None
+    records = history.reshape(-1, small_pair_loops.FIELDS)[:looks]
+    for primal, dual, relative, violation, support in records.tolist():
+        status = monitor.step(primal, dual, relative, violation=violation, active=int(support))
+    status = status or (base.RULE if code == 2 and rule.projected is not None else base.OPTIMAL)
+    return Result(answer[: d + 1], status, rounds, monitor.history, alpha), code != 0
 
 
 def _learn_direction(task: Task, passes: OneClassPasses, monitor: Monitor, seed: int) -> None:
@@ -65,17 +104,19 @@ def _learn_direction(task: Task, passes: OneClassPasses, monitor: Monitor, seed:
     some = OneClassPasses(task.rows.take(chosen), task.cost[chosen], task.nu)
     some.begin()
     _rounds(some, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_MOST, stop=monitor.stop), Rule())
-    passes.begin_towards(some.w, *some.around_rho(BAND))
+    passes.begin_towards(some.w)
+
+
+def _tolerances(monitor: Monitor, rule: Rule) -> tuple[float, float]:
+    """Violation and relative gap at which a run ends."""
+    if monitor.gap is not None:
+        return np.inf, monitor.gap
+    return (SAFETY * rule.projected, SURE) if rule.projected is not None else (np.inf, EXACT)
 
 
 def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule, warm: bool = False) -> Status:
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
-    if monitor.gap is not None:
-        enough, gap = np.inf, monitor.gap
-    elif rule.projected is not None:
-        enough, gap = SAFETY * rule.projected, SURE
-    else:
-        enough, gap = np.inf, EXACT
+    enough, gap = _tolerances(monitor, rule)
     some = max(1, min(ROUNDS, WORK // max(passes.rows.nnz, 1)))
     smallest, highest, flat, settled = np.inf, -np.inf, 0, not warm
     while True:

@@ -1,0 +1,110 @@
+"""Problems of the linear one-class SVM, their optimum by a general-purpose solver, and our answers to them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import scipy.optimize
+from reference import random_rows, table_of
+
+from svmtool import registry
+from svmtool.settings import Settings
+from svmtool.training.one_class import OneClass
+
+ROWS = [row for row in registry.SOLVERS if row.task == "one-class"]
+GAP = 1e-11
+PATHS = {  # which of them these small problems take: one compiled call where SMALL_WORK does not forbid it
+    "usual": {},
+    "settled": {"ROUNDS": 1},
+    "by calls": {"SMALL_WORK": -1},
+    "begun in one call": {"SMALL_LOOKS": 2, "ROUNDS": 3},
+    "sampled": {"SAMPLE_GROUP": 2, "SAMPLE_ROWS": 4},
+    "by calls, settled": {"SMALL_WORK": -1, "ROUNDS": 1},
+    "sampled, settled": {"SAMPLE_GROUP": 2, "SAMPLE_ROWS": 4, "ROUNDS": 3},
+}
+every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+every_path = pytest.mark.parametrize("path", PATHS)
+
+
+class Problem(NamedTuple):
+    """Rows X f8[n, d], upper ends cost of the dual variables, nu."""
+
+    X: np.ndarray
+    cost: np.ndarray
+    nu: float
+
+    @property
+    def k(self) -> float:
+        return self.nu * float(np.sum(self.cost))
+
+    def value(self, w: np.ndarray, rho: float) -> float:
+        return 0.5 * float(w @ w) + float(self.cost @ np.maximum(rho - self.X @ w, 0.0)) - self.k * rho
+
+    def least(self, w: np.ndarray) -> float:
+        """P at w and the best rho, which is the product of some row."""
+        return min((self.value(w, rho) for rho in self.X @ w), default=0.0)
+
+    def dual_value(self, a: np.ndarray) -> float:
+        return -0.5 * float(np.sum((self.X.T @ a) ** 2))
+
+
+def optimum(p: Problem) -> float:
+    """By SLSQP over the dual, in units in which it is about 1; started again until that gains nothing."""
+    a, Q = p.nu * p.cost, p.X @ p.X.T
+    scale = max(float(a @ Q @ a), 1e-300)
+    best = np.inf
+    while True:
+        found = scipy.optimize.minimize(
+            lambda v, scale=scale: 0.5 * v @ Q @ v / scale,
+            a,
+            jac=lambda v, scale=scale: Q @ v / scale,
+            bounds=[(0.0, c) for c in p.cost],
+            constraints={"type": "eq", "fun": lambda v: np.sum(v) - p.k, "jac": lambda v: np.ones_like(v)},
+            method="SLSQP",
+            options={"maxiter": 2000, "ftol": 1e-16},
+        )
+        a = np.clip(found.x, 0.0, p.cost)
+        value = 0.5 * float(a @ Q @ a)
+        if not value < best * (1 - 1e-12):
+            return -min(value, best)
+        best, scale = value, max(value, 1e-300)
+
+
+def random_problem(seed: int, n: int, d: int, nu: float, shift: float = 1.0, equal: bool = False) -> Problem:
+    """Rows about a point at a distance from the origin, with unequal costs."""
+    rng = np.random.default_rng(seed)
+    X = np.round(random_rows(rng, n, d) + shift * (rng.random((n, d)) < 0.8), 6)
+    return Problem(X, np.ones(n) if equal else rng.choice([0.5, 1.0, 3.0], n), nu)
+
+
+PROBLEMS = {
+    "tall": random_problem(1, 40, 4, 0.5),
+    "tall-few-out": random_problem(2, 40, 4, 0.05, shift=3.0),
+    "tall-most-out": random_problem(3, 40, 4, 0.9),
+    "tall-equal": random_problem(4, 40, 4, 0.3, equal=True),
+    "one-feature": random_problem(5, 30, 1, 0.4, shift=5.0),
+    "wide": random_problem(6, 12, 30, 0.5),
+    "wide-few-out": random_problem(7, 12, 30, 0.02),
+    "far": random_problem(8, 40, 4, 0.3, shift=1e3),
+    "whole-number-out": random_problem(9, 40, 4, 0.25, equal=True),
+    "repeated": random_problem(10, 20, 4, 0.35)._replace(
+        X=np.repeat(random_problem(10, 20, 4, 0.35).X[:5], 4, axis=0) + 1.0
+    ),
+}
+SOME = PROBLEMS["tall"], PROBLEMS["wide"], PROBLEMS["tall-equal"]
+
+
+class Solved:
+    """Answer of one row to one problem."""
+
+    def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, **settings):
+        settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
+        s = Settings(solver=row.number, solver_given=True, nu=p.nu, **settings)
+        self.problems = OneClass(table_of(p.X, np.zeros(len(p.X))), s, p.cost)
+        [self.result] = self.problems.fit(None if start is None else np.asarray(start)[:, None], report)
+        self.certificate = self.problems.certify([self.result])
+        self.w, self.rho, self.status = self.result.w[:-1], float(self.result.w[-1]), self.result.status
+        self.f = p.value(self.w, self.rho)
+        self.room = 2.0 * np.sqrt(2.0 * GAP * abs(self.f)) + 1e-9

@@ -1,0 +1,104 @@
+"""Each compiled loop of the one-class SVM against its plain twin; see test_loops.py."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from loop_suite import check_each_loop_is_called, close, made
+from one_class_problems import PROBLEMS
+from reference import csr_of
+
+from svmtool.compiled import pair_loops, small_pair_loops
+from svmtool.problem.one_class import OneClassPasses
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.task import Task
+from svmtool.solvers import one_class
+from svmtool.solvers.base import Monitor, Rule
+
+
+def test_each_loop_has_a_test_here():
+    check_each_loop_is_called(__file__, pair_loops, small_pair_loops)
+
+
+@pytest.mark.parametrize("n, d", [(1, 1), (2, 3), (12, 5), (29, 3), (25, 70), (120, 8)])
+def test_pair_rounds(n, d):
+    """Through OneClassPasses, which binds pair_loops.pair_rounds(...): a round at a time.
+
+    Up to 29 rows a round takes at most two pairs, whose order is certain; the state is compared with the twin's.
+    """
+    rng, X, csr = made(n, d)
+    X = X + 0.3 * (X != 0.0)
+    cost = rng.choice([0.5, 1.0, 2.0], n)
+    passes = OneClassPasses(CsrRows(*csr_of(X), d), cost, 0.3)
+    passes.begin()
+    passes.look(-1.0, -1.0)
+    alpha, w, active, left = passes.alpha.copy(), passes.w.copy(), list(range(n)), n
+    previous, state = 0.5 * float(w @ w), passes._state
+    for k in range(1, 12):
+        assert not passes.run(-1.0, -1.0, 1) and passes.rounds == k
+        if n < 30:
+            active = reference.pair_round(X, cost, alpha, w, active)
+            close(passes.alpha, alpha)
+            close(passes.w, w)
+            assert sorted(passes._active[: int(state[0])].tolist()) == active
+            close(state[2:6], reference.pair_measures(X, cost, alpha, w, active))
+        assert np.all((passes.alpha >= 0.0) & (passes.alpha <= cost))
+        assert np.sum(passes.alpha) == pytest.approx(0.3 * np.sum(cost), rel=1e-12)
+        close(passes.w, X.T @ passes.alpha)
+        now = 0.5 * float(passes.w @ passes.w)
+        assert now <= previous * (1 + 1e-12)
+        previous, left = now, min(left, int(state[0]))
+    assert left < n or n < 12, "no row was shrunk away: the problem tests too little"
+    low, high, primal, square = state[2:6].tolist()
+    assert passes.run(max(high - low, 0.0), np.inf, 0), "that violation is enough"
+    if primal < 0.0:
+        gap = (0.5 * square + primal) / -primal
+        assert passes.run(np.inf, gap * (1 + 1e-9), 0) and (gap == 0.0 or not passes.run(np.inf, gap * (1 - 1e-9), 0))
+
+
+@pytest.mark.parametrize("low, high", [(-np.inf, np.inf), (0.0, 1.0), (5.0, 6.0), (-9.0, -8.0)])
+@pytest.mark.parametrize("n", [1, 2, 9, 40])
+def test_best_rho_of_rows(n, low, high):
+    """pair_loops.best_rho_of_rows(...) against a sort; among rounded products many are equal."""
+    rng = np.random.default_rng(n)
+    out = np.empty(2)
+    for digits in (0, 1, 9):
+        z, cost = np.round(rng.normal(size=n), digits), rng.choice([0.5, 1.0, 3.0], n)
+        for k in (*(np.cumsum(cost)[:-1]), *(rng.random(9) * np.sum(cost))):
+            pair_loops.best_rho_of_rows(z, cost, np.empty(n, np.int64), out, k, low, high)
+            order = np.argsort(z)
+            before = np.cumsum(cost[order]) - cost[order]
+            close(out[1], float(np.sum(np.clip(k - before, 0.0, cost[order]) * z[order])))
+            least, most = (z[order][np.searchsorted(np.cumsum(cost[order]), k * t)] for t in (1 - 1e-9, 1 + 1e-9))
+            close(out[0], 0.5 * (least + most))
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 100])
+@pytest.mark.parametrize("rule", [Rule(), Rule(projected=1e-3)], ids=["exact", "rule"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_small_pairs_takes_the_steps_of_its_python_form(name, rule, rounds, monkeypatch):
+    """small_pair_loops.small_pairs(...) looks where solvers/one_class.py does, sees the same, and ends there.
+
+    Where a face was settled its products are equal but for rounding, which chooses the next pair: steps are compared
+    up to the first settled face.
+    """
+    p = PROBLEMS[name]
+    task = Task(CsrRows(*csr_of(p.X), p.X.shape[1]), np.ones(len(p.X)), p.cost, nu=p.nu)
+    monkeypatch.setattr(one_class, "ROUNDS", rounds)
+    if p.X.shape[1] > 1:  # with one feature a face has no unique minimum, and rounding may end the call before it
+        monkeypatch.setattr(OneClassPasses, "resume", None)  # the call goes to the end
+    for gap in (1e-3, 1e-6, None):
+        monkeypatch.setattr(one_class, "SMALL_WORK", 1 << 16)
+        small = one_class.solve(task, Monitor(gap), rule)
+        monkeypatch.setattr(one_class, "SMALL_WORK", -1)
+        plain = one_class.solve(task, Monitor(gap), rule)
+        same = min(len(plain.history), 3 if p.X.shape[1] > 1 else 2)
+        assert small.status.converged and small.status is plain.status
+        assert rounds < 100 or gap is None or small.iterations == plain.iterations
+        for a, b in zip(small.history[:same], plain.history[:same], strict=True):
+            for field in ("objective", "bound", "violation"):
+                assert a[field] == pytest.approx(b[field], rel=1e-7, abs=1e-7 * -b["bound"])
+            assert a["active"] == b["active"] or a["gap"] < 1e-9
+        room = np.sqrt(2.0 * (1e-9 if gap is None else gap) * -plain.history[-1]["bound"])  # of each about the optimum
+        assert np.linalg.norm(small.w[:-1] - plain.w[:-1]) <= 2.0 * room
