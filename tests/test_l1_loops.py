@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import reference
 import scipy.optimize
+from loop_suite import close, made, same_steps
 from optima import optimum
 from reference import csr_of
 from test_logistic_loops import MARGINS
-from test_loops import close, made, same_steps
 
 from svmtool.compiled import REGISTRY, l1_loops, small_l1_loops
 from svmtool.problem import l1_objective
