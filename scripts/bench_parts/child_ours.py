@@ -29,7 +29,7 @@ def main() -> None:
             y.copy(), X.indptr.astype("i8"), X.indices.copy(), X.data.copy(), X.shape[1]
         )  # training uses it up
         by_gap = e is not None and (solver in bars.OUR_GAPS or order.get("by") == "gap")
-        asked = {varied(solver): C, "gap" if by_gap else "eps": e}
+        asked = {varied(solver): C, "gap" if by_gap else "eps": e, "max_seconds": order.get("limit")}
         done = pipeline.train(rows, Settings(solver=solver, quiet=True, **asked))
         return done.seconds, (solver, done.model)
 

@@ -13,6 +13,8 @@ from bench_parts.judge import ONE_CLASS, REGRESSION, varied
 from bench_parts.measure import child_json, geometric_mean
 from svmtool import registry
 
+LIMIT = 5.0  # seconds that one run of ours may take, for each of the budget's
+
 
 def sets_for(ctx: Context, solver: int) -> list[str]:
     """The sets that fit a number: labels are numbers for a regression, classes else, and nothing for one-class."""
@@ -33,7 +35,8 @@ def runs_of(ctx: Context, path: str, solver: int) -> dict[str, list[dict]]:
     order = {"costs": list(values_for(solver)), "budget": ctx.budget, "path": path}
     default = bars.DEFAULT_EPS[solver]
     theirs = [default, *(default * factor for factor in bars.TIGHTER)]
-    ours = {**order, "by": "gap", "ladders": {str(solver): [None, *bars.OUR_STEPS]}}
+    limit = LIMIT * ctx.budget  # a run that takes longer ends where it is
+    ours = {**order, "by": "gap", "limit": limit, "ladders": {str(solver): [None, *bars.OUR_STEPS]}}
     them = {**order, "liblinear": str(ctx.liblinear), "ladders": {str(solver): theirs}}
     return {
         "ours": child_json([sys.executable, HERE / "child_ours.py", json.dumps(ours)]),
