@@ -94,7 +94,7 @@ class Solved:
         if start is not None:
             start = problems.start_from(start)
         results = problems.fit(start, report, stop)
-        self.result, self.certificate = results[0], problems.certify(results)
+        self.result, self.certificate = results[0], problems.judge(0, results[0])
         self.W, self.status = problems.weights(results), self.result.status
         self.model = problems.model(self.W)
         self.f = p.value(self.W)

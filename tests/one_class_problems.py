@@ -104,7 +104,7 @@ class Solved:
         s = Settings(solver=row.number, solver_given=True, nu=p.nu, **settings)
         self.problems = OneClass(table_of(p.X, np.zeros(len(p.X))), s, p.cost)
         [self.result] = self.problems.fit(None if start is None else np.asarray(start)[:, None], report)
-        self.certificate = self.problems.certify([self.result])
+        self.certificate = self.problems.judge(0, self.result)
         self.w, self.rho, self.status = self.result.w[:-1], float(self.result.w[-1]), self.result.status
         self.f = p.value(self.w, self.rho)
         self.room = 2.0 * np.sqrt(2.0 * GAP * abs(self.f)) + 1e-9

@@ -156,7 +156,7 @@ class Solved:
         first = problems.classes.labels[0]
         start = None if start is None else first * np.asarray(start)[:, None]
         [self.result] = problems.fit(start, report, stop)
-        self.certificate = problems.certify([self.result])
+        self.certificate = problems.judge(0, self.result)
         self.w = first * self.result.w  # the first class of the data counts as +1 there
         self.f = self.p.value(self.w)
 

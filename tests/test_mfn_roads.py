@@ -101,7 +101,7 @@ class Answer:
         sign = problems.classes.labels[0]  # the first class of the data counts as +1 there
         start = None if start is None else sign * start[:, None]
         [self.result] = problems.fit(start, report, stop)
-        self.certificate = problems.certify([self.result])
+        self.certificate = problems.judge(0, self.result)
         self.status, self.w, self.history = self.result.status, sign * self.result.w, self.result.history
         self.f = value(row, p, self.w)
         alpha = self.result.alpha

@@ -74,7 +74,7 @@ class Solved:
         first = problems.classes.labels[0]
         start = None if start is None else first * np.asarray(start)[:, None]
         [self.result] = problems.fit(start, report, stop)
-        self.certificate = problems.certify([self.result])
+        self.certificate = problems.judge(0, self.result)
         self.w, self.status = first * self.result.w, self.result.status
         self.f = l1_value(p, self.w)
 

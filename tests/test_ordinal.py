@@ -61,7 +61,7 @@ class Solved:
             self.problems.rows = DenseRows(np.ascontiguousarray(X))
         assert isinstance(self.problems.rows, DenseRows if layout == "dense" else CsrRows)
         [self.result] = self.problems.fit(None if start is None else start[:, None])
-        self.certificate = self.problems.certify([self.result])
+        self.certificate = self.problems.judge(0, self.result)
         self.beta, self.status = self.result.w, self.result.status
         self.b = self.beta[X.shape[1] :]
         self.p = written_out(X, labels, C * np.ones(len(X)) if weights is None else C * weights)

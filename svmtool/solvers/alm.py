@@ -53,7 +53,7 @@ CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 MOST_CLASS_PASSES = 100000  # of all classes at once, LIBLINEAR's cap: most of them go over few rows
 MOST_PASSES = 1000  # coordinate passes where d is larger than that ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
-WINDOW = 4  # looks over which the fall of the gap is measured, for it wavers
+RECENT, WINDOW = 2, 4  # looks over which the fall of the gap is measured: more where d is large, for it wavers there
 TIGHTER = 0.3  # how much further than -e says passes over all classes go where the gap is not certified then
 NEAR = 1.5  # times the gap asked for, as passes over all classes tell it, from which on they look at the primal
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
@@ -179,25 +179,16 @@ def _passes_worth(d: int, nnz: int) -> int:
     return PASSES_WORTH + int(STEPS_SPARED * (FACTOR * d**3 + SQUARE * d * d) / (1.3 * max(nnz, 1)))
 
 
-def _ahead(lefts: list[float], seen: list[float], wanted: float) -> float:
-    """Visits to each row that still lie ahead of the wanted gap, at the rate of the last two looks.
+def _ahead(lefts: list[float], spent: list[float], wanted: float, looks: int) -> float:
+    """What still lies ahead of the wanted gap, at the rate at which it fell over the last `looks` looks.
 
-    lefts, seen: the gap at each look, and the visits until then.
+    lefts: the gap at each look; spent: what had been spent till then, visits to each row or time, and what is answered.
     """
     if lefts[-1] <= wanted:
         return 0.0
-    ago = max(len(lefts) - 3, 0)
+    ago = max(len(lefts) - 1 - looks, 0)
     fall = np.log(lefts[ago] / lefts[-1])
-    return (seen[-1] - seen[ago]) * np.log(lefts[-1] / wanted) / fall if fall > 0.0 and wanted > 0.0 else np.inf
-
-
-def _expected(costs: list[float], lefts: list[float], wanted: float) -> float:
-    """What passes to the wanted gap would still cost, at the rate at which it fell over the last few looks."""
-    if lefts[-1] <= wanted:
-        return 0.0
-    ago = max(len(lefts) - 1 - WINDOW, 0)
-    fall = np.log(lefts[ago] / lefts[-1])
-    return (costs[-1] - costs[ago]) * np.log(lefts[-1] / wanted) / fall if fall > 0.0 and wanted > 0.0 else np.inf
+    return (spent[-1] - spent[ago]) * np.log(lefts[-1] / wanted) / fall if fall > 0.0 and wanted > 0.0 else np.inf
 
 
 class _Run:
@@ -243,7 +234,7 @@ class _Run:
             lefts.append(relative_gap(primal, bound))
             costs.append(spent)
             seen.append(visits)
-            ahead = _ahead(lefts, seen, wanted)
+            ahead = _ahead(lefts, seen, wanted, RECENT)
             patience = min(max(1.0, NEARLY * ahead), max(1.0, visits))
             reached = lefts[-1] <= gap
             if settled and rule.projected is None:
@@ -257,7 +248,7 @@ class _Run:
             if objective.d <= GRAM_BELOW:
                 if passes.count >= PASSES and not visits + ahead <= worth:
                     return None
-            elif passes.enough(spent, ROWS_SIDE, _expected(costs, lefts, wanted)):
+            elif passes.enough(spent, ROWS_SIDE, _ahead(lefts, costs, wanted, WINDOW)):
                 return None
         return None
 
@@ -292,7 +283,7 @@ class _Run:
                     return status or limit or base.RULE
                 if settled:  # LIBLINEAR may have been luckier within its rule
                     enough *= TIGHTER
-            expected = _expected(costs, lefts, wanted)
+            expected = _ahead(lefts, costs, wanted, WINDOW)
             if newton and (expected > passes.newton if settled else passes.enough(spent, expected)):
                 return None
         return None

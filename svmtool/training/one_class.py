@@ -41,8 +41,8 @@ class OneClass(ProblemSet):
         return Rule() if self.eps is None else Rule(projected=self.eps)
 
     def judge(self, k: int, result: Result) -> Certificate:
-        t, r = self.task(k), result
-        return OneClassJudge(t.rows, t.cost, t.nu).certify(r.w[:-1], float(r.w[-1]), r.alpha)
+        t, w = self.task(k), result.w
+        return OneClassJudge(t.rows, t.cost, t.nu).certify(w[:-1], float(w[-1]), result.alpha)
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
         return LinearModel(self.solver.word, None, self.n_features, -1.0, W[:-1], float(W[-1, 0]), notes)

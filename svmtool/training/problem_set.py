@@ -158,7 +158,10 @@ class ProblemSet(ABC):
     def fit_and_certify(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
-        """`fit` and `certify`, where no core waits for the last problem: it judges the answers that are there."""
+        """`fit`, and the judge's word on all answers: values summed, the worst gap and violation.
+
+        No core waits for the last problem: it judges the answers that are there.
+        """
         results: list[Any] = [None] * self.count
         found: list[Any] = [None] * self.count
 
@@ -171,10 +174,6 @@ class ProblemSet(ABC):
 
         threads.run_in_turns(solve, judge, self.count)
         return results, worst(found)
-
-    def certify(self, results: list[Result]) -> Certificate:
-        """The judge's word on all problems: values summed, the worst gap and violation."""
-        return worst([self.judge(k, result) for k, result in enumerate(results)])
 
     def judge(self, k: int, result: Result) -> Certificate:
         """The judge's word on problem k."""

@@ -1,0 +1,61 @@
+"""Blocks of work on several threads: each once, faults raised, and second turns only when no first one is left."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from svmtool.compiled import threads
+
+every_count = pytest.mark.parametrize("count", [1, 2, 4])
+
+
+@pytest.fixture
+def use(monkeypatch):
+    """Choose the number of threads until the test ends."""
+    return lambda count: monkeypatch.setattr(threads, "_count", count)
+
+
+@every_count
+@pytest.mark.parametrize("n", [0, 1, 2, 30])
+def test_each_block_once(n, count, use):
+    use(count)
+    seen: list[int] = []
+    threads.run_blocks(seen.append, n)
+    assert sorted(seen) == list(range(n))
+
+
+@every_count
+def test_the_first_fault_is_raised_and_work_goes_on_afterwards(count, use):
+    use(count)
+
+    def fail(k: int) -> None:
+        if k == 3:
+            raise ValueError("block 3")
+
+    for _ in range(20):
+        with pytest.raises(ValueError, match="block 3"):
+            threads.run_blocks(fail, 9)
+    test_each_block_once(30, count, use)
+
+
+@every_count
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 30])
+def test_turns(n, count, use):
+    """Each k has both turns, the second behind its first; on one thread all first turns come first."""
+    use(count)
+    log, lock = [], threading.Lock()
+
+    def note(turn: str, k: int) -> None:
+        with lock:
+            log.append((turn, k))
+
+    for _ in range(20):
+        log.clear()
+        threads.run_in_turns(lambda k: note("first", k), lambda k: note("then", k), n)
+        assert sorted(log) == sorted((turn, k) for turn in ("first", "then") for k in range(n))
+        place = {entry: i for i, entry in enumerate(log)}
+        assert all(place["first", k] < place["then", k] for k in range(n))
+        if count == 1:
+            assert [turn for turn, _ in log] == ["first"] * n + ["then"] * n
