@@ -122,3 +122,9 @@ def float_of_bits(typingctx, word):
 def bits_of_float(typingctx, x):
     """The bits of a double."""
     return types.int64(types.float64), lambda c, builder, s, a: builder.bitcast(a[0], ir.IntType(64))
+
+
+@intrinsic
+def single_of_bits(typingctx, word):
+    """The single-precision number with these bits."""
+    return types.float32(types.int32), lambda c, builder, s, a: builder.bitcast(a[0], ir.FloatType())

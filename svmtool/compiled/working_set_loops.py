@@ -1,0 +1,144 @@
+"""A working set of a kernel machine's dual, solved pair by pair with second-order selection.
+
+    min over a of  1/2 a'Qa + chi'a,  Q_st = y_s y_t K_st,  0 <= a <= upper,  y'a as it is
+
+Fan, Chen and Lin, Working Set Selection Using Second Order Information, JMLR 6 (2005) 1889-1918, WSS 2.
+
+Where each sign's sum is fixed the variables of y = +1 come first, up to `cut`; pairs are taken from the side that
+violates optimality more.  Else cut is l.  Both sides fill whole blocks of LANES (with variables that can move neither
+way), so that extremes are found lane by lane, which is vectorised, and then among the lanes.
+"""
+
+from numpy import float32, uint64
+
+from svmtool.compiled import helper, loop
+
+LANES = uint64(64)
+N0 = uint64(0)
+FAR = 1e300  # takes a variable out of a search
+TINY = 1e-12  # curvature in place of one that is not positive
+
+
+@helper
+def bar(t, y, a, upper, rising, falling):
+    """Set rising[t] to 0 or -FAR and falling[t] to 0 or FAR: whether y_t a_t may grow, and may shrink."""
+    grow = a[t] < upper[t] if y[t] > 0 else a[t] > 0.0
+    shrink = a[t] > 0.0 if y[t] > 0 else a[t] < upper[t]
+    rising[t] = 0.0 if grow else -FAR
+    falling[t] = 0.0 if shrink else FAR
+
+
+@helper(fast=True)
+def move_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end):
+    """F_t -= d (K_it - K_jt); high and low (by lane): the largest F + rising, the smallest F + falling."""
+    for lane in range(LANES):
+        high[lane] = -FAR
+        low[lane] = FAR
+    for b in range(begin, end, LANES):
+        for lane in range(LANES):
+            t = b + lane
+            v = F[t] - d * (K[at_i + t] - K[at_j + t])
+            F[t] = v
+            r = v + rising[t]
+            s = v + falling[t]
+            high[lane] = r if r > high[lane] else high[lane]
+            low[lane] = s if s < low[lane] else low[lane]
+
+
+@helper
+def lane_of_largest(by_lane, least):
+    """The first lane with the largest number above `least`; 0 where there is none."""
+    top = least
+    column = N0
+    for lane in range(LANES):
+        if by_lane[lane] > top:
+            top = by_lane[lane]
+            column = lane
+    return column
+
+
+@helper
+def smallest(by_lane):
+    least = FAR
+    for lane in range(LANES):
+        least = min(least, by_lane[lane])
+    return least
+
+
+@helper(fast=True)
+def gains_of_partners(F, K, at_i, diagonal, falling, own, m, gain, best, begin, end):
+    """gain_t = b^2 / (K_ii + K_tt - 2 K_it) with b = m - F_t where that is positive, else 0; best: by lane."""
+    for lane in range(LANES):
+        best[lane] = float32(-1.0)
+    two = float32(2.0)
+    for b in range(begin, end, LANES):
+        for lane in range(LANES):
+            t = b + lane
+            step = float32(max(m - (F[t] + falling[t]), 0.0))
+            curve = max(own + diagonal[t] - two * K[at_i + t], float32(TINY))
+            g = step * step / curve
+            gain[t] = g
+            best[lane] = g if g > best[lane] else best[lane]
+
+
+@helper
+def move_pair(i, j, d, y, a, upper, rising, falling):
+    """a_i += y_i d, a_j -= y_j d, d cut where one of them reaches a bound, which it then equals; returns d."""
+    room_i = upper[i] - a[i] if y[i] > 0 else a[i]
+    room_j = a[j] if y[j] > 0 else upper[j] - a[j]
+    d = min(d, min(room_i, room_j))
+    a[i] += y[i] * d
+    a[j] -= y[j] * d
+    if d == room_i:
+        a[i] = upper[i] if y[i] > 0 else 0.0
+    if d == room_j:
+        a[j] = 0.0 if y[j] > 0 else upper[j]
+    bar(i, y, a, upper, rising, falling)
+    bar(j, y, a, upper, rising, falling)
+    return d
+
+
+@loop("i8(f4[], f4[], f4[], f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8, f8, i8)")
+def pair_descent(K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, l, cut, tolerance, most):
+    """Steps of single pairs until max F - min F <= tolerance on either side, or `most` of them; returns their number.
+
+    K f4 (l x l); y, a (changed), upper f8[l]; F = -y (Q a + chi), changed with a; l and cut multiples of LANES.
+    diagonal, gain f4[l], best f4[LANES], rising, falling f8[l], high, low f8[2 LANES]: scratch.
+    """
+    for t in range(l):
+        diagonal[t] = K[t * l + t]
+        bar(t, y, a, upper, rising, falling)
+    high_below, low_below = high[LANES:], low[LANES:]
+    steps = 0
+    i = N0
+    j = N0
+    d = 0.0
+    while True:
+        begin, end = N0, cut
+        move_and_search(F, K, i * l, j * l, d, rising, falling, high, low, begin, end)
+        column = lane_of_largest(high, -FAR)
+        m = high[column]
+        violation = m - smallest(low)
+        if cut < l:
+            move_and_search(F, K, i * l, j * l, d, rising, falling, high_below, low_below, cut, l)
+            other = lane_of_largest(high_below, -FAR)
+            if high_below[other] - smallest(low_below) > violation:
+                begin, end = cut, l
+                column = other
+                m = high_below[other]
+                violation = m - smallest(low_below)
+        if not violation > tolerance or steps >= most:
+            return steps
+        i = begin + column
+        while F[i] + rising[i] != m:
+            i += LANES
+        gains_of_partners(F, K, i * l, diagonal, falling, diagonal[i], m, gain, best, begin, end)
+        column = lane_of_largest(best, float32(0.0))
+        if not best[column] > 0.0:
+            return steps
+        j = begin + column
+        while gain[j] != best[column]:
+            j += LANES
+        curve = max(float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[i * l + j]), TINY)
+        d = move_pair(i, j, (m - F[j]) / curve, y, a, upper, rising, falling)
+        steps += 1

@@ -1,0 +1,170 @@
+"""Tiles of kernel values between two sets of rows, single precision, by the fastest way that is exact enough.
+
+Products of dense rows are BLAS's, products of sparse rows a compiled loop's; RBF turns them into kernel values in the
+same tile.  Single precision carries an error of some 2^-24 gamma |x - c|^2 into RBF's exponent, c the mean, by which
+dense rows are shifted; where that says too little, and for the other kernels, products are taken in double.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled import kernel_row_loops as loops
+from svmtool.compiled import row_loops
+from svmtool.problem.kernels import Kernel
+from svmtool.problem.rows import CsrRows, DenseRows
+
+LINEAR, RBF = 0, 2
+LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF's products may be single: an error of some 4e-6 of a value
+SPARSE_FROM = 32  # features; with fewer, rows are always held dense
+SPARSE_WORK = 2.5  # a non-zero of a sparse row costs as much as so many features of a dense one
+
+
+class Tiles:
+    """Rows of one set, as targets of products or as the columns of tiles.  n rows."""
+
+    n: int
+    width, height = 1024, 128  # a tile: columns, targets; it stays in the second-level cache
+
+    def take(self, chosen: np.ndarray) -> Tiles:
+        """The rows `chosen` (i8), copied."""
+        raise NotImplementedError
+
+    def part(self, lo: int, hi: int) -> Tiles:
+        """Rows lo .. hi-1."""
+        raise NotImplementedError
+
+    def fill(self, targets: Tiles, lo: int, hi: int, P: np.ndarray) -> None:
+        """P f4 (targets.n, hi - lo), C order: kernel values between the targets and rows lo .. hi-1."""
+        raise NotImplementedError
+
+
+class SingleDense(Tiles):
+    """RBF between dense rows, f4."""
+
+    def __init__(self, X: np.ndarray, norms: np.ndarray, gamma: float):
+        self.X, self.norms, self.gamma, self.n = X, norms, gamma, len(X)
+
+    def take(self, chosen: np.ndarray) -> SingleDense:
+        return SingleDense(self.X[chosen], self.norms[chosen], self.gamma)
+
+    def part(self, lo: int, hi: int) -> SingleDense:
+        return SingleDense(self.X[lo:hi], self.norms[lo:hi], self.gamma)
+
+    def fill(self, targets: SingleDense, lo: int, hi: int, P: np.ndarray) -> None:
+        np.matmul(targets.X, self.X[lo:hi].T, out=P)
+        loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
+
+
+class SingleSparse(Tiles):
+    """RBF between sparse rows, f4."""
+
+    width, height = 256, 512  # the more targets, the less the columns' preparation weighs
+
+    def __init__(self, starts: np.ndarray, columns: np.ndarray, values: np.ndarray, norms: np.ndarray, d: int, gamma: float):
+        self.starts, self.columns, self.values, self.norms = starts, columns, values, norms
+        self.d, self.gamma, self.n = d, gamma, len(starts) - 1
+
+    def take(self, chosen: np.ndarray) -> SingleSparse:
+        starts = np.concatenate(([0], np.cumsum(self.starts[chosen + 1] - self.starts[chosen])))
+        inside = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], np.diff(starts))
+        return SingleSparse(starts, self.columns[inside], self.values[inside], self.norms[chosen], self.d, self.gamma)
+
+    def part(self, lo: int, hi: int) -> SingleSparse:
+        return SingleSparse(self.starts[lo : hi + 1], self.columns, self.values, self.norms[lo:hi], self.d, self.gamma)
+
+    def fill(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
+        lanes = int(loops.LANES)
+        most = max(int(self.starts[min(at + lanes, hi)] - self.starts[at]) for at in range(lo, hi, lanes))
+        longest = int(np.max(np.diff(targets.starts), initial=0))
+        scratch = (
+            np.zeros(self.d, np.int32), np.empty(min(most, self.d) * lanes, np.float32),
+            np.empty(longest, np.int32), np.empty(longest, np.float32), np.empty(lanes, np.float32),
+        )  # fmt: skip
+        loops.sparse_tile(
+            self.starts, self.columns, self.values, targets.starts, targets.columns, targets.values, *scratch, P,
+            targets.n, lo, hi,
+        )  # fmt: skip
+        loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
+
+
+class Double(Tiles):
+    """Any kernel between dense or sparse rows, products in double precision, a block of rows laid out dense."""
+
+    width, height = 512, 128
+
+    def __init__(self, rows: CsrRows | DenseRows, norms: np.ndarray, kernel: Kernel):
+        self.rows, self.norms, self.kernel, self.n = rows, norms, kernel, rows.n
+
+    def take(self, chosen: np.ndarray) -> Double:
+        return Double(self.rows.take(chosen), self.norms[chosen], self.kernel)
+
+    def part(self, lo: int, hi: int) -> Double:
+        return self.take(np.arange(lo, hi))
+
+    def laid_out(self, lo: int, hi: int) -> np.ndarray:
+        """Rows lo .. hi-1 as a matrix f8."""
+        return dense(self.rows, lo, hi)
+
+    def values(self, targets: Double, lo: int, hi: int) -> np.ndarray:
+        """`fill` in double precision."""
+        P = targets.laid_out(0, targets.n) @ self.laid_out(lo, hi).T
+        self.kernel.finish(P, targets.norms, self.norms[lo:hi])
+        return P
+
+    def fill(self, targets: Double, lo: int, hi: int, P: np.ndarray) -> None:
+        P[:] = self.values(targets, lo, hi)
+
+
+class Given(Tiles):
+    """A precomputed kernel: its values f8, the row and the column of each of these rows."""
+
+    def __init__(self, matrix: np.ndarray, own: np.ndarray):
+        self.matrix, self.own, self.n = matrix, own, len(own)
+
+    def take(self, chosen: np.ndarray) -> Given:
+        return Given(self.matrix, self.own[chosen])
+
+    def part(self, lo: int, hi: int) -> Given:
+        return Given(self.matrix, self.own[lo:hi])
+
+    def values(self, targets: Given, lo: int, hi: int) -> np.ndarray:
+        return self.matrix[np.ix_(targets.own, self.own[lo:hi])]
+
+    def fill(self, targets: Given, lo: int, hi: int, P: np.ndarray) -> None:
+        P[:] = self.values(targets, lo, hi)
+
+
+def dense(rows: CsrRows | DenseRows, lo: int, hi: int, dtype: type = np.float64) -> np.ndarray:
+    """Rows lo .. hi-1 as a matrix."""
+    if isinstance(rows, DenseRows):
+        return rows.X[lo:hi].astype(dtype, copy=False)
+    X = np.zeros((hi - lo, rows.plain))
+    row_loops.csr_to_dense(rows.indptr, rows.indices, rows.values, X, rows.plain, lo, hi)
+    return X.astype(dtype, copy=False)
+
+
+def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarray | None = None) -> tuple[Tiles, Tiles]:
+    """How kernel values among the rows (or those of `matrix`) are computed: for steps, and exactly."""
+    if rows is None:
+        given = Given(matrix, np.arange(len(matrix)))
+        return given, given
+    norms = rows.square_norms()
+    exact = Double(rows, norms, kernel)
+    if kernel.kind != RBF:
+        return exact, exact
+    sparse = isinstance(rows, CsrRows) and rows.plain > SPARSE_FROM and rows.nnz * SPARSE_WORK < rows.n * rows.plain
+    if sparse:
+        if kernel.gamma * float(norms.max(initial=0.0)) > LARGEST_EXPONENT:
+            return exact, exact
+        single = rows.values.astype(np.float32), norms.astype(np.float32)
+        return SingleSparse(rows.indptr, rows.indices, *single, rows.plain, kernel.gamma), exact
+    X = np.empty((rows.n, rows.plain), np.float32)
+    centre = rows.transpose_product(np.full(rows.n, 1.0 / max(rows.n, 1)))
+    for lo in range(0, rows.n, Tiles.width):
+        hi = min(lo + Tiles.width, rows.n)
+        X[lo:hi] = dense(rows, lo, hi) - centre
+    norms = np.einsum("ij,ij->i", X, X)
+    if kernel.gamma * float(norms.max(initial=0.0)) > LARGEST_EXPONENT:
+        return exact, exact
+    return SingleDense(X, norms, kernel.gamma), exact
