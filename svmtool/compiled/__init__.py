@@ -5,7 +5,7 @@ A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
     @loop("f8(f8[], f8[], i8)")
     def dot(a, b, n): ...
 
-Types: u1 i4 u4 i8 u8 f8, with [] for an array, and f4[]; the result is void or a scalar.
+Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.
 An unsigned integer array takes a signed one as it is: numba lets an index that
 may be negative count from the end, which costs a test at each access and stops
 vectorisation; indices and bounds declared unsigned spare that.
