@@ -99,7 +99,7 @@ def move_pair(i, j, d, y, a, upper, rising, falling):
 
 
 @loop("i8(f4[], f4[], f4[], f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8, f8, i8)")
-def pair_descent(K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, l, cut, tolerance, most):
+def pair_descent(K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, l, cut, tolerance, most):  # noqa: E741
     """Steps of single pairs until max F - min F <= tolerance on either side, or `most` of them; returns their number.
 
     K f4 (l x l); y, a (changed), upper f8[l]; F = -y (Q a + chi), changed with a; l and cut multiples of LANES.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import mmap
+from functools import cached_property
 
 import numpy as np
 
 from svmtool.compiled import kernel_row_loops as loops
 from svmtool.compiled.threads import run_blocks
+from svmtool.kernel_model import KernelModel
+from svmtool.problem.kernel_problem import KernelProblem
 from svmtool.problem.kernel_tiles import Tiles
+from svmtool.problem.rows import DenseRows
 
 MEGABYTE = 1 << 20
 
@@ -26,23 +30,44 @@ class KernelRows:
         self.clock = 0
         self.computed = 0  # rows, for those who ask what a run has cost
 
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """K(x_i, x_i), f8[n]."""
+        return self.tiles.diagonal()
+
+    def values(self, chosen: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """f4 (chosen, columns): K between two sets of rows (i8)."""
+        targets, others = self.tiles.take(chosen), self.tiles.take(columns)
+        width = self.tiles.width
+        out = np.empty((len(chosen), len(columns)), np.float32)
+
+        def work(b: int) -> None:
+            lo, hi = b * width, min((b + 1) * width, len(columns))
+            P = np.empty((len(chosen), hi - lo), np.float32)
+            others.fill(targets, lo, hi, P)
+            out[:, lo:hi] = P
+
+        run_blocks(work, -(-len(columns) // width))
+        return out
+
     def block(self, chosen: np.ndarray, out: np.ndarray, place: np.ndarray) -> None:
         """out f4 (l, l)[place[s], place[t]] = K among the rows `chosen` (i8); place i8, ascending."""
         targets = self.tiles.take(chosen)
         width, m = self.tiles.width, len(chosen)
-        parts = [(lo, min(lo + width, m)) for lo in range(0, m, width)]
-        straight = bool(m) and place[-1] == m - 1
+        straight = m == 0 or place[-1] == m - 1
 
-        def work(b: int) -> None:
-            lo, hi = parts[b]
-            P = np.empty((m, hi - lo), np.float32)
-            targets.fill(targets, lo, hi, P)
+        def work(b: int) -> None:  # columns lo .. hi-1 of the upper triangle, and what they are below it
+            lo, hi = b * width, min((b + 1) * width, m)
+            P = np.empty((hi, hi - lo), np.float32)
+            targets.fill(targets.part(0, hi), lo, hi, P)
             if straight:
-                out[:m, lo:hi] = P
+                out[:hi, lo:hi] = P
+                out[lo:hi, :lo] = P[:lo].T
             else:
-                out[np.ix_(place, place[lo:hi])] = P
+                out[np.ix_(place[:hi], place[lo:hi])] = P
+                out[np.ix_(place[lo:hi], place[:lo])] = P[:lo].T
 
-        run_blocks(work, len(parts))
+        run_blocks(work, -(-m // width))
 
     def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
         """f f8[n] += sum_k c_k K(x_chosen[k], .); chosen i8, each row once; c f8; keep: which rows to keep, if new.
@@ -101,15 +126,17 @@ def _large_array(size: int) -> np.ndarray:
     return np.frombuffer(memory, np.float32, size)
 
 
-def exact_sum(tiles: Tiles, chosen: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """f8[n]: sum_k c_k K(x_chosen[k], .) in double precision."""
-    f = np.zeros(tiles.n)
-    parts = [tiles.take(chosen[k : k + tiles.height]) for k in range(0, len(chosen), tiles.height)]
-
-    def work(b: int) -> None:
-        lo, hi = b * tiles.width, min((b + 1) * tiles.width, tiles.n)
-        for k, part in enumerate(parts):
-            f[lo:hi] += c[k * tiles.height :][: part.n] @ tiles.values(part, lo, hi)
-
-    run_blocks(work, -(-tiles.n // tiles.width))
+def exact_sum(problem: KernelProblem, coef: np.ndarray) -> np.ndarray:
+    """f8[n]: sum_i coef_i K(x_i, .) over the training rows in double precision: decision values without their rho."""
+    used = np.flatnonzero(coef)
+    if problem.rows is None:
+        return coef[used] @ problem.matrix[used]
+    rows = problem.rows.as_csr() if isinstance(problem.rows, DenseRows) else problem.rows
+    support = rows.take(used)
+    model = KernelModel(
+        "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[used][None, :], None, support.indptr,
+        support.indices, support.values,
+    )  # fmt: skip
+    f = np.empty(rows.n)
+    model.scores.decide(rows, rows.n, f)
     return f

@@ -38,6 +38,10 @@ class Tiles:
         """P f4 (targets.n, hi - lo), C order: kernel values between the targets and rows lo .. hi-1."""
         raise NotImplementedError
 
+    def diagonal(self) -> np.ndarray:
+        """K(x_i, x_i), f8[n]; RBF's is 1."""
+        return np.ones(self.n)
+
 
 class SingleDense(Tiles):
     """RBF between dense rows, f4."""
@@ -61,7 +65,9 @@ class SingleSparse(Tiles):
 
     width, height = 256, 512  # the more targets, the less the columns' preparation weighs
 
-    def __init__(self, starts: np.ndarray, columns: np.ndarray, values: np.ndarray, norms: np.ndarray, d: int, gamma: float):
+    def __init__(
+        self, starts: np.ndarray, columns: np.ndarray, values: np.ndarray, norms: np.ndarray, d: int, gamma: float
+    ):
         self.starts, self.columns, self.values, self.norms = starts, columns, values, norms
         self.d, self.gamma, self.n = d, gamma, len(starts) - 1
 
@@ -102,18 +108,15 @@ class Double(Tiles):
     def part(self, lo: int, hi: int) -> Double:
         return self.take(np.arange(lo, hi))
 
-    def laid_out(self, lo: int, hi: int) -> np.ndarray:
-        """Rows lo .. hi-1 as a matrix f8."""
-        return dense(self.rows, lo, hi)
-
-    def values(self, targets: Double, lo: int, hi: int) -> np.ndarray:
-        """`fill` in double precision."""
-        P = targets.laid_out(0, targets.n) @ self.laid_out(lo, hi).T
-        self.kernel.finish(P, targets.norms, self.norms[lo:hi])
-        return P
-
     def fill(self, targets: Double, lo: int, hi: int, P: np.ndarray) -> None:
-        P[:] = self.values(targets, lo, hi)
+        products = dense(targets.rows, 0, targets.n) @ dense(self.rows, lo, hi).T
+        self.kernel.finish(products, targets.norms, self.norms[lo:hi])
+        P[:] = products
+
+    def diagonal(self) -> np.ndarray:
+        squares = self.norms[:, None].copy()
+        self.kernel.finish(squares, self.norms, np.zeros(1))
+        return squares[:, 0] if self.kernel.kind != RBF else np.ones(self.n)
 
 
 class Given(Tiles):
@@ -128,11 +131,11 @@ class Given(Tiles):
     def part(self, lo: int, hi: int) -> Given:
         return Given(self.matrix, self.own[lo:hi])
 
-    def values(self, targets: Given, lo: int, hi: int) -> np.ndarray:
-        return self.matrix[np.ix_(targets.own, self.own[lo:hi])]
-
     def fill(self, targets: Given, lo: int, hi: int, P: np.ndarray) -> None:
-        P[:] = self.values(targets, lo, hi)
+        P[:] = self.matrix[np.ix_(targets.own, self.own[lo:hi])]
+
+    def diagonal(self) -> np.ndarray:
+        return self.matrix[self.own, self.own]
 
 
 def dense(rows: CsrRows | DenseRows, lo: int, hi: int, dtype: type = np.float64) -> np.ndarray:
@@ -144,21 +147,20 @@ def dense(rows: CsrRows | DenseRows, lo: int, hi: int, dtype: type = np.float64)
     return X.astype(dtype, copy=False)
 
 
-def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarray | None = None) -> tuple[Tiles, Tiles]:
-    """How kernel values among the rows (or those of `matrix`) are computed: for steps, and exactly."""
+def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarray | None = None) -> Tiles:
+    """How kernel values among the rows (or those of `matrix`) are computed."""
     if rows is None:
-        given = Given(matrix, np.arange(len(matrix)))
-        return given, given
+        return Given(matrix, np.arange(len(matrix)))
     norms = rows.square_norms()
-    exact = Double(rows, norms, kernel)
+    double = Double(rows, norms, kernel)
     if kernel.kind != RBF:
-        return exact, exact
+        return double
     sparse = isinstance(rows, CsrRows) and rows.plain > SPARSE_FROM and rows.nnz * SPARSE_WORK < rows.n * rows.plain
     if sparse:
         if kernel.gamma * float(norms.max(initial=0.0)) > LARGEST_EXPONENT:
-            return exact, exact
+            return double
         single = rows.values.astype(np.float32), norms.astype(np.float32)
-        return SingleSparse(rows.indptr, rows.indices, *single, rows.plain, kernel.gamma), exact
+        return SingleSparse(rows.indptr, rows.indices, *single, rows.plain, kernel.gamma)
     X = np.empty((rows.n, rows.plain), np.float32)
     centre = rows.transpose_product(np.full(rows.n, 1.0 / max(rows.n, 1)))
     for lo in range(0, rows.n, Tiles.width):
@@ -166,5 +168,5 @@ def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarra
         X[lo:hi] = dense(rows, lo, hi) - centre
     norms = np.einsum("ij,ij->i", X, X)
     if kernel.gamma * float(norms.max(initial=0.0)) > LARGEST_EXPONENT:
-        return exact, exact
-    return SingleDense(X, norms, kernel.gamma), exact
+        return double
+    return SingleDense(X, norms, kernel.gamma)

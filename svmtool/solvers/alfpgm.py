@@ -3,200 +3,190 @@
 Aregbesola and Griva, A Fast Algorithm for Training Large Scale Support Vector Machines, J. Computer and
 Communications 10 (2022), Algorithm 1: repeat until the global KKT conditions hold: choose a working set of l = 2p
 variables; solve (3) over them, the others fixed; bring f = sum_t a_t y_t K(x_t, .) up to date with the rows of the
-kernel matrix whose variables have changed.
+kernel matrix whose variables have changed.  The problem is in problem/decomposition.py.
 
-    min over a of  1/2 a'Qa + p'a,  Q_st = y_s y_t K(x_s, x_t),  0 <= a <= upper,  y'a as it is at the start
-
-With F = -y (Qa + p) = -y p - f, optimality is max F over variables whose y a may grow <= min F over those whose y a
-may shrink.  The nu types fix each sign's sum, and ask this of either sign by itself.
-
-Here sets are large (p = 1024), half of a set is the newest half of the one before, the subproblem is solved pair by
-pair over the l x l block of the matrix, and the end is checked in double precision over all variables.  The paper's
-own choices, few pairs by second order (pWSS) solved by augmented Lagrangian and fast projected gradient, are
-`alfpgm_paper`'s.
+By default sets are large (p = 1024), half of a set is the newest half of the one before, and the subproblem is solved
+pair by pair over the l x l block of the matrix.  `Options.paper` has the paper's own: p pairs by second order (pWSS,
+problem/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).  Either ends
+when the KKT conditions hold over all variables, with f in double precision where single could hide a violation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from svmtool.compiled import working_set_loops as loops
-from svmtool.problem.certify_kernel import gap_of, relative
+from svmtool.problem.certify_kernel import relative
+from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
-from svmtool.problem.kernel_rows import KernelRows, exact_sum
-from svmtool.problem.kernel_tiles import tiles_of
-from svmtool.solvers.base import GAP, PRECISION, RULE, Monitor, Status
+from svmtool.problem.working_sets import PairSets, ViolatingSets
+from svmtool.solvers.base import GAP, PRECISION, RULE, Monitor
 
-PAIRS = 1024
 LANES = int(loops.LANES)
 STEPS = 100  # of single pairs for each variable of a working set: a round stays short enough to be interrupted
 INNER = 0.1  # a subproblem is solved to this share of the violation found outside ...
 LAST = 0.5  # ... but to no less than this share of the tolerance
+CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
 PATIENCE = 5  # rounds from an exact f without a smaller violation: rounding rules
+MU = 0.1  # the paper's penalty
+POWER_STEPS, SAFETY = 10, 1.1  # of power iteration for the largest eigenvalue, and what it may lack
+OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient steps of each
+
+
+class Options(NamedTuple):
+    """How working sets are chosen and solved; None: the default of the form, the paper's or ours.
+
+    pairs: p; delta_alpha, min_alpha_opt, max_alpha_opt, min_alpha_check: see PairSets, for the paper's form only.
+    """
+
+    paper: bool = False
+    pairs: int | None = None
+    delta_alpha: float = 1e-6
+    min_alpha_opt: int = 5
+    max_alpha_opt: int = 20
+    min_alpha_check: int | None = None
 
 
 def solve(
-    problem: KernelProblem, monitor: Monitor, eps: float = 1e-3, cache_mb: float = 100.0, shrinking: bool = True,
-    pairs: int = PAIRS,
-) -> KernelResult:  # fmt: skip
-    """Solve to a largest violation of eps (0: until the monitor's gap is reached)."""
+    problem: KernelProblem, monitor: Monitor, eps: float = 1e-3, cache_mb: float = 100.0, options: Options | None = None
+) -> KernelResult:
+    """Solve to a largest violation of eps (0: until the monitor's gap is reached); cache_mb: for kernel rows."""
+    o = options or Options()
     state = Decomposition(problem, cache_mb)
-    sets = WorkingSets(problem, 2 * pairs)
-    return run(state, monitor, eps, lambda violation: one_round(state, sets, max(LAST * eps, INNER * violation)))
-
-
-def run(state: Decomposition, monitor: Monitor, eps: float, one: Callable[[float], bool]) -> KernelResult:
-    """Algorithm 1: call `one` (which says whether it has moved anything) until the KKT conditions hold."""
-    best, stalled = np.inf, 0
-    moved = True
+    if o.paper:
+        sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
+        subproblem = augmented_lagrangian
+    else:
+        sets = ViolatingSets(2 * (o.pairs or 1024))
+        subproblem = PairDescent()
+    best, stalled, moved = np.inf, 0, True
     while True:
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
-        done = violation <= eps or (monitor.gap is not None and relative(gap - value, -value) <= monitor.gap)
-        if (done or not moved) and not state.exact:
+        found = relative(gap - value, -value)
+        done = violation <= eps or (monitor.gap is not None and found <= monitor.gap)
+        if not state.exact and (not moved or (done and state.error() > CLEAR * eps)):
             state.refresh()
+            moved = True
             continue
         if state.exact:
             stalled = 0 if violation < best else stalled + 1
             best = min(best, violation)
-        status = monitor.step(gap - value, -value, relative(gap - value, -value), violation=violation)
+        status = monitor.step(gap - value, -value, found, violation=violation)
         if violation <= eps and status is not GAP:
             status = RULE
         elif status is None and (stalled >= PATIENCE or (state.exact and not moved)):
             status = PRECISION
         if status is not None:
             return state.result(value, gap, rho, r, monitor.iterations - 1, status)
-        moved = one(violation)
+        chosen = sets.choose(state)
+        moved = state.change(chosen, subproblem(state, chosen, max(LAST * eps, INNER * violation)))
 
 
-class Decomposition:
-    """The point a, f over all rows, and what follows from them.
+class PairDescent:
+    """The subproblem (3) by steps of single pairs, in one compiled call; keeps the memory of the kernel's block."""
 
-    exact: whether f is in double precision what it should be; changes since then go through kernel values in single
-    precision.
+    def __init__(self):
+        self.room = np.empty(0, np.float32)
+
+    def __call__(self, state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
+        """New values f8 of the chosen variables, to a violation of `tolerance` among them."""
+        p = state.problem
+        first = state.signs[0][chosen]  # where each sign's sum is fixed, y = +1 come first; else all do
+        order = np.argsort(~first, kind="stable")
+        mine = chosen[order]
+        n_first = int(np.count_nonzero(first))
+        cut = -(-n_first // LANES) * LANES
+        l = cut + -(-(len(mine) - n_first) // LANES) * LANES  # noqa: E741  # the paper's letter
+        place = np.concatenate([np.arange(n_first), cut + np.arange(len(mine) - n_first)])
+        if self.room.size < l * l:
+            self.room = np.zeros(l * l, np.float32)
+        K = self.room[: l * l].reshape(l, l)
+        state.rows.block(p.row[mine], K, place)
+        y, upper, a, F = np.ones(l), np.zeros(l), np.zeros(l), np.zeros(l)
+        y[place], upper[place], a[place], F[place] = p.y[mine], p.upper[mine], state.a[mine], state.F[mine]
+        single = np.empty(l, np.float32), np.empty(l, np.float32), np.empty(LANES, np.float32)
+        double = np.empty(l), np.empty(l), np.empty(2 * LANES), np.empty(2 * LANES)
+        loops.pair_descent(K, *single, y, a, upper, F, *double, l, cut, tolerance, STEPS * len(mine))
+        new = np.empty(len(mine))
+        new[order] = a[place]
+        return new
+
+
+def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
+    """Algorithm 2: the subproblem (3) by augmented Lagrangian and fast projected gradient, the paper's letters.
+
+    g(a) = E a - E a_before with a row of E for each fixed sum; L_mu = 1/2 a'Qa + chi'a - lam'g + mu/2 |g|^2  (7).
+    Returns new values f8 with max(nu, |g|) <= tolerance (10), (11), their sums then set right.
     """
-
-    def __init__(self, problem: KernelProblem, cache_mb: float):
-        self.problem, self.a = problem, problem.start.copy()
-        steps, self.exactly = tiles_of(problem.rows, problem.kernel, problem.matrix)
-        self.rows = KernelRows(steps, cache_mb)
-        self.signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(self.a), bool)]
-        self.f = np.zeros(self.rows.n)
-        self.exact = False
-        self.refresh()
-
-    def refresh(self) -> None:
-        """f in double precision from all of a."""
-        p = self.problem
-        coef = np.bincount(p.row, p.y * self.a, self.rows.n)
-        used = np.flatnonzero(coef)
-        self.f = exact_sum(self.exactly, used, coef[used])
-        self.exact = True
-
-    def judge(self) -> tuple[float, float, float]:
-        """The largest violation, rho and r; sets F, and the masks `rising` and `falling` of what y a may do."""
-        p, a = self.problem, self.a
-        self.F = -p.y * p.p - self.f[p.row]
-        above, below = a > 0.0, a < p.upper
-        up = p.y > 0
-        self.rising, self.falling = np.where(up, below, above), np.where(up, above, below)
-        free = above & below
-        violation, levels = 0.0, []
-        for side in self.signs:
-            high = float(np.max(self.F, where=self.rising & side, initial=-np.inf))
-            low = float(np.min(self.F, where=self.falling & side, initial=np.inf))
-            violation = max(violation, high - low)
-            levels.append(_level(self.F[free & side], high, low))
-        if not self.problem.two_sums:
-            return violation, -levels[0], 0.0
-        plus, minus = -levels[0], levels[1]  # multipliers of the sums over y = +1 and y = -1
-        return violation, (plus - minus) / 2, (plus + minus) / 2
-
-    def value_and_gap(self, rho: float, r: float) -> tuple[float, float]:
-        """1/2 a'Qa + p'a, and a bound of its distance from the minimum."""
-        p = self.problem
-        gradient = -p.y * self.F
-        return 0.5 * float(self.a @ (gradient + p.p)), gap_of(p, self.a, gradient, rho, r)
-
-    def change(self, chosen: np.ndarray, new: np.ndarray) -> bool:
-        """a[chosen] = new, and f follows; says whether anything is new."""
-        p = self.problem
-        step = new - self.a[chosen]
-        moved = np.flatnonzero(step)
-        if not len(moved):
-            return False
-        self.a[chosen] = new
-        rows, at = np.unique(p.row[chosen[moved]], return_inverse=True)
-        c = np.bincount(at, (p.y[chosen] * step)[moved], len(rows))
-        free = (new > 0.0) & (new < p.upper[chosen])  # at a bound they will mostly stay
-        self.rows.add(rows, c, self.f, np.bincount(at, free[moved], len(rows)) > 0)
-        self.exact = False
-        return True
-
-    def result(self, value: float, gap: float, rho: float, r: float, iterations: int, status: Status) -> KernelResult:
-        gradient = -self.problem.y * self.F
-        return KernelResult(self.a, rho, r, value, relative(gap - value, -value), iterations, status, gradient)
+    p = state.problem
+    y, upper, before = p.y[chosen], p.upper[chosen], state.a[chosen]
+    K = state.rows.values(p.row[chosen], p.row[chosen]).astype(np.float64)
+    Q = y[:, None] * (0.5 * (K + K.T)) * y
+    chi = -y * state.F[chosen] - Q @ before
+    E = np.stack([np.where(side[chosen], y if len(state.signs) == 1 else 1.0, 0.0) for side in state.signs])
+    fixed = E @ before
+    L = SAFETY * _largest_eigenvalue(Q) + MU * len(chosen)  # (16)
+    a, lam = before.copy(), np.zeros(len(E))
+    lam[:] = _multipliers(E, Q @ a + chi, (a > 0) & (a < upper))
+    for _ in range(OUTER):
+        v, t = a.copy(), 1.0
+        for _ in range(FAST):
+            step = np.clip(v - (Q @ v + chi - E.T @ (lam - MU * (E @ v - fixed))) / L, 0.0, upper)
+            slope = Q @ step + chi - E.T @ (lam - MU * (E @ step - fixed))
+            if float(np.sum((step - v) * (a - step))) > 0.0:  # momentum that goes uphill is given up
+                t = 1.0
+            after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
+            v = step + (t - 1.0) / after * (step - a)
+            a, t = step, after
+            nu = np.where(a >= upper, np.maximum(slope, 0.0), np.abs(slope))
+            nu[a <= 0.0] = np.maximum(-slope[a <= 0.0], 0.0)
+            if nu.max(initial=0.0) < 0.5 * tolerance:
+                break
+        g = E @ a - fixed
+        lam -= MU * g  # (9)
+        if np.abs(g).max(initial=0.0) <= tolerance:
+            break
+    for constraint, total in zip(E, fixed, strict=True):
+        a = _with_sum(a, upper, constraint, total)
+    return a
 
 
-def _level(free: np.ndarray, high: float, low: float) -> float:
-    """Where F of free variables lies: their mean; without any, the middle of what the bounds allow."""
-    if len(free):
-        return float(np.mean(free))
-    if high == -np.inf or low == np.inf:
-        return low if low < np.inf else (high if high > -np.inf else 0.0)
-    return 0.5 * (high + low)
+def _largest_eigenvalue(Q: np.ndarray) -> float:
+    v = np.ones(len(Q))
+    size = 0.0
+    for _ in range(POWER_STEPS):
+        v = Q @ v
+        size = float(np.linalg.norm(v))
+        if size == 0.0:
+            break
+        v /= size
+    return max(size, float(np.diag(Q).max(initial=0.0)), 1e-12)
 
 
-class WorkingSets:
-    """Sets of `size` variables: the newest half of the last one, and those that violate optimality most."""
-
-    def __init__(self, problem: KernelProblem, size: int):
-        self.size = min(size, len(problem.y))
-        self.newest = np.empty(0, np.int64)
-
-    def choose(self, state: Decomposition) -> np.ndarray:
-        """The next set, i8; those of y = +1 first where each sign's sum is fixed."""
-        kept = self.newest[: self.size // 2]
-        open_ = np.ones(len(state.F), bool)
-        open_[kept] = False
-        quota = (self.size - len(kept)) // (2 * len(state.signs))
-        chosen = []
-        for side in state.signs:
-            high = _largest(np.where(state.rising & side & open_, state.F, -np.inf), quota)
-            open_[high] = False
-            low = _largest(np.where(state.falling & side & open_, -state.F, -np.inf), quota)
-            open_[low] = False
-            chosen += [high, low]
-        order = np.concatenate([np.arange(len(c)) for c in chosen])
-        self.newest = np.concatenate(chosen)[np.argsort(order, kind="stable")]
-        everything = np.concatenate([self.newest, kept])
-        if len(state.signs) == 1:
-            return everything
-        return everything[np.argsort(~state.signs[0][everything], kind="stable")]
+def _multipliers(E: np.ndarray, slope: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """First guess: what makes the slopes of free variables zero on average."""
+    used = E * free
+    return (used @ slope) / np.maximum(np.sum(used * used, axis=1), 1.0)
 
 
-def _largest(values: np.ndarray, count: int) -> np.ndarray:
-    """Places of the `count` largest finite values, largest first."""
-    places = np.argpartition(-values, count)[:count] if count < len(values) else np.arange(len(values))
-    places = places[values[places] > -np.inf]
-    return places[np.argsort(-values[places], kind="stable")]
-
-
-def one_round(state: Decomposition, sets: WorkingSets, tolerance: float) -> bool:
-    """Choose a set and solve its subproblem (3) pair by pair; says whether anything has moved."""
-    chosen, p = sets.choose(state), state.problem
-    m = len(chosen)
-    positive = int(np.count_nonzero(state.signs[0][chosen]))
-    cut = -(-positive // LANES) * LANES
-    l = cut + -(-(m - positive) // LANES) * LANES
-    place = np.concatenate([np.arange(positive), cut + np.arange(m - positive)])
-    K = np.zeros((l, l), np.float32)
-    state.rows.block(p.row[chosen], K, place)
-    y, upper, a, F = np.ones(l), np.zeros(l), np.zeros(l), np.zeros(l)
-    y[place], upper[place], a[place], F[place] = p.y[chosen], p.upper[chosen], state.a[chosen], state.F[chosen]
-    single = np.empty(l, np.float32), np.empty(l, np.float32), np.empty(LANES, np.float32)
-    double = np.empty(l), np.empty(l), np.empty(2 * LANES), np.empty(2 * LANES)
-    loops.pair_descent(K, *single, y, a, upper, F, *double, l, cut, tolerance, STEPS * m)
-    return state.change(chosen, a[place])
+def _with_sum(a: np.ndarray, upper: np.ndarray, e: np.ndarray, total: float) -> np.ndarray:
+    """The point of the box with e'a = total nearest to a: clip(a + s e), s by bisection between its ends."""
+    reach = float(np.max(upper, initial=0.0)) + float(np.max(np.abs(a), initial=0.0)) + 1.0
+    low, high = -reach, reach
+    for _ in range(200):
+        s = 0.5 * (low + high)
+        if float(e @ np.clip(a + s * e, 0.0, upper)) < total:
+            low = s
+        else:
+            high = s
+        if not low < 0.5 * (low + high) < high:
+            break
+    new = np.clip(a + high * e, 0.0, upper)
+    rest = total - float(e @ new)  # what rounding has left goes to a variable that can take it
+    room = np.flatnonzero((e != 0.0) & (new + e * rest >= 0.0) & (new + e * rest <= upper))
+    if len(room):
+        new[room[0]] += e[room[0]] * rest
+    return new
