@@ -10,16 +10,19 @@ import threading
 
 from svmtool.compiled import ahead_of_time
 from svmtool.formats.source import open_source
-from svmtool.formats.svmlight import RawTable, Table, joined, read_raw
+from svmtool.formats.svmlight import OddLine, RawTable, Table, joined, read_raw
 
 SWITCH_SECONDS = 1e-4  # how long the importing thread may keep this one waiting between two blocks of text
 
 
 class Reading:
-    """The reading of one file (`-`: standard input): `start` it or not, then take its `table` once."""
+    """The reading of one file (`-`: standard input): `start` it or not, then take its `table` once.
 
-    def __init__(self, path: str):
-        self.path = path
+    odd_line: see svmlight.tables.
+    """
+
+    def __init__(self, path: str, odd_line: OddLine | None = None):
+        self.path, self._odd_line = path, odd_line
         self._parts: list[RawTable] = []
         self._error: BaseException | None = None
         self._started = False
@@ -60,4 +63,4 @@ class Reading:
 
     def _read(self) -> None:
         with open_source(self.path) as source:
-            self._parts = read_raw(source)
+            self._parts = read_raw(source, self._odd_line)

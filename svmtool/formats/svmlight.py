@@ -77,9 +77,14 @@ def read(path: str) -> Table:
         return joined(read_raw(source))
 
 
-def read_raw(source: Source) -> list[RawTable]:
-    """The whole of an open source, without numpy: one RawTable for a plain file, else one for each CHUNK of text."""
-    return [_read_regular(source)] if source.size is not None else list(_raw_tables(source, CHUNK, None))
+def read_raw(source: Source, odd_line: OddLine | None = None) -> list[RawTable]:
+    """The whole of an open source, without numpy: one RawTable for a plain file, else one for each CHUNK of text.
+
+    odd_line: see `tables`.
+    """
+    if source.size is not None:
+        return [_read_regular(source, odd_line)]
+    return list(_raw_tables(source, CHUNK, odd_line))
 
 
 def joined(parts: list[RawTable]) -> Table:
@@ -146,7 +151,7 @@ def _pieces(facts: list[list[int]], block: int, size: int, unfinished: bool) -> 
     return found, rows, pairs
 
 
-def _read_regular(source: Source) -> RawTable:
+def _read_regular(source: Source, odd_line: OddLine | None) -> RawTable:
     size = source.size
     assert size is not None
     n_blocks = -(-size // BLOCK)
@@ -176,7 +181,7 @@ def _read_regular(source: Source) -> RawTable:
         if unfinished and piece.stop == size:
             text.items[n] = text_loops.NEWLINE
             n += 1
-        return _parse(text, 0, n, table, piece, 0, source.name)
+        return _parse(text, 0, n, table, piece, 0, source.name, odd_line)
 
     _parse_all(parse, pieces, table)
     return table
