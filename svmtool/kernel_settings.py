@@ -98,7 +98,7 @@ def check_feasible(s: KernelSettings, counts: list[int]) -> None:
     for i, a in enumerate(counts):
         for b in counts[i + 1 :]:
             if s.nu * (a + b) / 2 > min(a, b):
+                most = 2 * min(a, b) / (a + b)
                 raise SvmtoolError(
-                    f"ERROR: specified nu is infeasible: two classes of {a} and {b} rows allow -n {2 * min(a, b) / (a + b):g}"
-                    " at most"
+                    f"ERROR: specified nu is infeasible: two classes of {a} and {b} rows allow -n {most:g} at most"
                 )

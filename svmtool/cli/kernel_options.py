@@ -1,8 +1,8 @@
 """The command line of svm-train with a kernel, read as LIBSVM reads it.
 
 Such a line (see options.is_kernel_line) has one of -t, -g, -d and -r, or names a solver that is there for kernels
-alone.  As in LIBSVM the second character of an option decides, its value is the next argument, whatever that is, and -q alone has none.  Our own long
-options are those of options.py; the ones that a problem with kernels cannot obey are refused.
+alone.  As in LIBSVM the second character of an option decides, its value is the next argument, whatever that is, and
+-q alone has none.  Our own long options are those of options.py; those that kernels cannot obey are refused.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def is_long(argument: str) -> bool:
 
 
 def is_kernel_line(argv: list[str]) -> bool:
-    """Whether the arguments are LIBSVM's: one of -t, -g, -d and -r, which LIBLINEAR lacks, or a -s for kernels alone."""
+    """Whether the arguments are LIBSVM's: -t, -g, -d or -r is there, or a -s that is for kernels alone."""
     i, solver = 0, ""
     while i + 1 < len(argv) and argv[i].startswith("-") and argv[i] != "-":
         if is_long(argv[i]):

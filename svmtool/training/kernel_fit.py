@@ -48,8 +48,7 @@ class KernelTraining(NamedTuple):
     @property
     def certificate(self) -> Certificate:
         """The judge's word on all problems: values summed, the worst gap and violation."""
-        whole = worst([s.certificate for s in self.solved])
-        return whole
+        return worst([s.certificate for s in self.solved])
 
     @property
     def status(self) -> Status | None:

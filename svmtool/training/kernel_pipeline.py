@@ -13,7 +13,7 @@ from svmtool.problem.labels import Classes
 from svmtool.training.folds import GlibcRand
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.kernel_fit import Fitting, KernelTraining
-from svmtool.training.kernel_set import KernelSet, kernel_set
+from svmtool.training.kernel_set import KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel_train import train
 from svmtool.training.outcome import Recorder, exit_status
 
@@ -48,6 +48,7 @@ def checked(settings: KernelSettings, data: Reading) -> KernelSet:
         raise SvmtoolError(f"{data.path} has no rows: there is nothing to train on")
     rows = kernel_set(table, settings, data.path)
     check_after_reading(settings)
+    refuse_overflow(rows, settings)
     if settings.row.task == "classification":
         check_feasible(settings, Classes(table.labels).counts.tolist())
     return rows

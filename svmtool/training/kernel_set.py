@@ -8,13 +8,14 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
-from svmtool.kernel_settings import PRECOMPUTED, RBF, KernelSettings
+from svmtool.kernel_settings import POLYNOMIAL, PRECOMPUTED, KernelSettings
 from svmtool.problem import rows
 from svmtool.problem.kernel_problem import Points
 from svmtool.problem.kernels import Kernel
 from svmtool.training.problem_set import DENSE_BELOW, take
 
 SYMMETRIC = 1e-6  # by how much of their size two kernel values may differ that should be equal: text is rounded
+LARGEST = 290  # decimal digits that sums may have
 NO_SERIAL = "Wrong input format: first column must be 0:sample_serial_number"
 BAD_SERIAL = "Wrong input format: sample_serial_number out of range"
 
@@ -60,13 +61,12 @@ class KernelSet:
 
 
 def kernel_set(table: Table, s: KernelSettings, file: str) -> KernelSet:
-    """The training set of a table, with the gamma that -g left open; SvmtoolError where it does not fit the kernel."""
+    """The training set of a table, with the gamma that -g left open; SvmtoolError where a precomputed kernel lacks
+    what it needs."""
     if s.kernel_type == PRECOMPUTED:
         _check_serials(table, file)
     gamma = s.gamma or (1.0 / table.n_features if table.n_features else 0.0)
-    data = KernelSet(table, Kernel(s.kernel_type, gamma, s.degree, s.coef0))
-    _refuse_overflow(table, data.kernel, s)
-    return data
+    return KernelSet(table, Kernel(s.kernel_type, gamma, s.degree, s.coef0))
 
 
 def _check_serials(table: Table, file: str) -> None:
@@ -78,8 +78,10 @@ def _check_serials(table: Table, file: str) -> None:
 
     lengths = np.diff(table.indptr)
     heads = np.where(lengths > 0, table.indptr[:-1], 0)
-    refuse(NO_SERIAL, (lengths == 0) | (table.indices[heads] != -1) if len(table.indices) else lengths == 0, "-t 4 wants "
-           "rows that read label 0:serial 1:K(x,x_1) 2:K(x,x_2) ...")  # fmt: skip
+    begun = lengths > 0
+    if len(table.indices):
+        begun &= table.indices[heads] == -1
+    refuse(NO_SERIAL, ~begun, "-t 4 wants rows that read label 0:serial 1:K(x,x_1) 2:K(x,x_2) ...")
     serial = table.values[heads]
     inside = (serial >= 1) & (serial <= table.n_features) & (np.trunc(serial) == serial)
     refuse(BAD_SERIAL, ~inside, f"the number behind 0: is a whole one from 1 to {table.n_features}")
@@ -94,19 +96,22 @@ def _check_serials(table: Table, file: str) -> None:
     refuse("Wrong input format", uneven.any(axis=1), "the kernel values are not symmetric: K(x,z) differs from K(z,x)")
 
 
-def _refuse_overflow(table: Table, kernel: Kernel, s: KernelSettings) -> None:
+def refuse_overflow(data: KernelSet, s: KernelSettings) -> None:
     """SvmtoolError where kernel values, or their sums with costs, would leave the range of numbers."""
+    table, kernel = data.table, data.kernel
     largest = float(np.abs(table.values).max(initial=1.0))
     longest = int(np.diff(table.indptr).max(initial=1))
-    square = 2 * math.log10(largest) + math.log10(longest + 1)  # bounds log10 |x.z|, by Cauchy and Schwarz
-    digits = {PRECOMPUTED: math.log10(largest), RBF: square}.get(kernel.kind, square)
-    if kernel.kind == 1:
-        inner = square + max(math.log10(kernel.gamma), -300.0) if kernel.gamma > 0 else 0.0
-        digits = kernel.degree * (max(inner, math.log10(abs(kernel.coef0) + 1.0)) + 0.31)
-    cost = max(s.C, 1.0) * max((factor for _, factor in s.class_weights), default=1.0)
+    product = 2 * math.log10(largest) + math.log10(longest + 1)  # decimal digits of |x.z| at most
+    digits = product
+    if kernel.kind == PRECOMPUTED:
+        digits = math.log10(largest)
+    elif kernel.kind == POLYNOMIAL:
+        inner = product + math.log10(kernel.gamma) if kernel.gamma > 0 else 0.0
+        digits = kernel.degree * (max(inner, math.log10(abs(kernel.coef0) + 1.0)) + math.log10(2.0))
+    cost = max(s.C, 1.0) * max((factor for _, factor in s.class_weights if factor > 1.0), default=1.0)
     labels = float(np.abs(table.labels).max(initial=1.0)) if s.row.task == "regression" else 1.0
-    total = max(digits, math.log10(labels)) + 2 * math.log10(max(cost, 1.0)) + 2 * math.log10(len(table) + 1)
-    if max(total, square if kernel.kind != PRECOMPUTED else 0.0) > 290:
+    total = max(digits, product, math.log10(labels)) + 2 * (math.log10(cost) + math.log10(len(table) + 1))
+    if total > LARGEST:
         raise SvmtoolError(
             f"feature values up to {largest:g} at a cost of {cost:g} overflow in the kernel: "
             "scale the features (svm-scale) or choose a smaller -c, -g or -d"
