@@ -8,7 +8,7 @@ from svmtool.kernel_settings import KERNEL_NAMES, PRECOMPUTED, KernelSettings
 
 ABOUT = (
     "With -t, -g, -d or -r the line is read as LIBSVM's svm-train reads it and trains with a kernel: -s 0 to 4 are "
-    "then LIBSVM's problems, -h is shrinking, -m the cache, -b 1 stores probabilities, -v draws LIBSVM's stratified folds, "
+    "then LIBSVM's problems, -h is shrinking, -m the cache, -b 1 stores probabilities, -v draws LIBSVM's folds, "
     "and the model is LIBSVM's. The kernel is RBF unless -t says otherwise. -s 60 needs none of them: "
     "alone it takes the linear kernel."
 )

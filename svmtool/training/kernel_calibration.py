@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmtool.solvers.base import TIME
-from svmtool.training.calibration import fit_sigmoid
+from svmtool.training.calibration import NotCalibratedError, fit_sigmoid
 from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet
@@ -30,14 +30,6 @@ TOO_FEW = f"WARNING: number of positive or negative decision values <{MARKS // 2
 TOO_FEW += "too few to do a probability estimation."
 
 Train = Callable[[KernelSet, Fitting], KernelTraining]
-
-
-class NotCalibratedError(Exception):
-    """Why a model has no probabilities: the rest of a sentence, or LIBSVM's whole one."""
-
-    def sentence(self) -> str:
-        text = str(self)
-        return text if text.startswith("WARNING") else f"WARNING: the model holds no probabilities (-b 1): {text}"
 
 
 def held_out(data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fitting, train: Train):
@@ -95,7 +87,7 @@ def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRa
 
 
 def density_marks(values: np.ndarray) -> np.ndarray:
-    """The ten marks of training decision values f8[n]."""
+    """The ten marks of training decision values f8[n]; NotCalibratedError, in LIBSVM's words, where they are too few."""
     values, half = np.sort(values), MARKS // 2
     below = int(np.searchsorted(values, 0.0))
     above = len(values) - below

@@ -37,7 +37,7 @@ class Solved(NamedTuple):
 
 class KernelTraining(NamedTuple):
     """What training gives: the model (without notes), all its solved problems, LIBSVM's text, sentences for stderr,
-    and `lacking`: the sentence that says why there are no probabilities although they were asked for, else empty."""
+    and `lacking`: why there are no probabilities although they were asked for, else empty."""
 
     model: KernelModel
     solved: list[Solved]

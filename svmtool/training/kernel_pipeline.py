@@ -37,7 +37,8 @@ def run(settings: KernelSettings, data: Reading, model_path: str, console: Any) 
     done.model.notes = notes(s, done)
     kernel_model.write(model_path, done.model)
     if done.lacking:
-        console.warn(done.lacking)
+        whole = done.lacking.startswith("WARNING")  # LIBSVM's own sentence
+        console.warn(done.lacking if whole else f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
     return exit_status(s, done, model_path, stop.set, console)
 
 

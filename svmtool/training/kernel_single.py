@@ -32,7 +32,7 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
                 model.probA = np.array([sigma])
                 text += more
         except calibration.NotCalibratedError as e:
-            lacking = e.sentence()
+            lacking = str(e)
     return KernelTraining(model, [fit], text, [], lacking)
 
 

@@ -11,6 +11,7 @@ from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, strati
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet
 from svmtool.training.kernel_train import train
+from svmtool.training.outcome import NOT_CONVERGED
 from svmtool.training.validation import percent, regression_lines
 
 
@@ -27,23 +28,27 @@ def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: 
         )
     classifies = s.row.task == "classification"
     order, starts = stratified_folds(data.labels, s.folds, rand) if classifies else liblinear_folds(n, s.folds, rand)
-    predictions = np.empty(n)
+    predictions, open_ends = np.empty(n), []
     for k in range(len(starts) - 1):
         inside, outside = fold_rows(order, starts, k)
         done = train(data.take(inside), fitting, rand if classifies else None)
         if fitting.stop is not None and fitting.stop.set:
             raise KeyboardInterrupt  # half a cross-validation says nothing
         if done.lacking:
-            raise SvmtoolError(done.lacking)
+            raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
         console.solver(done.text)
         for warning in done.warnings:
             console.warn(warning)
+        if done.status is not None and not done.status.converged:
+            open_ends.append(done.status)
         predictions[outside] = predict(done, data.take(outside))
     if s.row.task == "regression":
         console.out(regression_lines(data.labels, predictions))
     else:
         console.out(f"Cross Validation Accuracy = {percent(np.count_nonzero(predictions == data.labels) / n)}%\n")
-    return 0
+    for status in dict.fromkeys(open_ends):
+        console.warn(f"WARNING: not converged in {open_ends.count(status)} of {len(starts) - 1} folds: {status.advice}")
+    return NOT_CONVERGED if s.strict and open_ends else 0
 
 
 def predict(done: KernelTraining, data: KernelSet) -> np.ndarray:

@@ -50,7 +50,7 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
                 sigmoids.append((A, B))
                 texts[k] = inner + texts[k]
         except calibration.NotCalibratedError as e:
-            sigmoids, lacking = None, e.sentence()
+            sigmoids, lacking = None, str(e)
     model = _model(data, s, classes, members, solved, sigmoids)
     text = (ONE_CLASS if len(members) == 1 else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in missing]
@@ -69,13 +69,14 @@ def _model(
 ) -> KernelModel:  # fmt: skip
     """The model of all pairs; a row is a support vector where it has a coefficient other than 0 in any pair."""
     count = len(members)
+    number = np.repeat(np.arange(count), [len(some) for some in members])
     coef = np.zeros((max(1, count - 1), len(data)))
     for (i, j), fit in zip(combinations(range(count), 2), solved, strict=True):
         first = len(members[i])
         coef[j - 1, members[i]] = fit.answer.coef[:first]
         coef[i, members[j]] = fit.answer.coef[first:]
     support = np.flatnonzero(np.any(coef != 0.0, axis=0))
-    nr_sv = tuple(int(np.count_nonzero(np.isin(support, some))) for some in members)
+    nr_sv = tuple(np.bincount(number[support], minlength=count).tolist())
     probA, probB = (None, None) if sigmoids is None else np.array(sigmoids).reshape(-1, 2).T.copy()
     rho = np.array([fit.answer.rho for fit in solved])
     coef = np.ascontiguousarray(coef[:, support])
