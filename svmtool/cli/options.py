@@ -180,7 +180,8 @@ def is_kernel_line(argv: list[str]) -> bool:
         if argv[i][1] == "s":
             solver = argv[i + 1].strip()
         i += 1 if argv[i][1] in VALUELESS else 2
-    return any(solver in (row.name, str(row.number) if row.number >= 30 else "") for row in registry.KERNEL_SOLVERS)
+    rows = registry.KERNEL_SOLVERS
+    return any(solver == row.name or (solver == str(row.number) and row.number >= 30) for row in rows)
 
 
 class Scan:

@@ -87,7 +87,7 @@ def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRa
 
 
 def density_marks(values: np.ndarray) -> np.ndarray:
-    """The ten marks of training decision values f8[n]; NotCalibratedError, in LIBSVM's words, where they are too few."""
+    """The ten marks of decision values f8[n].  NotCalibratedError, LIBSVM's sentence, where they are too few."""
     values, half = np.sort(values), MARKS // 2
     below = int(np.searchsorted(values, 0.0))
     above = len(values) - below
