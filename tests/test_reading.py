@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_opened(tmp_path):
 
 
 def test_any_other_failure_is_raised_by_table(tmp_path, monkeypatch):
-    def fail(source, odd_line):
+    def fail(source, least):
         raise MemoryError
 
     (tmp_path / "d").write_bytes(TEXT)
@@ -100,9 +100,9 @@ def reads(monkeypatch):
     """The paths that were read, `True` behind those that a thread of its own has read."""
     found: list[tuple[str, bool]] = []
 
-    def noted(source, odd_line):
+    def noted(source, least):
         found.append((source.name, threading.current_thread() is not threading.main_thread()))
-        return svmlight.read_raw(source, odd_line)
+        return svmlight.read_raw(source, least)
 
     monkeypatch.setattr(reading, "read_raw", noted)
     return found

@@ -64,10 +64,9 @@ def train(command: options.Command, console: Console) -> int:
             data.start()
         from svmtool.training.pipeline import run
     else:
-        from svmtool.formats.odd_line import parse_serial_line
         from svmtool.kernel_settings import PRECOMPUTED
 
-        data = Reading(command.data, parse_serial_line if settings.kernel_type == PRECOMPUTED else None)
+        data = Reading(command.data, least=0 if settings.kernel_type == PRECOMPUTED else 1)
         data.start()
         from svmtool.training.kernel_pipeline import run
 

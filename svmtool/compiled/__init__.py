@@ -5,7 +5,7 @@ A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
     @loop("f8(f8[], f8[], i8)")
     def dot(a, b, n): ...
 
-Types: u1 i4 u4 i8 u8 f8, with [] for an array; the result is void or a scalar.
+Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.
 An unsigned integer array takes a signed one as it is: numba lets an index that
 may be negative count from the end, which costs a test at each access and stops
 vectorisation; indices and bounds declared unsigned spare that.
@@ -145,7 +145,7 @@ class Loop:
 
         scalars = {
             "u1": types.uint8, "i4": types.int32, "u4": types.uint32, "i8": types.int64, "u8": types.uint64,
-            "f8": types.float64,
+            "f4": types.float32, "f8": types.float64,
         }  # fmt: skip
         return tuple(types.Array(scalars[a[:-2]], 1, "C") if a.endswith("[]") else scalars[a] for a in self.arguments)
 

@@ -124,7 +124,7 @@ def put_whole(out, p, n):
 
 @helper
 def put_number(out, p, x, digits):
-    """Print x at out[p] as %.{digits}g, digits 6 or 17; returns the position behind it, or -1 if not settled.
+    """Print x at out[p] as %.{digits}g, digits 6, 8 or 17; returns the position behind it, or -1 if not settled.
 
     ROOM bytes must be free; some behind the number are overwritten.
     """
@@ -155,6 +155,10 @@ def put_number(out, p, x, digits):
     if digits == 6:
         first = d // 100000
         one = digit_bytes((d - first * 100000) * 1000)
+        two = 0
+    elif digits == 8:
+        first = d // 10000000
+        one = digit_bytes((d - first * 10000000) * 10)
         two = 0
     else:
         first = d // 10000000000000000

@@ -21,7 +21,7 @@ DONE, UNSETTLED, FULL = 0, 1, 2
 
 @helper
 def put_index(out, p, n):
-    """Print 1 <= n <= 2^31 and a colon."""
+    """Print 0 <= n <= 2^31 and a colon."""
     if n < 100000000:
         p = put_whole(out, p, n)
     else:

@@ -222,14 +222,15 @@ def count_marks(text, facts, start, stop):
     facts[1] = colons
 
 
-@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8)")
-def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, last_pair):
+@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8, i8, i8)")
+def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, last_pair, columns, least):
     """Read the lines of text[state[0]:stop], which ends in a newline, into the rows from state[1] on.
 
     state: position, row, pair, largest index so far; kept up to date line by
     line.  Returns 0 at the end of the text, 1 at the start of a line that is
     not of the ordinary form, or that does not fit in front of last_row, last_pair.
-    Indices are stored from 0 on.
+    Indices are stored less one.  columns: numbers that stand before a row's pairs (one for data, its label);
+    least: the smallest index that a row may have, 0 or 1.
     """
     p, row, pair, largest = state[0], state[1], state[2], state[3]
     odd = 0
@@ -238,15 +239,17 @@ def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, la
         if row >= last_row:
             odd = 1
             break
-        while text[p] == BLANK or text[p] == TAB:
-            p += 1
-        label, p, fine = number(text, p)
-        c = text[p]
-        if not fine or not (c == BLANK or c == NEWLINE or c == TAB):
-            odd = 1
+        for k in range(row * columns, (row + 1) * columns):
+            while text[p] == BLANK or text[p] == TAB:
+                p += 1
+            labels[k], p, fine = number(text, p)
+            c = text[p]
+            if not fine or not (c == BLANK or c == NEWLINE or c == TAB):
+                odd = 1
+                break
+        if odd:
             break
-        labels[row] = label
-        previous = 0
+        previous = least - 1
         while True:
             c = text[p]
             while c == BLANK or c == TAB:
@@ -264,7 +267,7 @@ def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, la
                 while 48 <= text[p] <= 57 and index <= LAST_INDEX:
                     index = index * 10 + (text[p] - 48)
                     p += 1
-            if text[p] != COLON or index <= previous or index > LAST_INDEX or pair >= last_pair:
+            if text[p] != COLON or index <= previous or index > LAST_INDEX or pair >= last_pair or c == COLON:
                 if c == RETURN and text[p + 1] == NEWLINE:
                     p += 1
                 else:

@@ -1,39 +1,265 @@
-"""LIBSVM's model files."""
+"""LIBSVM's model files: read and written byte for byte as LIBSVM 3.37 does.
+
+    svm_type WORD / kernel_type WORD / [degree D] / [gamma G] / [coef0 R] / nr_class K / total_sv N / rho R ... /
+    [label L ...] / [probA A ...] / [probB B ...] / [prob_density_marks M ...] / [nr_sv N ...] / SV
+    one line a support vector: its coefficients, each `%.17g` and a blank, then its pairs `%d:%.8g` and a blank
+
+What only we know stands behind the support vectors, in lines that start with `#`; LIBSVM never uses what stands there.
+
+Refused here although LIBSVM goes on: what leaves its memory uninitialised or makes it read beyond the end (a missing
+key, a list before `nr_class`, fewer lines than support vectors), counts that contradict each other, coefficients and
+pairs that are no numbers or not in order, numbers beyond 32 bits.
+"""
 
 from __future__ import annotations
 
-from svmtool.formats.numbers import format_one
-from svmtool.formats.output import replacing
+from svmtool.compiled.buffers import Buffer
+from svmtool.errors import DataError, ModelError
+from svmtool.formats.model_text import PADDING, Scanner
+from svmtool.formats.numbers import format_one, parse_number
+from svmtool.formats.odd_line import BLANKS, parse_line
+from svmtool.formats.svmlight import RawTable, parse_text
+from svmtool.kernel_model import CLASSIFIERS, SVM_TYPES, KernelModel
+from svmtool.problem.kernels import NAMES, PRECOMPUTED, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 
-NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+EARLY_END = "ERROR: fscanf failed to read model"
+NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
+MARKS = 10
+PIECE = 1 << 18  # bytes of support vectors printed at a time
 
 
-def header_text(model) -> str:
-    """The lines before the support vectors."""
-    kind, real = model.kernel.kind, lambda values: "".join(" " + format_one(float(v), 17) for v in values)
-    lines = [f"svm_type {model.svm_type}", f"kernel_type {NAMES[kind]}"]
-    lines += [f"degree {model.kernel.degree}"] if kind == 1 else []
-    lines += [f"gamma {format_one(model.kernel.gamma, 17)}"] if kind in (1, 2, 3) else []
-    lines += [f"coef0 {format_one(model.kernel.coef0, 17)}"] if kind in (1, 3) else []
-    lines += [f"nr_class {model.nr_class}", f"total_sv {model.total_sv}", "rho" + real(model.rho)]
-    lines += ["label" + "".join(f" {x}" for x in model.labels)] if model.labels is not None else []
-    lines += ["probA" + real(model.probA)] if model.probA is not None else []
-    lines += ["probB" + real(model.probB)] if model.probB is not None else []
-    lines += ["prob_density_marks" + real(model.density_marks)] if model.density_marks is not None else []
-    lines += ["nr_sv" + "".join(f" {x}" for x in model.nr_sv)] if model.nr_sv is not None else []
+def parse(text: Buffer, length: int, path: str) -> KernelModel:
+    """The model in a text of `length` bytes, PADDING behind them, in Buffers: without numpy.
+
+    Raises ModelError (LIBSVM's sentences, see the file's docstring).
+    """
+    try:
+        scan = Scanner(text.memory, length, EARLY_END)
+        found = _read_header(scan)
+        columns = max(1, found["nr_class"] - 1)
+        rows, end = _support_vectors(text, scan.at, length, found["total_sv"], columns, path)
+        numbers = {key: found[key] for key in Kernel._fields if key in found}
+        kernel = Kernel(NAMES.index(found["kernel_type"]), **numbers)
+        if kernel.kind == PRECOMPUTED:
+            _check_serials(rows)
+    except ModelError as e:
+        raise ModelError(f"{e}\ncan't open model file {path}") from None
+    coef = Buffer("f8", rows.labels.size)
+    n = found["total_sv"]
+    for m in range(columns):
+        coef.items[m * n : (m + 1) * n] = rows.labels.items[m::columns] if n else coef.items[:0]
+    lines = bytes(text.items[end:length]).split(b"\n")
+    notes = tuple(line.rstrip(b"\r").decode("utf-8", "replace") for line in lines if line.startswith(b"#"))
+    lists = {key: _buffer(found[key]) for key in ("rho", "probA", "probB") if key in found}
+    return KernelModel(
+        found["svm_type"], kernel, found.get("label"), found["nr_class"], lists["rho"], coef, found.get("nr_sv"),
+        rows.indptr, rows.indices, rows.values, lists.get("probA"), lists.get("probB"),
+        found.get("prob_density_marks"), notes,
+    )  # fmt: skip
+
+
+def read(path: str) -> KernelModel:
+    """Read a kernel model into numpy arrays; raises as `parse` does."""
+    from svmtool.formats.model_text import load
+
+    model = parse(*load(path), path)
+    for name in ("rho", "coef", "indptr", "indices", "values", "probA", "probB"):
+        numbers = getattr(model, name)
+        if numbers is not None:
+            setattr(model, name, numbers.array())
+    model.coef = model.coef.reshape(model.coef_rows, model.total_sv)
+    return model
+
+
+def _buffer(numbers: tuple[float, ...]) -> Buffer:
+    buffer = Buffer("f8", len(numbers))
+    for k, x in enumerate(numbers):
+        buffer.items[k] = x
+    return buffer
+
+
+def _read_header(scan: Scanner) -> dict[str, Any]:
+    """Read everything up to `SV` and its line's end; ModelError with LIBSVM's sentence for what it refuses."""
+    found: dict[str, Any] = {}
+    while (key := scan.word("a keyword")) != "SV":
+        if key == "svm_type":
+            found[key] = scan.word(key)
+            if found[key] not in SVM_TYPES:
+                raise ModelError(f"unknown svm type.\n{EARLY_END}: [{found[key]}]")
+        elif key == "kernel_type":
+            found[key] = scan.word(key)
+            if found[key] not in NAMES:
+                raise ModelError(f"unknown kernel function.\n{EARLY_END}: [{found[key]}]")
+        elif key in ("degree", "nr_class", "total_sv"):
+            found[key] = scan.integer(key)
+        elif key in ("gamma", "coef0"):
+            found[key] = scan.real(key)
+        elif key in ("rho", "label", "probA", "probB", "nr_sv"):
+            if "nr_class" not in found:
+                raise ModelError(f"ERROR: {key} stands before nr_class in the model")
+            k = found["nr_class"]
+            take = scan.integer if key in ("label", "nr_sv") else scan.real
+            found[key] = tuple(take(key) for _ in range(k if key in ("label", "nr_sv") else k * (k - 1) // 2))
+        elif key == "prob_density_marks":
+            found[key] = tuple(scan.real(key) for _ in range(MARKS))
+        else:
+            raise ModelError(f"unknown text in model file: [{key}]\n{EARLY_END}")
+    _check(found)
+    behind = scan.text.find(b"\n", scan.at, scan.stop) + 1
+    scan.at = behind or scan.stop
+    return found
+
+
+def _check(found: dict[str, Any]) -> None:
+    """Refuse what cannot be a model, although LIBSVM would read on; drops what does not belong to its type."""
+    wanted = ["svm_type", "kernel_type", "nr_class", "total_sv", "rho"]
+    classes = found.get("svm_type") in CLASSIFIERS
+    if classes:
+        wanted += ["label", "nr_sv"]
+    kind = NAMES.index(found["kernel_type"]) if "kernel_type" in found else -1
+    for key, kinds in (("degree", WITH_DEGREE), ("gamma", WITH_GAMMA), ("coef0", WITH_COEF0)):
+        if kind in kinds:
+            wanted.append(key)
+    missing = [key for key in wanted if key not in found]
+    if missing:
+        raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
+    k, n = found["nr_class"], found["total_sv"]
+    if k < 0 or n < 0:
+        raise ModelError("ERROR: the model counts less than zero classes or support vectors")
+    for key in ("gamma", "coef0"):
+        if found.get(key, 0.0) - found.get(key, 0.0) != 0:
+            raise ModelError(f"ERROR: {key} of the model is not finite")
+    if not classes:
+        found.pop("label", None), found.pop("nr_sv", None)
+        if k != 2:
+            raise ModelError(f"ERROR: a model of {found['svm_type']} has nr_class 2, not {k}")
+        return
+    if k == 0:
+        raise ModelError(NO_CLASSES)
+    if len(found["label"]) != k or len(found["nr_sv"]) != k or len(found["rho"]) != k * (k - 1) // 2:
+        raise ModelError(f"ERROR: nr_class stands twice in the model, and label, nr_sv or rho do not go with {k}")
+    if min(found["nr_sv"]) < 0 or sum(found["nr_sv"]) != n:
+        raise ModelError(f"ERROR: nr_sv of the model does not add up to total_sv, {n}")
+    if k == 1 and n:
+        raise ModelError(f"ERROR: a model of one class has no support vectors, not {n}")
+
+
+def _support_vectors(
+    text: Buffer, start: int, length: int, count: int, columns: int, path: str
+) -> tuple[RawTable, int]:
+    """The first `count` lines of text[start:length], coefficients as labels; and the position behind them."""
+    end = start
+    for s in range(count):
+        behind = text.memory.find(b"\n", end, length) + 1
+        if not behind and end == length:
+            raise ModelError(f"{EARLY_END}: {count} support vectors expected, the file ends after {s}")
+        end = behind or length
+    size = end - start
+    if 2 * columns * count > size + 1:  # before memory is taken for them
+        raise ModelError(f"{EARLY_END}: {columns} coefficients a support vector expected, the lines are too short")
+    lines = Buffer("u1", size + 1 + PADDING)
+    lines.items[:size] = text.items[start:end]
+    if size and lines.items[size - 1] != 10:
+        lines.items[size] = 10
+        size += 1
+
+    def odd_line(line: bytes, number: int, file: str) -> tuple[float | list[float], list[int], list[float]]:
+        """A line that the compiled loop left aside."""
+        first = []
+        for m in range(columns - 1):
+            token, _, rest = line.lstrip(BLANKS).replace(b"\t", b" ").partition(b" ")
+            try:
+                first.append(parse_number(token))
+            except ValueError:
+                seen = token[:40].decode("latin-1")
+                raise DataError(number, file, seen, f"coefficient {m + 1} of {columns} is not a number") from None
+            line = rest
+        label, indices, values = parse_line(line, number, file, least=0)
+        return ([*first, label] if first else label), indices, values
+
+    try:
+        return parse_text(lines, size, path, odd_line, columns, least=0), end
+    except DataError as e:
+        token = f"token {e.token!r}: " if e.token else ""
+        raise ModelError(f"{EARLY_END}: support vector {e.line}: {token}{e.reason}") from None
+
+
+def _check_serials(rows: RawTable) -> None:
+    """Refuse support vectors of a precomputed kernel that are not `0:serial`."""
+    for s in range(rows.indptr.size - 1):
+        start, stop = rows.indptr.items[s : s + 2]
+        if stop - start != 1 or rows.indices.items[start] != -1 or not _is_serial(rows.values.items[start]):
+            raise ModelError(
+                f"{EARLY_END}: support vector {s + 1}: for a precomputed kernel it reads 0:number, a whole number"
+            )
+
+
+def _is_serial(x: float) -> bool:
+    return x == int(x) and 1 <= x < 2**31
+
+
+def header_text(model: KernelModel) -> str:
+    """The lines of a model before its support vectors."""
+    kernel = model.kernel
+    lines = [f"svm_type {model.svm_type}", f"kernel_type {NAMES[kernel.kind]}"]
+    if kernel.kind in WITH_DEGREE:
+        lines.append(f"degree {kernel.degree}")
+    if kernel.kind in WITH_GAMMA:
+        lines.append(_line("gamma", [kernel.gamma]))
+    if kernel.kind in WITH_COEF0:
+        lines.append(_line("coef0", [kernel.coef0]))
+    lines += [f"nr_class {model.nr_class}", f"total_sv {model.total_sv}", _line("rho", model.rho)]
+    if model.labels is not None:
+        lines.append(" ".join(["label", *map(str, model.labels)]))
+    for key, numbers in (("probA", model.probA), ("probB", model.probB), ("prob_density_marks", model.density_marks)):
+        if numbers is not None:
+            lines.append(_line(key, numbers))
+    if model.nr_sv is not None:
+        lines.append(" ".join(["nr_sv", *map(str, model.nr_sv)]))
     return "\n".join([*lines, "SV", ""])
 
 
-def write(path: str, model) -> None:
-    """Write a kernel_model.KernelModel."""
+def _line(key: str, numbers) -> str:
+    return " ".join([key, *(format_one(float(x), 17) for x in numbers)])
+
+
+def write(path: str, model: KernelModel) -> None:
+    """Write a KernelModel of numpy arrays: the old file stays whole until the new one is."""
+    from svmtool.formats.output import replacing
+
+    for note in model.notes:
+        if not note.startswith("#") or "\n" in note:
+            raise ValueError(f"a note behind the support vectors is one line that starts with '#', not {note!r}")
     with replacing(path, "can't save model to file") as file:
         file.write(header_text(model).encode())
-        for k in range(model.total_sv):
-            line = "".join(format_one(float(c), 17) + " " for c in model.coef[:, k])
-            for at in range(model.indptr[k], model.indptr[k + 1]):
-                if model.kernel.kind == 4:
-                    line += f"0:{int(model.values[at])} "
-                else:
-                    line += f"{model.indices[at] + 1}:{model.values[at]:.8g} "
-            file.write((line + "\n").encode())
+        for piece in _support_lines(model):
+            file.write(piece)
         file.write("".join(note + "\n" for note in model.notes).encode())
+
+
+def _support_lines(model: KernelModel) -> Iterator[bytes]:
+    """The text of the support vectors, a piece at a time."""
+    from svmtool.compiled.support_loops import DONE, UNSETTLED, support_text
+
+    columns, n = model.coef_rows, model.total_sv
+    digits = 17 if model.kernel.kind == PRECOMPUTED else 8  # serial numbers are printed whole
+    out, state = Buffer("u1", PIECE), Buffer("i8", 3)
+    call = support_text.bind(out, model.coef, model.indptr, model.indices, model.values, state)
+    status = None
+    while status != DONE:
+        status = call(columns, digits)
+        s, item, p = state.items
+        yield bytes(out.items[:p])
+        state.items[2] = 0
+        if status == UNSETTLED:
+            if item < columns:
+                yield format_one(float(model.coef.reshape(columns, n)[item, s]), 17).encode() + b" "
+            else:
+                k = int(model.indptr[s]) + item - columns
+                yield b"%d:%s " % (model.indices[k] + 1, format_one(float(model.values[k]), digits).encode())
+            state.items[1] = item + 1

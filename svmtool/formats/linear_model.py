@@ -13,12 +13,10 @@ without rho), a negative nr_feature, numbers beyond 32 bits, regression with oth
 
 from __future__ import annotations
 
-import re
-
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError
-from svmtool.formats.numbers import NUMBER, format_one, parse_number
-from svmtool.formats.source import open_source
+from svmtool.formats.model_text import TOKEN, Scanner, load
+from svmtool.formats.numbers import format_one, parse_number
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -42,14 +40,8 @@ NO_PROBABILITIES = "probability output is only supported for logistic regression
 NO_PROBABILITIES += "and for classifiers that svm-train -b 1 has trained"
 SIGMOID_NOTE = "# Sigmoid: "  # and behind it A and B, a line for each column of the weights (one for two classes)
 
-LONGEST_WORD = 80  # what the reference's scanf takes at once
 WEIGHTS_A_CHUNK = 1 << 16
-PADDING = 32  # bytes behind the text: the compiled parser looks ahead
 
-_BLANKS = re.compile(rb"[ \t\n\v\f\r]*")
-_WORD = re.compile(rb"[^ \t\n\v\f\r]{1,%d}" % LONGEST_WORD)
-_TOKEN = re.compile(rb"[^ \t\n\v\f\r]+")
-_INTEGER = re.compile(rb"[+-]?[0-9]+")
 EARLY_END = "ERROR: fscanf failed to read the model"
 
 
@@ -85,38 +77,15 @@ class StoredModel:
         """Columns of W: decision values a row of data."""
         return weight_columns(self.word, self.nr_class)
 
+    def choose(self, decisions, places, n: int) -> None:
+        """places i8[n] = the winning class of each row in the model's order (one-class: 0 inside, 1 outside)."""
+        from svmtool.compiled.decision_loops import choose
 
-class _Scanner:
-    """Takes words and numbers off the front of the text, as C's scanf does."""
-
-    def __init__(self, text: bytearray, stop: int):
-        self.text, self.stop, self.at = text, stop, 0
-
-    def _take(self, pattern: re.Pattern[bytes], wanted: str) -> str:
-        blanks = _BLANKS.match(self.text, self.at, self.stop)
-        start = blanks.end() if blanks else self.at
-        found = pattern.match(self.text, start, self.stop)
-        if not found:
-            token = _TOKEN.match(self.text, start, self.stop)
-            seen = repr(token[0][:40].decode("latin-1")) if token else "the end of the file"
-            raise ModelError(f"{EARLY_END}: {wanted} expected, found {seen}")
-        self.at = found.end()
-        return found[0].decode("latin-1")
-
-    def word(self, wanted: str) -> str:
-        return self._take(_WORD, wanted)
-
-    def integer(self, wanted: str) -> int:
-        value = int(self._take(_INTEGER, wanted))
-        if not -(2**31) <= value < 2**31:
-            raise ModelError(f"ERROR: {wanted}: {value} does not fit into 32 bits")
-        return value
-
-    def real(self, wanted: str) -> float:
-        return parse_number(self._take(NUMBER, wanted))
+        by_sign = self.nr_class == 2  # MCSVM_CS too, although it has two columns
+        choose(decisions, places, self.columns, int(by_sign), n)
 
 
-def _read_header(scan: _Scanner) -> StoredModel:
+def _read_header(scan: Scanner) -> StoredModel:
     """Read everything up to the word `w`; ModelError with LIBLINEAR's sentence for what it refuses."""
     found: dict[str, Any] = {}
     while (key := scan.word("a keyword")) != "w":
@@ -133,7 +102,7 @@ def _read_header(scan: _Scanner) -> StoredModel:
                 raise ModelError("ERROR: label stands before nr_class in the model")
             found[key] = tuple(scan.integer(key) for _ in range(found["nr_class"]))
         else:
-            kernel = ": kernel models are not supported by this version" if key == "svm_type" else ""
+            kernel = ": a kernel model stands where a linear one is wanted" if key == "svm_type" else ""
             raise ModelError(f"unknown text in model file: [{key}]{kernel}")
     missing = [key for key in ("solver_type", "nr_class", "nr_feature", "bias") if key not in found]
     if missing:
@@ -179,20 +148,6 @@ def task_of(word: str) -> str:
     return "one-class" if word == ONE_CLASS_WORD else "classification"
 
 
-def _load(path: str) -> tuple[Buffer, int]:
-    """The whole text of a model file (`-`: standard input; compressed files too), and its length."""
-    with open_source(path, "can't open model file") as source:
-        room = 1 + (source.size or 0xFFFF)  # one more byte: the last read shows the end
-        text = Buffer("u1", room + PADDING)
-        held = source.read_into(text.items[:room])
-        while held == room:
-            longer = Buffer("u1", 2 * room + PADDING)
-            longer.items[:held] = text.items[:held]
-            text, room = longer, 2 * room
-            held += source.read_into(text.items[held:room])
-        return text, held
-
-
 def _fill(W: Buffer, text: Buffer, start: int, stop: int) -> int:
     """Read numbers from text[start:stop] until W is full; returns the position behind the last."""
     from svmtool.compiled.decision_loops import parse_reals
@@ -201,7 +156,7 @@ def _fill(W: Buffer, text: Buffer, start: int, stop: int) -> int:
     state.items[0] = start
     while W.size and (status := parse_reals(text, W, state, stop)):
         at, k = state.items
-        found = _TOKEN.match(text.memory, at, stop)  # the compiled parser leaves this one to us
+        found = TOKEN.match(text.memory, at, stop)  # the compiled parser leaves this one to us
         token = found[0] if found and status != 2 else b""
         try:
             W.items[k] = parse_number(token)
@@ -214,9 +169,13 @@ def _fill(W: Buffer, text: Buffer, start: int, stop: int) -> int:
 
 def read_stored(path: str) -> StoredModel:
     """Read a linear model without numpy; raises ModelError (LIBLINEAR's sentences, see the file's docstring)."""
-    text, length = _load(path)
+    return parse(*load(path), path)
+
+
+def parse(text: Buffer, length: int, path: str) -> StoredModel:
+    """`read_stored` of a text that has been loaded."""
     try:
-        scan = _Scanner(text.memory, length)
+        scan = Scanner(text.memory, length, EARLY_END)
         model = _read_header(scan)
         count = model.rows * model.columns
         if 2 * count - 1 > length - scan.at:  # before memory is taken for them

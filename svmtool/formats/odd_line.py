@@ -22,10 +22,11 @@ _NONZERO = re.compile(rb"[1-9a-f]", re.I)
 
 
 def parse_line(
-    line: bytes, number: int, file: str, tiny: bool = False, first: int = 1
+    line: bytes, number: int, file: str, tiny: bool = False, least: int = 1
 ) -> tuple[float, list[int], list[float]]:
-    """Label, indices (from `first` on) and values of a line without its newline.
+    """Label, indices (from 1 on) and values of a line without its newline.
 
+    least: the smallest index that is taken.
     tiny: take values below the normal range of doubles, which LIBLINEAR refuses and LIBSVM's svm-scale takes.
     Raises DataError with the line's number, the token and the reason.
     """
@@ -41,7 +42,7 @@ def parse_line(
     at += len(token)
     indices: list[int] = []
     values: list[float] = []
-    previous = first - 1
+    previous = least - 1
     while True:
         rest = line[at:].lstrip(BLANKS)
         if not rest or rest == b"\r":
@@ -51,7 +52,7 @@ def parse_line(
         word = _word(rest, 0)
         if b":" not in word:
             refuse(word, "no colon: each feature reads index:value")
-        index = _index(rest[:colon], word, previous, first, refuse)
+        index = _index(rest[:colon], word, previous, least, refuse)
         start = colon + 1
         start += len(rest[start:]) - len(rest[start:].lstrip(BLANKS))
         token = _word(rest, start)
@@ -60,11 +61,6 @@ def parse_line(
         indices.append(index)
         previous = index
         at += start + len(token)
-
-
-def parse_serial_line(line: bytes, number: int, file: str) -> tuple[float, list[int], list[float]]:
-    """`parse_line` for rows of a precomputed kernel, whose index 0 holds a serial number."""
-    return parse_line(line, number, file, first=0)
 
 
 def _word(text: bytes, start: int) -> bytes:
@@ -92,15 +88,15 @@ def _label(token: bytes, refuse) -> float:
     return value
 
 
-def _index(text: bytes, word: bytes, previous: int, first: int, refuse) -> int:
+def _index(text: bytes, word: bytes, previous: int, least: int, refuse) -> int:
     body = text.lstrip(SPACE)
     if not body:
         refuse(word, "the index is missing")
     if not INDEX.match(body):
         refuse(word, "the index is not a whole number")
     index = int(body)
-    if index < first:
-        refuse(word, f"indices start at {first}")
+    if index < least:
+        refuse(word, f"indices start at {least}")
     if index > LAST_INDEX:
         refuse(word, f"the index exceeds {LAST_INDEX}")
     if index == previous:

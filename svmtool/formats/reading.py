@@ -10,7 +10,7 @@ import threading
 
 from svmtool.compiled import ahead_of_time
 from svmtool.formats.source import open_source
-from svmtool.formats.svmlight import OddLine, RawTable, Table, joined, read_raw
+from svmtool.formats.svmlight import RawTable, Table, joined, read_raw
 
 SWITCH_SECONDS = 1e-4  # how long the importing thread may keep this one waiting between two blocks of text
 
@@ -18,11 +18,11 @@ SWITCH_SECONDS = 1e-4  # how long the importing thread may keep this one waiting
 class Reading:
     """The reading of one file (`-`: standard input): `start` it or not, then take its `table` once.
 
-    odd_line: see svmlight.tables.
+    least: see svmlight.RawTable.
     """
 
-    def __init__(self, path: str, odd_line: OddLine | None = None):
-        self.path, self._odd_line = path, odd_line
+    def __init__(self, path: str, least: int = 1):
+        self.path, self.least = path, least
         self._parts: list[RawTable] = []
         self._error: BaseException | None = None
         self._started = False
@@ -63,4 +63,4 @@ class Reading:
 
     def _read(self) -> None:
         with open_source(self.path) as source:
-            self._parts = read_raw(source, self._odd_line)
+            self._parts = read_raw(source, self.least)

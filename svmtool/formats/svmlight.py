@@ -11,6 +11,7 @@ imported (see formats/reading.py); only a finished Table holds numpy arrays.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 
@@ -29,7 +30,7 @@ CHUNK = 1 << 22
 
 NEWLINE = b"\n"
 
-OddLine = Callable[[bytes, int, str], tuple[float, list[int], list[float]]]
+OddLine = Callable[[bytes, int, str], tuple[float | list[float], list[int], list[float]]]
 
 
 class Table:
@@ -53,12 +54,17 @@ class Table:
 
 
 class RawTable:
-    """A Table whose arrays are Buffers (all zeros at first): what reading fills before numpy is there."""
+    """A Table whose arrays are Buffers (all zeros at first): what reading fills before numpy is there.
 
-    __slots__ = ("labels", "indptr", "indices", "values", "n_features")
+    columns: numbers before a row's pairs, which `labels` then holds row by row (1 for data).
+    least: the smallest index that rows may have, 0 (then stored as -1) or 1.
+    """
 
-    def __init__(self, rows: int, pairs: int):
-        self.labels, self.indptr = Buffer("f8", rows), Buffer("i8", rows + 1)
+    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "columns", "least")
+
+    def __init__(self, rows: int, pairs: int, columns: int = 1, least: int = 1):
+        self.columns, self.least = columns, least
+        self.labels, self.indptr = Buffer("f8", rows * columns), Buffer("i8", rows + 1)
         self.indices, self.values = Buffer("i4", pairs), Buffer("f8", pairs)
         self.n_features = 0
 
@@ -68,23 +74,18 @@ class RawTable:
         return Table(*arrays, self.n_features)
 
 
-def read(path: str) -> Table:
-    """The whole file (`-`: standard input) as one Table.
+def read(path: str, least: int = 1) -> Table:
+    """The whole file (`-`: standard input) as one Table; `least` as in RawTable.
 
     Raises SvmtoolError where it cannot be opened, DataError for the first malformed line.
     """
     with open_source(path) as source:
-        return joined(read_raw(source))
+        return joined(read_raw(source, least))
 
 
-def read_raw(source: Source, odd_line: OddLine | None = None) -> list[RawTable]:
-    """The whole of an open source, without numpy: one RawTable for a plain file, else one for each CHUNK of text.
-
-    odd_line: see `tables`.
-    """
-    if source.size is not None:
-        return [_read_regular(source, odd_line)]
-    return list(_raw_tables(source, CHUNK, odd_line))
+def read_raw(source: Source, least: int = 1) -> list[RawTable]:
+    """The whole of an open source, without numpy: one RawTable for a plain file, else one for each CHUNK of text."""
+    return [_read_regular(source, least)] if source.size is not None else list(raw_tables(source, least=least))
 
 
 def joined(parts: list[RawTable]) -> Table:
@@ -151,7 +152,7 @@ def _pieces(facts: list[list[int]], block: int, size: int, unfinished: bool) -> 
     return found, rows, pairs
 
 
-def _read_regular(source: Source, odd_line: OddLine | None) -> RawTable:
+def _read_regular(source: Source, least: int) -> RawTable:
     size = source.size
     assert size is not None
     n_blocks = -(-size // BLOCK)
@@ -174,14 +175,14 @@ def _read_regular(source: Source, odd_line: OddLine | None) -> RawTable:
     threads.run_blocks(count, n_blocks)
     unfinished = size > 0 and load(size - 1, size).items[0] != text_loops.NEWLINE
     pieces, rows, pairs = _pieces(facts, BLOCK, size, unfinished)
-    table = RawTable(rows, pairs)
+    table = RawTable(rows, pairs, least=least)
 
     def parse(piece: _Piece) -> int:
         text, n = load(piece.start, piece.stop), piece.stop - piece.start
         if unfinished and piece.stop == size:
             text.items[n] = text_loops.NEWLINE
             n += 1
-        return _parse(text, 0, n, table, piece, 0, source.name, odd_line)
+        return _parse(text, 0, n, table, piece, 0, source.name)
 
     _parse_all(parse, pieces, table)
     return table
@@ -215,16 +216,20 @@ def _parse(
     now = state.items  # position, row, pair, largest index so far
     now[0], now[1], now[2] = start, piece.rows[0], piece.pairs[0]
     loop = text_loops.parse_lines.bind(text, table.labels, table.indptr, table.indices, table.values, state)
-    while loop(stop, piece.rows[1], piece.pairs[1]):
+    columns = table.columns
+    while loop(stop, piece.rows[1], piece.pairs[1], columns, table.least):
         if odd_line is None:
-            from svmtool.formats.odd_line import parse_line as odd_line
+            from svmtool.formats.odd_line import parse_line
+
+            odd_line = functools.partial(parse_line, least=table.least)
         at, row, pair, largest = now
         line = bytes(text.items[at : text.memory.find(NEWLINE, at)])
         label, indices, values = odd_line(line, first_line + row + 1, name)
         stop_pair = pair + len(indices)
         if row >= piece.rows[1] or stop_pair > piece.pairs[1]:
             break
-        table.labels.items[row] = label
+        for k, number in enumerate([label] if columns == 1 else label):
+            table.labels.items[row * columns + k] = number
         for k, index, value in zip(range(pair, stop_pair), indices, values, strict=True):
             table.indices.items[k], table.values.items[k] = index - 1, value
         table.indptr.items[row + 1] = stop_pair
@@ -241,11 +246,14 @@ def tables(source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None) 
     odd_line(line, number, file) -> (label, indices, values) reads what the
     compiled loop leaves aside; the usual one is odd_line.parse_line.
     """
-    for raw in _raw_tables(source, chunk, odd_line):
+    for raw in raw_tables(source, chunk, odd_line):
         yield raw.table()
 
 
-def _raw_tables(source: Source, chunk: int, odd_line: OddLine | None) -> Iterator[RawTable]:
+def raw_tables(
+    source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None, least: int = 1
+) -> Iterator[RawTable]:
+    """The same as RawTables, without numpy."""
     text = Buffer("u1", 2 * chunk + text_loops.PADDING)
     held, first_line, ended = 0, 0, False
     while not ended:
@@ -262,15 +270,18 @@ def _raw_tables(source: Source, chunk: int, odd_line: OddLine | None) -> Iterato
         whole = text.memory.rfind(NEWLINE, fresh, held) + 1
         if whole == 0:  # no newline among the new bytes, and none among the old ones
             continue
-        table = _parse_memory(text, whole, first_line, source.name, odd_line)
+        table = parse_text(text, whole, source.name, odd_line, least=least, first_line=first_line)
         first_line += table.labels.size
         yield table
         text.items[: held - whole] = text.items[whole:held]
         held -= whole
 
 
-def _parse_memory(text: Buffer, size: int, first_line: int, name: str, odd_line: OddLine | None) -> RawTable:
-    """The whole lines of text[:size]."""
+def parse_text(
+    text: Buffer, size: int, name: str, odd_line: OddLine | None = None, columns: int = 1, least: int = 1,
+    first_line: int = 0,
+) -> RawTable:  # fmt: skip
+    """The whole lines of text[:size], PADDING bytes behind them; errors count lines from first_line + 1 on."""
     n_blocks = -(-size // STREAM_BLOCK)
     facts: list[list[int]] = [[]] * n_blocks
 
@@ -279,7 +290,7 @@ def _parse_memory(text: Buffer, size: int, first_line: int, name: str, odd_line:
 
     threads.run_blocks(count, n_blocks)
     pieces, rows, pairs = _pieces(facts, STREAM_BLOCK, size, False)
-    table = RawTable(rows, pairs)
+    table = RawTable(rows, pairs, columns, least)
 
     def parse(piece: _Piece) -> int:
         return _parse(text, piece.start, piece.stop, table, piece, first_line, name, odd_line)

@@ -1,42 +1,57 @@
-"""Kernel functions over blocks of inner products."""
+"""Kernel functions: from inner products to their values, a block at a time."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
-import numpy as np
+from svmtool.compiled import threads
+from svmtool.compiled.kernel_loops import (
+    LINEAR,
+    POLYNOMIAL,
+    PRECOMPUTED,
+    RBF,
+    SIGMOID,
+    finish_kernel,
+    finish_kernel_single,
+)
 
-LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED = range(5)
-NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    import numpy as np
+
+NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number, as LIBSVM's -t and its model files
+WITH_DEGREE, WITH_GAMMA, WITH_COEF0 = (POLYNOMIAL,), (POLYNOMIAL, RBF, SIGMOID), (POLYNOMIAL, SIGMOID)
+
+BLOCK = 1 << 16  # kernel values that a thread works on at a time
 
 
-class Kernel(NamedTuple):
-    """K(x, z): x.z | (gamma x.z + coef0)^degree | exp(-gamma |x - z|^2) | tanh(gamma x.z + coef0) | given numbers."""
+class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults=(0.0, 3, 0.0))):
+    """A kernel function by its number in NAMES, with the numbers it takes.
 
-    kind: int
-    gamma: float = 0.0
-    degree: int = 3
-    coef0: float = 0.0
+    linear       K(x, z) = x.z
+    polynomial   (gamma x.z + coef0)^degree, degree a whole number from 0 on
+    rbf          exp(-gamma |x - z|^2)
+    sigmoid      tanh(gamma x.z + coef0)
+    precomputed  K(x, z) is a number of the data
+    """
+
+    __slots__ = ()
 
     def finish(self, P: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-        """Turn inner products P (rows x columns) into kernel values in place; left, right: square norms (rbf)."""
-        if self.kind == POLYNOMIAL:
-            base = self.gamma * P + self.coef0
-            P[:] = 1.0
-            power = self.degree
-            while power > 0:
-                if power % 2:
-                    P *= base
-                base *= base
-                power //= 2
-        elif self.kind == RBF:
-            P *= -2.0
-            P += left[:, None]
-            P += right[None, :]
-            np.maximum(P, 0.0, out=P)
-            P *= -self.gamma
-            np.exp(P, out=P)
-        elif self.kind == SIGMOID:
-            P *= self.gamma
-            P += self.coef0
-            np.tanh(P, out=P)
+        """Turn a block of inner products x_i.z_j, f8 or f4 (n, m) in C order, into kernel values in place.
+
+        left f8[n] and right f8[m]: |x_i|^2 and |z_j|^2, which only rbf reads.
+        """
+        if self.kind in (LINEAR, PRECOMPUTED):
+            return
+        n, m = P.shape
+        if self.kind == RBF and (left.size != n or right.size != m):
+            raise ValueError(f"square norms of {left.size} and {right.size} rows for a block of {n} x {m}")
+        finish = finish_kernel if P.dtype.itemsize == 8 else finish_kernel_single
+        call = finish.bind(P, left, right)
+        step = max(1, BLOCK // max(1, m))
+
+        def work(b: int) -> None:
+            call(self.kind, self.gamma, self.degree, self.coef0, m, b * step, min(n, (b + 1) * step))
+
+        threads.run_blocks(work, -(-n // step))
