@@ -55,15 +55,18 @@ def test_lines_and_model_are_libsvms(svm_type, kernel, sets, svm_train):
     """At a tight tolerance: the same form, objectives within 1e-5, the same support vectors."""
     reference = libsvm_program("svm-train")
     file = "numbers" if svm_type > 2 else "four"
-    argv = f"-s {svm_type} {kernel} -n 0.3 -e 1e-5 {file}".split()
+    argv = f"-s {svm_type} {kernel} -n 0.5 -e 1e-5 {file}".split()
     theirs = subprocess.run([reference, *argv, "theirs"], cwd=sets, capture_output=True, text=True, timeout=60)
     status, out, err = svm_train(*argv, "ours")
     assert (status, err) == (theirs.returncode, theirs.stderr) == (0, "")
     ours = without_path(LINE.sub("", out))
+    if "-t 3" in kernel:  # it is not positive semi-definite: there is more than one end, and each has its own numbers
+        assert NUMBER.sub("#", ours) == NUMBER.sub("#", without_path(theirs.stdout))
+        return
     same_text(ours, without_path(theirs.stdout), 1e-4)
     for line in (r"^obj = (\S+),", r"nSV = (\d+)"):
         found, wanted = ([float(v) for v in re.findall(line, t, re.MULTILINE)] for t in (ours, theirs.stdout))
-        assert found == pytest.approx(wanted, rel=1e-5)
+        assert found == pytest.approx(wanted, rel=1e-5, abs=1.1e-6), "they are printed to 1e-6"
     assert float(LINE.search(out)[1]) < 1e-3
     (head, coef), (their_head, their_coef) = (parts((sets / name).read_text()) for name in ("ours", "theirs"))
     same_text(head, their_head, 1e-4)
@@ -137,7 +140,10 @@ def test_scale_of_errors_is_libsvms(svm_type, sets, svm_train):
     theirs = subprocess.run([reference, *line, "theirs"], cwd=sets, capture_output=True, text=True, timeout=60)
     out = svm_train(*line, "ours")[1]
     same_text(without_path(LINE.sub("", out)), without_path(theirs.stdout), 1e-3)
-    assert re.search(r"sigma= (\S+)\n", out)[1][:5] == re.search(r"^probA (\S+)$", (sets / "ours").read_text(), re.M)[1][:5]
+    assert (
+        re.search(r"sigma= (\S+)\n", out)[1][:5]
+        == re.search(r"^probA (\S+)$", (sets / "ours").read_text(), re.M)[1][:5]
+    )
 
 
 def test_density_marks():
@@ -299,7 +305,6 @@ def test_malformed_kernel_values(data, sentence, svm_train, tmp_path):
         ("-t 2", "1 1:1e200\n-1 1:1\n", "feature values up to 1e+200 at a cost of 1 overflow in the kernel"),
         ("-t 1 -d 300", "1 1:100\n-1 1:1\n", "feature values up to 100 at a cost of 1 overflow in the kernel"),
         ("-t 2 -c 1e200", "1 1:1\n-1 1:1\n", "feature values up to 1 at a cost of 1e+200 overflow in the kernel"),
-        ("-t 2 -s 1", "1 1:1\n-1 1:1\n", "ERROR: nu-SVC finds no margin between two classes at nu = 0.5 (r = 0)"),
     ],
 )
 def test_refusals(argv, data, sentence, svm_train, tmp_path):
@@ -307,6 +312,14 @@ def test_refusals(argv, data, sentence, svm_train, tmp_path):
     status, out, err = svm_train(*argv.split(), "d", "m", data=data)
     assert (status, out) == (1, "") and err.startswith(sentence) and err.count("\n") == 1
     assert (tmp_path / "m").read_text() == "as it was"
+
+
+def test_a_margin_of_nothing_is_told(svm_train, tmp_path):
+    """LIBSVM writes inf and nan here."""
+    status, out, err = svm_train("-t", "2", "-s", "1", "d", "m", data="1 1:1\n-1 1:1\n")
+    assert status == 0 and "\nC = inf\n" in out
+    assert err.startswith("WARNING: classes 1 and -1: nu-SVC finds no margin between them at -n 0.5 (r = 0): ")
+    assert "\nrho 0\n" in (tmp_path / "m").read_text()
 
 
 def test_one_class_of_labels_is_told(svm_train, tmp_path):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from svmtool import registry
+from svmtool import kernel_settings, registry
 from svmtool.cli import options, texts
 from svmtool.cli.options import parse
 from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.kernel_settings import KernelSettings
+from svmtool.problem import kernels
 from svmtool.settings import Settings
 
 
@@ -162,6 +163,13 @@ def test_rows_are_found_and_told_of(row):
     for part in (row.objective, row.stopping, row.paper, row.word, "exp(-GAMMA |x-z|^2)"):
         assert part in explained
     assert "<= 0.125 (--gap)" in texts.explain(KernelSettings(solver=row.number, gap=0.125))
+
+
+def test_kernels_have_one_set_of_names():
+    """The settings do without the loops that kernels.py loads."""
+    assert kernel_settings.KERNEL_NAMES == kernels.NAMES
+    words = ("LINEAR", "POLYNOMIAL", "RBF", "SIGMOID", "PRECOMPUTED")
+    assert [getattr(kernel_settings, w) for w in words] == [getattr(kernels, w) for w in words] == list(range(5))
 
 
 def test_numbers_and_names_are_unique():

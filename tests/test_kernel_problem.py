@@ -7,7 +7,6 @@ import pytest
 import reference_kernel
 from scipy import optimize
 
-from svmtool.errors import SvmtoolError
 from svmtool.problem.certify_kernel import certify, gap_of
 from svmtool.problem.kernel_problem import CSvc, EpsilonSvr, KernelResult, NuSvc, NuSvr, OneClass, Points
 from svmtool.problem.kernels import Kernel
@@ -162,9 +161,11 @@ def test_answer_of_nu_svc_is_divided_by_r():
     answer = problem.answer(result_of(problem, problem.start, r=0.25))
     assert answer.coef.tolist() == [4.0, 2.0, -4.0, -2.0] and answer.bounded == 2
     assert (answer.rho, answer.objective, answer.scale, answer.says) == (1.2, 32.0, 16.0, "C = 4.000000\n")
-    for r in (0.0, -1.0, np.inf, np.nan):
-        with pytest.raises(SvmtoolError, match="nu-SVC finds no margin between two classes at nu = 0.75"):
-            problem.answer(result_of(problem, problem.start, r=r))
+    assert answer.doubt == ""
+    for r, divisor, C in ((-0.25, 0.25, "-4.000000"), (0.0, 1.0, "inf"), (np.inf, 1.0, "0.000000")):
+        answer = problem.answer(result_of(problem, problem.start, r=r))
+        assert answer.coef.tolist() == (problem.y * problem.start / divisor).tolist(), "no decision is turned around"
+        assert answer.says == f"C = {C}\n" and answer.doubt.startswith("nu-SVC finds no margin")
 
 
 def test_answer_of_regressions():

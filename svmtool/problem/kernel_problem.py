@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from svmtool.errors import SvmtoolError
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.rows import Rows
 
@@ -56,7 +55,7 @@ class Answer(NamedTuple):
     """A result as a decision function.
 
     coef f8[n] and rho; objective and `scale`, by which the program's value becomes it; bounded: how many coef are as
-    large as they may be; says: the line that LIBSVM prints about it, or nothing.
+    large as they may be; says: the line that LIBSVM prints about it, or nothing; doubt: what the user must know.
     """
 
     coef: np.ndarray
@@ -65,6 +64,7 @@ class Answer(NamedTuple):
     scale: float
     bounded: int
     says: str
+    doubt: str = ""
 
 
 class KernelProblem:
@@ -128,15 +128,19 @@ class NuSvc(KernelProblem):
         self.nu = nu
 
     def answer(self, result: KernelResult) -> Answer:
-        """See KernelProblem; SvmtoolError where the classes have no margin to measure in."""
+        """See KernelProblem.
+
+        A margin r that is not positive measures nothing.  LIBSVM divides by it all the same, which turns each decision
+        around; here the signs stay, and `doubt` says so.
+        """
+        r, doubt = abs(result.r), ""
         if not 0.0 < result.r < np.inf:
-            raise SvmtoolError(
-                f"ERROR: nu-SVC finds no margin between two classes at nu = {self.nu:g} (r = {result.r:g}): "
-                "choose another -n or kernel, or -s 0"
-            )
-        coef = self.y * result.alpha / result.r
+            doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
+            r = r if 0.0 < r < np.inf else 1.0
+        coef = self.y * result.alpha / r
         full = np.where(result.alpha >= 1.0, 0.0, np.inf)  # alpha tells it exactly, the quotient may not
-        return self._answer(coef, result, 1.0 / result.r, full, f"C = {1.0 / result.r:f}\n")
+        C = "inf" if result.r == 0.0 else f"{1.0 / result.r:f}"
+        return self._answer(coef, result, 1.0 / r, full, f"C = {C}\n")._replace(doubt=doubt)
 
 
 class OneClass(KernelProblem):

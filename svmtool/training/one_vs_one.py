@@ -54,6 +54,9 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     model = _model(data, s, classes, members, solved, sigmoids)
     text = (ONE_CLASS if len(members) == 1 else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in missing]
+    for (i, j), fit in zip(pairs, solved, strict=True):
+        if fit.answer.doubt:
+            warnings.append(f"WARNING: classes {classes.labels[i]} and {classes.labels[j]}: {fit.answer.doubt}")
     return KernelTraining(model, solved, text, warnings, lacking)
 
 
