@@ -135,10 +135,11 @@ def ready(tmp_path):
 
 @pytest.mark.parametrize(
     "argv",
-    [["train", "-s", "1", "d", "x"], ["train", "-s", "2", "d", "x"], ["predict", "d", "m", "o"], ["scale", "d"]],
-    ids=["train -s 1", "train -s 2", "predict", "scale"],
+    [["train", "-s", "1", "d", "x"], ["train", "-s", "2", "d", "x"], ["train", "-t", "2", "d", "x"]]
+    + [["predict", "d", "m", "o"], ["scale", "d"]],
+    ids=["train -s 1", "train -s 2", "train -t 2", "predict", "scale"],
 )
-def test_linear_commands_start_lean(argv, ready):
+def test_commands_start_lean(argv, ready):
     if not compiled_loops_exist():
         pytest.skip("no loops compiled ahead of time for this machine: numba has to be imported")
     heavy = {"numba", "llvmlite", "scipy", "click", "tqdm", "matplotlib", "sklearn", "pandas"}

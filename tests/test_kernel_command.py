@@ -11,7 +11,13 @@ import pytest
 from compat_cases import NUMBER, same_text, without_notes, without_path
 from libsvm_programs import libsvm_program
 
-from svmtool.training import kernel_calibration
+from svmtool.formats import svmlight
+from svmtool.kernel_settings import KernelSettings
+from svmtool.solvers.base import INTERRUPTED, StopFlag
+from svmtool.training import kernel_calibration, one_vs_one
+from svmtool.training.folds import GlibcRand
+from svmtool.training.kernel_fit import Fitting
+from svmtool.training.kernel_set import kernel_set
 
 FIVE = range(5)
 LINE = re.compile(r"^Certified relative gap = (\S+) \(primal \S+, dual \S+, KKT violation \S+\)\n", re.MULTILINE)
@@ -301,6 +307,8 @@ def test_malformed_kernel_values(data, sentence, svm_train, tmp_path):
         ("-t 2", "", "d has no rows: there is nothing to train on"),
         ("-t 2 -v 2", "1 1:1\n", "cross-validation needs at least two rows of data, here there are 1"),
         ("-t 2", "1.2 1:1\n1.9 1:2\n", "labels 1.2 and 1.9 would both become class 1"),
+        ("-t 2", "1 1:1\n-3e9 1:2\n", "label -3000000000 does not fit into 32 bits"),
+        ("-s 1", "1 1:1\n3e9 1:2\n", "label 3000000000 does not fit into 32 bits"),
         ("-t 2", "1 0:1\n", "Wrong input format at line 1: d: token '0:1': indices start at 1"),
         ("-t 2", "1 1:1e200\n-1 1:1\n", "feature values up to 1e+200 at a cost of 1 overflow in the kernel"),
         ("-t 1 -d 300", "1 1:100\n-1 1:1\n", "feature values up to 100 at a cost of 1 overflow in the kernel"),
@@ -350,6 +358,16 @@ def test_limits_are_told(limit, sets, svm_train):
     assert (
         status == 2 and out.startswith("Cross Validation") and err.startswith("WARNING: not converged in 3 of 3 folds")
     )
+
+
+def test_ctrl_c_leaves_a_model(sets):
+    """The first record sets the flag: no other pair is solved, and there is no calibration."""
+    s, stop = KernelSettings(probability=1, eps=1e-9), StopFlag()
+    data = kernel_set(svmlight.read(str(sets / "four")), s, "four")
+    done = one_vs_one.train(data, Fitting(s, lambda **_: setattr(stop, "set", True), stop), GlibcRand())
+    assert done.status is INTERRUPTED and done.lacking == "interrupted"
+    assert done.model.labels == (3, 1, 7, -2) and done.model.probA is None
+    assert [f.result.iterations for f in done.solved] == [0] * 6
 
 
 def test_records_go_to_the_log(sets, svm_train):

@@ -14,7 +14,7 @@ from svmtool.training.folds import GlibcRand
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet, kernel_set, refuse_overflow
-from svmtool.training.kernel_train import train
+from svmtool.training.kernel_train import trainer
 from svmtool.training.outcome import Recorder, exit_status
 
 
@@ -28,8 +28,10 @@ def run(settings: KernelSettings, data: Reading, model_path: str, console: Any) 
 
         with Interruptible() as stop:
             return cross_validate(rows, Fitting(s, None, stop), rand, console)
+    sets = [rows]  # the only reference, so that training may give its memory back
+    del rows
     with Recorder(s, s.gap, console) as recorder, Interruptible() as stop:
-        done = train(rows, Fitting(s, recorder.record, stop), rand)
+        done = trainer(s)(sets.pop(), Fitting(s, recorder.record, stop), rand)
     console.close()
     for warning in done.warnings:
         console.warn(warning)

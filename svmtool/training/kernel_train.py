@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from svmtool.training.folds import GlibcRand
-from svmtool.training.kernel_fit import Fitting, KernelTraining
-from svmtool.training.kernel_set import KernelSet
+from collections.abc import Callable
+
+from svmtool.kernel_settings import KernelSettings
+from svmtool.training.kernel_fit import KernelTraining
 
 
-def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
-    """Train on a set; rand draws the folds of -b 1 (None: without)."""
-    if fitting.settings.row.task == "classification":
-        from svmtool.training.one_vs_one import train as by_task
+def trainer(settings: KernelSettings) -> Callable[..., KernelTraining]:
+    """train(data, fitting, rand) of the settings' task; it gives the memory of `data` back where the caller does."""
+    if settings.row.task == "classification":
+        from svmtool.training.one_vs_one import train
     else:
-        from svmtool.training.kernel_single import train as by_task
-    return by_task(data, fitting, rand)
+        from svmtool.training.kernel_single import train
+    return train

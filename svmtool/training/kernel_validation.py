@@ -10,7 +10,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, stratified_folds
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet
-from svmtool.training.kernel_train import train
+from svmtool.training.kernel_train import trainer
 from svmtool.training.outcome import NOT_CONVERGED
 from svmtool.training.validation import percent, regression_lines
 
@@ -28,6 +28,7 @@ def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: 
         )
     classifies = s.row.task == "classification"
     order, starts = stratified_folds(data.labels, s.folds, rand) if classifies else liblinear_folds(n, s.folds, rand)
+    train = trainer(s)
     predictions, open_ends = np.empty(n), []
     for k in range(len(starts) - 1):
         inside, outside = fold_rows(order, starts, k)
