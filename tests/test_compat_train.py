@@ -1,4 +1,4 @@
-"""svm-train against what LIBLINEAR 2.50's train did, case by case."""
+"""svm-train against what LIBLINEAR 2.50's train and LIBSVM 3.37's svm-train did, case by case."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pytest
 from conftest import SHARED
 
 CASES = [case for case in compat_cases.cases("liblinear") if case["tool"] == "train"]
+LIBSVM_CASES = [case for case in compat_cases.cases("libsvm") if case["tool"] == "svm-train"]
+CHOOSES_KERNEL = {"-t", "-g", "-d", "-r"}
 AS_PROCESS = ("train_usage", "train_missing_file", "train_default_model_name", "cv_s2_heart", "reader_index_zero")
 
 
@@ -17,7 +19,7 @@ def by_name(case: dict) -> str:
 def test_the_cases_are_there():
     if not (SHARED / "compat_cases").is_dir():
         pytest.skip(f"{SHARED / 'compat_cases'} is absent: the recorded cases do not ship with the repository")
-    assert len(CASES) >= 60
+    assert len(CASES) >= 60 and len(LIBSVM_CASES) >= 10
     names = {case["name"] for case in CASES}
     assert set(compat_cases.DEVIATIONS) <= names, "a deviation speaks of no recorded case"
 
@@ -34,3 +36,12 @@ def test_train_as_a_process(case, tmp_path, command):
     done = command("train", *case["args"])
     got = compat_cases.Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
     compat_cases.check(case, got, tmp_path)
+
+
+@pytest.mark.parametrize("case", LIBSVM_CASES, ids=by_name)
+def test_train_does_what_libsvm_did(case, tmp_path, monkeypatch):
+    """Without an option that makes the line LIBSVM's it gets LIBSVM's default kernel, spelled out."""
+    if not CHOOSES_KERNEL.intersection(case["args"]):
+        case = {**case, "args": ["-t", "2", *case["args"]]}
+    compat_cases.lay_out(case, tmp_path)
+    compat_cases.check(case, compat_cases.run_inside(case, tmp_path, monkeypatch), tmp_path)

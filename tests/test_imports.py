@@ -19,15 +19,20 @@ ALLOWED = {
     "errors": set(),
     "registry": {"errors"},
     "settings": {"errors", "registry"},
+    "kernel_settings": {"errors", "registry"},
     "compiled": set(),
-    "formats": {"compiled", "errors", "model"},
+    "formats": {"compiled", "errors", "kernel_model", "model"},
     "model": {"compiled", "errors", "formats"},
+    "kernel_model": {"compiled", "errors", "formats", "problem"},
     "metrics": {"compiled", "errors"},
     "problem": {"compiled", "errors", "formats"},
     "solvers": {"compiled", "errors", "problem"},
     "scaling": {"compiled", "errors", "formats"},
-    "training": {"compiled", "errors", "formats", "metrics", "model", "problem", "registry", "settings", "solvers"},
-}
+    "training": {
+        "compiled", "errors", "formats", "kernel_model", "kernel_settings", "metrics", "model", "problem", "registry",
+        "settings", "solvers",
+    },
+}  # fmt: skip
 
 
 def part_of(module: str) -> str:
@@ -130,10 +135,11 @@ def ready(tmp_path):
 
 @pytest.mark.parametrize(
     "argv",
-    [["train", "-s", "1", "d", "x"], ["train", "-s", "2", "d", "x"], ["predict", "d", "m", "o"], ["scale", "d"]],
-    ids=["train -s 1", "train -s 2", "predict", "scale"],
+    [["train", "-s", "1", "d", "x"], ["train", "-s", "2", "d", "x"], ["train", "-t", "2", "d", "x"]]
+    + [["predict", "d", "m", "o"], ["scale", "d"]],
+    ids=["train -s 1", "train -s 2", "train -t 2", "predict", "scale"],
 )
-def test_linear_commands_start_lean(argv, ready):
+def test_commands_start_lean(argv, ready):
     if not compiled_loops_exist():
         pytest.skip("no loops compiled ahead of time for this machine: numba has to be imported")
     heavy = {"numba", "llvmlite", "scipy", "click", "tqdm", "matplotlib", "sklearn", "pandas"}

@@ -1,8 +1,7 @@
 """LIBSVM's own tools (grid.py, easy.py, subset.py, checkdata.py) run unchanged on our commands.
 
 They are taken from LIBSVM_DIR/tools or, under Debian's names, from libsvm-tools on PATH; without them these tests
-are skipped.  Kernels are not in this version: grid.py searches C alone (-log2g null), and easy.py, which always
-searches gamma, waits for -g.
+are skipped.
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from pathlib import Path
 import pytest
 from shell_commands import put_commands, put_script, run_in
 
-from svmtool.cli import options
-from svmtool.errors import SvmtoolError
 from svmtool.formats import linear_model
 
 TOOLS = ("grid", "easy", "subset", "checkdata")
@@ -112,11 +109,41 @@ def test_the_steps_of_easy_with_a_linear_model(libsvm):
     assert (folder / "breast_cancer.t.predict").read_text().count("\n") == 169
 
 
+def test_grid_searches_c_and_gamma(libsvm):
+    """Its rates are LIBSVM's own: both draw the same folds."""
+    done = libsvm(
+        "grid", "-log2c", "-1,3,4", "-log2g", "-5,-1,4", "-v", 3, "-gnuplot", "null", "-m", 300, "breast_cancer"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    *steps, last = done.stdout.splitlines()
+    rates = {}
+    for line in steps:
+        log2c, log2g, rate = re.match(r"\[local\] (\S+) (\S+) (\S+) \(best c=", line).groups()
+        rates[2.0 ** float(log2c), 2.0 ** float(log2g)] = float(rate)
+    assert set(rates) == {(c, g) for c in (0.5, 8.0) for g in (2.0**-5, 0.5)}
+    for (c, g), rate in rates.items():
+        assert rate == rate_of(libsvm, "-c", c, "-g", g, "-v", 3, "-q", "breast_cancer")
+    best_c, best_g, best = map(float, last.split())
+    assert best == max(rates.values()) == rates[best_c, best_g]
+
+
+def test_the_steps_of_easy(libsvm):
+    """What easy.py does, command by command, with a smaller search."""
+    folder = libsvm.folder
+    scaled = libsvm.ours("svm-scale", "-s", "breast_cancer.range", "breast_cancer")
+    (folder / "breast_cancer.scale").write_text(scaled.stdout)
+    search = libsvm("grid", "-log2c", "-1,3,4", "-log2g", "-5,-1,4", "-gnuplot", "null", "breast_cancer.scale")
+    c, g, rate = map(float, search.stdout.splitlines()[-1].split())
+    assert rate > 94
+    assert libsvm.ours("svm-train", "-c", c, "-g", g, "breast_cancer.scale", "breast_cancer.model").returncode == 0
+    restored = libsvm.ours("svm-scale", "-r", "breast_cancer.range", "breast_cancer.t")
+    (folder / "breast_cancer.t.scale").write_text(restored.stdout)
+    done = libsvm.ours("svm-predict", "breast_cancer.t.scale", "breast_cancer.model", "breast_cancer.t.predict")
+    assert float(re.match(r"Accuracy = (\S+)% \(\d+/169\) \(classification\)", done.stdout)[1]) > 94
+    assert (folder / "breast_cancer.t.predict").read_text().count("\n") == 169
+
+
 def test_easy(libsvm):
-    try:
-        options.parse(["-c", "1", "-g", "0.5", "d"])
-    except SvmtoolError:
-        pytest.skip("easy.py searches gamma: -g and kernels are not in this version")
     if not Path("/usr/bin/gnuplot").exists():
         pytest.skip("easy.py refuses to run without /usr/bin/gnuplot")
     done = libsvm("easy", "breast_cancer", "breast_cancer.t")

@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_opened(tmp_path):
 
 
 def test_any_other_failure_is_raised_by_table(tmp_path, monkeypatch):
-    def fail(source):
+    def fail(source, least):
         raise MemoryError
 
     (tmp_path / "d").write_bytes(TEXT)
@@ -100,9 +100,9 @@ def reads(monkeypatch):
     """The paths that were read, `True` behind those that a thread of its own has read."""
     found: list[tuple[str, bool]] = []
 
-    def noted(source):
+    def noted(source, least):
         found.append((source.name, threading.current_thread() is not threading.main_thread()))
-        return svmlight.read_raw(source)
+        return svmlight.read_raw(source, least)
 
     monkeypatch.setattr(reading, "read_raw", noted)
     return found
@@ -154,7 +154,11 @@ def test_an_initial_model_is_read_before_the_data(svm_train, reads, tmp_path):
     assert reads == []
 
 
-@pytest.mark.parametrize("argv", [["-s", "99x", "--stratified"], ["-e", "1", "--gap", "1"], ["-t", "2"], ["-Z", "1"]])
+@pytest.mark.parametrize(
+    "argv",
+    [["-s", "99x", "--stratified"], ["-e", "1", "--gap", "1"], ["-t", "2", "-s", "30"], ["-t", "2", "-Z", "1"]]
+    + [["-Z", "1"]],
+)
 def test_a_bad_option_reads_nothing(argv, svm_train, reads, tmp_path):
     os.mkfifo(tmp_path / "pipe")  # to open it would wait for ever
     assert svm_train(*argv, "pipe", "m")[0] == 1

@@ -18,12 +18,16 @@ from svmtool import registry
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.settings import Settings
 
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from svmtool.kernel_settings import KernelSettings
+
 
 class Command(NamedTuple):
     """What a command line asks for."""
 
     action: str  # train | help | version | explain
-    settings: Settings
+    settings: Settings | KernelSettings
     data: str = ""
     model: str = ""
     notes: tuple[str, ...] = ()  # sentences for stderr that stop nothing
@@ -151,34 +155,36 @@ LONG_OPTIONS: dict[str, LongOption] = {
 }
 _LETTERS = {option.letter: name for name, option in LONG_OPTIONS.items() if option.letter}
 _REALS = {"c": "C", "p": "p", "n": "nu", "e": "eps", "B": "bias"}
-_VALUELESS: dict[str, dict[str, Any]] = {
+VALUELESS: dict[str, dict[str, Any]] = {
     "q": {"quiet": True},
     "C": {"find_C": True},
     "R": {"regularize_bias": False},
 }
-_LIBSVM_ONLY = "tgdr"
+_CHOOSES_KERNEL = "tgdr"
 
 
-def _is_long(argument: str) -> bool:
+def is_long(argument: str) -> bool:
+    """Whether it is one of our own options, with or without =value."""
     return argument.partition("=")[0] in LONG_OPTIONS
 
 
-def _refuse_libsvm(argv: list[str]) -> None:
-    """-t, -g, -d and -r exist in LIBSVM's svm-train only; such a command line means another program."""
-    i = 0
+def is_kernel_line(argv: list[str]) -> bool:
+    """Whether the arguments are LIBSVM's: -t, -g, -d or -r is there, or a -s that is for kernels alone."""
+    i, solver = 0, ""
     while i + 1 < len(argv) and argv[i].startswith("-") and argv[i] != "-":
-        if _is_long(argv[i]):
+        if is_long(argv[i]):
             i += 1 if "=" in argv[i] or LONG_OPTIONS[argv[i]].read is None else 2
-        elif argv[i][1] in _LIBSVM_ONLY:
-            raise SvmtoolError(
-                f"ERROR: -{argv[i][1]} makes this a LIBSVM command line, and kernels are not in this version: "
-                "leave out -t, -g, -d and -r for a linear model"
-            )
-        else:
-            i += 1 if argv[i][1] in _VALUELESS else 2
+            continue
+        if argv[i][1] in _CHOOSES_KERNEL:
+            return True
+        if argv[i][1] == "s":
+            solver = argv[i + 1].strip()
+        i += 1 if argv[i][1] in VALUELESS else 2
+    rows = registry.KERNEL_SOLVERS
+    return any(solver == row.name or (solver == str(row.number) and row.number >= 30) for row in rows)
 
 
-class _Scan:
+class Scan:
     """The arguments up to the data file, turned into settings."""
 
     def __init__(self, argv: list[str]):
@@ -196,7 +202,7 @@ class _Scan:
         """Scan; self.i ends at the data file."""
         while self.i < len(self.argv):
             argument = self.argv[self.i]
-            if _is_long(argument):
+            if is_long(argument):
                 self.long(argument)
                 if self.action in ("help", "version"):
                     return
@@ -235,11 +241,22 @@ class _Scan:
             self.notes.append(f"WARNING: {option} {text}: read as {value:g}")
         return value
 
+    def folds(self, text: str) -> int:
+        """The number of -v."""
+        folds = self.number("-v", text, atoi, int)
+        if folds < 2:
+            raise UsageError("n-fold cross validation: n must >= 2")
+        return folds
+
+    def class_weight(self, argument: str, text: str) -> tuple[int, float]:
+        """Label and factor of -wLABEL FACTOR."""
+        return atoi(argument[2:]), self.number(argument, text, atof, float)
+
     def short(self, argument: str) -> None:
         """One of LIBLINEAR's options: its second character decides, its value is the next argument."""
         letter, value = argument[1], self.argv[self.i + 1]
         option = "-" + letter
-        self.i += 1 if letter in _VALUELESS else 2
+        self.i += 1 if letter in VALUELESS else 2
         if letter == "s":
             name = value.strip()
             if name == "auto":
@@ -248,13 +265,9 @@ class _Scan:
             number = registry.find(name).number if name[:1].isalpha() else self.number(option, value, atoi, int)
             self.set(option, auto=False, solver=number, solver_given=True)
         elif letter == "v":
-            folds = self.number(option, value, atoi, int)
-            if folds < 2:
-                raise UsageError("n-fold cross validation: n must >= 2")
-            self.set(option, folds=folds)
+            self.set(option, folds=self.folds(value))
         elif letter == "w":
-            pair = (atoi(argument[2:]), self.number(argument, value, atof, float))
-            self.set(option, class_weights=(*self.settings.class_weights, pair))
+            self.set(option, class_weights=(*self.settings.class_weights, self.class_weight(argument, value)))
         elif letter in _REALS:
             x = self.number(option, value, atof, float)
             changes: dict[str, Any] = {_REALS[letter]: x}
@@ -263,8 +276,8 @@ class _Scan:
             if letter == "e" and x == float("inf"):  # LIBLINEAR's mark for "not given"
                 changes["eps"] = None
             self.set(option, **changes)
-        elif letter in _VALUELESS:
-            self.set(option, **_VALUELESS[letter])
+        elif letter in VALUELESS:
+            self.set(option, **VALUELESS[letter])
         elif letter in _LETTERS:
             name = _LETTERS[letter]
             long = LONG_OPTIONS[name]
@@ -282,8 +295,11 @@ def parse(argv: list[str]) -> Command:
 
     UsageError: LIBLINEAR would print its usage.  SvmtoolError: one sentence says what is wrong.
     """
-    _refuse_libsvm(argv)
-    scan = _Scan(argv)
+    if is_kernel_line(argv):
+        from svmtool.cli import kernel_options
+
+        return kernel_options.parse(argv)
+    scan = Scan(argv)
     scan.run()
     if scan.action in ("help", "version"):
         return Command(scan.action, scan.settings)
@@ -301,10 +317,16 @@ def parse(argv: list[str]) -> Command:
         if settings.auto:
             raise SvmtoolError("ERROR: -s auto chooses when it has read the data: --explain wants a number or a name")
         return Command("explain", settings, notes=notes)
-    for argument in files[1:2]:
-        if _is_long(argument):  # a model file of this name is a slip; `-s` is not refused: LIBLINEAR writes to it
-            raise SvmtoolError(f"ERROR: {argument} stands after the data file: options come before it")
+    command = training(settings, files, notes)
     _check_combinations(settings)
+    return command
+
+
+def training(settings: Any, files: list[str], notes: tuple[str, ...]) -> Command:
+    """The Command to train on files[0] into files[1], or into the default model."""
+    for argument in files[1:2]:
+        if is_long(argument):  # a model file of this name is a slip; `-s` is not refused: LIBLINEAR writes to it
+            raise SvmtoolError(f"ERROR: {argument} stands after the data file: options come before it")
     model = files[1] if len(files) > 1 else default_model(files[0])
     return Command("train", settings, files[0], model, notes)
 
@@ -365,13 +387,24 @@ def _check_combinations(settings: Settings) -> None:
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
     if s.stratified and not validating:
         raise SvmtoolError("ERROR: --stratified needs -v or -C: it says how folds are drawn")
-    if s.eps is not None and s.gap is not None:
+    check_stopping(s)
+    if validating and s.initial_model is not None:
+        raise _of_one_model("--initial-model", validating)
+    check_validation(s, validating)
+
+
+def check_stopping(settings: Any) -> None:
+    """Refuse two options that say when to stop."""
+    if settings.eps is not None and settings.gap is not None:
         raise SvmtoolError("ERROR: -e and --gap both say when to stop: give one of them")
-    if validating:
-        for name, value in (
-            ("--initial-model", s.initial_model),
-            ("--solver-log", s.solver_log),
-            ("--plot", s.plot),
-        ):
-            if value is not None:
-                raise SvmtoolError(f"ERROR: {name} belongs to a run that trains one model: not with {validating}")
+
+
+def check_validation(settings: Any, validating: str) -> None:
+    """Refuse what -v or -C (`validating`, empty for neither) leaves without a run to tell of."""
+    for name, value in (("--solver-log", settings.solver_log), ("--plot", settings.plot)):
+        if validating and value is not None:
+            raise _of_one_model(name, validating)
+
+
+def _of_one_model(name: str, validating: str) -> SvmtoolError:
+    return SvmtoolError(f"ERROR: {name} belongs to a run that trains one model: not with {validating}")

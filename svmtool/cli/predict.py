@@ -1,10 +1,11 @@
-"""svm-predict: LIBLINEAR's predict to the letter, for every linear model; scores and metrics on request.
+"""svm-predict: LIBLINEAR's predict to the letter for linear models, LIBSVM's for kernel models; scores and metrics.
 
 The test file is scored a few blocks at a time, so memory does not grow with it
 (--metrics with two classes keeps nine bytes a row, for the area under the ROC
 curve).  All outputs appear whole at the end or not at all.
 
-The plain job, classification without -b, --scores and --metrics, runs without numpy.
+The plain job, classification without -b, --scores and --metrics, runs without numpy.  Which program is meant the
+model says: its first word is `solver_type` or `svm_type`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,15 @@ from svmtool.errors import ModelError, SvmtoolError, UsageError
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
 
+    from svmtool.cli.predict_report import Report
+    from svmtool.compiled.buffers import Buffer
     from svmtool.formats.linear_model import StoredModel
     from svmtool.formats.scored_text import Scored
+    from svmtool.formats.source import Source
+    from svmtool.kernel_model import KernelModel
 
 USAGE = """\
 Usage: predict [options] test_file model_file output_file
@@ -32,16 +38,17 @@ svm-predict --help tells of the long options
 HELP = """\
 Usage: svm-predict [options] test_file model_file output_file
 
-Predicts the rows of a LIBSVM text file with a linear model of svm-train or of
-LIBLINEAR, and prints the accuracy (or the errors of a regression).
+Predicts the rows of a LIBSVM text file with a model of svm-train, LIBLINEAR or
+LIBSVM, and prints the accuracy (or the errors of a regression).
 
 test_file may be - (standard input), a pipe, or end in .gz, .bz2 or .xz;
 output_file may be - (standard output).  Options stand before the files.
 
-  -b 0|1           write probabilities, of logistic models and of classifiers
-                   that were trained with -b 1 (default 0)
+  -b 0|1           write probabilities, of logistic models and of models that
+                   were trained with -b 1 (default 0)
   -q               quiet: no accuracy or error lines
   --scores FILE    write the decision values too: one row a line, blanks between
+                   (kernel models: one for each pair of classes)
   --metrics        print precision, recall and F1 a class and their means, the
                    area under the ROC curve (two classes, one-class), the mean
                    absolute error in ranks of a model of -s 43; for a
@@ -157,9 +164,8 @@ def predict(options: Options) -> str:
     The order of checks is LIBLINEAR's: test file, output file, model, probabilities, then the rows.
     """
     from svmtool.compiled import threads
-    from svmtool.formats.linear_model import LOGISTIC_WORDS, NO_PROBABILITIES, read_stored, sigmoids_of
+    from svmtool.formats.model_text import is_kernel_model, load
     from svmtool.formats.output import replacing
-    from svmtool.formats.scored_text import scored_blocks
     from svmtool.formats.source import open_source
 
     threads.set_count(options.threads)
@@ -168,33 +174,60 @@ def predict(options: Options) -> str:
         if len(options.files) < 3:
             raise SvmtoolError("can't open output file (null): name an output file, or - for standard output")
         output = stack.enter_context(replacing(options.files[2]))
-        model = read_stored(options.files[1])
+        text, length = load(options.files[1])
+        if is_kernel_model(text, length):
+            from svmtool.cli.predict_kernel import KernelJob as Job
+        else:
+            Job = LinearJob
+        job = Job(text, length, options)
+        del text
+        scores = stack.enter_context(replacing(options.scores)) if options.scores is not None else None
+        report = job.report(output, scores)
+        for block in job.blocks(source):
+            report.add(block)
+    return ("" if options.quiet else report.result_lines()) + report.metric_lines()
+
+
+class LinearJob:
+    """What to do with a linear model; ModelError where it does not do what the options ask for."""
+
+    def __init__(self, text: Buffer, length: int, options: Options):
+        from svmtool.formats.linear_model import LOGISTIC_WORDS, NO_PROBABILITIES, parse, sigmoids_of
+
+        model = parse(text, length, options.files[1])
         if options.probabilities and model.word not in LOGISTIC_WORDS and not sigmoids_of(model):
             raise ModelError(NO_PROBABILITIES)
         if model.columns == 0:
             raise ModelError("the model has no classes (it was trained on an empty file) and cannot predict")
-        scores = stack.enter_context(replacing(options.scores)) if options.scores is not None else None
-        plain = model.task != "regression" and not (options.probabilities or scores or options.metrics)
-        if plain:
-            report = Plain(model, output)
-        else:
-            from svmtool.cli.predict_report import Report
+        self.model, self.options = model, options
 
-            report = Report(model, output, scores, options.probabilities, options.metrics)
-        for block in scored_blocks(source, model):
-            report.add(block)
-    return ("" if options.quiet else report.result_lines()) + report.metric_lines()
+    def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
+        """Where scored blocks are to go."""
+        model, options = self.model, self.options
+        if model.task != "regression" and not (options.probabilities or scores or options.metrics):
+            return Plain(model, output)
+        from svmtool.cli.predict_report import Report
+        from svmtool.model import LinearModel
+
+        W = model.W.array()
+        whole = LinearModel(model.word, model.labels, model.n_features, model.bias, W, model.rho, model.notes)
+        return Report(whole, output, scores, options.probabilities, options.metrics)
+
+    def blocks(self, source: Source) -> Iterator[Scored]:
+        """The scored rows of the test file."""
+        from svmtool.formats.scored_text import scored_blocks
+
+        return scored_blocks(source, self.model)
 
 
 class Plain:
     """Labels of a classifier or one-class model, and the accuracy, without numpy."""
 
-    def __init__(self, model: StoredModel, output: BinaryIO):
+    def __init__(self, model: StoredModel | KernelModel, output: BinaryIO):
         from svmtool.compiled.buffers import Buffer
 
         names = (1, -1) if model.labels is None else model.labels
-        self.output, self.columns = output, model.columns
-        self.by_sign = int(model.nr_class == 2)  # MCSVM_CS too, although it has two columns
+        self.output, self.model = output, model
         self.names = Buffer("f8", len(names))
         for k, name in enumerate(names):
             self.names.items[k] = name
@@ -204,10 +237,10 @@ class Plain:
     def add(self, block: Scored) -> None:
         """Write and count the rows of a block."""
         from svmtool.compiled.buffers import Buffer
-        from svmtool.compiled.decision_loops import choose, count_hits
+        from svmtool.compiled.decision_loops import count_hits
 
         places = Buffer("i8", block.n)
-        choose(block.decisions, places, self.columns, self.by_sign, block.n)
+        self.model.choose(block.decisions, places, block.n)
         self.hits += count_hits(block.labels, self.names, places, block.n)
         self.total += block.n
         self.output.write(b"".join(map(self.texts.__getitem__, places.items[: block.n])))
@@ -224,3 +257,8 @@ def accuracy_line(hits: int, total: int) -> str:
     """LIBLINEAR's line; without rows it prints what C makes of 0 / 0."""
     percent = "%g" % (hits / total * 100) if total else "-nan"
     return f"Accuracy = {percent}% ({hits}/{total})\n"
+
+
+def classified(accuracy: str) -> str:
+    """LIBLINEAR's line of accuracy as LIBSVM has it."""
+    return accuracy.rstrip("\n") + " (classification)\n"

@@ -6,54 +6,63 @@ from typing import BinaryIO
 
 import numpy as np
 
-from svmtool.cli.predict import accuracy_line
+from svmtool.cli.predict import accuracy_line, classified
 from svmtool.compiled.decision_loops import add_errors
-from svmtool.formats.linear_model import StoredModel
 from svmtool.formats.numbers import format_numbers, format_rows
 from svmtool.formats.scored_text import Scored
 from svmtool.metrics import ClassCounts, RankCurve, determination, quotient, rank_places, squared_correlation
-from svmtool.model import LinearModel
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from svmtool.kernel_model import KernelModel
+    from svmtool.model import LinearModel
 
 
 class Report:
     """Writes predictions (and scores) block by block; result lines are LIBLINEAR's, metric lines ours."""
 
     def __init__(
-        self, stored: StoredModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool, metrics: bool
-    ):
-        W = stored.W.array()
-        self.model = LinearModel(
-            stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes
-        )
+        self, model: LinearModel | KernelModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool,
+        metrics: bool,
+    ):  # fmt: skip
+        self.model = model
         self.output, self.scores, self.probabilities, self.metrics = output, scores, probabilities, metrics
         self.total = self.hits = 0
         self.sums = np.zeros(7)  # of decision_loops.add_errors
-        self.ranks = np.sort(stored.labels).astype(float) if metrics and self.model.is_ordinal else None
+        self.ranks = np.sort(model.labels).astype(float) if metrics and model.is_ordinal else None
         self.distance = 0.0  # between predicted and true ranks, summed
-        names = (1, -1) if stored.labels is None else stored.labels
+        names = (1, -1) if model.labels is None else model.labels
         self.counts = ClassCounts(names)
         self.curve: RankCurve | None = None
-        if metrics and stored.task == "one-class":
+        if metrics and model.task == "one-class":
             self.curve = RankCurve(1.0)
-        elif metrics and stored.nr_class == 2 and stored.task == "classification":
+        elif metrics and model.nr_class == 2 and model.task == "classification":
             self.curve = RankCurve(float(names[0]), float(names[1]))
         if probabilities:
-            output.write(" ".join(["labels", *map(str, names)]).encode() + b"\n")
+            output.write(self.header(names).encode() + b"\n")
+
+    def header(self, names: tuple[int, ...]) -> str:
+        """The first line of a file of probabilities."""
+        return " ".join(["labels", *map(str, names)])
+
+    def answers(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Predictions f8[n], and probabilities (n, classes) where they are asked for."""
+        return self.model.labels_from(decisions), self.model.probabilities(decisions) if self.probabilities else None
 
     def add(self, block: Scored) -> None:
         """Write and count the rows of a block."""
         n, columns = block.n, self.model.columns
         labels, decisions = block.labels.array()[:n], block.decisions.array()[: n * columns].reshape(n, columns)
-        predictions = self.model.labels_from(decisions)
+        predictions, probabilities = self.answers(decisions)
         self.total += n
         if n == 0:
             return
-        if self.probabilities:
-            rows = np.column_stack((predictions, self.model.probabilities(decisions)))
+        if probabilities is not None:
+            rows = np.column_stack((predictions, probabilities))
             self.output.write(format_rows(rows, 6))
         else:
             self.output.write(format_numbers(predictions, 17))
-        if self.scores is not None:
+        if self.scores is not None and columns:
             self.scores.write(format_rows(decisions, 17))
         if self.model.task == "regression":
             add_errors(labels, predictions, self.sums, n)
@@ -99,3 +108,34 @@ class Report:
         if self.curve is not None:
             lines.append(f"AUC = {self.curve.area():g}\n")
         return "".join(lines)
+
+
+class KernelReport(Report):
+    """The same for kernel models; notice: lines before the results."""
+
+    def __init__(
+        self, model: KernelModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool, metrics: bool,
+        notice: str,
+    ):  # fmt: skip
+        super().__init__(model, output, scores, probabilities, metrics)
+        self.notice = notice
+        self.missed = 0  # rows whose probabilities hit the limit of iterations
+
+    def header(self, names: tuple[int, ...]) -> str:
+        return "label normal outlier" if self.model.task == "one-class" else super().header(names)
+
+    def answers(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """As above, but a class is predicted by its probability where that is asked for."""
+        if not self.probabilities:
+            return self.model.labels_from(decisions), None
+        probabilities, missed = self.model.estimate(decisions)
+        self.missed += missed
+        if self.model.task == "one-class":
+            return self.model.labels_from(decisions), probabilities
+        return np.array(self.model.labels, np.float64)[np.argmax(probabilities, axis=1)], probabilities
+
+    def result_lines(self) -> str:
+        """LIBSVM's lines."""
+        lines = super().result_lines()
+        text = self.notice + "Exceeds max_iter in multiclass_prob\n" * self.missed
+        return text + (lines if self.model.task == "regression" else classified(lines))

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from svmtool import registry
+from svmtool.cli import kernel_texts
 from svmtool.cli.options import LONG_OPTIONS
 from svmtool.settings import Settings
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from svmtool.kernel_settings import KernelSettings
 
 USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
 
@@ -60,7 +65,13 @@ def _only(option: str) -> str:
 def usage() -> str:
     """What is printed for a command line that cannot be understood.  The first line is LIBLINEAR's."""
     lines = [USAGE_LINE]
-    for title, rows in (("solvers", solver_rows()), ("options", option_rows())):
+    parts = (
+        ("solvers", solver_rows()),
+        ("options", option_rows()),
+        ("with a kernel (-t, -g, -d or -r is given)", kernel_texts.solver_rows()),
+        ("options with a kernel", kernel_texts.option_rows()),
+    )
+    for title, rows in parts:
         lines.append(f"{title}:")
         lines += [f"  {left:<16} {right}" for left, right in rows]
     lines.append("svm-train --help tells of the long options; -q : quiet mode (no outputs)")
@@ -79,9 +90,13 @@ def help_text() -> str:
         "standard input) and writes a model that LIBLINEAR's predict reads. The model file defaults to the "
         "data file's base name + .model in the current directory."
     )
+    page.write_paragraph()
+    page.write_text(kernel_texts.ABOUT)
     for title, rows in (
         ("Solvers", solver_rows()),
         ("Options of LIBLINEAR, before the data file", option_rows()),
+        ("Solvers with a kernel", kernel_texts.solver_rows()),
+        ("Options of LIBSVM, with a kernel", kernel_texts.option_rows()),
         ("Options of our own, before the data file", long_option_rows()),
     ):
         with page.section(title):
@@ -91,8 +106,10 @@ def help_text() -> str:
     return page.getvalue()
 
 
-def explain(settings: Settings) -> str:
+def explain(settings: Settings | KernelSettings) -> str:
     """What the chosen solver solves, when it stops and where it comes from."""
+    if not isinstance(settings, Settings):
+        return kernel_texts.explain(settings)
     row = settings.row
     if settings.gap is not None:
         stops = f"certified relative duality gap (P - D)/|P| <= {settings.gap:g} (--gap)"

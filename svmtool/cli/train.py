@@ -7,6 +7,7 @@ import gc
 from svmtool.cli import options
 from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, UsageError
+from svmtool.settings import Settings
 
 
 def main(argv: list[str]) -> int:
@@ -55,12 +56,20 @@ def train(command: options.Command, console: Console) -> int:
     from svmtool.compiled import threads
     from svmtool.formats.reading import Reading
 
-    threads.set_count(command.settings.threads)
-    data = Reading(command.data)
-    if command.settings.initial_model is None:  # else that is read first: its faults come first, both may be one pipe
+    settings = command.settings
+    threads.set_count(settings.threads)
+    if isinstance(settings, Settings):
+        data = Reading(command.data)
+        if settings.initial_model is None:  # else that is read first: its faults come first, both may be one pipe
+            data.start()
+        from svmtool.training.pipeline import run
+    else:
+        from svmtool.kernel_settings import PRECOMPUTED
+
+        data = Reading(command.data, least=0 if settings.kernel_type == PRECOMPUTED else 1)
         data.start()
-    from svmtool.training import pipeline
+        from svmtool.training.kernel_pipeline import run
 
     gc.freeze()  # what was imported is no garbage: the first search need not look there
     gc.enable()  # see entry.start
-    return pipeline.run(command.settings, data, command.model, console)
+    return run(settings, data, command.model, console)

@@ -17,8 +17,10 @@ if _library is None:
     import numpy as np
     from numpy import uint64
 
-    from svmtool.compiled.lane_loops import lane_products
+    from svmtool.compiled.lane_loops import add_lanes, lane_products
     from svmtool.compiled.power_table import bits_of_float, float_of_bits
+
+STRIP = 16  # support vectors whose kernel values are computed together
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is ln 2; k LN2_HIGH is exact
@@ -26,15 +28,9 @@ TO_WHOLE = 6755399441055744.0  # 1.5 * 2^52: added, it leaves a whole number in 
 LOWEST, HIGHEST = -708.0, 709.0  # of exp: below, a result is taken as 0 (it were at most 3.4e-308); above, as infinite
 
 
-@helper
-def exponential(x):
-    """exp(x) within two units of the last place, in a form that compilers turn into vector instructions.
-
-    exp(x) = 2^k exp(r), k whole and |r| <= ln 2 / 2: Taylor's polynomial of degree 13 leaves out less than 1e-17.
-    """
-    shifted = x * LOG2_E + TO_WHOLE
-    k = shifted - TO_WHOLE
-    r = (x - k * LN2_HIGH) - k * LN2_LOW
+@helper(fast=True)
+def taylor(r):
+    """exp(r) for |r| <= ln 2 / 2 by Taylor's polynomial of degree 13, which leaves out less than 1e-17."""
     p = 1.0 / 6227020800.0
     p = p * r + 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
@@ -47,8 +43,19 @@ def exponential(x):
     p = p * r + 1.0 / 24.0
     p = p * r + 1.0 / 6.0
     p = p * r + 0.5
-    p = p * r * r + r + 1.0
-    value = p * float_of_bits((bits_of_float(shifted) + 1023) << 52)
+    return p * (r * r) + r + 1.0
+
+
+@helper
+def exponential(x):
+    """exp(x) within two units of the last place, in a form that compilers turn into vector instructions.
+
+    exp(x) = 2^k exp(r), k whole and |r| <= ln 2 / 2.
+    """
+    shifted = x * LOG2_E + TO_WHOLE
+    k = shifted - TO_WHOLE
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    value = taylor(r) * float_of_bits((bits_of_float(shifted) + 1023) << 52)
     value = 0.0 if x < LOWEST else value  # a NaN passes both
     return math.inf if x > HIGHEST else value
 
@@ -76,10 +83,17 @@ def power(base, degree):
 
 
 @helper
-def square_distance(left, right, product):
-    """|x - z|^2 from |x|^2, |z|^2 and x.z, which rounding may leave below 0."""
-    distance = left + right - 2.0 * product
-    return 0.0 if distance < 0.0 else distance
+def bend(u, start, stop, kind, degree):
+    """Kernel values in place of u[start:stop]: gamma |x - z|^2 for RBF (below 0 by rounding: 0), else the argument."""
+    if kind == RBF:
+        for k in range(uint64(start), uint64(stop)):
+            u[k] = exponential(0.0 if u[k] < 0.0 else -u[k])
+    elif kind == SIGMOID:
+        for k in range(uint64(start), uint64(stop)):
+            u[k] = hyperbolic_tangent(u[k])
+    elif kind == POLYNOMIAL:
+        for k in range(uint64(start), uint64(stop)):
+            u[k] = power(u[k], degree)
 
 
 @helper
@@ -90,7 +104,8 @@ def finish_rows(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
         base = i * n
         if kind == RBF:
             for j in range(n):
-                P[base + j] = exponential(-gamma * square_distance(left[i], right[j], P[base + j]))
+                distance = left[i] + right[j] - 2.0 * P[base + j]
+                P[base + j] = exponential(0.0 if distance < 0.0 else -gamma * distance)
         elif kind == SIGMOID:
             for j in range(n):
                 P[base + j] = hyperbolic_tangent(gamma * P[base + j] + coef0)
@@ -150,39 +165,22 @@ def place_support(indptr, indices, values, features, places, norms, n_places):
 
 
 @helper
-def lane_differences(places, values, start, stop, row, table, products, n_places):
-    """products[a] = sum over all places of (z - x_a)^2: distances without cancellation, at the cost of every place.
+def lane_differences(places, values, start, stop, row, table, gamma, outside, out, at, n_places):
+    """out[at + a] = gamma |x_a - z|^2 summed over all places, and `outside`: no cancellation, but many places.
 
     row: n_places zeros, left as they were.
     """
     for k in range(start, stop):
         row[places[k]] = values[k]
     for a in range(LANES):
-        products[a] = 0.0
+        out[at + a] = outside[a]
     for j in range(n_places):
         z = row[j]
         for a in range(LANES):
             difference = z - table[j * LANES + a]
-            products[a] += difference * difference
+            out[at + a] += gamma * (difference * difference)
     for k in range(start, stop):
         row[places[k]] = 0.0
-
-
-@helper
-def finish_lanes(products, norms, outside, norm, differ, kind, gamma, degree, coef0):
-    """`finish_rows` for the LANES products of one support vector; differ: they are distances but for `outside`."""
-    if kind == RBF and differ:
-        for a in range(LANES):
-            products[a] = exponential(-gamma * (products[a] + outside[a]))
-    elif kind == RBF:
-        for a in range(LANES):
-            products[a] = exponential(-gamma * square_distance(norms[a], norm, products[a]))
-    elif kind == SIGMOID:
-        for a in range(LANES):
-            products[a] = hyperbolic_tangent(gamma * products[a] + coef0)
-    elif kind == POLYNOMIAL:
-        for a in range(LANES):
-            products[a] = power(gamma * products[a] + coef0, degree)
 
 
 @helper
@@ -250,43 +248,49 @@ def kernel_decisions(
         sum over the support vectors z_s of both classes of coef_s K(x, z_s), less the pair's rho.
 
     decisions is (rows, pairs), coef (columns, support vectors); the support vectors of class c are ends[c] ..
-    ends[c + 1] - 1.  A single "class" has one column and one decision value (regression, one-class).  sums: classes *
-    columns * LANES numbers; table: n_places * LANES zeros and scratch: n_places + 3 * LANES, left as they were.
+    ends[c + 1] - 1.  A single "class" has one column and one decision value (regression, one-class).
+    sums: classes * columns * LANES numbers; table: n_places * LANES zeros and scratch: n_places + (2 + STRIP) * LANES
+    of them, both left as they were up to n_places.
     PRECOMPUTED: places are positions in a row of the data.  RBF: a distance that is taken from inner products keeps
     too little where gamma (|x|^2 + |z|^2) exceeds `largest`; it is then summed over all places.
     """
     classes = len(ends) - 1
+    n_sv = ends[classes]
     row = scratch[:n_places]
     norms = scratch[n_places : n_places + LANES]
     outside = scratch[n_places + LANES : n_places + 2 * LANES]
-    products = scratch[n_places + 2 * LANES :]
-    given = kind == PRECOMPUTED
+    strip = scratch[n_places + 2 * LANES :]
+    factor = -2.0 * gamma if kind == RBF else (1.0 if kind == LINEAR else gamma)
     for first in range(lo, hi, LANES):
         last = min(first + LANES, hi)
         most = 0.0
-        if not given:
-            most = spread_rows(indptr, indices, values, features, table, norms, outside, n_places, first, last)
+        if kind != PRECOMPUTED:
+            most = gamma * spread_rows(indptr, indices, values, features, table, norms, outside, n_places, first, last)
+        for a in range(LANES):
+            norms[a] = gamma * norms[a] if kind == RBF else 0.0
+            outside[a] *= gamma
         for at in range(len(sums)):
             sums[at] = 0.0
         for c in range(classes):
-            for s in range(ends[c], ends[c + 1]):
-                differ = kind == RBF and gamma * (most + sv_norms[s]) > largest
-                start, stop = sv_indptr[s], sv_indptr[s + 1]
-                if given:
-                    for i in range(first, last):
-                        products[i - first] = values[indptr[i] + np.int64(sv_places[s])]
-                elif differ:
-                    lane_differences(sv_places, sv_values, start, stop, row, table, products, n_places)
-                else:
-                    lane_products(sv_places, sv_values, start, stop, table, products)
-                finish_lanes(products, norms, outside, sv_norms[s], differ, kind, gamma, degree, coef0)
+            for begin in range(ends[c], ends[c + 1], STRIP):
+                end = min(begin + STRIP, ends[c + 1])
+                for s in range(begin, end):
+                    at, start, stop = (s - begin) * LANES, sv_indptr[s], sv_indptr[s + 1]
+                    constant = gamma * sv_norms[s] if kind == RBF else (0.0 if kind == LINEAR else coef0)
+                    if kind == PRECOMPUTED:
+                        for i in range(first, last):
+                            strip[at + i - first] = values[indptr[i] + np.int64(sv_places[s])]
+                    elif kind == RBF and most + constant > largest:
+                        lane_differences(
+                            sv_places, sv_values, start, stop, row, table, gamma, outside, strip, at, n_places
+                        )
+                    else:
+                        lane_products(sv_places, sv_values, start, stop, table, factor, norms, constant, strip, at)
+                bend(strip, 0, (end - begin) * LANES, kind, degree)
                 for m in range(columns):
-                    factor = coef[m * ends[classes] + s]
-                    base = uint64((c * columns + m) * LANES)
-                    for a in range(uint64(LANES)):
-                        sums[base + a] += factor * products[a]
+                    add_lanes(coef, m * n_sv + begin, strip, end - begin, sums, (c * columns + m) * LANES)
         decide_pairs(sums, rho, decisions, classes, columns, first, last)
-        if not given:
+        if kind != PRECOMPUTED:
             clear_rows(indptr, indices, features, table, n_places, first, last)
 
 

@@ -6,13 +6,14 @@ A tile P holds m rows (targets) by `width` columns (training rows), row after ro
 from numpy import float32, int32, uint64
 
 from svmtool.compiled import _library, helper, loop
+from svmtool.compiled.lane_loops import SINGLE_LANES
 
 if _library is None:
     from svmtool.compiled.lane_loops import single_lane_products
     from svmtool.compiled.power_table import single_of_bits
 
 N0, N1, N2, N3, N4 = uint64(0), uint64(1), uint64(2), uint64(3), uint64(4)  # plain ones would turn indices into floats
-LANES = uint64(64)  # training rows whose products with a target are summed side by side
+LANES = uint64(SINGLE_LANES)  # training rows whose products with a target are summed side by side
 
 ZERO, ONE, TWO = float32(0.0), float32(1.0), float32(2.0)
 LEAST = float32(-87.0)  # exp of anything below would leave the range of normal numbers
@@ -143,7 +144,7 @@ def sparse_tile(starts, columns, values, t_starts, t_columns, t_values, place, l
                     at[hits] = p - N1
                     met[hits] = t_values[q]
                     hits += N1
-            single_lane_products(at, met, 0, hits, lanes, sums)
+            single_lane_products(at, met, hits, lanes, sums)
             to = k * width + (begin - lo)
             for lane in range(end - begin):
                 P[to + lane] = sums[lane]

@@ -1,5 +1,6 @@
-"""The product of one sparse row with LANES rows at a time: machine operations that numba lacks, for loops to call.
+"""Sums over LANES rows side by side: machine operations that numba lacks, for loops to call.
 
+They are written with a vector of accumulators, for LLVM leaves loops over so few numbers in memory: three times slower.
 Where compiled loops are at hand only the constants are left.
 """
 
@@ -7,8 +8,8 @@ from __future__ import annotations
 
 from svmtool.compiled import _library
 
-LANES = 16  # rows at a time in double precision: four vectors of the processor, to hide the latency of their additions
-SINGLE_LANES = 64  # rows at a time in single precision: eight vectors
+LANES = 16  # rows at a time: four vectors of the processor, enough to hide the latency of their additions
+SINGLE_LANES = 64  # in single precision: eight vectors
 
 if _library is None:
     from llvmlite import ir
@@ -17,40 +18,108 @@ if _library is None:
     from numba.extending import intrinsic
 
     WORD = ir.IntType(64)
+    JOINED = {"flags": ("contract",)}  # a product and its addition may be one operation
 
-    def lane_product(number, lanes):
-        """The intrinsic for numbers of an LLVM type.
+    class Writer:
+        """What all operations write: one call of them in LLVM's language."""
 
-        products[a] = sum over start <= k < stop of values[k] table[places[k] lanes + a], for all lanes a.
+        def __init__(self, context, builder, signature, arguments, number=ir.DoubleType(), lanes=LANES):  # noqa: B008
+            self.builder, self.count, self.align = builder, lanes, 8 if number == ir.DoubleType() else 4
+            self.vector = ir.VectorType(number, lanes)
+            self.zero = ir.Constant(self.vector, [0.0] * lanes)
+            self.arguments = [
+                context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
+                for kind, value in zip(signature.args, arguments, strict=True)
+            ]
 
-        Written with a vector of accumulators, for LLVM leaves loops over so few numbers in memory: three times slower.
+        def at(self, array, place):
+            return self.builder.gep(array, [place])
+
+        def lanes(self, array, place):
+            """Address of the lanes' numbers from array[place] on."""
+            return self.builder.bitcast(self.at(array, place), self.vector.as_pointer())
+
+        def load(self, array, place):
+            return self.builder.load(self.lanes(array, place), align=self.align)
+
+        def store(self, vector, array, place):
+            self.builder.store(vector, self.lanes(array, place), align=self.align)
+
+        def spread(self, number):
+            """A vector of the same number in all lanes."""
+            anything = ir.Constant(self.vector, ir.Undefined)
+            one = self.builder.insert_element(anything, number, ir.Constant(WORD, 0))
+            first = ir.Constant(ir.VectorType(ir.IntType(32), self.count), [0] * self.count)
+            return self.builder.shuffle_vector(one, anything, first)
+
+        def plus(self, total, number, vector):
+            """total + number vector."""
+            return self.builder.fadd(total, self.builder.fmul(self.spread(number), vector, **JOINED), **JOINED)
+
+        def times_lanes(self, place):
+            return self.builder.mul(place, ir.Constant(WORD, self.count))
+
+        def products(self, places, values, start, stop, table):
+            """Sum over start <= k < stop of values[k] table[places[k] lanes + a], places unsigned and of 32 bits."""
+
+            def term(total, k):
+                place = self.builder.zext(self.builder.load(self.at(places, k)), WORD)
+                factor = self.builder.load(self.at(values, k))
+                return self.plus(total, factor, self.load(table, self.times_lanes(place)))
+
+            return self.sum(self.zero, start, stop, term)
+
+        def sum(self, initial, start, stop, term):
+            """initial plus term(total, k) for start <= k < stop, in this order."""
+            total = cgutils.alloca_once_value(self.builder, initial)
+            with cgutils.for_range_slice(self.builder, start, stop, ir.Constant(WORD, 1)) as (k, _):
+                self.builder.store(term(self.builder.load(total), k), total)
+            return self.builder.load(total)
+
+    @intrinsic
+    def lane_products(typingctx, places, values, start, stop, table, factor, shift, constant, out, at):
+        """out[at + a] = shift[a] + constant + factor s_a, s_a = sum over start <= k < stop of v_k table[p_k LANES + a].
+
+        For the LANES lanes a; v_k = values[k], p_k = places[k] (u4).
         """
-        vector = ir.VectorType(number, lanes)
-        first = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
-        any_vector = ir.Constant(vector, ir.Undefined)
 
         def generate(context, builder, signature, arguments):
-            def data(n):
-                return context.make_array(signature.args[n])(context, builder, arguments[n]).data
-
-            def wide(pointer):
-                return builder.bitcast(pointer, vector.as_pointer())
-
-            total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * lanes))
-            with cgutils.for_range_slice(builder, arguments[2], arguments[3], ir.Constant(WORD, 1)) as (k, _):
-                value = builder.insert_element(any_vector, builder.load(builder.gep(data(1), [k])), WORD(0))
-                place = builder.zext(builder.load(builder.gep(data(0), [k])), WORD)
-                row = builder.gep(data(4), [builder.mul(place, ir.Constant(WORD, lanes))])
-                factor = builder.shuffle_vector(value, any_vector, first)
-                product = builder.fmul(factor, builder.load(wide(row), align=4), flags=("contract",))
-                builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
-            builder.store(builder.load(total), wide(data(5)), align=4)
+            write = Writer(context, builder, signature, arguments)
+            places, values, start, stop, table, factor, shift, constant, out, at = write.arguments
+            product = write.products(places, values, start, stop, table)
+            moved = builder.fadd(write.load(shift, ir.Constant(WORD, 0)), write.spread(constant))
+            write.store(write.plus(moved, factor, product), out, at)
             return context.get_dummy_value()
 
-        def typing(typingctx, places, values, start, stop, table, products):
-            return types.void(places, values, types.int64, types.int64, table, products), generate
+        word, real = types.int64, types.float64
+        return types.void(places, values, word, word, table, real, shift, real, out, word), generate
 
-        return intrinsic(typing)
+    @intrinsic
+    def add_lanes(typingctx, factors, first, table, n, out, at):
+        """out[at + a] += sum over k < n of factors[first + k] table[k LANES + a], for the LANES lanes a."""
 
-    lane_products = lane_product(ir.DoubleType(), LANES)
-    single_lane_products = lane_product(ir.FloatType(), SINGLE_LANES)
+        def generate(context, builder, signature, arguments):
+            write = Writer(context, builder, signature, arguments)
+            factors, first, table, n, out, at = write.arguments
+
+            def term(total, k):
+                factor = builder.load(write.at(factors, builder.add(first, k)))
+                return write.plus(total, factor, write.load(table, write.times_lanes(k)))
+
+            write.store(write.sum(write.load(out, at), ir.Constant(WORD, 0), n, term), out, at)
+            return context.get_dummy_value()
+
+        return types.void(factors, types.int64, table, types.int64, out, types.int64), generate
+
+    @intrinsic
+    def single_lane_products(typingctx, places, values, n, table, out):
+        """out[a] = sum over k < n of values[k] table[places[k] SINGLE_LANES + a], all of them f4, by lane."""
+
+        def generate(context, builder, signature, arguments):
+            write = Writer(context, builder, signature, arguments, ir.FloatType(), SINGLE_LANES)
+            places, values, n, table, out = write.arguments
+            none = ir.Constant(WORD, 0)
+            write.store(write.products(places, values, none, n, table), out, none)
+            return context.get_dummy_value()
+
+        return types.void(places, values, types.int64, table, out), generate

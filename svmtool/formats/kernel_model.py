@@ -31,13 +31,6 @@ EARLY_END = "ERROR: fscanf failed to read model"
 NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
 MARKS = 10
 PIECE = 1 << 18  # bytes of support vectors printed at a time
-FIRST_WORDS = ("svm_type", "kernel_type", "degree", "gamma", "coef0", "total_sv")
-
-
-def is_kernel_model(text: Buffer, length: int) -> bool:
-    """Whether a model file's text begins as LIBSVM's do."""
-    words = bytes(text.items[: min(length, 80)]).split(maxsplit=1)
-    return bool(words) and words[0].decode("latin-1") in FIRST_WORDS
 
 
 def parse(text: Buffer, length: int, path: str) -> KernelModel:
@@ -50,7 +43,8 @@ def parse(text: Buffer, length: int, path: str) -> KernelModel:
         found = _read_header(scan)
         columns = max(1, found["nr_class"] - 1)
         rows, end = _support_vectors(text, scan.at, length, found["total_sv"], columns, path)
-        kernel = Kernel(NAMES.index(found["kernel_type"]), *(found.get(key, 0) for key in ("gamma", "degree", "coef0")))
+        numbers = {key: found[key] for key in Kernel._fields if key in found}
+        kernel = Kernel(NAMES.index(found["kernel_type"]), **numbers)
         if kernel.kind == PRECOMPUTED:
             _check_serials(rows)
     except ModelError as e:

@@ -77,6 +77,13 @@ class StoredModel:
         """Columns of W: decision values a row of data."""
         return weight_columns(self.word, self.nr_class)
 
+    def choose(self, decisions, places, n: int) -> None:
+        """places i8[n] = the winning class of each row in the model's order (one-class: 0 inside, 1 outside)."""
+        from svmtool.compiled.decision_loops import choose
+
+        by_sign = self.nr_class == 2  # MCSVM_CS too, although it has two columns
+        choose(decisions, places, self.columns, int(by_sign), n)
+
 
 def _read_header(scan: Scanner) -> StoredModel:
     """Read everything up to the word `w`; ModelError with LIBLINEAR's sentence for what it refuses."""

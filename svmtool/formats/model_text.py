@@ -12,6 +12,8 @@ from svmtool.formats.source import open_source
 LONGEST_WORD = 80  # what the references' scanf takes at once
 PADDING = 32  # bytes behind the text: the compiled parser looks ahead
 
+KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # LIBSVM's alone
+
 _BLANKS = re.compile(rb"[ \t\n\v\f\r]*")
 _WORD = re.compile(rb"[^ \t\n\v\f\r]{1,%d}" % LONGEST_WORD)
 TOKEN = re.compile(rb"[^ \t\n\v\f\r]+")
@@ -49,6 +51,11 @@ class Scanner:
 
     def real(self, wanted: str) -> float:
         return parse_number(self._take(NUMBER, wanted))
+
+
+def is_kernel_model(text: Buffer, length: int) -> bool:
+    """Whether the text of a model file begins with one of LIBSVM's words."""
+    return bytes(text.items[: min(length, LONGEST_WORD)]).split(maxsplit=1)[:1] in [[word] for word in KERNEL_WORDS]
 
 
 def load(path: str) -> tuple[Buffer, int]:

@@ -16,10 +16,13 @@ SWITCH_SECONDS = 1e-4  # how long the importing thread may keep this one waiting
 
 
 class Reading:
-    """The reading of one file (`-`: standard input): `start` it or not, then take its `table` once."""
+    """The reading of one file (`-`: standard input): `start` it or not, then take its `table` once.
 
-    def __init__(self, path: str):
-        self.path = path
+    least: see svmlight.RawTable.
+    """
+
+    def __init__(self, path: str, least: int = 1):
+        self.path, self.least = path, least
         self._parts: list[RawTable] = []
         self._error: BaseException | None = None
         self._started = False
@@ -60,4 +63,4 @@ class Reading:
 
     def _read(self) -> None:
         with open_source(self.path) as source:
-            self._parts = read_raw(source)
+            self._parts = read_raw(source, self.least)

@@ -13,6 +13,7 @@ from svmtool.compiled.kernel_loops import (
     LANES,
     LINEAR,
     PRECOMPUTED,
+    STRIP,
     first_row_without,
     kernel_decisions,
     largest_index,
@@ -99,7 +100,7 @@ class KernelScores:
     def _room(self) -> tuple[Buffer, Buffer, Buffer]:
         """Table, scratch and sums of one thread."""
         classes = self.ends.size - 1
-        sizes = (self.n_places * LANES, self.n_places + 3 * LANES, classes * self.columns * LANES)
+        sizes = (self.n_places * LANES, self.n_places + (2 + STRIP) * LANES, classes * self.columns * LANES)
         table, scratch, sums = (Buffer("f8", size) for size in sizes)
         return table, scratch, sums
 

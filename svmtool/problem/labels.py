@@ -12,9 +12,13 @@ from svmtool.errors import SvmtoolError
 def whole_labels(labels: np.ndarray) -> np.ndarray:
     """Labels as classes: truncated towards zero, as LIBLINEAR does.
 
-    Raises SvmtoolError where that would merge two different labels (1.2 and 1.9) into one class.
+    Raises SvmtoolError where that would merge two different labels (1.2 and 1.9) into one class, and for labels
+    that no model file holds.
     """
     whole = np.trunc(labels)
+    large = (whole < -(2.0**31)) | (whole >= 2.0**31)
+    if np.any(large):
+        raise SvmtoolError(f"label {labels[large][0]:.17g} does not fit into 32 bits: use smaller numbers as labels")
     if np.array_equal(whole, labels):
         return whole.astype(np.int64)
     for k in np.unique(whole[whole != labels]):

@@ -3,8 +3,8 @@
 Everything that depends on the choice of a solver is told here once: `--help`,
 `--explain`, the README's tables, the checks of options, the model file's word
 and the rows of tests and benchmarks all come from it.  A solver is added with
-one file in `solvers/` and one row, in liblinear.py or papers.py; nothing else
-names a solver.
+one file in `solvers/` and one row, in liblinear.py, libsvm.py or papers.py;
+nothing else names a solver.
 
 Solver modules are named by string, so that reading this table imports none.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from svmtool.errors import SvmtoolError
-from svmtool.registry import liblinear, papers
+from svmtool.registry import liblinear, libsvm, papers
 from svmtool.registry.row import Solver
 
 OBEYED_BY_ALL = frozenset({"-s", "-c", "-w", "-v", "-q", "--threads", "--strict"})
@@ -25,6 +25,10 @@ OBEYED_BY_TASK = dict.fromkeys(
 SOLVERS: tuple[Solver, ...] = liblinear.ROWS + papers.ROWS
 _BY_KEY: dict[int | str, Solver] = {key: row for row in SOLVERS for key in (row.number, row.name)}
 
+# What -s means on a command line with kernels, where 0 to 4 are LIBSVM's.
+KERNEL_SOLVERS: tuple[Solver, ...] = libsvm.ROWS + papers.KERNEL_ROWS
+_KERNEL_BY_KEY: dict[int | str, Solver] = {key: row for row in KERNEL_SOLVERS for key in (row.number, row.name)}
+
 
 def find(key: int | str) -> Solver:
     """The row of a number or a name; SvmtoolError says which there are."""
@@ -32,6 +36,11 @@ def find(key: int | str) -> Solver:
     if row is not None:
         return row
     raise SvmtoolError(f"ERROR: unknown solver type: {key}: use -s {in_words(SOLVERS)}")
+
+
+def find_kernel(key: int | str) -> Solver | None:
+    """The row of a number or a name on a command line with kernels, None where there is none."""
+    return _KERNEL_BY_KEY.get(key)
 
 
 def honouring(option: str) -> list[Solver]:

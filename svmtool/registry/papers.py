@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svmtool.registry.libsvm import C_SVC, kernel_row
 from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, RUN_OPTIONS, SQUARED_HINGE, Solver
 
 FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b with a regularised weight, -B -1 none"
@@ -161,3 +162,8 @@ ROWS = (
         paper=NESVM + "LS-SVM, Eqs. 53-56",
     ),
 )
+
+KERNEL_ROWS = (
+    kernel_row(60, "alfpgm", "c_svc", "C-SVC, with the linear kernel unless -t, -g, -d or -r is given", C_SVC, "hinge",
+               "classification"),
+)  # fmt: skip

@@ -24,7 +24,7 @@ class Status:
 
 
 OPTIMAL = Status("optimal", True, "the exact minimiser, as far as rounding lets it be told")
-RULE = Status("rule", True, "LIBLINEAR's stopping rule (-e) holds")
+RULE = Status("rule", True, "the stopping rule of -e holds")
 GAP = Status("gap", True, "the certified relative gap is as small as asked for (--gap)")
 PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")
 ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter or loosen -e or --gap")

@@ -43,7 +43,12 @@ def _checked(n_rows: int, n_folds: int) -> int:
     return min(n_folds, n_rows)
 
 
-def liblinear_folds(n_rows: int, n_folds: int, seed: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def _generator(seed: int | GlibcRand | None) -> GlibcRand:
+    """A generator that draws on, or a new one: of the reference tools' sequence without a seed."""
+    return seed if isinstance(seed, GlibcRand) else GlibcRand(1 if seed is None else seed)
+
+
+def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = None) -> tuple[np.ndarray, np.ndarray]:
     """LIBLINEAR's folds, which do not look at labels.
 
     Returns order (i8[n_rows]) and starts (i8[folds + 1]).  More folds than rows
@@ -51,11 +56,13 @@ def liblinear_folds(n_rows: int, n_folds: int, seed: int | None = None) -> tuple
     """
     folds = _checked(n_rows, n_folds)
     order = np.arange(n_rows, dtype=np.int64)
-    GlibcRand(1 if seed is None else seed).shuffle(order)
+    _generator(seed).shuffle(order)
     return order, np.arange(folds + 1, dtype=np.int64) * n_rows // folds
 
 
-def stratified_folds(labels: np.ndarray, n_folds: int, seed: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def stratified_folds(
+    labels: np.ndarray, n_folds: int, seed: int | GlibcRand | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """LIBSVM's folds for classification: each class is shuffled and dealt out evenly.
 
     Labels (f8[n]) count by their whole part, classes stand in order of first
@@ -76,7 +83,7 @@ def stratified_folds(labels: np.ndarray, n_folds: int, seed: int | None = None) 
     order = np.argsort(place[member.reshape(-1)], kind="stable").astype(np.int64)
     sizes = np.bincount(place[member.reshape(-1)], minlength=len(classes))
     ends = np.cumsum(sizes)
-    rand = GlibcRand(1 if seed is None else seed)
+    rand = _generator(seed)
     for size, end in zip(sizes, ends, strict=True):
         rand.shuffle(order, int(end - size), int(end))
     pieces, starts = [], [0]

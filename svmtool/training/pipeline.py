@@ -16,12 +16,11 @@ from svmtool.formats.svmlight import Table
 from svmtool.model import LinearModel
 from svmtool.problem.certify import Certificate
 from svmtool.settings import Settings, check_after_reading
-from svmtool.solvers.base import INTERRUPTED, Result, Status, StopFlag
+from svmtool.solvers.base import Result, Status, StopFlag
 from svmtool.training.interrupt import Interruptible
+from svmtool.training.outcome import Recorder, exit_status, worst_status
 from svmtool.training.problem_set import problems_of
 from svmtool.training.solver_text import solver_text
-
-NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
 
 
 class Training:
@@ -39,8 +38,7 @@ class Training:
     @property
     def status(self) -> Status | None:
         """The status of the problem that fared worst: an interrupted one, else one that did not converge."""
-        order = sorted((r.status for r in self.results), key=lambda s: (s is not INTERRUPTED, s.converged))
-        return order[0] if order else None
+        return worst_status(self.results)
 
 
 def train(
@@ -100,7 +98,7 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
         return work(table, settings, row_weights, console)
     tables = [table]  # the only reference, so that training may give its memory back
     del table
-    with _Recorder(settings, console) as recorder, Interruptible() as stop:
+    with Recorder(settings, _target(settings), console) as recorder, Interruptible() as stop:
         done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
     console.close()
     for warning in done.warnings:
@@ -111,22 +109,12 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
     linear_model.write(model_path, done.model)
     if done.lacking:
         console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
-    return _exit_status(settings, done, model_path, stop.set, console)
+    return exit_status(settings, done, model_path, stop.set, console)
 
 
-def _exit_status(settings: Settings, done: Training, model_path: str, interrupted: bool, console: Any) -> int:
-    """Say what came of the run where it did not end as it should; returns the exit status."""
-    status = done.status
-    if status is None:
-        return 0
-    if status is INTERRUPTED:
-        console.warn(f"interrupted: {model_path} holds the best model so far, {done.certificate.line().lower()}")
-        return CTRL_C
-    if not status.converged:
-        console.warn(f"WARNING: not converged: {status.advice} (certified relative gap {done.certificate.gap:.2g})")
-    if done.lacking and interrupted:
-        return CTRL_C
-    return NOT_CONVERGED if settings.strict and (done.lacking or not status.converged) else 0
+def _target(settings: Settings) -> float | None:
+    """The gap at which a run ends, where that is known."""
+    return settings.gap if settings.gap is not None or settings.eps else settings.row.gap_default
 
 
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:
@@ -146,28 +134,3 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
         f"# {certificate.line()}",
         "# Stopped: " + "; ".join(dict.fromkeys(r.status.advice for r in results)),
     )
-
-
-class _Recorder:
-    """Hands a solver's records to the progress bar, the log and the picture."""
-
-    def __init__(self, settings: Settings, console: Any):
-        self.console = console
-        self.target = settings.gap if settings.gap is not None or settings.eps else settings.row.gap_default
-        self.history = None
-        if settings.solver_log or settings.plot:
-            from svmtool.training.history import History
-
-            self.history = History(settings.solver_log, settings.plot)
-
-    def record(self, **fields: Any) -> None:
-        self.console.progress(target=self.target, **fields)
-        if self.history is not None:
-            self.history.record(**fields)
-
-    def __enter__(self) -> _Recorder:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        if self.history is not None:
-            self.history.__exit__(*exception)

@@ -1,0 +1,47 @@
+"""The neutral judge of kernel problems: how far can this point be from the optimum?
+
+For any multipliers of the equalities, r + rho (of y = +1) and r - rho (of y = -1), and s = Qa + p - (r + y rho):
+
+    f(a) - min f  <=  sum_t  a_t max(0, s_t) + (upper_t - a_t) max(0, -s_t)
+
+which is the duality gap: the training error of the decision function that is stored, with its rho, is the primal
+value.  In the terms of a primal problem the dual value is D = -f(a), the primal one P = D + gap.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.certify import Certificate
+from svmtool.problem.kernel_problem import KernelProblem
+
+
+def gap_of(problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0) -> float:
+    """The bound of f(a) - min f; alpha, gradient = Qa + p: f8[m]."""
+    s = gradient - (r + problem.y * rho)
+    return float(np.sum(np.where(s > 0, alpha * s, (alpha - problem.upper) * s)))
+
+
+def relative(primal: float, dual: float) -> float:
+    """(P - D) / |P|: both are positive, or both negative (one-class, nu-SVC).  Infinite where their signs differ."""
+    difference = max(primal - dual, 0.0)
+    if difference == 0.0:
+        return 0.0
+    return difference / abs(primal) if primal * dual > 0.0 or (dual == 0.0 and primal > 0.0) else np.inf
+
+
+def certify(
+    problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0, scale: float = 1.0
+) -> Certificate:
+    """Judge a feasible point; its values are multiplied by `scale` (Answer.scale)."""
+    value = 0.5 * float(alpha @ (gradient + problem.p))
+    s = gradient - (r + problem.y * rho)
+    violation = np.where(
+        alpha <= 0.0, np.maximum(-s, 0.0), np.where(alpha >= problem.upper, np.maximum(s, 0.0), abs(s))
+    )
+    violation[problem.upper <= 0.0] = 0.0
+    dual = -value
+    primal = dual + gap_of(problem, alpha, gradient, rho, r)
+    certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)))
+    certificate.gap = relative(primal, dual)
+    return certificate

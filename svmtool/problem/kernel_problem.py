@@ -1,0 +1,196 @@
+"""The five problems of LIBSVM as one quadratic program, and how their answers are read.
+
+    min over a of  1/2 a'Qa + p'a,   Q_st = y_s y_t K(x_row(s), x_row(t)),   0 <= a_t <= upper_t,
+    y'a as it is at `start`;   nu-SVC and nu-SVR: the sum over y = +1 and the sum over y = -1, each as at `start`
+
+The decision value of a row x is  sum_i coef_i K(x_i, x) - rho.  With the gradient G = Qa + p at the optimum the
+multipliers of the equalities are r + rho (of y = +1) and r - rho (of y = -1); r is 0 where there is one equality.
+
+Source: Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2 (2011) 27, Sections 2 and 4.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from svmtool.problem.kernels import Kernel
+from svmtool.problem.rows import Rows
+
+
+class Points(NamedTuple):
+    """n rows with a kernel: their features, or for a precomputed kernel all its values (f8 (n, n)) instead."""
+
+    kernel: Kernel
+    rows: Rows | None
+    matrix: np.ndarray | None
+
+    @property
+    def n(self) -> int:
+        return self.rows.n if self.rows is not None else len(self.matrix)
+
+    def take(self, chosen: np.ndarray) -> Points:
+        """The rows `chosen` (i8); themselves where that is all of them in order."""
+        if len(chosen) == self.n and np.array_equal(chosen, np.arange(self.n)):
+            return self
+        if self.rows is not None:
+            return self._replace(rows=self.rows.take(chosen))
+        return self._replace(matrix=self.matrix[np.ix_(chosen, chosen)])
+
+
+class KernelResult:
+    """A solver's answer to a KernelProblem: alpha f8[m]; rho and r, see the module; objective 1/2 a'Qa + p'a; gap,
+    relative as certify_kernel judges it; iterations; status; and gradient, Qa + p of ALL variables (f8[m])."""
+
+    def __init__(
+        self, alpha: np.ndarray, rho: float, r: float, objective: float, gap: float, iterations: int, status: Any,
+        gradient: np.ndarray,
+    ):  # fmt: skip
+        self.alpha, self.rho, self.r, self.objective = alpha, rho, r, objective
+        self.gap, self.iterations, self.status, self.gradient = gap, iterations, status, gradient
+
+
+class Answer(NamedTuple):
+    """A result as a decision function.
+
+    coef f8[n] and rho; objective and `scale`, by which the program's value becomes it; bounded: how many coef are as
+    large as they may be; says: the line that LIBSVM prints about it, or nothing; doubt: what the user must know.
+    """
+
+    coef: np.ndarray
+    rho: float
+    objective: float
+    scale: float
+    bounded: int
+    says: str
+    doubt: str = ""
+
+
+class KernelProblem:
+    """The quadratic program of the module's text, in m variables over n points.
+
+    row i8[m]: the point of a variable; y f8[m] of +-1; p, upper f8[m]; start f8[m]: feasible; two_sums: whether each
+    sign's sum is fixed.
+    """
+
+    def __init__(
+        self, points: Points, row: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray, start: np.ndarray,
+        two_sums: bool = False,
+    ):  # fmt: skip
+        self.kernel, self.rows, self.matrix = points.kernel, points.rows, points.matrix
+        self.row, self.y, self.p, self.upper, self.start, self.two_sums = row, y, p, upper, start, two_sums
+
+    def answer(self, result: KernelResult) -> Answer:
+        """What a result means."""
+        coef = self.coefficients(result.alpha)
+        return self._answer(coef, result, 1.0, self.upper[: len(coef)], self.says(coef, result))
+
+    def coefficients(self, alpha: np.ndarray) -> np.ndarray:
+        """coef f8[n] of alpha f8[m]."""
+        return self.y * alpha
+
+    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+        """The line of this kind of problem."""
+        return ""
+
+    @staticmethod
+    def _answer(coef: np.ndarray, result: KernelResult, scale: float, bound: np.ndarray, says: str) -> Answer:
+        """The Answer of coef; alpha, rho and r are still to be multiplied by `scale`, bound is not."""
+        bounded = int(np.count_nonzero((np.abs(coef) >= bound) & (coef != 0)))
+        return Answer(coef, result.rho * scale, result.objective * scale * scale, scale * scale, bounded, says)
+
+
+class CSvc(KernelProblem):
+    """C-SVC: min 1/2 a'Qa - sum a, 0 <= a_i <= cost_i, y'a = 0.  y f8[n] of +-1, cost f8[n]."""
+
+    def __init__(self, points: Points, y: np.ndarray, cost: np.ndarray):
+        n = points.n
+        super().__init__(points, np.arange(n), y, np.full(n, -1.0), cost, np.zeros(n))
+
+    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+        """nu = sum a / (C n), where all rows cost the same."""
+        C = self.upper[0]
+        if np.any(self.upper != C):
+            return ""
+        return f"nu = {np.sum(result.alpha) / (C * len(coef)):f}\n" if C > 0 else "nu = -nan\n"
+
+
+class NuSvc(KernelProblem):
+    """nu-SVC: min 1/2 a'Qa, 0 <= a_i <= 1, the a of either class sum to nu n / 2; then all is divided by r."""
+
+    def __init__(self, points: Points, y: np.ndarray, nu: float):
+        n = points.n
+        start = np.zeros(n)
+        for sign in (1.0, -1.0):
+            start[y == sign] = filled(nu * n / 2, 1.0, int(np.count_nonzero(y == sign)))
+        super().__init__(points, np.arange(n), y, np.zeros(n), np.ones(n), start, two_sums=True)
+        self.nu = nu
+
+    def answer(self, result: KernelResult) -> Answer:
+        """See KernelProblem.
+
+        A margin r that is not positive measures nothing.  LIBSVM divides by it all the same, which turns each decision
+        around; here the signs stay, and `doubt` says so.
+        """
+        r, doubt = abs(result.r), ""
+        if not 0.0 < result.r < np.inf:
+            doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
+            r = r if 0.0 < r < np.inf else 1.0
+        coef = self.y * result.alpha / r
+        full = np.where(result.alpha >= 1.0, 0.0, np.inf)  # alpha tells it exactly, the quotient may not
+        C = "inf" if result.r == 0.0 else f"{1.0 / result.r:f}"
+        return self._answer(coef, result, 1.0 / r, full, f"C = {C}\n")._replace(doubt=doubt)
+
+
+class OneClass(KernelProblem):
+    """One-class SVM: min 1/2 a'Ka, 0 <= a_i <= 1, sum a = nu n."""
+
+    def __init__(self, points: Points, nu: float):
+        n = points.n
+        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.ones(n), filled(nu * n, 1.0, n))
+
+
+class Svr(KernelProblem):
+    """Regression: each row stands twice, y = +1 and -1, and coef is the difference of the two.
+
+    targets f8[n], cost f8[n]; tube: half its width, added to both linear terms.
+    """
+
+    def __init__(self, points: Points, targets: np.ndarray, cost: np.ndarray, tube: float, start: np.ndarray, **more):
+        n = points.n
+        p = np.concatenate((tube - targets, tube + targets))
+        y, row = np.repeat((1.0, -1.0), n), np.tile(np.arange(n), 2)
+        super().__init__(points, row, y, p, np.tile(cost, 2), np.tile(start, 2), **more)
+
+    def coefficients(self, alpha: np.ndarray) -> np.ndarray:
+        above, below = alpha.reshape(2, -1)
+        return above - below
+
+
+class EpsilonSvr(Svr):
+    """epsilon-SVR: min 1/2 c'Kc + tube sum |c| - t'c, |c_i| <= C, sum c = 0."""
+
+    def __init__(self, points: Points, targets: np.ndarray, C: float, tube: float):
+        super().__init__(points, targets, np.full(points.n, C), tube, np.zeros(points.n))
+
+    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+        """nu = sum |c| / (C n)."""
+        return f"nu = {np.sum(np.abs(coef)) / (self.upper[0] * len(coef)):f}\n"
+
+
+class NuSvr(Svr):
+    """nu-SVR: min 1/2 c'Kc - t'c, |c_i| <= C, sum c = 0, the a of both signs sum to C nu n."""
+
+    def __init__(self, points: Points, targets: np.ndarray, C: float, nu: float):
+        n = points.n
+        super().__init__(points, targets, np.full(n, C), 0.0, filled(C * nu * n / 2, C, n), two_sums=True)
+
+    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+        """epsilon, half the width of the tube that was found."""
+        return f"epsilon = {-result.r:f}\n"
+
+
+def filled(total: float, upper: float, n: int) -> np.ndarray:
+    """f8[n] that sum to `total`: the first at `upper`, then what is left, then zeros."""
+    return np.clip(total - upper * np.arange(n), 0.0, upper)

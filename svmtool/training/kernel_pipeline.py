@@ -1,0 +1,73 @@
+"""The flow of svm-train with a kernel on one screen: read -> rows -> problems -> solve -> certify -> model -> write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svmtool import __version__
+from svmtool.errors import SvmtoolError
+from svmtool.formats import kernel_model
+from svmtool.formats.reading import Reading
+from svmtool.kernel_settings import KERNEL_NAMES, KernelSettings, check_after_reading, check_feasible
+from svmtool.problem.labels import Classes
+from svmtool.training.folds import GlibcRand
+from svmtool.training.interrupt import Interruptible
+from svmtool.training.kernel_fit import Fitting, KernelTraining
+from svmtool.training.kernel_set import KernelSet, kernel_set, refuse_overflow
+from svmtool.training.kernel_train import trainer
+from svmtool.training.outcome import Recorder, exit_status
+
+
+def run(settings: KernelSettings, data: Reading, model_path: str, console: Any) -> int:
+    """svm-train after its command line; returns the exit status."""
+    s = settings
+    rows = checked(s, data)
+    rand = GlibcRand(1 if s.seed is None else s.seed)
+    if s.folds is not None:
+        from svmtool.training.kernel_validation import cross_validate
+
+        with Interruptible() as stop:
+            return cross_validate(rows, Fitting(s, None, stop), rand, console)
+    sets = [rows]  # the only reference, so that training may give its memory back
+    del rows
+    with Recorder(s, s.gap, console) as recorder, Interruptible() as stop:
+        done = trainer(s)(sets.pop(), Fitting(s, recorder.record, stop), rand)
+    console.close()
+    for warning in done.warnings:
+        console.warn(warning)
+    console.solver(done.text + done.certificate.line() + "\n")
+    done.model.notes = notes(s, done)
+    kernel_model.write(model_path, done.model)
+    if done.lacking:
+        whole = done.lacking.startswith("WARNING")  # LIBSVM's own sentence
+        console.warn(done.lacking if whole else f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
+    return exit_status(s, done, model_path, stop.set, console)
+
+
+def checked(settings: KernelSettings, data: Reading) -> KernelSet:
+    """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault."""
+    table = data.table()
+    if not len(table):
+        raise SvmtoolError(f"{data.path} has no rows: there is nothing to train on")
+    rows = kernel_set(table, settings, data.path)
+    check_after_reading(settings)
+    refuse_overflow(rows, settings)
+    if settings.row.task == "classification":
+        check_feasible(settings, Classes(table.labels).counts.tolist())
+    return rows
+
+
+def notes(s: KernelSettings, done: KernelTraining) -> tuple[str, ...]:
+    """What only we know, for the lines behind the support vectors."""
+    asked = f"-s {s.row.number} ({s.row.name}) -t {s.kernel_type} ({KERNEL_NAMES[s.kernel_type]}) -c {s.C:.17g}"
+    if "-n" in s.row.honours:
+        asked += f" -n {s.nu:.17g}"
+    if "-p" in s.row.honours:
+        asked += f" -p {s.p:.17g}"
+    asked += f" -e {s.tolerance:g}" if s.gap is None else f" --gap {s.gap:g}"
+    asked += " -b 1" if s.probability else ""
+    return (
+        f"# svmtool {__version__}: {asked}",
+        f"# {done.certificate.line()}",
+        "# Stopped: " + "; ".join(dict.fromkeys(f.result.status.advice for f in done.solved)),
+    )

@@ -1,0 +1,61 @@
+"""Cross-validation (-v) with kernels: LIBSVM's folds and lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.errors import SvmtoolError
+from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, stratified_folds
+from svmtool.training.kernel_fit import Fitting, KernelTraining
+from svmtool.training.kernel_set import KernelSet
+from svmtool.training.kernel_train import trainer
+from svmtool.training.outcome import NOT_CONVERGED
+from svmtool.training.validation import percent, regression_lines
+
+
+def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: Any) -> int:
+    """Train without each fold and predict it; the result lines stand on stdout also when quiet."""
+    s, n = fitting.settings, len(data)
+    assert s.folds is not None
+    if n < 2:
+        raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {n}")
+    if s.folds > n:
+        console.warn(
+            f"WARNING: # folds ({s.folds}) > # data ({n}). Will use # folds = # data instead "
+            "(i.e., leave-one-out cross validation)"
+        )
+    classifies = s.row.task == "classification"
+    order, starts = stratified_folds(data.labels, s.folds, rand) if classifies else liblinear_folds(n, s.folds, rand)
+    train = trainer(s)
+    predictions, open_ends = np.empty(n), []
+    for k in range(len(starts) - 1):
+        inside, outside = fold_rows(order, starts, k)
+        done = train(data.take(inside), fitting, rand if classifies else None)
+        if fitting.stop is not None and fitting.stop.set:
+            raise KeyboardInterrupt  # half a cross-validation says nothing
+        if done.lacking:
+            raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
+        console.solver(done.text)
+        for warning in done.warnings:
+            console.warn(warning)
+        if done.status is not None and not done.status.converged:
+            open_ends.append(done.status)
+        predictions[outside] = predict(done, data.take(outside))
+    if s.row.task == "regression":
+        console.out(regression_lines(data.labels, predictions))
+    else:
+        console.out(f"Cross Validation Accuracy = {percent(np.count_nonzero(predictions == data.labels) / n)}%\n")
+    for status in dict.fromkeys(open_ends):
+        console.warn(f"WARNING: not converged in {open_ends.count(status)} of {len(starts) - 1} folds: {status.advice}")
+    return NOT_CONVERGED if s.strict and open_ends else 0
+
+
+def predict(done: KernelTraining, data: KernelSet) -> np.ndarray:
+    """Labels or values f8[n]; with -b 1 the most probable class."""
+    model = done.model
+    decisions = model.decision_values(data.table)
+    if model.labels is None or len(model.labels) < 2 or model.probA is None:
+        return model.labels_from(decisions)
+    return np.array(model.labels, dtype=np.float64)[np.argmax(model.probabilities(decisions), axis=1)]

@@ -1,0 +1,89 @@
+"""Classification with kernels: one problem for each pair of classes, as LIBSVM trains and stores them.
+
+Of pair (i, j), i < j, the rows of class i come first and are +1, those of j are -1.  A row's coefficient in the pair
+of its class with another stands in the column of the other class, counted without its own.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from svmtool.kernel_model import KernelModel
+from svmtool.kernel_settings import KernelSettings
+from svmtool.problem.kernel_problem import CSvc, NuSvc, Points
+from svmtool.problem.labels import Classes
+from svmtool.training.folds import GlibcRand
+from svmtool.training.kernel_fit import Fitting, KernelTraining, Solved
+from svmtool.training.kernel_set import KernelSet
+
+ONE_CLASS = "WARNING: training data in only one class. See README for details.\n"
+
+
+def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
+    """Train on the rows of `data`; rand draws the folds that -b 1 needs, in LIBSVM's order."""
+    s = fitting.settings
+    classes = Classes(data.labels)
+    factor, missing = classes.weights(s.class_weights)
+    data = data.take(np.argsort(classes.number, kind="stable"))
+    ends = np.concatenate(([0], np.cumsum(classes.counts)))
+    members = [np.arange(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    pairs = list(combinations(range(len(members)), 2))
+    chosen = [np.concatenate((members[i], members[j])) for i, j in pairs]
+    counts = [(len(members[i]), len(members[j])) for i, j in pairs]
+    costs = [(s.C * factor[i], s.C * factor[j]) for i, j in pairs]
+    points = data.points()
+    solved = []
+    for k, (i, j) in enumerate(pairs):
+        label = f"{classes.labels[i]} {classes.labels[j]}" if len(pairs) > 1 else None
+        solved.append(fitting.solve(pair_problem(points.take(chosen[k]), s, counts[k], costs[k]), label))
+    texts, sigmoids, lacking = [f.text() for f in solved], None, ""
+    if s.probability and rand is not None:
+        from svmtool.training import kernel_calibration as calibration
+
+        try:
+            sigmoids = []
+            for k, (n, m) in enumerate(counts):
+                pair = data.take(chosen[k]).labelled(np.repeat((1.0, -1.0), (n, m)))
+                A, B, inner = calibration.pair_sigmoid(pair, costs[k], fitting, train, rand)
+                sigmoids.append((A, B))
+                texts[k] = inner + texts[k]
+        except calibration.NotCalibratedError as e:
+            sigmoids, lacking = None, str(e)
+    model = _model(data, s, classes, members, solved, sigmoids)
+    text = (ONE_CLASS if len(members) == 1 else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
+    warnings = [f"WARNING: class label {label} specified in weight is not found" for label in missing]
+    for (i, j), fit in zip(pairs, solved, strict=True):
+        if fit.answer.doubt:
+            warnings.append(f"WARNING: classes {classes.labels[i]} and {classes.labels[j]}: {fit.answer.doubt}")
+    return KernelTraining(model, solved, text, warnings, lacking)
+
+
+def pair_problem(points: Points, s: KernelSettings, counts: tuple[int, int], costs: tuple[float, float]):
+    """The problem of one pair: counts[0] rows of +1, then counts[1] of -1, and what a row of either costs."""
+    y = np.repeat((1.0, -1.0), counts)
+    return NuSvc(points, y, s.nu) if s.svm_type == "nu_svc" else CSvc(points, y, np.repeat(costs, counts))
+
+
+def _model(
+    data: KernelSet, s: KernelSettings, classes: Classes, members: list[np.ndarray], solved: list[Solved],
+    sigmoids: list[tuple[float, float]] | None,
+) -> KernelModel:  # fmt: skip
+    """The model of all pairs; a row is a support vector where it has a coefficient other than 0 in any pair."""
+    count = len(members)
+    number = np.repeat(np.arange(count), [len(some) for some in members])
+    coef = np.zeros((max(1, count - 1), len(data)))
+    for (i, j), fit in zip(combinations(range(count), 2), solved, strict=True):
+        first = len(members[i])
+        coef[j - 1, members[i]] = fit.answer.coef[:first]
+        coef[i, members[j]] = fit.answer.coef[first:]
+    support = np.flatnonzero(np.any(coef != 0.0, axis=0))
+    nr_sv = tuple(np.bincount(number[support], minlength=count).tolist())
+    probA, probB = (None, None) if sigmoids is None else np.array(sigmoids).reshape(-1, 2).T.copy()
+    rho = np.array([fit.answer.rho for fit in solved])
+    coef = np.ascontiguousarray(coef[:, support])
+    parts = data.support(support)
+    return KernelModel(
+        s.svm_type, data.kernel, tuple(classes.labels), count, rho, coef, nr_sv, *parts, probA=probA, probB=probB
+    )

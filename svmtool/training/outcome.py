@@ -1,0 +1,54 @@
+"""How a run is followed and how it ended: records on their way out, statuses, exit statuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svmtool.solvers.base import INTERRUPTED, Status
+
+NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
+
+
+def worst_status(results: list) -> Status | None:
+    """The status of the problem that fared worst: an interrupted one, else one that did not converge."""
+    order = sorted((r.status for r in results), key=lambda s: (s is not INTERRUPTED, s.converged))
+    return order[0] if order else None
+
+
+def exit_status(settings: Any, done: Any, model_path: str, interrupted: bool, console: Any) -> int:
+    """Say what came of the run where it did not end as it should; returns the exit status."""
+    status = done.status
+    if status is None:
+        return 0
+    if status is INTERRUPTED:
+        console.warn(f"interrupted: {model_path} holds the best model so far, {done.certificate.line().lower()}")
+        return CTRL_C
+    if not status.converged:
+        console.warn(f"WARNING: not converged: {status.advice} (certified relative gap {done.certificate.gap:.2g})")
+    if done.lacking and interrupted:
+        return CTRL_C
+    return NOT_CONVERGED if settings.strict and (done.lacking or not status.converged) else 0
+
+
+class Recorder:
+    """Hands a solver's records to the progress bar, the log and the picture; target: the gap to reach, if known."""
+
+    def __init__(self, settings: Any, target: float | None, console: Any):
+        self.console, self.target = console, target
+        self.history = None
+        if settings.solver_log or settings.plot:
+            from svmtool.training.history import History
+
+            self.history = History(settings.solver_log, settings.plot)
+
+    def record(self, **fields: Any) -> None:
+        self.console.progress(target=self.target, **fields)
+        if self.history is not None:
+            self.history.record(**fields)
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self.history is not None:
+            self.history.__exit__(*exception)

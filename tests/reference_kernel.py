@@ -1,0 +1,130 @@
+"""A slow, obvious solver of kernel problems: pairs by second order (Fan, Chen and Lin, JMLR 6 (2005)), the whole
+kernel matrix in memory, no shrinking.  The oracle of the tests.
+
+    i = argmax over I_up of q,  j = argmin over I_low, q_j < q_i, of  -(q_i - q_j)^2 / (K_ii + K_jj - 2 y_i y_j ...)
+
+with q = -y G, G = Qa + p.  With two sums both of a pair are of one sign, and the sign that violates more is taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.certify_kernel import certify
+from svmtool.problem.kernel_problem import KernelProblem, KernelResult
+from svmtool.problem.rows import DenseRows
+from svmtool.solvers.base import PRECISION, RULE, Monitor
+
+TAU = 1e-12  # in place of a curvature that is not positive
+LOOK = 50  # pairs between two records
+
+
+def kernel_matrix(problem: KernelProblem) -> np.ndarray:
+    """K of the problem's rows, f8 (n, n)."""
+    if problem.matrix is not None:
+        return problem.matrix
+    rows = problem.rows
+    if isinstance(rows, DenseRows):
+        X = rows.X
+    else:
+        X = np.zeros((rows.n, rows.plain))
+        X[np.repeat(np.arange(rows.n), np.diff(rows.indptr)), rows.indices] = rows.values
+    norms = np.sum(X * X, axis=1)
+    K = X @ X.T
+    problem.kernel.finish(K, norms, norms)
+    return K
+
+
+def solve(
+    problem: KernelProblem, monitor: Monitor, eps: float = 1e-3, cache_mb: float = 100.0, shrinking: bool = True
+) -> KernelResult:
+    """Solve to a violation of eps, or to monitor's gap; cache_mb and shrinking mean nothing here."""
+    K, row, y, upper = kernel_matrix(problem), problem.row, problem.y, problem.upper
+    diagonal = K[row, row]
+    a = problem.start.copy()
+    signed = np.zeros(len(K))
+    np.add.at(signed, row, y * a)
+    G = y * (K @ signed)[row] + problem.p
+    status, iterations = None, 0
+    while status is None:
+        if iterations % LOOK == 0:
+            status = look(problem, monitor, a, G)
+            if status is not None:
+                break
+        i, j, violation = best_pair(problem, K, diagonal, a, G)
+        if violation <= eps or i < 0:
+            status = RULE
+            break
+        curvature = diagonal[i] + diagonal[j] - 2.0 * K[row[i], row[j]]
+        step = (-y[i] * G[i] + y[j] * G[j]) / (curvature if curvature > 0 else TAU)
+        room_i = upper[i] - a[i] if y[i] > 0 else a[i]
+        room_j = a[j] if y[j] > 0 else upper[j] - a[j]
+        step = min(step, room_i, room_j)
+        for t, room, way in ((i, room_i, y[i] * step), (j, room_j, -y[j] * step)):
+            a[t] = (upper[t] if way > 0 else 0.0) if step == room else a[t] + way
+        if step <= 0.0 or (a[i] == a[i] + y[i] * step and a[j] == a[j] - y[j] * step):
+            status = PRECISION
+        G += y * step * (K[row[i]] - K[row[j]])[row]
+        iterations += 1
+    rho, r = multipliers(problem, a, G)
+    found = certify(problem, a, G, rho, r)
+    monitor.step(found.primal, found.dual, found.gap)
+    return KernelResult(a, rho, r, -found.dual, found.gap, iterations, status, G)
+
+
+def look(problem, monitor, a, G):
+    """Hand the state to the monitor; the Status it may return."""
+    rho, r = multipliers(problem, a, G)
+    found = certify(problem, a, G, rho, r)
+    return monitor.step(found.primal, found.dual, found.gap)
+
+
+def sides(problem, a):
+    """(I_up, I_low): y a may grow; y a may shrink.  bool[m] each."""
+    y = problem.y
+    grows, shrinks = a < problem.upper, a > 0
+    return np.where(y > 0, grows, shrinks), np.where(y > 0, shrinks, grows)
+
+
+def best_pair(problem, K, diagonal, a, G):
+    """(i, j, violation); i is -1 where no pair may move."""
+    y, row = problem.y, problem.row
+    q = -y * G
+    up, low = sides(problem, a)
+    best = (-1, -1, 0.0)
+    for sign in (1.0, -1.0) if problem.two_sums else (0.0,):
+        mine = (y == sign) if sign else np.ones(len(y), bool)
+        if not np.any(up & mine) or not np.any(low & mine):
+            continue
+        i = int(np.argmax(np.where(up & mine, q, -np.inf)))
+        violation = q[i] - np.min(q[low & mine])
+        if violation <= best[2]:
+            continue
+        b = q[i] - q
+        curvature = diagonal[i] + diagonal - 2.0 * K[row[i]][row]
+        gain = np.where(low & mine & (b > 0), b * b / np.where(curvature > 0, curvature, TAU), -np.inf)
+        best = (i, int(np.argmax(gain)), float(violation))
+    return best
+
+
+def multipliers(problem, a, G) -> tuple[float, float]:
+    """rho and r: the mean of the free variables' y G (G of either sign for two sums), else the middle of what fits."""
+
+    def of(values, free, least, most):
+        if np.any(free):
+            return float(np.mean(values[free]))
+        low, high = (
+            float(np.max(values[least], initial=-np.inf)),
+            float(np.min(values[most], initial=np.inf)),
+        )
+        if low == -np.inf or high == np.inf:
+            return 0.0 if low == -high else (high if low == -np.inf else low)
+        return 0.5 * (low + high)
+
+    y, upper = problem.y, problem.upper
+    free = (a > 0) & (a < upper)
+    full, empty = (a >= upper) & (upper > 0), (a <= 0) & (upper > 0)
+    if not problem.two_sums:
+        return of(y * G, free, (full & (y > 0)) | (empty & (y < 0)), (full & (y < 0)) | (empty & (y > 0))), 0.0
+    one, two = (of(G, free & (y == s), full & (y == s), empty & (y == s)) for s in (1.0, -1.0))
+    return 0.5 * (one - two), 0.5 * (one + two)

@@ -1,0 +1,392 @@
+"""svm-train with kernels as a command: LIBSVM's lines, models, folds and probabilities, and what we refuse."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+
+import numpy as np
+import pytest
+from compat_cases import NUMBER, same_text, without_notes, without_path
+from libsvm_programs import libsvm_program
+
+from svmtool.formats import svmlight
+from svmtool.kernel_settings import KernelSettings
+from svmtool.solvers.base import INTERRUPTED, StopFlag
+from svmtool.training import kernel_calibration, one_vs_one
+from svmtool.training.folds import GlibcRand
+from svmtool.training.kernel_fit import Fitting
+from svmtool.training.kernel_set import kernel_set
+
+FIVE = range(5)
+LINE = re.compile(r"^Certified relative gap = (\S+) \(primal \S+, dual \S+, KKT violation \S+\)\n", re.MULTILINE)
+
+
+@pytest.fixture
+def sets(tmp_path):
+    """Files of random rows: four classes, two classes, numbers as labels, and kernel values of the first."""
+    rng = np.random.default_rng(5)
+
+    def write(name: str, labels, X) -> None:
+        rows = (" ".join(f"{k + 1}:{v:.6g}" for k, v in enumerate(x) if v) for x in X)
+        (tmp_path / name).write_text("".join(f"{y:g} {row}\n" for y, row in zip(labels, rows, strict=True)))
+
+    X = rng.standard_normal((72, 5)) * (rng.random((72, 5)) < 0.8)
+    y = np.array([3, 1, 7, -2])[np.arange(72) % 4]
+    for k, label in enumerate((3, 1, 7, -2)):
+        X[y == label, k] += 1.5
+    write("four", y, X)
+    write("two", np.where(X[:, 0] + 0.8 * rng.standard_normal(72) > 0.5, 1, -1), X)
+    write("numbers", np.round(2 * X[:, 0] - X[:, 1] ** 2 + 0.1 * rng.standard_normal(72), 5), X)
+    K = np.exp(-0.3 * np.sum((X[:, None] - X[None]) ** 2, axis=2))
+    values = (" ".join(f"{j + 1}:{v:.12g}" for j, v in enumerate(row)) for row in K)
+    (tmp_path / "kernel").write_text("".join(f"{y[i]} 0:{i + 1} {row}\n" for i, row in enumerate(values)))
+    return tmp_path
+
+
+def parts(model: str) -> tuple[str, np.ndarray]:
+    """Header and the coefficients of a model's text."""
+    head, _, body = without_notes(model).partition("SV\n")
+    width = max(1, int(re.search(r"nr_class (\d+)", head)[1]) - 1)
+    return head, np.array([[float(c) for c in line.split()[:width]] for line in body.splitlines()])
+
+
+KERNELS = ["-t 0", "-t 1 -d 2 -r 1 -g 0.5", "-t 2", "-t 2 -g 1 -c 10", "-t 3 -g 0.05 -r 0.1"]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("svm_type", FIVE)
+def test_lines_and_model_are_libsvms(svm_type, kernel, sets, svm_train):
+    """At a tight tolerance: the same form, objectives within 1e-5, the same support vectors."""
+    reference = libsvm_program("svm-train")
+    file = "numbers" if svm_type > 2 else "four"
+    argv = f"-s {svm_type} {kernel} -n 0.5 -e 1e-5 {file}".split()
+    theirs = subprocess.run([reference, *argv, "theirs"], cwd=sets, capture_output=True, text=True, timeout=60)
+    status, out, err = svm_train(*argv, "ours")
+    assert (status, err) == (theirs.returncode, theirs.stderr) == (0, "")
+    ours = without_path(LINE.sub("", out))
+    if "-t 3" in kernel:  # it is not positive semi-definite: there is more than one end, and each has its own numbers
+        assert NUMBER.sub("#", ours) == NUMBER.sub("#", without_path(theirs.stdout))
+        return
+    same_text(ours, without_path(theirs.stdout), 1e-4)
+    for line in (r"^obj = (\S+),", r"nSV = (\d+)"):
+        found, wanted = ([float(v) for v in re.findall(line, t, re.MULTILINE)] for t in (ours, theirs.stdout))
+        assert found == pytest.approx(wanted, rel=1e-5, abs=1.1e-6), "they are printed to 1e-6"
+    assert float(LINE.search(out)[1]) < 1e-3
+    (head, coef), (their_head, their_coef) = (parts((sets / name).read_text()) for name in ("ours", "theirs"))
+    same_text(head, their_head, 1e-4)
+    assert coef == pytest.approx(their_coef, abs=2e-3 * np.abs(their_coef).max())
+
+
+HEART = [  # what LIBSVM prints with its defaults: -s, line, obj, rho, nSV, nBSV
+    (0, "nu = 0.431029", -100.877288, 0.424462, 132, 107),
+    (1, "C = 0.465959", 9.563391, 0.226612, 145, 125),
+    (2, "", 3366.935440, 54.425690, 141, 130),
+    (3, "nu = 0.627175", -95.509946, 0.225125, 200, 145),
+    (4, "epsilon = 0.225870", -107.405042, 0.331774, 154, 114),
+]
+
+
+@pytest.mark.parametrize("svm_type, line, objective, rho, support, bounded", HEART)
+def test_heart_scale(svm_type, line, objective, rho, support, bounded, heart_scale, svm_train):
+    status, out, _ = svm_train("-t", "2", "-s", svm_type, "-e", "1e-4", heart_scale, "m")
+    assert status == 0
+    if line:
+        same_text(re.search(r"^\w+ = \S+$", out, re.MULTILINE)[0], line, 5e-4)
+    found = re.search(r"^obj = (\S+), rho = (\S+)\nnSV = (\d+), nBSV = (\d+)\n", out, re.MULTILINE)
+    assert float(found[1]) == pytest.approx(objective, rel=5e-5)
+    assert float(found[2]) == pytest.approx(rho, abs=2e-3)
+    assert (int(found[3]), int(found[4])) == (support, bounded)
+    assert (f"Total nSV = {support}\n" in out) == (svm_type < 2)
+
+
+@pytest.mark.parametrize(
+    "argv, line",
+    [
+        ("-v 3", "Accuracy = 83.7037%"),
+        ("-v 5", "Accuracy = 82.963%"),
+        ("-v 10", "Accuracy = 81.1111%"),
+        ("-v 5 -b 1", "Accuracy = 83.3333%"),
+        ("-v 5 -s 3", "Mean squared error = 0.544248"),
+        ("-v 5 -s 4", "Squared correlation coefficient = 0.472884"),
+    ],
+)
+def test_folds_are_libsvms(argv, line, heart_scale, svm_train, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    status, out, err = svm_train("-t", "2", "-q", *argv.split(), heart_scale, "m")
+    assert (status, err) == (0, "")
+    text = next(part for part in out.splitlines() if part.split("= ")[0] == f"Cross Validation {line.split('= ')[0]}")
+    same_text(text, f"Cross Validation {line}", 1e-4 if "-s" in argv else 0.0)
+    assert sorted(tmp_path.iterdir()) == before, "no model is written"
+
+
+def test_text_of_folds(sets, svm_train):
+    out = svm_train("-t", "2", "-v", "3", "four")[1]
+    assert out.count("optimization finished") == 3 * 6 and out.count("Total nSV") == 3
+    assert out.splitlines()[-1].startswith("Cross Validation Accuracy = ")
+    assert svm_train("-t", "2", "-v", "3", "-q", "four")[1] == out.splitlines(keepends=True)[-1]
+
+
+@pytest.mark.parametrize("argv", ["-s 0", "-s 0 -w3 2 -w7 0.5", "-s 1 -n 0.3"])
+def test_sigmoids_are_libsvms(argv, sets, svm_train):
+    reference = libsvm_program("svm-train")
+    line = f"{argv} -t 2 -b 1 -e 1e-5 four".split()
+    theirs = subprocess.run([reference, *line, "theirs"], cwd=sets, capture_output=True, text=True, timeout=60)
+    status, out, err = svm_train(*line, "ours")
+    assert (status, err) == (0, "")
+    same_text(without_path(LINE.sub("", out)), without_path(theirs.stdout), 1e-3)
+    same_text(parts((sets / "ours").read_text())[0], parts((sets / "theirs").read_text())[0], 1e-3)
+
+
+@pytest.mark.parametrize("svm_type", [3, 4])
+def test_scale_of_errors_is_libsvms(svm_type, sets, svm_train):
+    reference = libsvm_program("svm-train")
+    line = f"-s {svm_type} -t 2 -b 1 -e 1e-5 numbers".split()
+    theirs = subprocess.run([reference, *line, "theirs"], cwd=sets, capture_output=True, text=True, timeout=60)
+    out = svm_train(*line, "ours")[1]
+    same_text(without_path(LINE.sub("", out)), without_path(theirs.stdout), 1e-3)
+    assert (
+        re.search(r"sigma= (\S+)\n", out)[1][:5]
+        == re.search(r"^probA (\S+)$", (sets / "ours").read_text(), re.M)[1][:5]
+    )
+
+
+def test_density_marks():
+    """Below 0 stand 10 values, above it 20: each part holds a fifth of its side."""
+    values = np.concatenate((np.arange(-10.0, 0.0), np.arange(1.0, 21.0)))
+    ends = np.array([-10, -8, -6, -4, -2, 0, 4, 8, 12, 16, 20])
+    marks = kernel_calibration.density_marks(np.random.default_rng(0).permutation(values))
+    assert marks.tolist() == (0.5 * (ends[:-1] + ends[1:])).tolist()
+
+
+def test_one_class_marks(sets, svm_train):
+    status, _, err = svm_train("-s", "2", "-t", "2", "-b", "1", "-n", "0.3", "four", "m")
+    assert (status, err) == (0, "")
+    marks = re.search(r"^prob_density_marks (.*)$", (sets / "m").read_text(), re.MULTILINE)[1].split()
+    assert len(marks) == 10 and sorted(marks, key=float) == marks
+
+
+def test_one_class_with_too_few_rows_for_marks(svm_train, tmp_path):
+    line = ["-s", "2", "-t", "2", "-b", "1", "d", "m"]
+    status, _, err = svm_train(*line, data="1 1:1\n1 1:2\n1 1:3\n")
+    assert (status, err) == (0, kernel_calibration.TOO_FEW + "\n")
+    assert "prob_density_marks" not in (tmp_path / "m").read_text()
+    assert svm_train("--strict", *line)[0] == 2
+
+
+# Models
+
+
+def test_columns_of_coefficients(svm_train, tmp_path):
+    """Four classes of one row each, as LIBSVM writes them."""
+    svm_train("-q", "-t", "0", "d", "m", data="4 4:1\n2 2:1\n9 9:1\n1 1:1\n")
+    model = without_notes((tmp_path / "m").read_text())
+    assert model == (
+        "svm_type c_svc\nkernel_type linear\nnr_class 4\ntotal_sv 4\nrho 0 0 0 0 0 0\nlabel 4 2 9 1\n"
+        "nr_sv 1 1 1 1\nSV\n1 1 1 4:1 \n-1 1 1 2:1 \n-1 -1 1 9:1 \n-1 -1 -1 1:1 \n"
+    )
+
+
+def test_two_classes_begin_with_plus_one(svm_train, tmp_path):
+    for data, labels in (("-1 1:1\n1 1:2\n", "1 -1"), ("0 1:1\n1 1:2\n", "0 1"), ("5 1:1\n-5 1:2\n", "5 -5")):
+        svm_train("-q", "-t", "2", "d", "m", data=data)
+        assert f"\nlabel {labels}\n" in (tmp_path / "m").read_text()
+
+
+def test_gamma_is_one_over_the_largest_index(svm_train, tmp_path):
+    for argv, gamma in (([], "0.125"), (["-g", "0"], "0.125"), (["-g", "0.5"], "0.5")):
+        svm_train("-q", "-t", "2", *argv, "d", "m", data="1 1:1\n-1 8:2\n")
+        assert f"\ngamma {gamma}\n" in (tmp_path / "m").read_text()
+
+
+def test_notes_tell_what_was_asked_and_certified(svm_train, tmp_path):
+    svm_train("-q", "-t", "1", "-d", "2", "-c", "3", "d", "m", data="1 1:1\n-1 8:2\n")
+    notes = [line for line in (tmp_path / "m").read_text().splitlines() if line.startswith("#")]
+    assert notes[0].endswith(": -s 0 (c_svc) -t 1 (polynomial) -c 3 -e 0.001")
+    assert LINE.match(notes[1][2:] + "\n") and notes[2].startswith("# Stopped: ")
+
+
+def test_default_name_and_quiet(svm_train, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "set").write_text("1 1:1\n-1 8:2\n")
+    assert svm_train("-q", "-t", "2", "folder/set") == (0, "", "")
+    assert (tmp_path / "set.model").exists()
+
+
+def test_sixty_is_c_svc(sets, svm_train):
+    """Alone it is linear; with a kernel option it is what -s 0 is."""
+    for ours, libsvms in ((["-s", "60"], ["-t", "0"]), (["-s", "alfpgm", "-g", "1"], ["-g", "1"])):
+        texts = []
+        for argv, name in ((ours, "a"), (libsvms, "b")):
+            assert svm_train(*argv, "-e", "1e-5", "four", name)[0] == 0
+            texts.append(without_notes((sets / name).read_text()))
+        assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("svm_type", FIVE)
+def test_any_number_of_threads_gives_the_same_bits(svm_type, sets, svm_train):
+    for threads in (1, 2):
+        argv = ["-s", svm_type, "-t", "2", "-n", "0.3", "-b", "1", "--threads", threads]
+        assert svm_train(*argv, "numbers" if svm_type > 2 else "four", f"m{threads}")[0] == 0
+    assert (sets / "m1").read_bytes() == (sets / "m2").read_bytes()
+
+
+# Laws
+
+
+def test_weights_are_costs(sets, svm_train):
+    """-wi multiplies C, repeated ones each other; a weight of every class is another C."""
+    models = []
+    for argv in (["-c", "6"], ["-w3", "2", "-w3", "3", "-w1", "6", "-w7", "6", "-w-2", "6"]):
+        svm_train("-q", "-t", "2", "-e", "1e-6", *argv, "four", "m")
+        models.append(parts((sets / "m").read_text())[1])
+    assert models[0] == pytest.approx(models[1])
+
+
+def test_a_class_of_weight_zero_is_left_out(svm_train, tmp_path):
+    assert svm_train("-t", "2", "-w-1", "0", "d", "m", data="1 1:1\n-1 1:2\n1 1:3\n")[0] == 0
+    model = (tmp_path / "m").read_text()
+    assert "total_sv 0\nrho -1\n" in model
+
+
+def test_gap_decides(sets, svm_train):
+    for gap in (1e-2, 1e-6):
+        out = svm_train("-t", "2", "-c", "10", "--gap", gap, "two", "m")[1]
+        assert float(LINE.search(out)[1]) <= gap
+
+
+# Precomputed kernels
+
+
+def test_precomputed_is_the_kernel_it_was_computed_from(sets, svm_train):
+    outs = []
+    for argv in (["-t", "2", "-g", "0.3", "four"], ["-t", "4", "kernel"]):
+        status, out, _ = svm_train("-e", "1e-6", *argv, argv[-1] + ".m")
+        assert status == 0
+        outs.append(without_path(LINE.sub("", out)))
+    same_text(outs[1], outs[0], 1e-4)
+    model = (sets / "kernel.m").read_text()
+    assert "kernel_type precomputed\nnr_class 4\n" in model and "gamma" not in model
+    assert re.search(r"^SV\n(?:\S+ \S+ \S+ 0:\d+ \n)+#", model, re.MULTILINE)
+    rates = [svm_train("-q", "-v", "5", *argv)[1] for argv in (["-t", "2", "-g", "0.3", "four"], ["-t", "4", "kernel"])]
+    assert rates[0] == rates[1]
+
+
+@pytest.mark.parametrize(
+    "data, sentence",
+    [
+        (
+            "1 0:1 1:1 2:.5\n-1 1:.5 2:1\n",
+            "Wrong input format: first column must be 0:sample_serial_number: d, line 2: ",
+        ),
+        ("1 0:1 1:1 2:.5\n-1\n", "Wrong input format: first column must be 0:sample_serial_number: d, line 2: "),
+        ("1\n-1\n", "Wrong input format: first column must be 0:sample_serial_number: d, line 1: "),
+        ("1 0:0 1:1 2:.5\n-1 0:2 1:.5 2:1\n", "Wrong input format: sample_serial_number out of range: d, line 1: "),
+        ("1 0:1 1:1 2:.5\n-1 0:3 1:.5 2:1\n", "Wrong input format: sample_serial_number out of range: d, line 2: "),
+        ("1 0:1 1:1 2:.5\n-1 0:1.5 1:.5 2:1\n", "Wrong input format: sample_serial_number out of range: d, line 2: "),
+        ("1 0:1 1:1 2:.5\n-1 0:2 2:1\n", "Wrong input format: d, line 2: -t 4 wants all kernel values from 1: to 2:"),
+        ("1 0:1 1:1\n-1 0:2 1:.5 2:1\n", "Wrong input format: d, line 1: -t 4 wants all kernel values from 1: to 2:"),
+        ("1 0:1 1:1 2:.5\n-1 0:2 1:.1 2:1\n", "Wrong input format: d, line 1: the kernel values are not symmetric"),
+        ("1 0:1 0:1\n", "Wrong input format at line 1: d: token '0:1': the index appears twice"),
+        ("1 -1:1 0:1\n", "Wrong input format at line 1: d: token '-1:1': indices start at 0"),
+    ],
+)
+def test_malformed_kernel_values(data, sentence, svm_train, tmp_path):
+    status, out, err = svm_train("-t", "4", "d", "m", data=data)
+    assert (status, out) == (1, "") and err.startswith(sentence) and err.count("\n") == 1
+    assert not (tmp_path / "m").exists()
+
+
+# What is refused, and what is told
+
+
+@pytest.mark.parametrize(
+    "argv, data, sentence",
+    [
+        ("-t 2", "", "d has no rows: there is nothing to train on"),
+        ("-t 2 -v 2", "1 1:1\n", "cross-validation needs at least two rows of data, here there are 1"),
+        ("-t 2", "1.2 1:1\n1.9 1:2\n", "labels 1.2 and 1.9 would both become class 1"),
+        ("-t 2", "1 1:1\n-3e9 1:2\n", "label -3000000000 does not fit into 32 bits"),
+        ("-s 1", "1 1:1\n3e9 1:2\n", "label 3000000000 does not fit into 32 bits"),
+        ("-t 2", "1 0:1\n", "Wrong input format at line 1: d: token '0:1': indices start at 1"),
+        ("-t 2", "1 1:1e200\n-1 1:1\n", "feature values up to 1e+200 at a cost of 1 overflow in the kernel"),
+        ("-t 1 -d 300", "1 1:100\n-1 1:1\n", "feature values up to 100 at a cost of 1 overflow in the kernel"),
+        ("-t 2 -c 1e200", "1 1:1\n-1 1:1\n", "feature values up to 1 at a cost of 1e+200 overflow in the kernel"),
+    ],
+)
+def test_refusals(argv, data, sentence, svm_train, tmp_path):
+    (tmp_path / "m").write_text("as it was")
+    status, out, err = svm_train(*argv.split(), "d", "m", data=data)
+    assert (status, out) == (1, "") and err.startswith(sentence) and err.count("\n") == 1
+    assert (tmp_path / "m").read_text() == "as it was"
+
+
+def test_a_margin_of_nothing_is_told(svm_train, tmp_path):
+    """LIBSVM writes inf and nan here."""
+    status, out, err = svm_train("-t", "2", "-s", "1", "d", "m", data="1 1:1\n-1 1:1\n")
+    assert status == 0 and "\nC = inf\n" in out
+    assert err.startswith("WARNING: classes 1 and -1: nu-SVC finds no margin between them at -n 0.5 (r = 0): ")
+    assert "\nrho 0\n" in (tmp_path / "m").read_text()
+
+
+def test_one_class_of_labels_is_told(svm_train, tmp_path):
+    status, out, err = svm_train("-t", "2", "d", "m", data="4 1:1\n4 1:2\n")
+    assert (status, err) == (0, "")
+    text = "WARNING: training data in only one class. See README for details.\nTotal nSV = 0\n"
+    assert LINE.sub("", out) == text
+    assert svm_train("-t", "2", "-q", "d", "m")[1] == ""
+
+
+def test_labels_without_rows_and_too_many_folds_are_told(svm_train):
+    data = "1 1:1\n-1 1:2\n1 1:1.5\n"
+    assert svm_train("-t", "2", "-w7", "2", "d", "m", data=data)[2] == (
+        "WARNING: class label 7 specified in weight is not found\n"
+    )
+    assert svm_train("-t", "2", "-q", "-v", "5", "d")[2] == (
+        "WARNING: # folds (5) > # data (3). Will use # folds = # data instead (i.e., leave-one-out cross validation)\n"
+    )
+
+
+@pytest.mark.parametrize("limit", ["--max-iter", "--max-seconds"])
+def test_limits_are_told(limit, sets, svm_train):
+    argv = ["-t", "2", "-q", "-c", "1000", "-g", "3", "-e", "1e-12", limit, "1e-9" if "sec" in limit else "1"]
+    status, _, err = svm_train(*argv, "two", "m")
+    assert status == 0 and err.startswith("WARNING: not converged: ") and (sets / "m").exists()
+    assert svm_train(*argv, "--strict", "two", "m")[0] == 2
+    status, out, err = svm_train(*argv, "-v", "3", "--strict", "two")
+    assert (
+        status == 2 and out.startswith("Cross Validation") and err.startswith("WARNING: not converged in 3 of 3 folds")
+    )
+
+
+def test_ctrl_c_leaves_a_model(sets):
+    """The first record sets the flag: no other pair is solved, and there is no calibration."""
+    s, stop = KernelSettings(probability=1, eps=1e-9), StopFlag()
+    data = kernel_set(svmlight.read(str(sets / "four")), s, "four")
+    done = one_vs_one.train(data, Fitting(s, lambda **_: setattr(stop, "set", True), stop), GlibcRand())
+    assert done.status is INTERRUPTED and done.lacking == "interrupted"
+    assert done.model.labels == (3, 1, 7, -2) and done.model.probA is None
+    assert [f.result.iterations for f in done.solved] == [0] * 6
+
+
+def test_records_go_to_the_log(sets, svm_train):
+    assert svm_train("-t", "2", "-q", "--solver-log", "l", "four", "m")[0] == 0
+    records = [json.loads(line) for line in (sets / "l").read_text().splitlines()]
+    assert {r["label"] for r in records} == {"3 1", "3 7", "3 -2", "1 7", "1 -2", "7 -2"}
+    assert all(r["objective"] >= r["bound"] for r in records)
+
+
+@pytest.mark.parametrize("argv", [["-s", "0"], ["-s", "2"], ["-s", "3"], ["-s", "1", "-n", "0.3"], ["-b", "1"]])
+def test_the_reference_reads_our_models(argv, sets, svm_train):
+    """LIBSVM's svm-predict says of the training rows what our decision function says of them."""
+    reference = libsvm_program("svm-predict")
+    file = "numbers" if argv[-1] == "3" else "four"
+    assert svm_train("-q", "-t", "2", *argv, file, "m")[0] == 0
+    line = [reference, *(["-b", "1"] if "-b" in argv else []), file, "m", "o"]
+    done = subprocess.run(line, cwd=sets, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    lines = (sets / "o").read_text().splitlines()
+    assert len(lines) == 72 + ("-b" in argv)
+    if file == "four" and argv[-1] != "2":
+        assert float(NUMBER.findall(done.stdout)[0]) > 80

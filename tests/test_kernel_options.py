@@ -1,0 +1,180 @@
+"""Command lines of svm-train with kernels: which they are, how they are read, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from svmtool import kernel_settings, registry
+from svmtool.cli import options, texts
+from svmtool.cli.options import parse
+from svmtool.cli.train import main
+from svmtool.errors import SvmtoolError, UsageError
+from svmtool.kernel_settings import KernelSettings
+from svmtool.problem import kernels
+from svmtool.settings import Settings
+
+
+def changed(line: str) -> dict:
+    """Settings that differ from the defaults."""
+    now, default = parse(line.split()).settings._asdict(), KernelSettings()._asdict()
+    return {key: value for key, value in now.items() if value != default[key]}
+
+
+@pytest.mark.parametrize("line", ["d", "-s 0 d", "-b 1 d", "-c 1 -v 5 d", "-s 50 d", "d -t 2", "-m", "-q d -g 1", "-t"])
+def test_lines_that_are_liblinears(line):
+    assert not options.is_kernel_line(line.split())
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["-t 2 d", "-g 1 d", "-d 3 d", "-r 0 d", "-c 1 -q -g 1 d", "--threads 2 -t 0 d", "--threads=2 -t 0 d", "-s 60 d"]
+    + ["-s alfpgm d", "-s nu_svr d", "-s 1 -s 60 d", "-C -g 1 d", "-type 2 d", "-s -g -g 1 d"],
+)
+def test_lines_that_are_libsvms(line):
+    assert options.is_kernel_line(line.split())
+
+
+def test_a_value_is_no_option():
+    assert not options.is_kernel_line(["-c", "-t", "d"])
+    assert isinstance(parse(["-s", "2", "-c", "-g", "d"]).settings, Settings)
+
+
+@pytest.mark.parametrize(
+    "line, expected",
+    [
+        ("-t 2 d", {}),
+        ("-t 0 d", {"kernel_type": 0}),
+        ("-g 0.5 d", {"gamma": 0.5}),
+        ("-g 3.0517578125e-05 -c 32768.0 -v 5 d", {"gamma": 2.0**-15, "C": 32768.0, "folds": 5}),
+        ("-t 1 -d 4 -r 1.5 d", {"kernel_type": 1, "degree": 4, "coef0": 1.5}),
+        ("-s 1 -g 1 -n 0.2 d", {"solver": 1, "gamma": 1.0, "nu": 0.2}),
+        ("-s epsilon_svr -g 1 -p 0.2 d", {"solver": 3, "gamma": 1.0, "p": 0.2}),
+        ("-t 2 -m 300 -h 0 -b 1 -e 0.1 -q d", {"cache_mb": 300.0, "shrinking": 0, "probability": 1, "eps": 0.1,
+                                               "quiet": True}),
+        ("-t 2 -w1 5 -w1 2 -w-1 .5 d", {"class_weights": ((1, 5.0), (1, 2.0), (-1, 0.5))}),
+        ("-t 2 -cost 10 -weight 3 d", {"C": 10.0, "class_weights": ((0, 3.0),)}),
+        ("-t 2 -t 0 d", {"kernel_type": 0}),
+        ("-t 2 --gap 1e-4 --max-seconds=2 --max-iter 7 d", {"gap": 1e-4, "max_seconds": 2.0, "max_iter": 7}),
+        ("-t 2 --threads 2 --strict --seed 3 --probability 1 d", {"threads": 2, "strict": True, "seed": 3,
+                                                                  "probability": True}),
+        ("-s 60 d", {"solver": 60, "kernel_type": 0}),
+        ("-s 60 -h 0 -m 50 d", {"solver": 60, "kernel_type": 0, "shrinking": 0, "cache_mb": 50.0}),
+        ("-s 60 -g 1 d", {"solver": 60, "gamma": 1.0}),
+        ("-s alfpgm -t 1 d", {"solver": 60, "kernel_type": 1}),
+        ("-s nu_svr d", {"solver": 4}),
+    ],
+)  # fmt: skip
+def test_options_are_read(line, expected):
+    assert changed(line) == expected
+
+
+@pytest.mark.parametrize(
+    "line, sentence",
+    [
+        ("-t 2 -Z 1 d", "Unknown option: -Z"),
+        ("-t 2 -B 1 d", "Unknown option: -B"),
+        ("-t 2 -R d e", "Unknown option: -R"),
+        ("-t 2 -v 1 d", "n-fold cross validation: n must >= 2"),
+        ("-t 2 -c10 d", ""),
+        ("-t 2", ""),
+    ],
+)
+def test_faulty_options_show_the_usage(line, sentence, capsys):
+    with pytest.raises(UsageError) as e:
+        parse(line.split())
+    assert str(e.value) == sentence
+    assert main(line.split()) == 1
+    out, err = capsys.readouterr()
+    assert out == texts.usage() and err == (sentence + "\n" if sentence else "")
+
+
+@pytest.mark.parametrize(
+    "line, sentence",
+    [
+        ("-t 2 -s 30 d", "-s 30 takes no kernel in this version"),
+        ("-t 2 -s mfn d", "-s mfn takes no kernel in this version"),
+        ("-t 2 -s auto d", "-s auto takes no kernel in this version"),
+        ("-t 2 -e 0.1 --gap 0.1 d", "-e and --gap both say when to stop"),
+        ("-t 2 -v 3 --solver-log l d", "--solver-log belongs to a run that trains one model: not with -v"),
+        ("-t 2 d --strict", "--strict stands after the data file"),
+        ("-s 60 -n 0.5 d", "solver 60 (alfpgm) does not honour -n"),
+        ("-s 60 -p 0.5 d", "solver 60 (alfpgm) does not honour -p"),
+        *((f"-t 2 {name} d", f"{name.split()[0]} is for linear models") for name in
+          ("--weights w", "--initial-model m", "--loss-power 1", "--mu 1", "--no-homotopy", "--inner-steps 1",
+           "--stratified")),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(line, sentence):
+    with pytest.raises(SvmtoolError) as e:
+        parse(line.split())
+    assert sentence in str(e.value) and not isinstance(e.value, UsageError)
+
+
+# In LIBSVM's order: each fault comes before all that follow it.
+CHECKS = [
+    ("-s 7", "ERROR: unknown svm type"),
+    ("-t 5", "ERROR: unknown kernel type"),
+    ("-g -1", "ERROR: gamma < 0"),
+    ("-t 1 -d -1", "ERROR: degree of polynomial kernel < 0"),
+    ("-m 0", "ERROR: cache_size <= 0"),
+    ("-e 0", "ERROR: eps <= 0"),
+    ("-c 0", "ERROR: C <= 0"),
+    ("-s 1 -n 0", "ERROR: nu <= 0 or nu > 1"),
+    ("-s 3 -p -1", "ERROR: p < 0"),
+    ("-h 2", "ERROR: shrinking != 0 and shrinking != 1"),
+    ("-b 2", "ERROR: probability != 0 and probability != 1"),
+    ("-s 1 -n 0.9", "ERROR: specified nu is infeasible"),
+    ("-c nan", "ERROR: -c is nan: it must be a finite number"),
+    ("-g inf", "ERROR: -g is inf: it must be a finite number"),
+    ("-w1 -1", "ERROR: -w1 is -1: a class weight must be a finite number >= 0"),
+]
+ROWS = "1 1:1\n-1 1:2\n-1 1:3\n"
+
+
+@pytest.mark.parametrize("line, sentence", CHECKS, ids=[line for line, _ in CHECKS])
+def test_checks_keep_libsvms_sentences(line, sentence, svm_train):
+    status, out, err = svm_train("-t", "2", *line.split(), "d", "m", data=ROWS)
+    assert (status, out) == (1, "") and err.startswith(sentence) and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "first, second",
+    [("-s 7", "-t 5"), ("-t 5", "-m 0"), ("-g -1", "-m 0"), ("-m 0", "-e 0"), ("-e 0", "-c 0"), ("-c 0", "-h 2")]
+    + [("-h 2", "-b 2")],
+)
+def test_first_fault_wins(first, second, svm_train):
+    expected = dict(CHECKS)[first]
+    for line in (f"{first} {second}", f"{second} {first}"):
+        assert svm_train("-r", "0", *line.split(), "d", data=ROWS)[2].startswith(expected)
+
+
+def test_a_malformed_file_comes_before_faulty_settings(svm_train):
+    assert svm_train("-t", "2", "-c", "0", "d", data="1 1:1\n1 x\n")[2].startswith("Wrong input format at line 2")
+    assert svm_train("-t", "2", "-c", "0", "absent")[2].startswith("can't open input file absent")
+
+
+@pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
+def test_rows_are_found_and_told_of(row):
+    assert registry.find_kernel(row.number) is registry.find_kernel(row.name) is row
+    assert callable(registry.entry(row))
+    line = f"-s {row.number}, {row.name}"
+    assert line in texts.help_text() and line in texts.usage()
+    explained = texts.explain(KernelSettings(solver=row.number))
+    for part in (row.objective, row.stopping, row.paper, row.word, "exp(-GAMMA |x-z|^2)"):
+        assert part in explained
+    assert "<= 0.125 (--gap)" in texts.explain(KernelSettings(solver=row.number, gap=0.125))
+
+
+def test_kernels_have_one_set_of_names():
+    """The settings do without the loops that kernels.py loads."""
+    assert kernel_settings.KERNEL_NAMES == kernels.NAMES
+    words = ("LINEAR", "POLYNOMIAL", "RBF", "SIGMOID", "PRECOMPUTED")
+    assert [getattr(kernel_settings, w) for w in words] == [getattr(kernels, w) for w in words] == list(range(5))
+
+
+def test_numbers_and_names_are_unique():
+    keys = [key for row in registry.KERNEL_SOLVERS for key in (row.number, row.name)]
+    assert len(keys) == len(set(keys))
+    linear = {key for row in registry.SOLVERS for key in (row.number, row.name)}
+    assert linear.isdisjoint(row.name for row in registry.KERNEL_SOLVERS)
+    assert linear.isdisjoint(row.number for row in registry.KERNEL_SOLVERS if row.number >= 30)

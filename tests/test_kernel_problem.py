@@ -1,0 +1,195 @@
+"""The five problems with kernels: their forms, the judge's bound, the slow solver, and what answers mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference_kernel
+from scipy import optimize
+
+from svmtool.problem.certify_kernel import certify, gap_of
+from svmtool.problem.kernel_problem import CSvc, EpsilonSvr, KernelResult, NuSvc, NuSvr, OneClass, Points
+from svmtool.problem.kernels import Kernel
+from svmtool.problem.rows import DenseRows
+from svmtool.solvers.base import RULE, Monitor
+
+LINEAR, RBF = Kernel(0, 0.0, 3, 0.0), Kernel(2, 0.3, 3, 0.0)
+N, D = 24, 3
+NAMES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")
+C, NU, TUBE = 1.7, 0.4, 0.2
+
+
+class Data:
+    """Random rows X, signs y, targets t and costs."""
+
+    def __init__(self, seed: int = 0):
+        rng = np.random.default_rng(seed)
+        self.X = rng.standard_normal((N, D))
+        self.y = np.where(self.X[:, 0] + 0.7 * rng.standard_normal(N) > 0.0, 1.0, -1.0)
+        self.X[:, 1] += 1.5  # so that a plane parts most rows from the origin
+        self.t = self.X @ rng.standard_normal(D) + 0.5 + 0.3 * rng.standard_normal(N)
+        self.cost = np.where(self.y > 0, C, 0.5 * C)
+
+    def problem(self, name: str, kernel: Kernel = RBF):
+        points = Points(kernel, DenseRows(self.X), None)
+        return {
+            "c_svc": lambda: CSvc(points, self.y, self.cost),
+            "nu_svc": lambda: NuSvc(points, self.y, NU),
+            "one_class": lambda: OneClass(points, NU),
+            "epsilon_svr": lambda: EpsilonSvr(points, self.t, C, TUBE),
+            "nu_svr": lambda: NuSvr(points, self.t, C, NU),
+        }[name]()
+
+    def primal(self, name: str, w: np.ndarray, rho: float, r: float) -> float:
+        """The primal value of w, rho (and r) as the papers write it, unscaled for nu-SVC."""
+        f = self.X @ w - rho
+        half = 0.5 * float(w @ w)
+        if name == "c_svc":
+            return half + float(self.cost @ np.maximum(0.0, 1.0 - self.y * f))
+        if name == "nu_svc":
+            return half - NU * N * r + float(np.sum(np.maximum(0.0, r - self.y * f)))
+        if name == "one_class":
+            return half - NU * N * rho + float(np.sum(np.maximum(0.0, -f)))
+        if name == "epsilon_svr":
+            return half + C * float(np.sum(np.maximum(0.0, np.abs(self.t - f) - TUBE)))
+        tube = -r
+        return half + C * (NU * N * tube + float(np.sum(np.maximum(0.0, np.abs(self.t - f) - tube))))
+
+
+def gradient(problem, a: np.ndarray) -> np.ndarray:
+    Q = reference_kernel.kernel_matrix(problem)[np.ix_(problem.row, problem.row)] * np.outer(problem.y, problem.y)
+    return Q @ a + problem.p
+
+
+def feasible(problem, rng) -> np.ndarray:
+    """A random point of the box with the sums of `start`."""
+    a = problem.start.copy()
+    for _ in range(40):
+        i, j = rng.choice(len(a), 2, replace=False)
+        if problem.two_sums and problem.y[i] != problem.y[j]:
+            continue
+        way = -problem.y[i] * problem.y[j]  # a_i grows by s, a_j by way * s
+        room = min(problem.upper[i] - a[i], problem.upper[j] - a[j] if way > 0 else a[j])
+        step = room * rng.random()
+        a[i] += step
+        a[j] += way * step
+    return a
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_start_is_feasible(name):
+    problem = Data().problem(name)
+    a = problem.start
+    assert np.all((a >= 0.0) & (a <= problem.upper))
+    sums = [float(np.sum(a[problem.y == sign])) for sign in (1.0, -1.0)]
+    total = {"nu_svc": NU * N, "one_class": NU * N, "nu_svr": C * NU * N}.get(name, 0.0)
+    assert sum(sums) == pytest.approx(total, abs=1e-12)
+    if name != "one_class":
+        assert sums[0] == pytest.approx(sums[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_gap_is_primal_minus_dual(name, seed):
+    """With the linear kernel w is at hand; any feasible a and any rho, r."""
+    data, rng = Data(seed), np.random.default_rng(seed)
+    problem = data.problem(name, LINEAR)
+    a = feasible(problem, rng)
+    rho, r = rng.standard_normal(), (-abs(rng.standard_normal()) if name == "nu_svr" else rng.standard_normal())
+    r = r if problem.two_sums else 0.0
+    G = gradient(problem, a)
+    w = data.X.T @ problem.coefficients(a)
+    dual = -0.5 * float(a @ (G + problem.p))
+    primal = data.primal(name, w, rho, r)
+    assert gap_of(problem, a, G, rho, r) == pytest.approx(primal - dual, rel=1e-9, abs=1e-9)
+    found = certify(problem, a, G, rho, r)
+    assert (found.primal, found.dual) == pytest.approx((primal, dual))
+    assert primal >= dual
+
+
+@pytest.mark.parametrize("kernel", [LINEAR, RBF, Kernel(1, 0.5, 2, 1.0)], ids=["linear", "rbf", "polynomial"])
+@pytest.mark.parametrize("name", NAMES)
+def test_reference_finds_the_optimum(name, kernel):
+    """Its gap closes, and a general solver finds the same value."""
+    problem = Data(3).problem(name, kernel)
+    result = reference_kernel.solve(problem, Monitor(), eps=1e-9)
+    found = certify(problem, result.alpha, gradient(problem, result.alpha), result.rho, result.r)
+    assert result.status is RULE and found.gap < 1e-7 and found.violation < 1e-7
+    assert result.objective == pytest.approx(-found.dual)
+    K = reference_kernel.kernel_matrix(problem)[np.ix_(problem.row, problem.row)] * np.outer(problem.y, problem.y)
+    signs = [1.0, -1.0] if problem.two_sums else [0.0]
+    sums = [np.where(problem.y == s, 1.0, 0.0) if s else problem.y for s in signs]
+    other = optimize.minimize(
+        lambda a: (0.5 * a @ K @ a + problem.p @ a, K @ a + problem.p),
+        problem.start,
+        jac=True,
+        method="SLSQP",
+        bounds=[(0.0, u) for u in problem.upper],
+        constraints=[{"type": "eq", "fun": lambda a, v=v: v @ (a - problem.start)} for v in sums],
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    assert other.success
+    assert result.objective == pytest.approx(other.fun, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_records_end_a_run_by_gap(name):
+    problem = Data(1).problem(name)
+    result = reference_kernel.solve(problem, Monitor(gap=1e-4), eps=0.0)
+    assert result.status.converged and result.gap <= 1e-4
+    found = certify(problem, result.alpha, gradient(problem, result.alpha), result.rho, result.r)
+    assert result.gap == pytest.approx(found.gap, abs=1e-9)
+
+
+def result_of(problem, alpha, rho=0.3, r=0.0):
+    return KernelResult(np.array(alpha), rho, r, 2.0, 0.0, 1, RULE, np.zeros(len(alpha)))
+
+
+def test_answer_of_c_svc():
+    points = Points(LINEAR, DenseRows(np.eye(3)), None)
+    problem = CSvc(points, np.array([1.0, 1.0, -1.0]), np.full(3, 2.0))
+    answer = problem.answer(result_of(problem, [2.0, 0.0, 2.0]))
+    assert answer.coef.tolist() == [2.0, 0.0, -2.0] and answer.bounded == 2
+    assert (answer.rho, answer.objective, answer.says) == (0.3, 2.0, "nu = 0.666667\n")
+    assert CSvc(points, problem.y, np.array([1.0, 1.0, 2.0])).answer(result_of(problem, [0, 0, 0])).says == ""
+
+
+def test_answer_of_nu_svc_is_divided_by_r():
+    points = Points(LINEAR, DenseRows(np.eye(4)), None)
+    problem = NuSvc(points, np.array([1.0, 1.0, -1.0, -1.0]), 0.75)
+    assert problem.start.tolist() == [1.0, 0.5, 1.0, 0.5]
+    answer = problem.answer(result_of(problem, problem.start, r=0.25))
+    assert answer.coef.tolist() == [4.0, 2.0, -4.0, -2.0] and answer.bounded == 2
+    assert (answer.rho, answer.objective, answer.scale, answer.says) == (1.2, 32.0, 16.0, "C = 4.000000\n")
+    assert answer.doubt == ""
+    for r, divisor, C in ((-0.25, 0.25, "-4.000000"), (0.0, 1.0, "inf"), (np.inf, 1.0, "0.000000")):
+        answer = problem.answer(result_of(problem, problem.start, r=r))
+        assert answer.coef.tolist() == (problem.y * problem.start / divisor).tolist(), "no decision is turned around"
+        assert answer.says == f"C = {C}\n" and answer.doubt.startswith("nu-SVC finds no margin")
+
+
+def test_answer_of_regressions():
+    points = Points(LINEAR, DenseRows(np.eye(2)), None)
+    problem = EpsilonSvr(points, np.array([1.0, -1.0]), 2.0, 0.1)
+    assert problem.p.tolist() == [-0.9, 1.1, 1.1, -0.9]
+    answer = problem.answer(result_of(problem, [2.0, 0.0, 0.0, 0.5]))
+    assert answer.coef.tolist() == [2.0, -0.5] and answer.bounded == 1 and answer.says == "nu = 0.625000\n"
+    problem = NuSvr(points, np.array([1.0, -1.0]), 2.0, 0.5)
+    assert problem.start.tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert problem.answer(result_of(problem, [0, 0, 0, 0], r=-0.25)).says == "epsilon = 0.250000\n"
+
+
+def test_one_class_starts_as_libsvm_does():
+    points = Points(LINEAR, DenseRows(np.eye(5)), None)
+    assert OneClass(points, 0.5).start.tolist() == [1.0, 1.0, 0.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("matrix", [False, True])
+def test_points_take(matrix):
+    X = np.arange(8.0).reshape(4, 2)
+    points = Points(LINEAR, None, X @ X.T) if matrix else Points(LINEAR, DenseRows(X), None)
+    assert points.n == 4 and points.take(np.arange(4)) is points
+    some = points.take(np.array([3, 1]))
+    expected = X[[3, 1]] @ X[[3, 1]].T
+    found = some.matrix if matrix else some.rows.X @ some.rows.X.T
+    assert found.tolist() == expected.tolist()
