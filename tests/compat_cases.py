@@ -98,7 +98,7 @@ def lay_out(case: dict, folder: Path) -> None:
 
 def run_inside(case: dict, folder: Path, monkeypatch) -> Outcome:
     """Call the command's main() in this process, inside `folder`."""
-    main = importlib.import_module(f"svmtool.cli.{case['tool']}").main
+    main = importlib.import_module(f"svmtool.cli.{case['tool'].removeprefix('svm-')}").main
     streams = {}
     for name in ("stdout", "stderr"):
         streams[name] = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True)
