@@ -162,6 +162,7 @@ FAULTS = {
     "unknown type": (GOOD.replace("c_svc", "d_svc"), "unknown svm type.\nERROR: fscanf failed to read model"),
     "unknown kernel": (GOOD.replace("rbf", "wave"), "unknown kernel function.\nERROR: fscanf failed to read model"),
     "no end of header": (GOOD[: GOOD.index("SV")], EARLY + "a keyword expected, found the end"),
+    "two lines": ("svm_type c_svc\nkernel_type rbf\n", EARLY + "a keyword expected, found the end of the file"),
     "no number": (GOOD.replace("gamma 0.5", "gamma x"), EARLY + "gamma expected, found 'x'"),
     "label with a point": (GOOD.replace("label 1 ", "label 1.5 "), EARLY + "label expected, found '.5'"),
     "too many rho": (GOOD.replace("rho 0.25", "rho 0.25 1"), "unknown text in model file: [1]\n"),
