@@ -20,7 +20,7 @@ from svmtool.formats.numbers import format_one, parse_number
 from svmtool.formats.odd_line import BLANKS, parse_line
 from svmtool.formats.svmlight import RawTable, parse_text
 from svmtool.kernel_model import CLASSIFIERS, SVM_TYPES, KernelModel
-from svmtool.problem.kernels import NAMES, PRECOMPUTED, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
+from svmtool.problem.kernels import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -135,6 +135,8 @@ def _check(found: dict[str, Any]) -> None:
     for key in ("gamma", "coef0"):
         if found.get(key, 0.0) - found.get(key, 0.0) != 0:
             raise ModelError(f"ERROR: {key} of the model is not finite")
+    if kind == RBF and found["gamma"] < 0:
+        raise ModelError("ERROR: gamma of the model is below 0, which is no kernel")
     if not classes:
         found.pop("label", None), found.pop("nr_sv", None)
         if k != 2:
