@@ -107,6 +107,20 @@ def reference() -> dict[str, str]:
     return found
 
 
+@pytest.fixture(scope="session")
+def libsvm_programs() -> dict[str, str]:
+    """LIBSVM's `svm-train` and `svm-predict`: from LIBSVM_DIR or Debian's libsvm-tools; skips without them."""
+    found = {}
+    for name in ("svm-train", "svm-predict"):
+        folders = os.environ.get("LIBSVM_DIR", os.environ.get("PATH", "")).split(os.pathsep)
+        paths = (shutil.which(name, path=folder) for folder in folders if folder)
+        path = next((path for path in paths if path and not is_ours(path)), None)
+        if path is None:
+            pytest.skip("LIBSVM's programs are absent: install libsvm-tools or set LIBSVM_DIR")
+        found[name] = path
+    return found
+
+
 def is_ours(path: str) -> bool:
     """Whether a program is a command of this package, which goes by Debian's names too."""
     return b"svmtool" in Path(path).read_bytes()

@@ -100,7 +100,7 @@ def test_two_columns_for_two_classes_of_crammer_and_singer(tmp_path):
 
 FAULTS = {
     "unknown key": (GOOD.replace("bias", "foo"), "unknown text in model file: [foo]"),
-    "kernel model": ("svm_type c_svc\n", "unknown text in model file: [svm_type]: kernel models are not supported"),
+    "kernel model": ("svm_type c_svc\n", "unknown text in model file: [svm_type]: a kernel model stands where"),
     "long word": ("x" * 81 + " ", f"unknown text in model file: [{'x' * 80}]"),
     "unknown solver": (GOOD.replace("L2R_LR", "l2r_lr"), "unknown solver type."),
     "empty": ("", "ERROR: fscanf failed to read the model"),

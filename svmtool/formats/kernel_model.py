@@ -20,7 +20,7 @@ from svmtool.formats.numbers import format_one, parse_number
 from svmtool.formats.odd_line import BLANKS, parse_line
 from svmtool.formats.svmlight import RawTable, parse_text
 from svmtool.kernel_model import CLASSIFIERS, SVM_TYPES, KernelModel
-from svmtool.problem.kernels import NAMES, PRECOMPUTED, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
+from svmtool.problem.kernels import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 EARLY_END = "ERROR: fscanf failed to read model"
 NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
 MARKS = 10
+TAKERS = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that a number belongs to
 PIECE = 1 << 18  # bytes of support vectors printed at a time
 
 
@@ -43,8 +44,8 @@ def parse(text: Buffer, length: int, path: str) -> KernelModel:
         found = _read_header(scan)
         columns = max(1, found["nr_class"] - 1)
         rows, end = _support_vectors(text, scan.at, length, found["total_sv"], columns, path)
-        numbers = {key: found[key] for key in Kernel._fields if key in found}
-        kernel = Kernel(NAMES.index(found["kernel_type"]), **numbers)
+        kind = NAMES.index(found["kernel_type"])
+        kernel = Kernel(kind, **{key: found[key] for key, kinds in TAKERS.items() if kind in kinds})
         if kernel.kind == PRECOMPUTED:
             _check_serials(rows)
     except ModelError as e:
@@ -122,7 +123,7 @@ def _check(found: dict[str, Any]) -> None:
     if classes:
         wanted += ["label", "nr_sv"]
     kind = NAMES.index(found["kernel_type"]) if "kernel_type" in found else -1
-    for key, kinds in (("degree", WITH_DEGREE), ("gamma", WITH_GAMMA), ("coef0", WITH_COEF0)):
+    for key, kinds in TAKERS.items():
         if kind in kinds:
             wanted.append(key)
     missing = [key for key in wanted if key not in found]
@@ -134,6 +135,8 @@ def _check(found: dict[str, Any]) -> None:
     for key in ("gamma", "coef0"):
         if found.get(key, 0.0) - found.get(key, 0.0) != 0:
             raise ModelError(f"ERROR: {key} of the model is not finite")
+    if kind == RBF and found["gamma"] < 0:
+        raise ModelError("ERROR: gamma of the model is below 0, which is no kernel")
     if not classes:
         found.pop("label", None), found.pop("nr_sv", None)
         if k != 2:

@@ -61,7 +61,7 @@ class Decomposition:
             violation = max(violation, high - low)
             levels.append(_level(self.F[self.free & side], high, low))
         if not self.problem.two_sums:
-            return violation, -levels[0], 0.0
+            return violation, 0.0 - levels[0], 0.0  # not -0
         plus, minus = -levels[0], levels[1]  # multipliers of the sums over y = +1 and y = -1
         return violation, (plus - minus) / 2, (plus + minus) / 2
 

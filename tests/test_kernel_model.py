@@ -1,0 +1,266 @@
+"""LIBSVM's model files: byte for byte, from any tool's hand, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kernel_models import GOOD, HEADER, KERNELS, random_model, train_and_test
+
+from svmtool.compiled import threads
+from svmtool.errors import ModelError
+from svmtool.formats import kernel_model, linear_model
+from svmtool.formats.model_text import is_kernel_model, load
+from svmtool.formats.numbers import format_one
+from svmtool.kernel_model import SVM_TYPES, KernelModel
+from svmtool.problem.kernels import Kernel
+
+FIELDS = ("svm_type", "kernel", "labels", "nr_class", "nr_sv", "notes")
+NUMBERS = ("rho", "coef", "indptr", "indices", "values", "probA", "probB", "density_marks")
+
+
+def save(folder, text: str) -> str:
+    path = folder / "m"
+    path.write_bytes(text.encode())
+    return str(path)
+
+
+def same(a: KernelModel, b: KernelModel) -> None:
+    for name in FIELDS:
+        assert getattr(a, name) == getattr(b, name), name
+    for name in NUMBERS:
+        x, y = getattr(a, name), getattr(b, name)
+        assert (x is None) == (y is None), name
+        assert x is None or np.array_equal(x, y), name
+
+
+def test_written_bytes(tmp_path):
+    model = KernelModel(
+        "nu_svc", Kernel(1, 1 / 13, 3, -0.5), (4, 2, -9), 3, np.array([0.1, -0.0, 1e300]),
+        np.array([[1, 0.1, -0.0], [1.5, 5e-324, -2]]), (1, 1, 1), np.array([0, 3, 3, 4]),
+        np.array([-1, 0, 2147483646, 99999999], np.int32), np.array([0.123456789012, 123456789, -0.0, 1234567.849]),
+        np.array([-2, -1, -0.5]), np.array([0.1, 0, 1]), notes=("# ours",),
+    )  # fmt: skip
+    path = str(tmp_path / "m")
+    kernel_model.write(path, model)
+    assert Path(path).read_text() == (
+        "svm_type nu_svc\nkernel_type polynomial\ndegree 3\ngamma 0.076923076923076927\ncoef0 -0.5\nnr_class 3\n"
+        "total_sv 3\nrho 0.10000000000000001 -0 1.0000000000000001e+300\nlabel 4 2 -9\nprobA -2 -1 -0.5\n"
+        "probB 0.10000000000000001 0 1\nnr_sv 1 1 1\nSV\n1 1.5 0:0.12345679 1:1.2345679e+08 2147483647:-0 \n"
+        "0.10000000000000001 4.9406564584124654e-324 \n-0 -2 100000000:1234567.8 \n# ours\n"
+    )
+    assert kernel_model.read(path).notes == ("# ours",)
+
+
+def test_serial_numbers_are_written_whole(tmp_path):
+    serials = np.array([1, 1234567891.0])
+    model = KernelModel(
+        "one_class", Kernel(4), None, 2, np.array([0.5]), np.array([[1.0, 2.0]]), None, np.arange(3),
+        np.full(2, -1, np.int32), serials, density_marks=np.arange(10.0),
+    )  # fmt: skip
+    path = str(tmp_path / "m")
+    kernel_model.write(path, model)
+    assert Path(path).read_text() == (
+        "svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.5\n"
+        "prob_density_marks 0 1 2 3 4 5 6 7 8 9\nSV\n1 0:1 \n2 0:1234567891 \n"
+    )
+    same(kernel_model.read(path), model)
+
+
+@pytest.mark.parametrize("note", ["no hash", "# two\nlines"])
+def test_a_note_that_would_break_the_file_is_a_fault_of_the_program(note, tmp_path):
+    model, _ = random_model(np.random.default_rng(0), Kernel(0), "c_svc", 2, 3, 2)
+    model.notes = (note,)
+    with pytest.raises(ValueError, match="a note"):
+        kernel_model.write(str(tmp_path / "m"), model)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: f"{kernel.kind}-{kernel.degree}")
+@pytest.mark.parametrize("svm_type", SVM_TYPES)
+def test_models_come_back(kernel, svm_type, tmp_path):
+    rng = np.random.default_rng(kernel.kind)
+    model, _ = random_model(rng, kernel, svm_type, 4, 25, 6)
+    if kernel.kind not in (1, 3):  # what a kernel does not take is not in the file
+        model.kernel = Kernel(kernel.kind, kernel.gamma)
+    elif kernel.kind == 3:
+        model.kernel = Kernel(3, kernel.gamma, 3, kernel.coef0)
+    path = str(tmp_path / "m")
+    kernel_model.write(path, model)
+    same(kernel_model.read(path), model)
+
+
+@settings(deadline=None, max_examples=60)
+@given(bits=st.lists(st.integers(0, 2**64 - 1), min_size=12, max_size=12))
+def test_any_numbers_are_printed_as_c_prints_them(bits, tmp_path_factory):
+    numbers = np.array(bits, dtype=np.uint64).view(np.float64)
+    numbers[np.isnan(numbers)] = 0
+    pairs = np.concatenate([numbers[6:], np.round(numbers[:2]), [99999999.5, 9.99999995]])
+    model = KernelModel(
+        "epsilon_svr", Kernel(0), None, 2, np.zeros(1), numbers[:6], None, np.array([0, 3, 3, 6, 6, 8, 10]),
+        np.array([0, 1, 2, 0, 1, 2, 0, 1, 0, 1], np.int32), pairs,
+    )  # fmt: skip
+    path = str(tmp_path_factory.mktemp("m") / "m")
+    kernel_model.write(path, model)
+    words = Path(path).read_text().split("SV\n")[1].split()
+    assert [w for w in words if ":" not in w] == [format_one(x, 17) for x in numbers[:6].tolist()]
+    assert [w.split(":")[1] for w in words if ":" in w] == [format_one(x, 8) for x in pairs.tolist()]
+
+
+def test_long_files_are_written_piece_by_piece_and_read_by_several_threads(tmp_path):
+    rng = np.random.default_rng(1)
+    model, _ = random_model(rng, Kernel(2, 0.5), "c_svc", 3, 9000, 15)
+    path = str(tmp_path / "m")
+    kernel_model.write(path, model)
+    assert Path(path).stat().st_size > 2 * kernel_model.PIECE
+    try:
+        for count in (1, 2):
+            threads.set_count(count)
+            same(kernel_model.read(path), model)
+    finally:
+        threads.set_count(None)
+
+
+VARIANTS = {
+    "tabs, blank lines and several keys a line": GOOD.replace("\nrho ", "\n\n\trho\t").replace("\ntotal", " total"),
+    "another order": GOOD.replace("svm_type c_svc\n", "").replace("nr_sv", "svm_type c_svc nr_sv"),
+    "carriage returns": GOOD.replace("\n", "\r\n"),
+    "text behind SV": GOOD.replace("SV\n", "SV as they are\n"),
+    "keys of other kernels": "kernel_type rbf degree 3 coef0 0.5\n" + GOOD,
+    "no newline at the end": GOOD[:-1],
+    "no blank at the end": GOOD[:-2],
+    "text behind the support vectors": GOOD + "anything 1:2\n3\n",
+    "odd spellings": GOOD.replace("1:1 ", "+1:0x1p0  ").replace("-1 2:2", "-0x1\t2: 2"),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_libsvm_reads_is_read(variant, tmp_path):
+    wanted = kernel_model.read(save(tmp_path, GOOD))
+    assert wanted.coef.tolist() == [[1.0, -1.0]] and wanted.values.tolist() == [1.0, -0.5, 2.0]
+    text = save(tmp_path, VARIANTS[variant])
+    assert is_kernel_model(*load(text)) or variant == "another order"
+    same(kernel_model.read(text), wanted)
+
+
+def test_several_coefficients_with_odd_spellings(tmp_path):
+    header = HEADER.replace("nr_class 2", "nr_class 3").replace("rho 0.25", "rho 1 2 3").replace("1 -1", "4 5 6")
+    text = header.replace("nr_sv 1 1", "nr_sv 1 1 0") + "1 0x1p-1 1:1 \n\t1e-320   -1 2:2 \n"
+    assert kernel_model.read(save(tmp_path, text)).coef.tolist() == [[1.0, 1e-320], [0.5, -1.0]]
+
+
+EARLY = "ERROR: fscanf failed to read model: "
+ONE_CLASS = "svm_type one_class\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 0\nrho 0.25\nSV\n"
+NINE = HEADER.replace("nr_class 2", "nr_class 9").replace("rho 0.25", "rho" + 36 * " 1")
+NINE = NINE.replace("label 1 -1", "label 1 2 3 4 5 6 7 8 9").replace("nr_sv 1 1", "nr_sv 1 1 0 0 0 0 0 0 0")
+FAULTS = {
+    "unknown key": (GOOD.replace("rho", "rhoo"), "unknown text in model file: [rhoo]\nERROR: fscanf failed"),
+    "unknown type": (GOOD.replace("c_svc", "d_svc"), "unknown svm type.\nERROR: fscanf failed to read model"),
+    "unknown kernel": (GOOD.replace("rbf", "wave"), "unknown kernel function.\nERROR: fscanf failed to read model"),
+    "no end of header": (GOOD[: GOOD.index("SV")], EARLY + "a keyword expected, found the end"),
+    "two lines": ("svm_type c_svc\nkernel_type rbf\n", EARLY + "a keyword expected, found the end of the file"),
+    "no number": (GOOD.replace("gamma 0.5", "gamma x"), EARLY + "gamma expected, found 'x'"),
+    "label with a point": (GOOD.replace("label 1 ", "label 1.5 "), EARLY + "label expected, found '.5'"),
+    "too many rho": (GOOD.replace("rho 0.25", "rho 0.25 1"), "unknown text in model file: [1]\n"),
+    "list first": ("rho 1\n" + GOOD, "ERROR: rho stands before nr_class"),
+    "few marks": (ONE_CLASS.replace("SV", "prob_density_marks 1 2\nSV"), EARLY + "prob_density_marks expected"),
+    "label beyond 32 bits": (GOOD.replace("label 1 ", "label 2147483648 "), "ERROR: label: 2147483648 does not fit"),
+    **{
+        f"no {key}": (
+            "\n".join(line for line in GOOD.split("\n") if line.split(" ")[0] != key),
+            "ERROR: the model lacks",
+        )
+        for key in ("svm_type", "kernel_type", "gamma", "nr_sv", "label", "rho", "total_sv")
+    },
+    "no degree": (GOOD.replace("rbf", "polynomial"), "ERROR: the model lacks degree, coef0"),
+    "gamma nan": (GOOD.replace("gamma 0.5", "gamma nan"), "ERROR: gamma of the model is not finite"),
+    "gamma below 0": (GOOD.replace("gamma 0.5", "gamma -0.5"), "ERROR: gamma of the model is below 0"),
+    "no classes": (
+        GOOD.replace("nr_class 2", "nr_class 0")
+        .replace("rho 0.25", "rho")
+        .replace("label 1 -1", "label")
+        .replace("nr_sv 1 1", "nr_sv"),
+        "the model has no classes",
+    ),  # fmt: skip
+    "negative classes": (GOOD.replace("nr_class 2", "nr_class -1"), "unknown text in model file: [1]"),
+    "negative total": (GOOD.replace("total_sv 2", "total_sv -2"), "ERROR: the model counts less than zero"),
+    "counts do not add up": (GOOD.replace("nr_sv 1 1", "nr_sv 2 1"), "ERROR: nr_sv of the model does not add up"),
+    "negative count": (GOOD.replace("nr_sv 1 1", "nr_sv 3 -1"), "ERROR: nr_sv of the model does not add up"),
+    "regression of three": (
+        ONE_CLASS.replace("nr_class 2", "nr_class 3").replace("0.25", "1 2 3"),
+        "ERROR: a model of",
+    ),
+    "classes twice": (GOOD.replace("SV\n", "nr_class 3\nSV\n"), "ERROR: nr_class stands twice"),
+    "a class alone": (
+        GOOD.replace("nr_class 2", "nr_class 1")
+        .replace("rho 0.25", "rho")
+        .replace("1 -1", "1")
+        .replace("1 1\nSV", "2\nSV"),
+        "ERROR: a model of one class",
+    ),  # fmt: skip
+    "too few lines": (
+        GOOD.replace("2:2 \n", "2:2").replace("_sv 2", "_sv 3").replace("1 1\n", "2 1\n"),
+        EARLY + "3 support vectors expected, the file ends after 2",
+    ),  # fmt: skip
+    "far too few coefficients": (NINE + "1 1:1 \n-1 2:2 \n", EARLY + "8 coefficients a support vector expected"),
+    "coefficient": (GOOD.replace("-1 2:2", "x 2:2"), EARLY + "support vector 2: token 'x': the label is not a number"),
+    "coefficient nan": (GOOD.replace("-1 2:2", "nan 2:2"), EARLY + "support vector 2: token 'nan'"),
+    "pair": (GOOD.replace("1:1 ", "x:1 "), EARLY + "support vector 1: token 'x:1': the index is not a whole number"),
+    "no index": (GOOD.replace("1:1 ", ":1 "), EARLY + "support vector 1: token ':1': the index is missing"),
+    "negative index": (GOOD.replace("1:1 ", "-1:1 "), EARLY + "support vector 1: token '-1:1': indices start at 0"),
+    "order": (GOOD.replace("1:1 2", "2:1 2"), EARLY + "support vector 1: token '2:-0.5': the index appears twice"),
+    "value": (GOOD.replace("2:2", "2:2x"), EARLY + "support vector 2: token '2:2x': the value is not a number"),
+    "no colon": (GOOD.replace("2:2", "2"), EARLY + "support vector 2: token '2': no colon"),
+    "serial": (
+        GOOD.replace("rbf", "precomputed"),
+        EARLY + "support vector 1: for a precomputed kernel it reads 0:number",
+    ),
+    "serial 0": (
+        ONE_CLASS.replace("rbf", "precomputed").replace("_sv 0", "_sv 1") + "1 0:0 \n",
+        EARLY + "support vector 1",
+    ),
+    "half serial": (ONE_CLASS.replace("rbf", "precomputed").replace("_sv 0", "_sv 1") + "1 0:1.5\n", EARLY + "support"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_keep_the_sentences_of_libsvm(fault, tmp_path):
+    text, sentence = FAULTS[fault]
+    path = save(tmp_path, text)
+    with pytest.raises(ModelError) as caught:
+        kernel_model.read(path)
+    first, _, last = str(caught.value).rpartition("\n")
+    assert (first + "\n").startswith(sentence), first
+    assert last == f"can't open model file {path}"
+
+
+def test_a_kernel_model_is_no_linear_model(tmp_path):
+    with pytest.raises(ModelError, match="a kernel model stands where a linear one is wanted"):
+        linear_model.read(save(tmp_path, GOOD))
+
+
+def test_compressed_models_are_read(tmp_path):
+    path = tmp_path / "m.gz"
+    path.write_bytes(gzip.compress(GOOD.encode()))
+    assert kernel_model.read(str(path)).total_sv == 2
+
+
+@pytest.mark.parametrize("svm_type", range(5))
+@pytest.mark.parametrize("kernel", range(5))
+@pytest.mark.parametrize("probabilities", [0, 1])
+def test_libsvms_own_models_are_rewritten_to_the_byte(svm_type, kernel, probabilities, libsvm_programs, tmp_path):
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    options = ["-s", svm_type, "-t", kernel, "-b", probabilities, "-n", 0.2, "-g", 0.05, "-r", 0.1]
+    for classes in (2, 4):
+        rows, _ = train_and_test(tmp_path, kernel, classes)
+        train = [libsvm_programs["svm-train"], "-q", *map(str, options), rows, theirs]
+        subprocess.run(train, check=True, stdout=subprocess.DEVNULL)
+        model = kernel_model.read(str(theirs))
+        assert model.svm_type == SVM_TYPES[svm_type] and model.kernel.kind == kernel
+        assert model.gives_probabilities == bool(probabilities) and model.total_sv > 1
+        kernel_model.write(str(ours), model)
+        assert ours.read_bytes() == theirs.read_bytes()

@@ -1,0 +1,244 @@
+"""svm-predict with kernel models against LIBSVM's own, and what it does beyond that."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import re
+import subprocess
+import sys
+
+import compat_cases
+import numpy as np
+import pytest
+from kernel_models import GOOD, HEADER, KERNELS, decisions, kernel_value, random_model, train_and_test
+
+from svmtool.cli import predict_kernel
+from svmtool.compiled import threads
+from svmtool.formats import kernel_model
+
+# predict_usage: the text is ours (test_predict.py)
+CASES = [case for case in compat_cases.cases("libsvm", "predict_") if case["name"] != "predict_usage"]
+ROWS = "1 1:1 2:0.5\n-1 1:-1 2:2\n1 2:1\n"
+SIGMOID = GOOD.replace("nr_sv", "probA -2\nprobB 0.1\nnr_sv")
+REGRESSION = "svm_type nu_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho -0.5\nprobA 0.25\nSV\n0.5 1:1 \n"
+ONE_CLASS = "svm_type one_class\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nSV\n1 1:1 \n"
+GIVEN = HEADER.replace("rbf", "precomputed").replace("gamma 0.5\n", "") + "1 0:1 \n-1 0:3 \n"
+
+
+@pytest.fixture(autouse=True)
+def threads_as_before():
+    yield
+    threads.set_count(None)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Call predict's main() in the temporary folder with the files t (ROWS) and m (GOOD); returns the outcome."""
+    (tmp_path / "t").write_text(ROWS)
+    (tmp_path / "m").write_text(GOOD)
+
+    def call(*argv: str, model: str | None = None, rows: str | None = None) -> compat_cases.Outcome:
+        for name, text in (("m", model), ("t", rows)):
+            if text is not None:
+                (tmp_path / name).write_text(text)
+        return compat_cases.run_inside({"tool": "predict", "args": argv}, tmp_path, monkeypatch)
+
+    return call
+
+
+# What LIBSVM does
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_predict_does_what_libsvm_did(case, tmp_path, monkeypatch):
+    compat_cases.lay_out(case, tmp_path)
+    got = compat_cases.run_inside(case, tmp_path, monkeypatch)
+    assert got.exit == case["exit"], got.stderr
+    compat_cases.check_stderr(case["stderr"], got.stderr)
+    compat_cases.check_stdout(case, got.stdout)
+    for name, content in case["outputs"].items():
+        if case["exit"]:  # the reference leaves an empty or half-written file; ours leaves nothing
+            assert not (tmp_path / name).exists()
+        else:
+            assert (tmp_path / name).read_text() == content
+    left = {p.name for p in tmp_path.iterdir()} - {*case["files"], *case["outputs"]}
+    assert not left, "temporary files stay behind"
+
+
+NUMBER = re.compile(rb"-?[0-9][0-9.e+-]*")
+
+
+@pytest.mark.parametrize("svm_type", range(5))
+@pytest.mark.parametrize("kernel", range(5))
+@pytest.mark.parametrize("trained", [0, 1])
+def test_every_kind_of_model_predicts_as_libsvm_does(svm_type, kernel, trained, libsvm_programs, tmp_path, run):
+    options = ["-s", svm_type, "-t", kernel, "-b", trained, "-n", 0.2, "-g", 0.05, "-r", 0.1, "-d", 2]
+    for classes in (2, 4):
+        train, test = train_and_test(tmp_path, kernel, classes)
+        command = [libsvm_programs["svm-train"], "-q", *map(str, options), train, tmp_path / "m"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        for asked in ("0", "1"):
+            for quiet in ((), ("-q",)):
+                command = [libsvm_programs["svm-predict"], "-b", asked, *quiet, test, "m", "theirs"]
+                theirs = subprocess.run(command, capture_output=True, cwd=tmp_path)
+                ours = run("-b", asked, *quiet, "test", "m", "ours")
+                assert (ours.exit, ours.stdout) == (theirs.returncode, theirs.stdout.decode())
+                assert ours.stderr == theirs.stderr.decode()
+                if ours.exit:
+                    assert asked == "1" and not trained
+                    continue
+                got, wanted = (tmp_path / "ours").read_bytes(), (tmp_path / "theirs").read_bytes()
+                if svm_type < 3:
+                    assert got == wanted
+                else:  # sums in another order: all digits are printed
+                    assert NUMBER.sub(b"#", got) == NUMBER.sub(b"#", wanted)
+                    np.testing.assert_allclose(
+                        np.fromstring(got, sep="\n"), np.fromstring(wanted, sep="\n"), rtol=1e-11, atol=1e-13
+                    )
+
+
+# Blocks, threads, inputs
+
+
+@pytest.mark.parametrize("kernel", KERNELS[:-1], ids=lambda kernel: f"{kernel.kind}-{kernel.degree}")
+def test_a_file_is_scored_chunk_by_chunk(kernel, run, tmp_path, monkeypatch):
+    """The same bytes from small chunks and large ones, one thread and two, plain text and compressed."""
+    rng = np.random.default_rng(kernel.kind)
+    model, Z = random_model(rng, kernel, "c_svc", 3, 30, 5)
+    kernel_model.write(str(tmp_path / "m"), model)
+    model = kernel_model.read(str(tmp_path / "m"))  # its values have eight digits
+    Z = np.zeros((30, 5))
+    Z[np.repeat(np.arange(30), np.diff(model.indptr)), model.indices] = model.values
+    X = np.round(rng.normal(size=(700, 5)), 3)
+    text = "".join(f"1 {' '.join(f'{j + 1}:{x}' for j, x in enumerate(row) if x)}\n" for row in X.tolist())
+    (tmp_path / "t").write_text(text)
+    (tmp_path / "t.gz").write_bytes(gzip.compress(text.encode()))
+    found = set()
+    for chunk, names in ((1 << 22, ("t", "t.gz")), (3000, ("t", "t.gz"))):
+        monkeypatch.setattr(predict_kernel, "CHUNK", chunk)
+        monkeypatch.setattr(predict_kernel, "LEAST_CHUNK", 100)
+        for name in names:
+            for count in ("1", "2"):
+                run("-q", "--threads", count, "--scores", f"s{chunk}{name}{count}", name, "m", "o")
+                found.add((tmp_path / f"s{chunk}{name}{count}").read_bytes())
+        if kernel.kind != 2:  # a tile of RBF may choose its way by the largest row in it
+            assert len(found) == 1
+    K = np.array([[kernel_value(model.kernel, x, z) for z in Z] for x in X])
+    for scores in found:
+        got = np.array([line.split() for line in scores.split(b"\n")[:-1]], dtype=float)
+        np.testing.assert_allclose(got, decisions(model, K), rtol=1e-10, atol=1e-10)
+
+
+def test_standard_streams(command, tmp_path):
+    (tmp_path / "m").write_text(GOOD)
+    done = command("predict", "-", "m", "-", input=ROWS.encode())
+    assert done.stdout.decode() == "1\n-1\n-1\nAccuracy = 66.6667% (2/3) (classification)\n"
+    (tmp_path / "t").write_text(ROWS)
+    assert command("predict", "t", "-", "-", input=GOOD.encode()).stdout == done.stdout
+
+
+@pytest.mark.parametrize("argv", [(), ("-b", "1"), ("--metrics",)])
+def test_an_empty_test_file(argv, run, tmp_path):
+    got = run(*argv, "t", "m", "o", model=SIGMOID, rows="")
+    assert "Accuracy = -nan% (0/0) (classification)\n" in got.stdout
+    assert (tmp_path / "o").read_text() == ("labels 1 -1\n" if argv == ("-b", "1") else "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ("1 1:1\n1 1:nan\n", "Wrong input format at line 2: t: token '1:nan': "),
+        ("1 0:1 1:1\n1 -1:1\n", "Wrong input format at line 2: t: token '-1:1': indices start at 0"),
+        ("1 1:1\n1 :1\n", "Wrong input format at line 2: t: token ':1': the index is missing"),
+        (ROWS * 100000 + "1 2:1 1:1\n" + ROWS, "Wrong input format at line 300001: t: token '1:1': "),
+    ],
+)
+def test_a_bad_line_leaves_the_old_output(rows, sentence, run, tmp_path):
+    (tmp_path / "o").write_text("old")
+    got = run("t", "m", "o", rows=rows)
+    assert got.exit == 1 and got.stderr.startswith(sentence) and got.stderr.count("\n") == 1
+    assert (tmp_path / "o").read_text() == "old"
+
+
+@pytest.mark.parametrize("row", ["1 0:1 1:1 2:2", "1 1:1 2:2 3:3 4:4", "1 0:1 1:1 3:3 4:4", "1"])
+def test_a_row_of_a_precomputed_kernel_that_lacks_values_is_refused(row, run, tmp_path, monkeypatch):
+    assert run("t", "m", "o", model=GIVEN, rows="1 0:9 1:5 2:0 3:1\n").exit == 0
+    monkeypatch.setattr(predict_kernel, "CHUNK", 64)
+    monkeypatch.setattr(predict_kernel, "LEAST_CHUNK", 64)
+    got = run("t", "m", "o2", model=GIVEN, rows="1 0:9 1:5 2:0 3:1\n" * 9 + row + "\n")
+    assert got.exit == 1 and not (tmp_path / "o2").exists()
+    assert got.stderr.startswith("Wrong input format at line 10: t: a row for a precomputed kernel reads 0:number")
+    assert got.stderr.endswith("at least up to 3\n")
+
+
+# Long options
+
+
+def test_scores_of_one_class_and_of_pairs(run, tmp_path):
+    run("--scores", "s", "t", "m", "o")
+    rows = [np.array([1, 0.5]), np.array([-1, 2.0]), np.array([0, 1.0])]
+    z = np.array([1, -0.5]), np.array([0, 2.0])
+    wanted = [math.exp(-0.5 * sum((x - z[0]) ** 2)) - math.exp(-0.5 * sum((x - z[1]) ** 2)) - 0.25 for x in rows]
+    np.testing.assert_allclose(np.loadtxt(tmp_path / "s"), wanted, rtol=1e-14)
+    run("--scores", "s", "t", "m", "o", model=ONE_CLASS)
+    assert (tmp_path / "s").read_text() == "1\n-1\n0\n"
+    assert (tmp_path / "o").read_text() == "1\n-1\n-1\n"
+
+
+def test_metrics(run):
+    lines = run("--metrics", "t", "m", "o", model=ONE_CLASS).stdout.splitlines()
+    assert lines[0] == "Accuracy = 66.6667% (2/3) (classification)" and lines[-1] == "AUC = 1"
+    lines = run("--metrics", "t", "m", "o", model=REGRESSION).stdout.splitlines()
+    assert lines[0].startswith("Model supports probability estimates, but")
+    assert lines[1].startswith("Mean squared error = ") and lines[3].startswith("Mean absolute error = ")
+    lines = run("-b", "1", "--metrics", "t", "m", "o", model=SIGMOID).stdout.splitlines()
+    assert lines[1].startswith("Label 1: precision") and lines[-1].startswith("AUC = ")
+
+
+def test_quiet_leaves_the_metrics(run):
+    assert run("-q", "t", "m", "o", model=SIGMOID).stdout == ""
+    assert run("-q", "-b", "1", "t", "m", "o", model=REGRESSION).stdout == ""
+    assert run("-q", "--metrics", "t", "m", "o", model=GOOD).stdout.startswith("Label 1: ")
+
+
+def test_a_model_of_one_class_always_says_it(run, tmp_path):
+    model = "svm_type c_svc\nkernel_type linear\nnr_class 1\ntotal_sv 0\nrho\nlabel 4\nnr_sv 0\nSV\n"
+    assert run("--scores", "s", "t", "m", "o", model=model).exit == 0
+    assert (tmp_path / "o").read_text() == "4\n4\n4\n"
+
+
+def test_the_plain_job_needs_no_numpy(tmp_path):
+    """The loops' own package decides whether it imports numpy, so that is set aside."""
+    from svmtool.compiled import _library
+
+    if _library is None:
+        pytest.skip("loops are compiled just in time here, with numba")
+    (tmp_path / "m").write_text(GOOD)
+    (tmp_path / "t").write_text(ROWS)
+    code = (
+        "import sys, svmtool.compiled; had = 'numpy' in sys.modules\n"
+        "from svmtool.cli.predict import main\n"
+        "assert main(sys.argv[1:]) == 0\n"
+        "assert had or 'numpy' not in sys.modules\n"
+        "assert not {'numba', 'llvmlite', 'scipy', 'click', 'tqdm'} & set(sys.modules)\n"
+    )
+    argv = [sys.executable, "-c", code, tmp_path / "t", tmp_path / "m", tmp_path / "o"]
+    done = subprocess.run(argv, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_just_in_time_gives_the_same_bytes(command, tmp_path):
+    rng = np.random.default_rng(9)
+    (tmp_path / "t").write_text(
+        "".join(f"1 {' '.join(f'{j}:{rng.normal():g}' for j in (1, 2, 4))}\n" for _ in range(40))
+    )
+    for kernel in (KERNELS[1], KERNELS[4], KERNELS[5]):
+        model, _ = random_model(rng, kernel, "c_svc", 3, 20, 5)
+        kernel_model.write(str(tmp_path / "m"), model)
+        found = []
+        for mode in ("auto", "jit"):
+            done = command("predict", "--scores", "s", "t", "m", "o", env={"SVMTOOL_LOOPS": mode})
+            assert done.returncode == 0, done.stderr.decode()
+            found.append((done.stdout, (tmp_path / "s").read_bytes(), (tmp_path / "o").read_bytes()))
+        assert found[0] == found[1]

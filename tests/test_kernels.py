@@ -1,0 +1,229 @@
+"""Kernel functions, decision values of kernel models, votes and coupling, against their definitions in numpy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from kernel_models import KERNELS, decisions, kernel_value, random_model, table_of
+
+from svmtool.compiled import kernel_loops, threads, vote_loops
+from svmtool.errors import ModelError
+from svmtool.formats.svmlight import Table
+from svmtool.kernel_model import KernelModel
+from svmtool.problem import kernel_scores
+from svmtool.problem.kernels import POLYNOMIAL, PRECOMPUTED, RBF, SIGMOID, Kernel
+
+TYPES = ["c_svc", "one_class", "epsilon_svr"]
+
+
+@pytest.fixture(autouse=True)
+def threads_as_before():
+    yield
+    threads.set_count(None)
+
+
+def name(kernel: Kernel) -> str:
+    return f"{kernel.kind}-{kernel.degree}"
+
+
+# finish
+
+
+@pytest.mark.parametrize("kernel", KERNELS[:-1], ids=name)
+@pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-13), (np.float32, 2e-6)])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (300, 260), (0, 3), (2, 70000)])
+def test_finish_is_the_kernel(kernel, dtype, tolerance, shape, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(shape[0], 4)), rng.normal(size=(shape[1], 4))
+    P = (X @ Z.T).astype(dtype)
+    kernel.finish(P, np.sum(X * X, axis=1), np.sum(Z * Z, axis=1))
+    picks = [(i, j) for i in range(shape[0]) for j in range(shape[1]) if (i * 7 + j) % 97 in (0, 1)]
+    wanted = [kernel_value(kernel, X[i], Z[j]) for i, j in picks]
+    got = [P[i, j] for i, j in picks]
+    scale = 1 + np.abs(wanted)
+    if kernel.kind == POLYNOMIAL:  # relative errors of the argument are multiplied by the degree
+        tolerance *= 30
+    assert np.all(np.abs(np.array(got) - wanted) <= tolerance * scale)
+
+
+@pytest.mark.parametrize("kernel", KERNELS[1:-1], ids=name)
+def test_finish_gives_the_same_bits_with_any_number_of_threads(kernel):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 3))
+    norms, results = np.sum(X * X, axis=1), []
+    for count in (1, 2, 3):
+        threads.set_count(count)
+        results.append(X @ X.T)
+        kernel.finish(results[-1], norms, norms)
+    assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
+
+
+def test_finish_wants_the_norms_of_every_row():
+    with pytest.raises(ValueError, match="square norms of 2 and 3 rows for a block of 3 x 3"):
+        Kernel(RBF, 1.0).finish(np.zeros((3, 3)), np.zeros(2), np.zeros(3))
+
+
+def finished(kind: int, arguments: list[float]) -> np.ndarray:
+    """The loop's exp (RBF: of minus half the numbers' distance) or tanh of the arguments."""
+    P = np.array(arguments)
+    left = np.zeros(len(P))
+    right = np.zeros(len(P))
+    kernel_loops.finish_kernel(P, left, right, kind, 1.0, 3, 0.0, len(P), 0, 1)
+    return P
+
+
+def test_exponential_over_its_whole_range():
+    x = np.concatenate([np.linspace(-708, 0, 20001), -np.logspace(-320, 0, 2001), [-0.0, 0.0]])
+    got = finished(RBF, x / 2)  # distance -2 P: exp(2 P)
+    np.testing.assert_allclose(got, np.exp(x), rtol=4.5e-16)
+    assert finished(RBF, [-354.1, -1e300, -math.inf]).tolist() == [0.0, 0.0, 0.0]
+    assert math.isnan(finished(RBF, [math.nan])[0])
+    assert finished(RBF, [1e-17])[0] == 1.0, "a distance that rounding leaves below 0 is 0"
+    kernel_loops.finish_kernel(P := np.zeros(1), np.ones(1), np.ones(1), RBF, -400.0, 3, 0.0, 1, 0, 1)
+    assert P[0] == math.inf
+
+
+def test_hyperbolic_tangent_over_its_whole_range():
+    x = np.concatenate([np.linspace(-30, 30, 20001), np.logspace(-300, 3, 2001), [-1e300, 1e300, -math.inf, math.inf]])
+    np.testing.assert_allclose(finished(SIGMOID, x), np.tanh(x), rtol=1e-15)
+    assert math.isnan(finished(SIGMOID, [math.nan])[0])
+
+
+# Decision values
+
+
+def rows_for(model: KernelModel, Z: np.ndarray, rng, n: int, shift: int = 0) -> tuple[Table, np.ndarray]:
+    """n rows of data, some with features that the model lacks, and their kernel values with the support vectors."""
+    if model.kernel.kind == PRECOMPUTED:
+        size = int(model.values.max(initial=0)) + 2
+        given = rng.normal(size=(n, size))
+        indices = np.tile(np.arange(-1, size, dtype=np.int32), n)
+        values = np.column_stack([np.full(n, 7.0), given]).reshape(-1)
+        table = Table(np.zeros(n), np.arange(n + 1) * (size + 1), indices, values, size)
+        return table, given[:, model.values.astype(int) - 1]
+    d = Z.shape[1] + 2
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
+    wide = np.pad(Z, ((0, 0), (0, 2)))
+    K = np.array([[kernel_value(model.kernel, x, z) for z in wide] for x in X]).reshape(n, len(Z))
+    return table_of(X, shift=shift), K
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=name)
+@pytest.mark.parametrize("svm_type", TYPES)
+@pytest.mark.parametrize("k, m, d, n", [(2, 40, 6, 50), (4, 33, 5, 37), (2, 0, 3, 4), (3, 1, 2, 16), (1, 0, 2, 3)])
+def test_decision_values_are_their_definition(kernel, svm_type, k, m, d, n):
+    rng = np.random.default_rng([kernel.kind, kernel.degree, k, m])
+    model, Z = random_model(rng, kernel, svm_type, k, m, d)
+    table, K = rows_for(model, Z, rng, n)
+    got = model.decision_values(table)
+    assert got.shape == (n, model.columns)
+    np.testing.assert_allclose(got, decisions(model, K), rtol=1e-11, atol=1e-11 * (1 + np.abs(K).max(initial=0)))
+
+
+@pytest.mark.parametrize("kernel", KERNELS[:-1], ids=name)
+@pytest.mark.parametrize(
+    "constants",
+    [{"DIRECT_PLACES": 3}, {"MOST_WEIGHTS": 1}, {"BLOCK_VALUES": 1}, {"LARGEST_SQUARE": -1.0}],
+    ids=lambda c: next(iter(c)),
+)
+def test_every_way_gives_the_same_values(kernel, constants, take_path):
+    rng = np.random.default_rng(3)
+    model, Z = random_model(rng, kernel, "c_svc", 3, 60, 8)
+    table, K = rows_for(model, Z, rng, 45)
+    take_path(kernel_scores, constants)
+    np.testing.assert_allclose(model.decision_values(table), decisions(model, K), rtol=1e-10, atol=1e-10)
+
+
+def test_indices_near_the_last_one_and_index_zero(take_path):
+    """Features are found by search where a table over all indices would be too large; the file's index 0 is one."""
+    rng = np.random.default_rng(4)
+    for shift in (2147483600, -1):
+        model, Z = random_model(rng, Kernel(RBF, 0.3), "nu_svc", 3, 20, 6, shift)
+        table, K = rows_for(model, Z, rng, 30, shift)
+        np.testing.assert_allclose(model.decision_values(table), decisions(model, K), rtol=1e-11, atol=1e-11)
+
+
+def test_distances_of_rows_far_from_the_origin_do_not_cancel():
+    rng = np.random.default_rng(5)
+    base = 1e6 * rng.normal(size=5)
+    Z, X = base + rng.normal(size=(9, 5)), base + rng.normal(size=(7, 5))
+    z, x = table_of(Z), table_of(X)
+    coef = rng.normal(size=(1, 9))
+    model = KernelModel("nu_svr", Kernel(RBF, 0.2), None, 2, np.zeros(1), coef, None, z.indptr, z.indices, z.values)
+    wanted = [[sum(c * math.exp(-0.2 * math.fsum((a - b) ** 2)) for c, b in zip(coef[0], Z, strict=True))] for a in X]
+    np.testing.assert_allclose(model.decision_values(x), wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=name)
+def test_decision_values_have_the_same_bits_with_any_number_of_threads(kernel):
+    rng = np.random.default_rng(6)
+    model, Z = random_model(rng, kernel, "c_svc", 3, 90, 7)
+    table, _ = rows_for(model, Z, rng, 500)
+    results = []
+    for count in (1, 2, 3):
+        threads.set_count(count)
+        results.append(model.decision_values(table))
+    assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
+
+
+def test_rows_of_a_precomputed_kernel_that_lack_values_are_refused():
+    rng = np.random.default_rng(7)
+    model, Z = random_model(rng, Kernel(PRECOMPUTED), "c_svc", 2, 5, 2)
+    table, _ = rows_for(model, Z, rng, 4)
+    table.indices[2 * len(table.indices) // 4] += 1  # row 3 does not begin with 0:
+    with pytest.raises(ModelError, match="^row 3: a row for a precomputed kernel reads 0:number"):
+        model.decision_values(table)
+
+
+# Labels and probabilities
+
+
+def test_votes_go_to_the_earlier_class():
+    model, _ = random_model(np.random.default_rng(8), Kernel(0), "c_svc", 3, 0, 1)
+    model.labels = (7, -2, 5)
+    values = [[1, 1, 0], [-1, 1, 1], [1, -1, 1], [0, 0, 0], [math.nan, 1, 1], [-1, -1, -1], [1, -1, -1]]
+    assert model.labels_from(np.array(values, float)).tolist() == [7, -2, 7, 5, -2, 5, 5]
+
+
+def coupled(r: np.ndarray) -> np.ndarray:
+    """The minimiser of sum over i, j != i of (r_ji p_i - r_ij p_j)^2 with sum p = 1, from its linear equations."""
+    k = len(r)
+    Q = -r.T * r
+    np.fill_diagonal(Q, [sum(r[j, i] ** 2 for j in range(k) if j != i) for i in range(k)])
+    system = np.block([[Q, np.ones((k, 1))], [np.ones((1, k)), np.zeros((1, 1))]])
+    return np.linalg.solve(system, np.append(np.zeros(k), 1.0))[:k]
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 12])
+def test_probabilities_are_near_the_optimum_of_coupling(k):
+    rng = np.random.default_rng(k)
+    pairs = k * (k - 1) // 2
+    values, A, B = rng.normal(size=(40, pairs)), -rng.random(pairs) - 0.5, rng.normal(size=pairs) / 3
+    out, scratch = np.empty((40, k)), np.empty(k * (2 * k + 1))
+    assert vote_loops.couple(values, A, B, out, scratch, k, 40) == 0
+    for row, found in zip(values, out, strict=True):
+        r = np.zeros((k, k))
+        r[np.triu_indices(k, 1)] = 1 / (1 + np.exp(A * row + B))
+        r += np.tril(1 - r.T, -1)
+        assert found.sum() == pytest.approx(1.0, abs=1e-12)
+        np.testing.assert_allclose(found, coupled(r) if k > 2 else [r[0, 1], r[1, 0]], atol=0.005 if k > 2 else 1e-14)
+
+
+def test_pair_probabilities_keep_away_from_0_and_1():
+    out = np.empty((4, 2))
+    vote_loops.couple(np.array([-1e300, 1e300, math.nan, 0.0]), -np.ones(1), np.zeros(1), out, np.empty(10), 2, 4)
+    assert out[:, 0].tolist() == [1e-7, 1 - 1e-7, 1e-7, 0.5]
+
+
+def test_one_class_probabilities_are_tenths_between_marks():
+    marks = np.array([-5, -4, -3, -2, -1, 1, 2, 3, 4, 5.0])
+    none = np.zeros(0)
+    model = KernelModel(
+        "one_class", Kernel(0), None, 2, np.zeros(1), np.zeros((1, 0)), None, np.zeros(1, np.int64),
+        np.zeros(0, np.int32), none, density_marks=marks,
+    )  # fmt: skip
+    got = model.probabilities(np.array([[-9], [-5], [-4], [0.5], [1], [4.9], [5], [6.0]]))
+    assert got[:, 0].tolist() == [0.001, 0.1, 0.2, 0.5, 0.6, 0.9, 0.0, 0.999]
+    np.testing.assert_allclose(got.sum(axis=1), 1.0)
