@@ -8,13 +8,14 @@ With f = sum_t a_t y_t K(x_t, .) and F = -y (Qa + p) = -y p - f, optimality is m
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from svmtool.problem.certify_kernel import gap_of, relative
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
 from svmtool.problem.kernel_rows import KernelRows, exact_sum
 from svmtool.problem.kernel_tiles import tiles_of
-from svmtool.solvers.base import Status
 
 ROUNDING = 5e-7  # several times the error of a kernel value in single precision; the largest seen was a third of it
 
@@ -63,7 +64,7 @@ class Decomposition:
         if not self.problem.two_sums:
             return violation, 0.0 - levels[0], 0.0  # not -0
         plus, minus = -levels[0], levels[1]  # multipliers of the sums over y = +1 and y = -1
-        return violation, (plus - minus) / 2, (plus + minus) / 2
+        return violation, 0.0 + (plus - minus) / 2, 0.0 + (plus + minus) / 2
 
     def value_and_gap(self, rho: float, r: float) -> tuple[float, float]:
         """1/2 a'Qa + p'a, and a bound of its distance from the minimum."""
@@ -87,7 +88,7 @@ class Decomposition:
         self.drift += float(c @ c)
         return True
 
-    def result(self, value: float, gap: float, rho: float, r: float, iterations: int, status: Status) -> KernelResult:
+    def result(self, value: float, gap: float, rho: float, r: float, iterations: int, status: Any) -> KernelResult:
         gradient = -self.problem.y * self.F
         return KernelResult(self.a, rho, r, value, relative(gap - value, -value), iterations, status, gradient)
 
