@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError
@@ -10,6 +10,10 @@ from svmtool.errors import SvmtoolError
 KERNEL_NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number of -t
 LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED = range(5)
 NEEDS_GAMMA = (POLYNOMIAL, RBF, SIGMOID)
+
+
+# Settings that some solvers take by keyword; each is an option --name-with-dashes that a row may honour.
+FOR_SOLVERS = ("paper_form", "pairs", "delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")
 
 
 class KernelSettings(NamedTuple):
@@ -38,6 +42,12 @@ class KernelSettings(NamedTuple):
     strict: bool = False
     solver_log: str | None = None
     plot: str | None = None
+    paper_form: bool = False  # this and the next five: see solvers.alfpgm.Options
+    pairs: int | None = None
+    delta_alpha: float = 1e-6
+    min_alpha_opt: int = 5
+    max_alpha_opt: int = 20
+    min_alpha_check: int | None = None
 
     @property
     def row(self) -> registry.Solver:
@@ -52,6 +62,12 @@ class KernelSettings(NamedTuple):
     def svm_type(self) -> str:
         """LIBSVM's word for the problem."""
         return self.row.word
+
+    @property
+    def for_solver(self) -> dict[str, Any]:
+        """What the row's solver takes beside problem, tolerance and memory."""
+        honoured = self.row.honours
+        return {name: getattr(self, name) for name in FOR_SOLVERS if "--" + name.replace("_", "-") in honoured}
 
     @property
     def tolerance(self) -> float:

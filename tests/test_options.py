@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svmtool import registry
-from svmtool.cli import options
+from svmtool.cli.long_options import LONG_OPTIONS
 from svmtool.cli.options import atof, atoi, parse
 from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
@@ -239,7 +239,7 @@ def test_atoi(text, value):
     assert atoi(text) == value
 
 
-WORDS = st.sampled_from([*options.LONG_OPTIONS, *(f"-{c}" for c in "scpneBRwvCqWimtx"), "2", "1e-3", "d", "-"])
+WORDS = st.sampled_from([*LONG_OPTIONS, *(f"-{c}" for c in "scpneBRwvCqWimtx"), "2", "1e-3", "d", "-"])
 
 
 @given(st.lists(WORDS | st.text(max_size=6), max_size=8))
@@ -248,4 +248,4 @@ def test_any_arguments_are_read_or_refused(argv):
         command = parse(argv)
     except SvmtoolError:
         return
-    assert command.action in ("train", *(name[2:] for name in options.LONG_OPTIONS))
+    assert command.action in ("train", *(name[2:] for name in LONG_OPTIONS))

@@ -10,6 +10,7 @@ from conftest import REPOSITORY
 
 from svmtool import registry, settings
 from svmtool.cli import options, texts
+from svmtool.cli.long_options import LONG_OPTIONS
 from svmtool.errors import SvmtoolError, UsageError
 
 # Words that LIBLINEAR's predict knows.
@@ -18,7 +19,7 @@ WORDS = {
     "L1R_LR", "L2R_LR_DUAL", "L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL", "ONECLASS_SVM",
 }  # fmt: skip
 LIBLINEAR_NUMBERS = {0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 21}
-KNOWN_OPTIONS = set(options.LONG_OPTIONS) | {flag[:2] for flag, _, _ in texts.LIBLINEAR_OPTIONS} | {"-p", "-n"}
+KNOWN_OPTIONS = set(LONG_OPTIONS) | {flag[:2] for flag, _, _ in texts.LIBLINEAR_OPTIONS} | {"-p", "-n"}
 
 every_row = pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
 
@@ -61,7 +62,7 @@ def test_help_and_usage_list_what_works():
     for text in (texts.help_text(), texts.usage()):
         for row in registry.SOLVERS:
             assert f"-s {row.number}, {row.name}" in text
-        for name in options.LONG_OPTIONS:
+        for name in LONG_OPTIONS:
             assert name in texts.help_text()
 
 

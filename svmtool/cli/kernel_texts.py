@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from svmtool import registry
-from svmtool.cli.options import LONG_OPTIONS
+from svmtool.cli.long_options import LONG_OPTIONS
 from svmtool.kernel_settings import KERNEL_NAMES, PRECOMPUTED, KernelSettings
 
 ABOUT = (
     "With -t, -g, -d or -r the line is read as LIBSVM's svm-train reads it and trains with a kernel: -s 0 to 4 are "
-    "then LIBSVM's problems, -h is shrinking, -m the cache, -b 1 stores probabilities, -v draws LIBSVM's folds, "
+    "then LIBSVM's problems, -m is the cache, -b 1 stores probabilities, -v draws LIBSVM's folds, "
     "and the model is LIBSVM's. The kernel is RBF unless -t says otherwise. -s 60 needs none of them: "
     "alone it takes the linear kernel."
 )
@@ -27,7 +27,7 @@ OPTIONS = (
     ("-p", "P", "of -s 3: half the width of the tube in which errors cost nothing (default 0.1)"),
     ("-m", "MB", "memory for rows of the kernel matrix (default 100)"),
     ("-e", "EPS", "tolerance of the stopping rule (default 0.001)"),
-    ("-h", "0|1", "shrinking (default 1)"),
+    ("-h", "0|1", "LIBSVM's shrinking: taken, but there is nothing to shrink here, 0 and 1 do the same"),
     ("-b", "0|1", "1: store what svm-predict -b 1 makes probabilities of (default 0)"),
     ("-wLABEL", "FACTOR", "multiply C for the rows of a class, of C-SVC"),
     ("-v", "N", "cross-validation with N folds; no model is written"),

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from svmtool import registry
+from svmtool.cli.long_options import LONG_OPTIONS
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.settings import Settings
 
@@ -31,16 +32,6 @@ class Command(NamedTuple):
     data: str = ""
     model: str = ""
     notes: tuple[str, ...] = ()  # sentences for stderr that stop nothing
-
-
-class LongOption(NamedTuple):
-    """An option of our own: where its value goes and how it is read (None: a flag)."""
-
-    setting: str
-    metavar: str
-    read: Callable[[str, str], object] | None
-    help: str
-    letter: str = ""  # a short name that other editions of LIBLINEAR gave it
 
 
 def atoi(text: str) -> int:
@@ -75,84 +66,6 @@ def atof(text: str) -> float:
         return float("-inf" if found[1].startswith("-") else "inf")
 
 
-def _whole(least: int) -> Callable[[str, str], int]:
-    def read(name: str, text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if value < least or value >= 2**63:
-            raise SvmtoolError(f"ERROR: {name} {text}: wants an integer >= {least}")
-        return value
-
-    return read
-
-
-def _positive(name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise SvmtoolError(f"ERROR: {name} {text}: wants a number > 0")
-    return value
-
-
-def _power(name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 1 <= value <= 2:
-        raise SvmtoolError(f"ERROR: {name} {text}: wants a number from 1 to 2")
-    return value
-
-
-def _mu(name: str, text: str) -> str | float:
-    """A way in which ALM's mu moves, or NESVM's mu itself; which of the two the solver decides."""
-    if text in ("merit", "geometric", "balance"):
-        return text
-    try:
-        return _positive(name, text)
-    except SvmtoolError:
-        raise SvmtoolError(f"ERROR: {name} {text}: wants merit, geometric or balance, or a number > 0") from None
-
-
-def _file(name: str, text: str) -> str:
-    if not text:
-        raise SvmtoolError(f"ERROR: {name}: wants a file name")
-    return text
-
-
-def _zero_or_one(name: str, text: str) -> bool:
-    if text not in ("0", "1"):
-        raise SvmtoolError(f"ERROR: {name} {text}: wants 0 or 1")
-    return text == "1"
-
-
-LONG_OPTIONS: dict[str, LongOption] = {
-    "--weights": LongOption("weights", "FILE", _file, "cost factors, one number for each row of the data", "W"),
-    "--initial-model": LongOption("initial_model", "FILE", _file, "start from this model", "i"),
-    "--probability": LongOption(
-        "probability", "0|1", _zero_or_one, "1: store what svm-predict -b 1 makes probabilities of (default 0)", "b"
-    ),
-    "--gap": LongOption("gap", "G", _positive, "stop at this certified relative duality gap instead of by -e"),
-    "--max-seconds": LongOption("max_seconds", "T", _positive, "stop after T seconds with the best model so far"),
-    "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
-    "--seed": LongOption("seed", "N", _whole(0), "another random order, of folds too (default: LIBLINEAR's folds)"),
-    "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 to 2 (default 2)"),
-    "--mu": LongOption("mu", "MU", _mu, "ALM: merit (Eq. 29), geometric or balance; NESVM: its (first) smoothing, > 0"),
-    "--no-homotopy": LongOption("no_homotopy", "", None, "NESVM with one smoothing, --mu (default 5): Algorithm 1"),
-    "--inner-steps": LongOption("inner_steps", "N", _whole(1), "CG steps an iteration; 1 is the paper's gradient step"),
-    "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
-    "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
-    "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge, or -b 1 failed"),
-    "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line an iteration"),
-    "--plot": LongOption("plot", "FILE", _file, "draw gap and objective against time (needs matplotlib)"),
-    "--explain": LongOption("", "", None, "print the problem, the stopping rule and the paper behind -s, and exit"),
-    "--version": LongOption("", "", None, "print the version and exit"),
-    "--help": LongOption("", "", None, "print this help and exit"),
-}
 _LETTERS = {option.letter: name for name, option in LONG_OPTIONS.items() if option.letter}
 _REALS = {"c": "C", "p": "p", "n": "nu", "e": "eps", "B": "bias"}
 VALUELESS: dict[str, dict[str, Any]] = {
@@ -187,6 +100,8 @@ def is_kernel_line(argv: list[str]) -> bool:
 class Scan:
     """The arguments up to the data file, turned into settings."""
 
+    not_for = "is for solvers with kernels: -s 60, or -t, -g, -d or -r"
+
     def __init__(self, argv: list[str]):
         self.argv, self.i = argv, 0
         self.settings = Settings()
@@ -217,6 +132,8 @@ class Scan:
         name, equals, value = argument.partition("=")
         self.i += 1
         option = LONG_OPTIONS[name]
+        if option.setting and option.setting not in self.settings._fields:
+            raise SvmtoolError(f"ERROR: {name} {self.not_for}")
         if option.read is None:
             if equals:
                 raise SvmtoolError(f"ERROR: {name} takes no value")

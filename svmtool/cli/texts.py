@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from svmtool import registry
 from svmtool.cli import kernel_texts
-from svmtool.cli.options import LONG_OPTIONS
+from svmtool.cli.long_options import LONG_OPTIONS
 from svmtool.settings import Settings
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start

@@ -6,14 +6,14 @@ variables; solve (3) over them, the others fixed; bring f = sum_t a_t y_t K(x_t,
 kernel matrix whose variables have changed.  The problem is in problem/decomposition.py.
 
 By default sets are large (p = 1024), half of a set is the newest half of the one before, and the subproblem is solved
-pair by pair over the l x l block of the matrix.  `Options.paper` has the paper's own: p pairs by second order (pWSS,
+pair by pair over the l x l block of the matrix.  `paper_form` has the paper's own: p pairs by second order (pWSS,
 problem/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).  Either ends
 when the KKT conditions hold over all variables, with f in double precision where single could hide a violation.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Options(NamedTuple):
     pairs: p; delta_alpha, min_alpha_opt, max_alpha_opt, min_alpha_check: see PairSets, for the paper's form only.
     """
 
-    paper: bool = False
+    paper_form: bool = False
     pairs: int | None = None
     delta_alpha: float = 1e-6
     min_alpha_opt: int = 5
@@ -50,12 +50,15 @@ class Options(NamedTuple):
 
 
 def solve(
-    problem: KernelProblem, monitor: Monitor, eps: float = 1e-3, cache_mb: float = 100.0, options: Options | None = None
+    problem: KernelProblem, monitor: Monitor, eps: float = 1e-3, cache_mb: float = 100.0, **options: Any
 ) -> KernelResult:
-    """Solve to a largest violation of eps (0: until the monitor's gap is reached); cache_mb: for kernel rows."""
-    o = options or Options()
+    """Solve to a largest violation of eps (0: until the monitor's gap is reached); cache_mb: for kernel rows.
+
+    options: the fields of Options.
+    """
+    o = Options(**options)
     state = Decomposition(problem, cache_mb)
-    if o.paper:
+    if o.paper_form:
         sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
         subproblem = augmented_lagrangian
     else:

@@ -72,7 +72,7 @@ class Fitting:
             report = sink
             sink = lambda **record: report(label=label, **record)  # noqa: E731
         monitor = Monitor(s.gap, s.max_iter, s.max_seconds, sink, self.stop, self.started)
-        result = registry.entry(s.row)(problem, monitor, s.tolerance, s.cache_mb)
+        result = registry.entry(s.row)(problem, monitor, s.tolerance, s.cache_mb, **s.for_solver)
         answer = problem.answer(result)
         found = certify(problem, result.alpha, result.gradient, result.rho, result.r, answer.scale)
         return Solved(answer, result, found)
