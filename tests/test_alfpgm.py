@@ -1,0 +1,162 @@
+"""The decomposition solver: both of its forms against the slow oracle, limits, and what it keeps."""
+
+import numpy as np
+import pytest
+
+from svmtool.compiled import threads
+from svmtool.problem.kernel_problem import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
+from svmtool.problem.kernels import LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel
+from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.problem.working_sets import PairSets, ViolatingSets
+from svmtool.solvers import alfpgm
+from svmtool.solvers.base import GAP, ITERATIONS, RULE, TIME, Monitor
+from tests import reference_kernel
+
+KERNELS = {
+    "rbf": Kernel(RBF, 0.5),
+    "linear": Kernel(LINEAR),
+    "polynomial": Kernel(POLYNOMIAL, 0.3, 2, 1.0),
+    "sigmoid": Kernel(SIGMOID, 0.02, 3, 0.1),
+}
+FORMS = {"ours": {}, "small sets": {"pairs": 8}, "paper": {"paper_form": True, "pairs": 10}}
+
+
+def rows(n=150, d=5, seed=0, sparse=True):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
+    if not sparse:
+        return X, DenseRows(X)
+    indptr = np.concatenate(([0], np.cumsum(np.count_nonzero(X, axis=1))))
+    return X, CsrRows(indptr, np.nonzero(X)[1].astype(np.int32), X[X != 0], d)
+
+
+def problems(kernel, sparse=True, seed=0):
+    X, held = rows(seed=seed, sparse=sparse)
+    rng = np.random.default_rng(seed + 1)
+    y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=len(X)) > 0.5, 1.0, -1.0)
+    targets = np.sin(X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.normal(size=len(X))
+    points = Points(kernel, held, None)
+    return {
+        "c-svc": CSvc(points, y, np.where(y > 0, 3.0, 1.0)),
+        "nu-svc": NuSvc(points, y, 0.4),
+        "one-class": OneClass(points, 0.3),
+        "epsilon-svr": EpsilonSvr(points, targets, 2.0, 0.1),
+        "nu-svr": NuSvr(points, targets, 2.0, 0.5),
+    }
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["c-svc", "nu-svc", "one-class", "epsilon-svr", "nu-svr"])
+def test_optimum_is_the_oracles(name, form):
+    problem = problems(KERNELS["rbf"])[name]
+    found = alfpgm.solve(problem, Monitor(max_seconds=60), 1e-6, **FORMS[form])
+    truth = reference_kernel.solve(problems(KERNELS["rbf"])[name], Monitor(), 1e-9)
+    assert found.status is RULE
+    assert found.objective == pytest.approx(truth.objective, rel=1e-7)
+    assert found.rho == pytest.approx(truth.rho, abs=1e-4)
+    assert found.gap <= 1e-4
+    assert np.all(found.alpha >= 0) and np.all(found.alpha <= problem.upper)
+    for side in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
+        kept = float((problem.y * problem.start)[side].sum())
+        assert float((problem.y * found.alpha)[side].sum()) == pytest.approx(kept, abs=1e-9)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_kernels(kernel, sparse):
+    problem = problems(KERNELS[kernel], sparse)["c-svc"]
+    found = alfpgm.solve(problem, Monitor(max_seconds=60), 1e-5)
+    truth = reference_kernel.solve(problems(KERNELS[kernel], sparse)["c-svc"], Monitor(), 1e-9)
+    assert found.objective == pytest.approx(truth.objective, rel=1e-6)
+
+
+def test_a_given_matrix_is_the_same_as_its_kernel():
+    problem = problems(KERNELS["rbf"])["c-svc"]
+    K = reference_kernel.kernel_matrix(problem)
+    given = CSvc(Points(Kernel(4), None, K), problem.y, problem.upper)
+    assert alfpgm.solve(given, Monitor(), 1e-6).objective == pytest.approx(
+        alfpgm.solve(problem, Monitor(), 1e-6).objective, rel=1e-8
+    )
+
+
+def test_far_rows_are_computed_in_double():
+    """Distances of 1e-3 between rows at 1e4 are lost to products in single precision."""
+    X, _ = rows(sparse=False)
+    for shift in (0.0, 3e4):
+        held = X.copy()
+        held[::2] += shift  # two clusters: centring alone does not help
+        y = np.where(X[:, 0] > 0, 1.0, -1.0)
+        problem = CSvc(Points(Kernel(RBF, 0.5), DenseRows(held), None), y, np.ones(len(y)))
+        found = alfpgm.solve(problem, Monitor(), 1e-5)
+        truth = reference_kernel.solve(problem, Monitor(), 1e-9)
+        assert found.objective == pytest.approx(truth.objective, rel=1e-6)
+
+
+def test_threads_and_memory_change_nothing_that_matters():
+    answers = []
+    for count, megabytes in ((1, 100.0), (2, 100.0), (2, 0.01)):
+        threads.set_count(count)
+        problem = problems(KERNELS["rbf"])["epsilon-svr"]
+        answers.append(alfpgm.solve(problem, Monitor(), 1e-4, megabytes, pairs=8))
+    threads.set_count(None)
+    assert np.array_equal(answers[0].alpha, answers[1].alpha)
+    assert answers[2].objective == pytest.approx(answers[0].objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_limits_are_kept(form):
+    problem = problems(KERNELS["rbf"])["c-svc"]
+    assert alfpgm.solve(problem, Monitor(max_iter=1), 1e-9, **FORMS[form]).status is ITERATIONS
+    assert alfpgm.solve(problem, Monitor(max_seconds=1e-9), 1e-9, **FORMS[form]).status is TIME
+    found = alfpgm.solve(problem, Monitor(gap=1e-3), 0.0, **FORMS[form])
+    assert found.status is GAP and found.gap <= 1e-3
+
+
+def test_records_bound_the_optimum():
+    """As far as f in single precision tells; the last one is checked in double."""
+    problem = problems(KERNELS["rbf"])["c-svc"]
+    monitor = Monitor()
+    optimum = -alfpgm.solve(problem, Monitor(), 1e-9).objective
+    alfpgm.solve(problem, monitor, 1e-5, pairs=8)
+    assert len(monitor.history) > 3
+    for record in monitor.history:
+        assert record["bound"] <= optimum * (1 + 1e-5) and record["objective"] >= optimum * (1 - 1e-5)
+
+
+def test_the_search_of_the_paper_rests_and_comes_back():
+    """A limiter that lets each variable be visited once still ends at the optimum: all come back."""
+    problem = problems(KERNELS["rbf"])["c-svc"]
+    truth = alfpgm.solve(problem, Monitor(), 1e-8).objective
+    options = {"paper_form": True, "pairs": 10, "max_alpha_opt": 1, "min_alpha_opt": 1, "min_alpha_check": 20}
+    found = alfpgm.solve(problem, Monitor(max_seconds=60), 1e-4, **options)
+    assert found.status is RULE and found.objective == pytest.approx(truth, rel=1e-5)
+
+
+class Standing:
+    """A state for the choice of sets: six variables, values of F as given."""
+
+    def __init__(self, F, up, low):
+        self.F, self.rising, self.falling = np.array(F), np.array(up, bool), np.array(low, bool)
+        self.free = self.rising & self.falling
+        self.signs = [np.ones(len(F), bool)]
+
+
+def test_sets_take_the_largest_violations_and_keep_half():
+    sets = ViolatingSets(4)
+    state = Standing([5.0, 4.0, 3.0, 2.0, 1.0, 0.0], [1] * 6, [1] * 6)
+    assert set(sets.choose(state)) == {0, 1, 4, 5}
+    second = sets.choose(Standing([0.0, 0.0, 9.0, -9.0, 0.0, 0.0], [1] * 6, [1] * 6))
+    assert {2, 3} <= set(second) and len(set(second)) == 4  # the new ones, and two of those before
+
+
+def test_pairs_are_chosen_by_second_order():
+    """The partner with the smaller difference wins where its curvature is smaller still: (14), (15)."""
+    X = np.array([[0.0], [3.0], [0.05]])
+    problem = CSvc(Points(Kernel(RBF, 1.0), DenseRows(X), None), np.array([1.0, -1.0, -1.0]), np.ones(3))
+    from svmtool.problem.decomposition import Decomposition
+
+    state = Decomposition(problem, 1.0)
+    state.judge()
+    state.F = np.array([1.0, -1.0, -0.9])
+    assert set(PairSets(1, 1e-6, 5, 20, None).choose(state)) == {0, 2}
+    assert set(PairSets(1, 1e-6, 5, 20, 1).choose(state)) == {0, 1}  # only the smallest F is looked at

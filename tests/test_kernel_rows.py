@@ -1,0 +1,168 @@
+"""Rows of the kernel matrix: tiles against numpy, what is kept, and the compiled loops' twins."""
+
+import numpy as np
+import pytest
+
+from svmtool.compiled import kernel_row_loops as loops
+from svmtool.compiled import working_set_loops
+from svmtool.problem import kernel_tiles
+from svmtool.problem.kernel_problem import CSvc, Points
+from svmtool.problem.kernel_rows import KernelRows, exact_sum
+from svmtool.problem.kernels import Kernel
+from svmtool.problem.rows import CsrRows, DenseRows
+
+
+def held(X, sparse):
+    if not sparse:
+        return DenseRows(X)
+    indptr = np.concatenate(([0], np.cumsum(np.count_nonzero(X, axis=1))))
+    return CsrRows(indptr, np.nonzero(X)[1].astype(np.int32), X[X != 0], X.shape[1])
+
+
+def kernel_matrix(X, kernel):
+    K = X @ X.T
+    squares = np.sum(X * X, axis=1)
+    if kernel.kind == 2:
+        return np.exp(-kernel.gamma * (squares[:, None] + squares - 2 * K))
+    if kernel.kind == 1:
+        return (kernel.gamma * K + kernel.coef0) ** kernel.degree
+    return np.tanh(kernel.gamma * K + kernel.coef0) if kernel.kind == 3 else K
+
+
+CASES = {
+    "single dense": (np.random.default_rng(0).normal(size=(300, 4)), False, Kernel(2, 0.3), "SingleDense"),
+    "single sparse": (
+        np.random.default_rng(1).normal(size=(300, 90)) * (np.random.default_rng(2).random((300, 90)) < 0.06),
+        True, Kernel(2, 0.3), "SingleSparse",
+    ),
+    "double": (np.random.default_rng(3).normal(size=(300, 6)), True, Kernel(1, 0.5, 3, 1.0), "Double"),
+    "sigmoid": (np.random.default_rng(3).normal(size=(300, 6)), False, Kernel(3, 0.1, 3, 0.2), "Double"),
+    "linear": (np.random.default_rng(3).normal(size=(300, 6)), True, Kernel(0), "Double"),
+    "far": (1e3 * np.random.default_rng(3).normal(size=(300, 6)), False, Kernel(2, 1e-3), "Double"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_tiles(case):
+    X, sparse, kernel, kind = CASES[case]
+    tiles = kernel_tiles.tiles_of(held(X, sparse), kernel)
+    assert type(tiles).__name__ == kind
+    K = kernel_matrix(X, kernel)
+    chosen = np.array([7, 3, 299, 0, 150])
+    P = np.empty((5, 133), np.float32)
+    tiles.fill(tiles.take(chosen), 100, 233, P)
+    assert P == pytest.approx(K[chosen, 100:233], rel=3e-6, abs=3e-6 * np.abs(K).max())
+    assert tiles.diagonal() == pytest.approx(np.diag(K), rel=1e-9)
+    part = tiles.take(chosen).part(1, 3)
+    P = np.empty((2, 10), np.float32)
+    tiles.fill(part, 0, 10, P)
+    assert P == pytest.approx(K[chosen[1:3], :10], rel=3e-6, abs=3e-6 * np.abs(K).max())
+
+
+@pytest.mark.parametrize("megabytes", [0.0, 0.01, 100.0])
+def test_sums_of_rows_and_what_is_kept(megabytes):
+    X, sparse, kernel, _ = CASES["single sparse"]
+    K = kernel_matrix(X, kernel)
+    rows = KernelRows(kernel_tiles.tiles_of(held(X, sparse), kernel), megabytes)
+    assert rows.capacity * 4 * 300 <= megabytes * 2**20
+    rng = np.random.default_rng(5)
+    f, truth = np.zeros(300), np.zeros(300)
+    for _ in range(30):
+        chosen = rng.permutation(300)[: rng.integers(1, 40)]
+        c = rng.normal(size=len(chosen))
+        rows.add(chosen, c, f, rng.random(len(chosen)) < 0.5)
+        truth += c @ K[chosen]
+        places = np.flatnonzero(rows.slot >= 0)
+        assert len(places) <= rows.capacity and np.array_equal(rows.owner[rows.slot[places]], places)
+        for i in places:
+            assert rows.store[rows.slot[i] * 300 :][:300] == pytest.approx(K[i], abs=3e-6)
+    assert f == pytest.approx(truth, abs=1e-3)
+
+
+@pytest.mark.parametrize("gap", [0, 3])
+def test_block_is_symmetric_and_placed(gap):
+    X, sparse, kernel, _ = CASES["single dense"]
+    K = kernel_matrix(X, kernel)
+    rows = KernelRows(kernel_tiles.tiles_of(held(X, sparse), kernel), 1.0)
+    rows.tiles.width = 7
+    chosen = np.arange(5, 25)
+    place = np.arange(20) + gap * (np.arange(20) >= 12)
+    out = np.zeros((32, 32), np.float32)
+    rows.block(chosen, out, place)
+    assert out[np.ix_(place, place)] == pytest.approx(K[np.ix_(chosen, chosen)], abs=3e-6)
+    assert np.count_nonzero(out) == 400
+    assert rows.values(chosen, np.arange(9)) == pytest.approx(K[chosen, :9], abs=3e-6)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_exact_sum(case):
+    X, sparse, kernel, _ = CASES[case]
+    coef = np.random.default_rng(6).normal(size=300) * (np.arange(300) % 3 == 0)
+    problem = CSvc(Points(kernel, held(X, sparse), None), np.ones(300), np.ones(300))
+    truth = coef @ kernel_matrix(X, kernel)
+    assert exact_sum(problem, coef) == pytest.approx(truth, rel=1e-9, abs=1e-9 * np.abs(truth).max())
+
+
+def test_single_exp():
+    """Within three units of the last place where exp is a normal number; tiny below."""
+    x = np.concatenate([-np.logspace(-8, np.log10(87), 4000), [0.0, -200.0]]).astype(np.float32)
+    P = (x / 2).astype(np.float32).copy()  # -gamma (0 + 0 - 2 P) = x for gamma = 1
+    zeros = np.zeros(len(x), np.float32)
+    loops.rbf_tile(P, zeros[:1], zeros, 1.0, 1, len(x), 0)
+    truth = np.exp(x.astype(np.float64))
+    assert np.all(np.abs(P[:-1] - truth[:-1]) <= 3 * 2.0**-23 * truth[:-1])
+    assert 0.0 <= P[-1] < 2e-38
+
+
+@pytest.mark.parametrize("two_sides", [False, True])
+def test_pair_descent_is_its_plain_twin(two_sides):
+    """Each step of the compiled loop, in numpy with the same choices, gives the same point."""
+    rng = np.random.default_rng(8)
+    size = cut = 64
+    m = 50
+    X = rng.normal(size=(m, 3))
+    y = np.ones(size)
+    y[:m] = np.where(rng.random(m) < 0.5, 1.0, -1.0)
+    if two_sides:
+        size, order = 128, np.argsort(-y[:m], kind="stable")
+        first = int(np.count_nonzero(y[:m] > 0))
+        place = np.concatenate([np.arange(first), 64 + np.arange(m - first)])
+        signs = y[:m][order]
+        y = np.ones(size)
+        y[place] = signs
+    else:
+        place = np.arange(m)
+    K = np.zeros((size, size), np.float32)
+    K[np.ix_(place, place)] = kernel_matrix(X, Kernel(2, 0.5))
+    upper = np.zeros(size)
+    upper[place] = 2.0
+    a = np.zeros(size)
+    a[place] = 0.5
+    chi = rng.normal(size=size)
+    F = -y * (y * (K @ (y * a)) + chi)
+    mine, F_mine = a.copy(), F.copy()
+    single = np.empty(size, np.float32), np.empty(size, np.float32), np.empty(64, np.float32)
+    double = np.empty(size), np.empty(size), np.empty(128), np.empty(128)
+    steps = working_set_loops.pair_descent(
+        K, *single, y, a, upper, F, *double, size, cut if two_sides else size, 1e-6, 5000
+    )
+    for _ in range(steps):
+        up = np.where(y > 0, mine < upper, mine > 0)
+        low = np.where(y > 0, mine > 0, mine < upper)
+        sides = [np.arange(size) < cut, np.arange(size) >= cut] if two_sides else [np.ones(size, bool)]
+        spread = [
+            np.max(F_mine, where=up & s, initial=-1e9) - np.min(F_mine, where=low & s, initial=1e9) for s in sides
+        ]
+        side = sides[int(np.argmax(spread))]
+        i = int(np.argmax(np.where(up & side, F_mine, -np.inf)))
+        b = np.where(low & side, F_mine[i] - F_mine, 0.0)
+        curve = np.maximum(K[i, i] + np.diag(K) - 2 * K[i], 1e-12)
+        j = int(np.argmax(np.where(b > 0, b * b / curve, -1.0)))
+        d = (F_mine[i] - F_mine[j]) / curve[j]
+        d = min(d, upper[i] - mine[i] if y[i] > 0 else mine[i], mine[j] if y[j] > 0 else upper[j] - mine[j])
+        mine[i] += y[i] * d
+        mine[j] -= y[j] * d
+        F_mine -= d * (K[i].astype(float) - K[j])
+    assert 10 < steps < 5000
+    assert a == pytest.approx(mine, abs=1e-4)  # gains in single precision may tie another way
+    assert F == pytest.approx(-y * (y * (K.astype(float) @ (y * a)) + chi), abs=1e-6)  # differences of K are single
