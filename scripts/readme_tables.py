@@ -17,7 +17,7 @@ README = os.path.join(ROOT, "README.md")
 sys.path.insert(0, ROOT)
 
 from svmtool import registry  # noqa: E402
-from svmtool.cli import texts  # noqa: E402
+from svmtool.cli import kernel_texts, texts  # noqa: E402
 
 
 def table(head: tuple[str, ...], rows) -> str:
@@ -40,6 +40,21 @@ def option_table() -> str:
     return table(("option of svm-train", "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
 
 
+def kernel_solvers() -> str:
+    """One line for each solver with kernels."""
+    rows = []
+    for row in registry.KERNEL_SOLVERS:
+        cells = (row.help, f"`{row.objective}`", row.stopping, f"`{row.word}`")
+        rows.append((f"`{row.number}`", f"`{row.name}`", *cells))
+    return table(("`-s`", "name", "what", "problem", "stops when", "svm_type in the model file"), rows)
+
+
+def kernel_options() -> str:
+    """LIBSVM's options."""
+    rows = [(f"`{flag}`", meaning) for flag, meaning in kernel_texts.option_rows()]
+    return table(("option of svm-train with a kernel", "meaning"), rows)
+
+
 def figures(paths: list[str]) -> str:
     """The bars that scripts/bench.py measured, from its JSON files, with machine and date (of the last)."""
     sections: list[dict] = []
@@ -60,7 +75,9 @@ def figures(paths: list[str]) -> str:
     return where + "\n\n" + table(("what", "measured", "asked", "holds"), rows)
 
 
-TABLES = {"solvers": solvers, "options": option_table}
+TABLES = {
+    "solvers": solvers, "options": option_table, "kernel solvers": kernel_solvers, "kernel options": kernel_options,
+}  # fmt: skip
 
 
 def rendered(text: str) -> str:

@@ -54,8 +54,10 @@ def long_option_rows() -> list[tuple[str, str]]:
 
 
 def _only(option: str) -> str:
-    """` (-s 2 or 40 only)` or ` (not -s 43)` for an option that not every solver honours."""
+    """` (-s 2 or 40 only)`, ` (not -s 43)` or ` (with kernels only)` for an option that not every solver honours."""
     rows = registry.honouring(option[:2] if option.startswith("-w") else option)
+    if not rows:
+        return " (with kernels only)"
     others = [row for row in registry.SOLVERS if row not in rows]
     if len(others) < len(rows):
         return f" (not -s {registry.in_words(others)})" if others else ""
@@ -86,9 +88,9 @@ def help_text() -> str:
     page.write_usage("svm-train", "[options] training_set_file [model_file]")
     page.write_paragraph()
     page.write_text(
-        "Trains a linear support vector machine from a LIBSVM text file (plain, .gz, .bz2, .xz or - for "
-        "standard input) and writes a model that LIBLINEAR's predict reads. The model file defaults to the "
-        "data file's base name + .model in the current directory."
+        "Trains a support vector machine from a LIBSVM text file (plain, .gz, .bz2, .xz or - for standard input): a "
+        "linear one, whose model LIBLINEAR's predict reads, or one with a kernel, as LIBSVM does. The model "
+        "file defaults to the data file's base name + .model in the current directory."
     )
     page.write_paragraph()
     page.write_text(kernel_texts.ABOUT)
