@@ -11,8 +11,7 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 
-ONE = np.uint64(1)
-ROOM = 0.3  # tubes: share of the shrinking thresholds that is enough
+ONE, TWO = np.uint64(1), np.uint64(2)
 
 
 @helper
@@ -29,6 +28,20 @@ def shuffled(chunks, count, random):
         chunks[other] = chunks[c]
         chunks[c] = drawn
     return random
+
+
+@helper(fast=True)
+def product(indices, values, w, start, stop):
+    """x.w of one short row, in two sums: neither waits for the other, which is what takes the time."""
+    total = other = 0.0
+    k = start
+    while k + ONE < stop:
+        total += values[k] * w[indices[k]]
+        other += values[k + ONE] * w[indices[k + ONE]]
+        k += TWO
+    if k < stop:
+        total += values[k] * w[indices[k]]
+    return total + other
 
 
 @helper
@@ -120,7 +133,7 @@ def visit_tubes(
     rows = state[0]
     largest = -np.inf
     smallest = np.inf
-    above, below = ROOM * limits[0], ROOM * limits[1]
+    above, below = limits[0], limits[1]
     at_bias = np.uint64(len(w) - 1)
     of_data = np.uint64(len(indptr)) - ONE
     gone = of_data  # marks a row that leaves
@@ -133,9 +146,7 @@ def visit_tubes(
             i = active[s]
             start = indptr[i]
             stop = indptr[i + ONE]
-            total = 0.0
-            for k in range(start, stop):
-                total += values[k] * w[indices[k]]
+            total = product(indices, values, w, start, stop)
             if bias >= 0.0:
                 total += bias * w[at_bias]
             old = alpha[i] - alpha[i + of_data]

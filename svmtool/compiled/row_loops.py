@@ -30,9 +30,9 @@ def csr_margins_of(indptr, indices, values, w, y, z, chosen, shift, lo, hi):
         z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
 
 
-@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
-def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
-    """sum_i cost_i max(0, target_i - y_i (x_i.w + shift)); the terms are those rows, or all rows of data twice."""
+@helper(fast=True)
+def hinge_of_rows(indptr, indices, values, w, y, target, cost, shift, lo, hi):
+    """sum_i cost_i max(0, target_i - y_i (x_i.w + shift)) over rows lo .. hi-1; two terms a row where y is as long."""
     total = 0.0
     rows = np.uint64(len(indptr)) - ONE
     twice = np.uint64(len(y)) > rows
@@ -42,6 +42,12 @@ def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
         if twice:
             total += cost[i + rows] * max(target[i + rows] - y[i + rows] * product, 0.0)
     return total
+
+
+@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
+    """`hinge_of_rows`."""
+    return hinge_of_rows(indptr, indices, values, w, y, target, cost, shift, lo, hi)
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)

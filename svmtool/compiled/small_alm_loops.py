@@ -8,7 +8,7 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.dcd_loops import visit_rows, visit_tubes
 from svmtool.compiled.power_loops import slope_of_slacks, state_of_slacks
-from svmtool.compiled.row_loops import ONE, add_outer_products
+from svmtool.compiled.row_loops import ONE, add_outer_products, hinge_of_rows
 from svmtool.compiled.small_loops import advance, direction, dot, gradient, margins, next_on_ray, record
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
@@ -47,8 +47,8 @@ def small_hinge(
 
     The n terms are the rows of data, or those twice, one after the other.
     work: 6 n + 2 d d + 3 d + 16 numbers; order: m + m / chunk + 1 for m rows of data; state: that of visit_rows.
-    Returns why it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass over all
-    rows, and a gap of SURE), 4 rounding.  history[-FIELDS] receives the number of records.
+    Returns why it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass
+    over all rows, and a gap of SURE), 4 rounding.  history[-FIELDS] receives the number of records.
     """
     n = len(y)
     d = len(w)
@@ -134,7 +134,7 @@ def small_hinge(
                 continue
             some = max(4.0, max(patience, 0.1 * count))
             waited = max((visits - seen) / max(patience, 0.1 * visits), (count - looked_at) / some)
-            if waited < 1.0 and not settled and count < most:
+            if (waited < 1.0 or count < passes) and not settled and count < most:
                 continue
             looked_at = count
             if count >= most:  # cut short: the best multiple of where the passes led
@@ -147,13 +147,8 @@ def small_hinge(
                 for i in range(rows):
                     alpha[i] *= t
             f = 0.5 * dot(v, v)
-            bound = -f
-            support = 0.0
-            margins(indptr, indices, values, y, v, z)
-            for i in range(rows):
-                f += cost[i] * max(target[i] - z[i], 0.0)
-                bound += target[i] * alpha[i]
-                support += 1.0 if alpha[i] > 0.0 else 0.0
+            bound = dot(target, alpha) - f
+            f += hinge_of_rows(indptr, indices, values, v, y, target, cost, 0.0, none, of_data)
             left_2, left_1, left = left_1, left, max(max(f - bound, 0.0) / max(f, 1e-300), 1e-300)
             seen_2, seen_1, seen = seen_1, seen, visits
             ahead = 0.0
@@ -169,9 +164,12 @@ def small_hinge(
                 code = 0
             elif settled:
                 break
-            elif count >= passes and not visits + ahead <= worth:
+            elif not visits + ahead <= worth:
                 break
         if code >= 0:
+            support = 0.0
+            for i in range(n):
+                support += 1.0 if alpha[i] > 0.0 else 0.0
             for j in range(d):
                 w[j] = v[j]
             record(history, records, FIELDS, f, bound, 0.0, support, 1.0)

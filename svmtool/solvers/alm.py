@@ -225,6 +225,7 @@ class _Run:
         if rule.projected is None and objective.d > GRAM_BELOW:
             enough = passes.unit  # the gap alone ends the run, but rows shrunk too early must come back
         worth = _passes_worth(objective.d, of_data(objective.rows).nnz)
+        first = PASSES if objective.d <= GRAM_BELOW else 1  # pass after which there is something to decide
         spent = visits = 0.0
         at, lefts, costs, seen, patience = 0, [1.0], [0.0], [0.0], 1.0
         for _ in range(MOST_PASSES):
@@ -238,7 +239,7 @@ class _Run:
             # a look at the primal costs a product: between two there are a visit to each row or a few passes, or more
             some = max(4.0, patience, LOOKS * passes.count)
             waited = max((visits - seen[-1]) / max(patience, LOOKS * visits), (passes.count - at) / some)
-            if waited < 1.0 and not settled and limit is None:
+            if (waited < 1.0 or passes.count < first) and not settled and limit is None:
                 continue
             at = passes.count
             if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
@@ -259,7 +260,7 @@ class _Run:
                 status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                 return status or limit or base.RULE
             if objective.d <= GRAM_BELOW:
-                if passes.count >= PASSES and not visits + ahead <= worth:
+                if not visits + ahead <= worth:
                     return None
             elif passes.enough(spent, ROWS_SIDE, _ahead(lefts, costs, wanted, WINDOW)):
                 return None
