@@ -127,6 +127,38 @@ def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chun
     return largest, smallest, [i for i in active if i not in gone], random
 
 
+def tube_pass(A, target, diagonal, upper, alpha, w, active, above, below, random, chunk):
+    """`dcd_pass` over the rows of a tube, both sides (alpha_i, alpha_{i+n}) of a row in one visit."""
+    n, largest, smallest, gone = len(A), -np.inf, np.inf, set()
+    chunks = [active[k : k + chunk] for k in range(0, len(active), chunk)]
+    for c in range(len(chunks)):
+        random = xorshift(random)
+        other = c + (random >> 1) % (len(chunks) - c)
+        chunks[c], chunks[other] = chunks[other], chunks[c]
+        for i in chunks[c]:
+            sides, signs = [i, i + n], np.array([1.0, -1.0])
+            a = alpha[sides]
+            g = signs * float(A[i] @ w) - target[sides] + diagonal[sides] * a
+            if np.any(a > 0.0):  # the other side stays at zero whatever its gradient is
+                sides, signs, a, g = ([v[k] for k in np.flatnonzero(a > 0.0)] for v in (sides, signs, a, g))
+            a, g = np.array(a), np.array(g)
+            low, high = a == 0.0, a == upper[i]
+            if np.all((low & (g > above)) | (high & (g < below))):
+                gone.add(i)
+                continue
+            projected = np.where(low, np.minimum(g, 0.0), np.where(high, np.maximum(g, 0.0), g))
+            projected = float(projected[np.argmax(np.abs(projected))])
+            largest, smallest = max(largest, projected), min(smallest, projected)
+            if abs(projected) > 1e-12:
+                old, bend = alpha[i] - alpha[i + n], float(A[i] @ A[i])
+                rest, own = float(A[i] @ w) - bend * old, max(bend + diagonal[i], 1e-300)
+                up = np.clip((target[i] - rest) / own, 0.0, upper[i])
+                down = np.clip((target[i + n] + rest) / own, 0.0, upper[i])
+                alpha[i], alpha[i + n] = up, down
+                w += (up - down - old) * A[i]
+    return largest, smallest, [i for i in active if i not in gone], random
+
+
 def pair_measures(X, upper, alpha, w, active):
     """low, high, the primal value at the best multiple of w and |w|^2, as the rows `active` show them."""
     z, a, u = X[active] @ w, alpha[active], upper[active]

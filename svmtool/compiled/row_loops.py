@@ -30,6 +30,26 @@ def csr_margins_of(indptr, indices, values, w, y, z, chosen, shift, lo, hi):
         z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
 
 
+@helper(fast=True)
+def hinge_of_rows(indptr, indices, values, w, y, target, cost, shift, lo, hi):
+    """sum_i cost_i max(0, target_i - y_i (x_i.w + shift)) over rows lo .. hi-1; two terms a row where y is as long."""
+    total = 0.0
+    rows = np.uint64(len(indptr)) - ONE
+    twice = np.uint64(len(y)) > rows
+    for i in range(lo, hi):
+        product = row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift
+        total += cost[i] * max(target[i] - y[i] * product, 0.0)
+        if twice:
+            total += cost[i + rows] * max(target[i + rows] - y[i + rows] * product, 0.0)
+    return total
+
+
+@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
+    """`hinge_of_rows`."""
+    return hinge_of_rows(indptr, indices, values, w, y, target, cost, shift, lo, hi)
+
+
 @loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
 def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
     """g += sum_i u_i x_i; rows with u_i = 0 are not touched."""

@@ -6,9 +6,9 @@ The same steps as solvers/alm.py with problem/augmented.py and problem/dual_pass
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.dcd_loops import visit_rows
+from svmtool.compiled.dcd_loops import visit_rows, visit_tubes
 from svmtool.compiled.power_loops import slope_of_slacks, state_of_slacks
-from svmtool.compiled.row_loops import ONE, add_outer_products
+from svmtool.compiled.row_loops import ONE, add_outer_products, hinge_of_rows
 from svmtool.compiled.small_loops import advance, direction, dot, gradient, margins, next_on_ray, record
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
@@ -16,7 +16,6 @@ SURE = 1e-6  # as in alm.py
 EXACT, FLAT, FLAT_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm.py
 NEARLY = 0.8  # as in alm.py
 SHARP = 1e8  # as in augmented.py
-CHUNK = np.uint64(16)  # as in dual_passes.py
 
 
 @helper(fast=True)
@@ -36,19 +35,20 @@ def step_along(z, dz, target, cost, beta, out, a, b, sigma):
 
 
 @loop(
-    "i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[],f8, f8, f8, f8, f8, f8, f8, i8, i8, i8)",
+    "i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], "
+    "f8, f8, f8, f8, f8, f8, f8, u8, i8, i8, i8)",
     fast=True,
 )
 def small_hinge(
     indptr, indices, values, y, cost, target, w, alpha, work, order, state, history,
-    gap, enough, sigma, sigma_warm, sigma_most, growth, inner, passes, worth, most,
+    gap, enough, sigma, sigma_warm, sigma_most, growth, inner, chunk, passes, worth, most,
 ):  # fmt: skip
     """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
 
     The n terms are the rows of data, or those twice, one after the other.
-    work: 9 n + 2 d d + 3 d + 16 numbers; order: n + n / 16 + 1 row numbers; state: that of visit_rows.  Returns why
-    it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass over all
-    rows, and a gap of SURE), 4 rounding.  history[-FIELDS] receives the number of records.
+    work: 6 n + 2 d d + 3 d + 16 numbers; order: m + m / chunk + 1 for m rows of data; state: that of visit_rows.
+    Returns why it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass
+    over all rows, and a gap of SURE), 4 rounding.  history[-FIELDS] receives the number of records.
     """
     n = len(y)
     d = len(w)
@@ -61,10 +61,8 @@ def small_hinge(
     c = work[3 * n : 4 * n]
     change = work[4 * n : 5 * n]
     beta = work[5 * n : 6 * n]
-    norms = work[6 * n : 7 * n]
-    zeros = work[7 * n : 8 * n]
-    upper = work[8 * n : 9 * n]
-    at = 9 * n
+    norms = u  # passes are over when there are slopes
+    at = 6 * n
     gram = work[at : at + d * d]
     factor = work[at + d * d : at + 2 * d * d]
     at += 2 * d * d
@@ -75,8 +73,8 @@ def small_hinge(
     sums = work[at : at + 8]
     out = work[at + 8 : at + 12]
     limits = work[at + 12 : at + 16]
-    active = order[:n]
-    chunks = order[n:]
+    active = order[:of_data]
+    chunks = order[of_data:]
 
     f_best = 0.0
     for i in range(n):
@@ -97,11 +95,9 @@ def small_hinge(
             norms[i] = 0.0
             for k in range(indptr[i], indptr[i + ONE]):
                 norms[i] += values[k] * values[k]
-        for i in range(rows):
-            zeros[i] = 0.0
-            upper[i] = cost[i]
-            alpha[i] = 0.0
             active[i] = i
+        for i in range(rows):
+            alpha[i] = 0.0
         limits[0] = np.inf
         limits[1] = -np.inf
         visits = 0.0
@@ -111,11 +107,17 @@ def small_hinge(
         seen, seen_1, seen_2 = 0.0, 0.0, 0.0  # ... and the visits to each row until then
         wanted = gap if gap >= 0.0 else SURE
         while code < 0:
-            visits += state[0] / rows
-            visit_rows(
-                indptr, indices, values, y, target, zeros, upper, norms, alpha, v, active, chunks, limits, state,
-                -1.0, CHUNK,
-            )  # fmt: skip
+            visits += state[0] / of_data
+            if of_data < rows:
+                visit_tubes(
+                    indptr, indices, values, target, c, cost, norms, alpha, v, active, chunks, limits, state,
+                    -1.0, chunk,
+                )  # fmt: skip
+            else:
+                visit_rows(
+                    indptr, indices, values, y, target, c, cost, norms, alpha, v, active, chunks, limits, state,
+                    -1.0, chunk,
+                )  # fmt: skip
             count += 1
             largest = limits[2]
             smallest = limits[3]
@@ -123,16 +125,16 @@ def small_hinge(
             limits[0] = largest if largest > 0.0 else np.inf
             limits[1] = smallest if smallest < 0.0 else -np.inf
             settled = spread <= enough
-            if settled and state[0] < rows and count < most:
-                for i in range(rows):
+            if settled and state[0] < of_data and count < most:
+                for i in range(of_data):
                     active[i] = i
-                state[0] = rows
+                state[0] = of_data
                 limits[0] = np.inf
                 limits[1] = -np.inf
                 continue
             some = max(4.0, max(patience, 0.1 * count))
             waited = max((visits - seen) / max(patience, 0.1 * visits), (count - looked_at) / some)
-            if waited < 1.0 and not settled and count < most:
+            if (waited < 1.0 or count < passes) and not settled and count < most:
                 continue
             looked_at = count
             if count >= most:  # cut short: the best multiple of where the passes led
@@ -145,13 +147,8 @@ def small_hinge(
                 for i in range(rows):
                     alpha[i] *= t
             f = 0.5 * dot(v, v)
-            bound = -f
-            support = 0.0
-            margins(indptr, indices, values, y, v, z)
-            for i in range(rows):
-                f += cost[i] * max(target[i] - z[i], 0.0)
-                bound += target[i] * alpha[i]
-                support += 1.0 if alpha[i] > 0.0 else 0.0
+            bound = dot(target, alpha) - f
+            f += hinge_of_rows(indptr, indices, values, v, y, target, cost, 0.0, none, of_data)
             left_2, left_1, left = left_1, left, max(max(f - bound, 0.0) / max(f, 1e-300), 1e-300)
             seen_2, seen_1, seen = seen_1, seen, visits
             ahead = 0.0
@@ -167,9 +164,12 @@ def small_hinge(
                 code = 0
             elif settled:
                 break
-            elif count >= passes and not visits + ahead <= worth:
+            elif not visits + ahead <= worth:
                 break
         if code >= 0:
+            support = 0.0
+            for i in range(n):
+                support += 1.0 if alpha[i] > 0.0 else 0.0
             for j in range(d):
                 w[j] = v[j]
             record(history, records, FIELDS, f, bound, 0.0, support, 1.0)

@@ -21,12 +21,14 @@ FACTOR, COPY = 0.02, 10.0  # a factorisation: per m^3 and per m^2
 NEWTON_STEPS = 4  # usual from a good dual point, ...
 PRODUCTS = 3  # ... with so many products of all rows each
 PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
-CHUNK = 16  # neighbouring rows visited together
+# neighbouring rows visited together; and where all fit into the cache, which spares the fetching, but not the better
+CHUNK, CHUNK_IN_CACHE = 16, 4  # progress of a finer order
+IN_CACHE = 1 << 16  # non-zeros
 
 
 def random_state(n: int, seed: int) -> np.ndarray:
-    """What a pass begins with: the rows to visit, the state of its random numbers, and room for its visits."""
-    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), n], np.uint64)
+    """What a pass begins with: the number of rows to visit, and the state of its random numbers."""
+    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63)], np.uint64)
 
 
 def of_data(rows: Rows) -> Rows:
@@ -34,10 +36,15 @@ def of_data(rows: Rows) -> Rows:
     return rows.base if isinstance(rows, RepeatedRows) and not isinstance(rows, OrdinalRows) else rows
 
 
+def chunk_of(rows: CsrRows) -> int:
+    """How many neighbouring rows a pass visits together."""
+    return CHUNK_IN_CACHE if rows.nnz <= IN_CACHE else CHUNK
+
+
 class DualPasses:
     """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
 
-    target: t, f8[n]; None: 1 for all.
+    target: t, f8[n]; None: 1 for all.  Rows that stand twice are the sides of a tube, see dcd_loops.py.
 
     `w` (length d) = sum alpha_i y_i x_i is kept up to date.
     """
@@ -52,19 +59,23 @@ class DualPasses:
     ):  # fmt: skip
         data = of_data(rows)
         assert isinstance(data, CsrRows)
+        self.data, self.y = data, y
         self.n, self.bias = rows.n, rows.bias
         self.count = 0  # passes so far
         self.row_length = rows.nnz / max(self.n, 1)
         self.diagonal, self.upper = diagonal, upper
+        self._bent = bool(np.any(diagonal))
         self.target = np.ones(self.n) if target is None else target
         self.alpha = np.zeros(self.n) if alpha is None else alpha
         self.w = np.zeros(rows.d) if alpha is None else rows.transpose_product(alpha * y)
         self.square_norms = data.square_norms()
-        self.active, self._chunks = np.arange(self.n), np.empty(self.n // CHUNK + 1, np.int64)
+        self.chunk = chunk_of(data)
+        self.active, self._chunks = np.arange(data.n), np.empty(data.n // self.chunk + 1, np.int64)
         self.limits = np.array([np.inf, -np.inf, 0.0, 0.0])
-        self.state = random_state(self.n, seed)
-        self._pass = dcd_loops.dcd_pass.bind(
-            data.indptr, data.indices, data.values, y, self.target, diagonal, upper, self.square_norms,
+        self.state = random_state(data.n, seed)
+        one_pass, signs = (dcd_loops.dcd_pass, (y,)) if data is rows else (dcd_loops.tube_pass, ())
+        self._pass = one_pass.bind(
+            data.indptr, data.indices, data.values, *signs, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
 
@@ -76,12 +87,12 @@ class DualPasses:
     @property
     def share(self) -> float:
         """Share of the rows that the next pass will visit."""
-        return float(self.state[0]) / self.n if self.n else 1.0
+        return float(self.state[0]) / self.data.n if self.n else 1.0
 
     @property
     def complete(self) -> bool:
         """Whether the last pass went over all rows, none shrunk away."""
-        return int(self.state[0]) == self.n
+        return int(self.state[0]) == self.data.n
 
     @property
     def spread(self) -> float:
@@ -95,11 +106,12 @@ class DualPasses:
         Returns about what it cost.
         """
         self.count += 1
-        self._pass(self.bias, CHUNK)
+        rows = float(self.state[0])
+        self._pass(self.bias, self.chunk)
         largest, smallest = self.limits[2:4].tolist()
         self.limits[0] = largest if largest > 0 else np.inf
         self.limits[1] = smallest if smallest < 0 else -np.inf
-        return float(self.state[2]) * self.row_length * VISIT
+        return rows * self.row_length * VISIT
 
     def enough(self, spent: float, most: int, expected: float = np.inf) -> bool:
         """Whether passes that cost `spent` in all should give way to Newton steps from the rows' side.
@@ -116,8 +128,8 @@ class DualPasses:
 
     def restore(self) -> None:
         """Let all rows take part again."""
-        self.active[:] = np.arange(self.n)
-        self.state[0] = self.n
+        self.active[:] = np.arange(self.data.n)
+        self.state[0] = self.data.n
         self.limits[:2] = np.inf, -np.inf
 
     def scale(self, t: float) -> None:
@@ -129,4 +141,9 @@ class DualPasses:
     def dual_value(self) -> float:
         """The dual's value at alpha."""
         a = self.alpha
-        return float(self.target @ a) - 0.5 * float(self.w @ self.w) - 0.5 * float(self.diagonal @ np.square(a))
+        quadratic = float(self.diagonal @ np.square(a)) if self._bent else 0.0
+        return float(self.target @ a) - 0.5 * float(self.w @ self.w) - 0.5 * quadratic
+
+    def primal_value(self) -> float:
+        """The hinge's f at w; D = 0."""
+        return 0.5 * float(self.w @ self.w) + self.data.hinge(self.w, self.y, self.target, self.upper)

@@ -121,6 +121,11 @@ class CsrRows(Rows):
         step = -(-len(chosen) // len(self.blocks)) or 1
         run_blocks(lambda b: call(shift, b * step, min((b + 1) * step, len(chosen))), -(-len(chosen) // step))
 
+    def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
+        """sum_i cost_i max(0, target_i - y_i x_i.w) in one pass; terms of length n, or 2 n: each row twice, as rows."""
+        call, shift = loops.csr_hinge.bind(*self._arrays, w, y, target, cost), self.shift(w)
+        return self._sum_over(self.blocks, 0, lambda _, lo, hi: call(shift, lo, hi))[1]
+
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
         """sum_i u_i x_i, length d."""
         g, _ = self._sum_over(

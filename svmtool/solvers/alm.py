@@ -21,6 +21,8 @@ Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its 
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from svmtool.compiled import small_alm_loops
@@ -29,7 +31,7 @@ from svmtool.problem.certify import relative_gap
 from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
-from svmtool.problem.dual_passes import CHUNK, DualPasses, of_data, random_state
+from svmtool.problem.dual_passes import DualPasses, chunk_of, of_data, random_state
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -73,27 +75,28 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if (answer := task.one_sided_answer()) is not None:
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
-    unit = 1.0
-    if task.target is not None and task.p == 1.0 and np.any(task.target):
-        unit = float(np.mean(np.abs(task.target))) / TARGETS
     if _is_small(task):
-        return _small(task, monitor, rule, start, seed, unit)
+        return _small(task, monitor, rule, start, seed)
     objective = Augmented(task.rows, task.y, task.cost, task.p, task.free_bias, task.target)
-    objective.move(np.zeros(objective.d) if start is None else start)
-    if start is not None and task.p > 1.0:
-        objective.start_multipliers()
-    objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / unit
-    run = _Run(objective, monitor, rule, SIGMA_MOST / unit, task.mu == "merit")
+    run = _Run(objective, monitor, rule, task.mu == "merit")
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
+    passes = None
     if start is None and task.p == 1.0 and DualPasses.possible(rows, task.cost, task.free_bias):
         passes = DualPasses(rows, task.y, np.zeros(rows.n), task.cost, seed, target=task.target)
         status = run.coordinate_passes(passes)
         if status is not None:
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
+    run.unit = unit = _unit(task)
+    if passes is not None:
         run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
         objective.move(passes.w)
         np.divide(passes.alpha, task.cost, out=objective.beta)
         objective.sigma = _sigma_warm(objective.d) / unit
+    else:
+        objective.move(np.zeros(objective.d) if start is None else start)
+        if start is not None and task.p > 1.0:
+            objective.start_multipliers()
+        objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / unit
     status = run.multiplier_rounds()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
@@ -114,7 +117,7 @@ def all_classes(
     objective = ClassHinge(task)
     objective.move(np.zeros(objective.d) if start is None else start)
     objective.sigma = SIGMA_COLD
-    run = _Run(objective, monitor, rule, SIGMA_MOST, False)
+    run = _Run(objective, monitor, rule, False)
     if start is None:
         passes = ClassPasses(task, objective.rows, seed)
         status = run.class_passes(passes)
@@ -129,6 +132,13 @@ def all_classes(
     return Result(run.best.w, status, monitor.iterations, monitor.history, alpha)
 
 
+def _unit(task: Task) -> float:
+    """What slacks are measured in."""
+    if task.target is None or task.p != 1.0 or not np.any(task.target):
+        return 1.0
+    return float(np.mean(np.abs(task.target))) / TARGETS
+
+
 def _is_small(task: Task) -> bool:
     """Hinge or tube on sparse rows without a bias feature, a step of which costs less than its calls from Python."""
     rows, most = of_data(task.rows), SMALL_SHARE if task.one_of_several else SMALL_WORK
@@ -139,9 +149,10 @@ def _is_small(task: Task) -> bool:
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)
 
 
-def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, unit: float) -> Result:
+def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     """All of `exact` in one compiled call; the signs and targets as there."""
     rows, n, d = of_data(task.rows), task.rows.n, task.rows.d
+    chunk, unit = chunk_of(rows), _unit(task)
     gap = rule.gap if monitor.gap is None else monitor.gap
     w = np.zeros(d) if start is None else start.copy()
     alpha, target = np.zeros(n), np.ones(n) if task.target is None else task.target
@@ -150,10 +161,11 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     history = np.empty((most + 2, small_alm_loops.FIELDS))
     code = small_alm_loops.small_hinge(
         rows.indptr, rows.indices, rows.values, task.y, task.cost, target, w, alpha,
-        np.empty(9 * n + 2 * d * d + 3 * d + 16), np.empty(n + n // CHUNK + 1, np.int64), random_state(n, seed),
+        np.empty(6 * n + 2 * d * d + 3 * d + 16), np.empty(rows.n + rows.n // chunk + 1, np.int64),
+        random_state(rows.n, seed),
         history, gap, -1.0 if rule.projected is None else SAFETY * rule.projected,
         SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER,
-        passes, _passes_worth(d, rows.nnz), most,
+        chunk, passes, _passes_worth(d, rows.nnz), most,
     )  # fmt: skip
     status, count = None, 0
     for f, bound, norm, support, t, passes_so_far in history[: int(history[-1, 0])].tolist():
@@ -194,13 +206,15 @@ def _ahead(lefts: list[float], spent: list[float], wanted: float, looks: int) ->
 class _Run:
     """One run: coordinate passes, then rounds."""
 
-    def __init__(
-        self, objective: Augmented | ClassHinge, monitor: Monitor, rule: Rule, sigma_most: float, by_merit: bool
-    ):  # fmt: skip
-        self.objective, self.monitor, self.rule, self.sigma_most = objective, monitor, rule, sigma_most
+    def __init__(self, objective: Augmented | ClassHinge, monitor: Monitor, rule: Rule, by_merit: bool):
+        self.objective, self.monitor, self.rule = objective, monitor, rule
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
-        self.best = Best(objective)
-        self.sure = SURE
+        self.unit, self.sure = 1.0, SURE
+
+    @cached_property
+    def best(self) -> Best:
+        """Not before rounds need it: passes that end a run do without."""
+        return Best(self.objective)
 
     def coordinate_passes(self, passes: DualPasses) -> Status | None:
         """Passes until the rule or the gap holds; None where Newton steps shall take over."""
@@ -210,7 +224,8 @@ class _Run:
         enough = -1.0 if rule.projected is None else SAFETY * rule.projected
         if rule.projected is None and objective.d > GRAM_BELOW:
             enough = passes.unit  # the gap alone ends the run, but rows shrunk too early must come back
-        worth = _passes_worth(objective.d, objective.rows.nnz)
+        worth = _passes_worth(objective.d, of_data(objective.rows).nnz)
+        first = PASSES if objective.d <= GRAM_BELOW else 1  # pass after which there is something to decide
         spent = visits = 0.0
         at, lefts, costs, seen, patience = 0, [1.0], [0.0], [0.0], 1.0
         for _ in range(MOST_PASSES):
@@ -224,13 +239,12 @@ class _Run:
             # a look at the primal costs a product: between two there are a visit to each row or a few passes, or more
             some = max(4.0, patience, LOOKS * passes.count)
             waited = max((visits - seen[-1]) / max(patience, LOOKS * visits), (passes.count - at) / some)
-            if waited < 1.0 and not settled and limit is None:
+            if (waited < 1.0 or passes.count < first) and not settled and limit is None:
                 continue
             at = passes.count
             if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
                 passes.scale(objective.best_multiple(passes.w))
-            objective.move(passes.w)
-            primal, bound = objective.primal_value(), passes.dual_value()
+            primal, bound = passes.primal_value(), passes.dual_value()
             lefts.append(relative_gap(primal, bound))
             costs.append(spent)
             seen.append(visits)
@@ -246,7 +260,7 @@ class _Run:
                 status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                 return status or limit or base.RULE
             if objective.d <= GRAM_BELOW:
-                if passes.count >= PASSES and not visits + ahead <= worth:
+                if not visits + ahead <= worth:
                     return None
             elif passes.enough(spent, ROWS_SIDE, _ahead(lefts, costs, wanted, WINDOW)):
                 return None
@@ -329,11 +343,11 @@ class _Run:
         """Geometric growth, or Eq. 29: as large as keeps the merit function of Lemma 3 from growing, never smaller."""
         o = self.objective
         if not self.by_merit:
-            return min(o.sigma * GROWTH, self.sigma_most)
+            return min(o.sigma * GROWTH, SIGMA_MOST / self.unit)
         residual = o.moved / o.sigma**2  # sum C r^2
         rest = 0.5 * float(o.w @ o.regular(o.w)) + o.e_loss()
         grown = (self.merit - rest) / (0.5 * residual) if residual > 0.0 else 0.0
-        sigma = min(max(o.sigma, grown), self.sigma_most)
+        sigma = min(max(o.sigma, grown), SIGMA_MOST / self.unit)
         self.merit = 0.5 * sigma * residual + rest
         return sigma
 
