@@ -19,6 +19,7 @@ from svmtool.problem.task import Task
 
 # `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
+ALIKE, SLIGHT = 0.2, 0.1  # logistic loss: how near the curvatures of a matrix must be to those of the rows
 TARGET = np.ones(1)  # of every margin, for the squared hinge
 
 
@@ -194,12 +195,26 @@ class L1Logistic(L1Objective):
 
     def _prepare(self) -> None:
         super()._prepare()
+        self._held = np.zeros(self.n)
         self._state = logistic_loops.logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
 
     def _classify(self) -> float:
-        self._gram = None  # every row's curvature changes
         self.active = self.n
         return self._state(0, self.n)
+
+    def gram(self) -> np.ndarray:
+        """As Losses.gram, of curvatures near c: rows with next to none, or whose own changed little, stay as they were.
+
+        The curvatures that the matrix has are within a share ALIKE of c, but for what sums up to a share SLIGHT.
+        """
+        change = self.c - self._held
+        change[np.abs(change) <= ALIKE * np.maximum(self.c, self._held) + SLIGHT * np.mean(self.c)] = 0.0
+        self._held += change
+        if self._gram is None or np.count_nonzero(change) >= np.count_nonzero(self._held):
+            self._gram = np.zeros((self.d, self.d))
+            change = self._held
+        self.rows.add_gram(change, self._gram)
+        return self._gram
 
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         self._slopes, s = u, min(most, 1.0)
