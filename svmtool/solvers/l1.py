@@ -10,7 +10,8 @@ Differs from the papers in:
     by Armijo's rule on powers of a constant.
  3. Where d is small the model is held as a matrix: coordinate passes over it cost nothing beside a pass over the
     rows, and a factorised system of the non-zero weights ends them, as far as the first weight that becomes zero.
-    The logistic loss keeps its matrix for the next step while violations fall fast.
+    The logistic loss keeps its matrix for the next step while violations fall fast, and adds to it only what rows
+    whose curvature changed by much bring.
  4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
     largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
  5. Where rows abound the first guess is the answer for a random subset; where d is large, that for smaller costs,
