@@ -24,8 +24,8 @@ PASSES = 20  # coordinate passes over the matrix between two factorised systems 
 FACES = 50  # ... of which so many are solved at most
 RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
 CHUNK = 256  # rows whose products are summed at once: they stay in cache
-ALIKE, SLIGHT = 0.2, 0.1  # logistic loss: curvatures of a matrix are within this share of the rows', but for what ...
-# ... sums up to that share of all
+ALIKE = 0.1  # logistic loss: curvatures of a matrix are within this share of the rows', ...
+ROUGH, SETTLED = 0.1, 0.01  # ... but for what sums up to that share of all, until a step lowers f by less than this
 FLAT_STEPS = 3  # after so many steps that neither lower f nor leave less than ...
 NEARER = 0.9  # ... this share of the gap, rounding has the last word
 
@@ -102,12 +102,12 @@ def add_products(X, change, chunk, gram):
 
 
 @helper(fast=True)
-def note_curvatures(c, held, change):
-    """change = c - held where they differ by more than ALIKE and SLIGHT allow, else 0; held follows."""
+def note_curvatures(c, held, change, share):
+    """change = c - held where they differ by more than ALIKE and that share of the mean, else 0; held follows."""
     total = 0.0
     for i in range(len(c)):
         total += c[i]
-    slight = SLIGHT * total / len(c)
+    slight = share * total / len(c)
     for i in range(len(c)):
         t = c[i] - held[i]
         change[i] = t if abs(t) > ALIKE * max(c[i], held[i]) + slight else 0.0
@@ -278,11 +278,12 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
             break
         if records > most - 1:
             break
+        share = ROUGH if previous - f > SETTLED * f else 0.0
         previous = f
         count[0] = 0.0
         if logistic == 0 or largest > KEEP * last or records == 1:
             if logistic:
-                note_curvatures(c, held, change)
+                note_curvatures(c, held, change, share)
             add_products(X, change, chunk, gram)
         last = largest
         inner = max(INNER_MATRIX * largest, INNER_LEAST * steepest)

@@ -13,7 +13,7 @@ from abc import abstractmethod
 import numpy as np
 
 from svmtool.compiled import hinge_loops, l1_loops, logistic_loops, small_l1_loops
-from svmtool.compiled.small_l1_loops import ALIKE, CHUNK, FIELDS, SLIGHT
+from svmtool.compiled.small_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
 from svmtool.problem.objective import Losses
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
@@ -78,8 +78,8 @@ class L1Objective(Losses):
         """The dual point whose value `bound` is, length n."""
         return -self._multiple * self._slopes * self.y
 
-    def hessian(self) -> np.ndarray:
-        """sum_i c_i x_i x_i', d x d and symmetric."""
+    def hessian(self, rough: bool = False) -> np.ndarray:
+        """sum_i c_i x_i x_i', d x d and symmetric; rough: some of the curvature may be lacking."""
         H = np.triu(self.gram())
         H += np.triu(H, 1).T
         return H
@@ -202,19 +202,20 @@ class L1Logistic(L1Objective):
         self.active = self.n
         return self._state(0, self.n)
 
-    def gram(self) -> np.ndarray:
-        """As Losses.gram, of curvatures near c: rows with next to none, or whose own changed little, stay as they were.
+    def hessian(self, rough: bool = False) -> np.ndarray:
+        """See L1Objective; the curvatures in it are within a share ALIKE of c, if rough but for a share ROUGH of all.
 
-        The curvatures that the matrix has are within a share ALIKE of c, but for what sums up to a share SLIGHT.
+        Rows whose own changed by no more stay as they were in the matrix before.
         """
         change = self.c - self._held
-        change[np.abs(change) <= ALIKE * np.maximum(self.c, self._held) + SLIGHT * np.mean(self.c)] = 0.0
+        slight = ROUGH * np.mean(self.c) if rough else 0.0
+        change[np.abs(change) <= ALIKE * np.maximum(self.c, self._held) + slight] = 0.0
         self._held += change
         if self._gram is None or np.count_nonzero(change) >= np.count_nonzero(self._held):
             self._gram = np.zeros((self.d, self.d))
             change = self._held
         self.rows.add_gram(change, self._gram)
-        return self._gram
+        return super().hessian()
 
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         self._slopes, s = u, min(most, 1.0)

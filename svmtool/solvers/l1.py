@@ -29,7 +29,17 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import l1_loops as loops
-from svmtool.compiled.small_l1_loops import FACES, FLAT_STEPS, INNER_LEAST, INNER_MATRIX, KEEP, NEARER, PASSES, RIDGE
+from svmtool.compiled.small_l1_loops import (
+    FACES,
+    FLAT_STEPS,
+    INNER_LEAST,
+    INNER_MATRIX,
+    KEEP,
+    NEARER,
+    PASSES,
+    RIDGE,
+    SETTLED,
+)
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
@@ -232,7 +242,7 @@ class _Run:
         """p from the model over all weights."""
         o, largest = self.objective, float(violations.max())
         if self.H is None or not o.logistic or largest > KEEP * self.largest:
-            self.H = o.hessian()
+            self.H = o.hessian(self.fall > SETTLED)
         self.largest = largest
         return self._solve(self.H, g, o.w, o.penalty, largest)
 
