@@ -127,8 +127,12 @@ class Problem(NamedTuple):
         return regular + float(self.cost @ self.l.value(self.slack(w)))
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
-        """The gradient of f; a subgradient on the kink of a hinge."""
-        return self.R * w - self.A.T @ (self.y * self.dual_point(w))
+        """The gradient of f; a subgradient on the kink of a hinge, the shortest on those of |w|_1."""
+        smooth = -self.A.T @ (self.y * self.dual_point(w))
+        if not self.l1:
+            return self.R * w + smooth
+        at_zero = np.sign(smooth) * np.maximum(np.abs(smooth) - self.R, 0.0)
+        return np.where(w == 0.0, at_zero, smooth + self.R * np.sign(w))
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         return np.diag(self.R) + self.A.T @ ((self.cost * self.l.curvature(self.slack(w)))[:, None] * self.A)

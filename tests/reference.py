@@ -13,11 +13,12 @@ from svmtool.formats.svmlight import Table
 
 
 def liblinear_rule(p: Problem, w: np.ndarray, eps: float) -> bool:
-    """LIBLINEAR's test for -s 2, from w alone: |grad f(w)| <= eps' |grad f(0)|."""
+    """LIBLINEAR's test for -s 2, 5 and 6, from w alone: |grad f(w)| <= eps' |grad f(0)|, with |w|_1 in the 1-norm."""
     positive = int(np.count_nonzero(p.y > 0))
     share = max(1, min(positive, len(p.y) - positive)) / len(p.y)
-    start = np.linalg.norm(p.gradient(np.zeros(p.A.shape[1])))
-    return bool(np.linalg.norm(p.gradient(w)) <= eps * share * start * (1 + 1e-9) + 1e-300)
+    norm = 1 if p.l1 else 2
+    start = np.linalg.norm(p.gradient(np.zeros(p.A.shape[1])), norm)
+    return bool(np.linalg.norm(p.gradient(w), norm) <= eps * share * start * (1 + 1e-9) + 1e-300)
 
 
 def csr_of(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

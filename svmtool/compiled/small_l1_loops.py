@@ -1,7 +1,8 @@
 """Losses regularised by |w|_1 on a small problem in one call: where a step takes microseconds, calls from Python cost
 more.
 
-The same steps as solvers/l1.py with a matrix, built from the same helpers; tests hold them equal.
+The same steps as solvers/l1.py with a matrix, built from the same helpers; tests hold them equal.  The data are held
+column after column, zeros included: all passes are then over neighbouring numbers.
 """
 
 import numpy as np
@@ -10,8 +11,8 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.hinge_loops import state_of_rows
 from svmtool.compiled.l1_loops import dual_of_rows, passes_over_gram, step_on_face, step_on_ray, violation_at
 from svmtool.compiled.logistic_loops import logistic_of_rows
-from svmtool.compiled.row_loops import add_outer_products
-from svmtool.compiled.small_loops import add_rows, dot, margins
+from svmtool.compiled.row_loops import ONE
+from svmtool.compiled.small_loops import dot
 from svmtool.compiled.solve_loops import cholesky_in_place
 
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, passes, step
@@ -22,6 +23,9 @@ INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
 PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
 FACES = 50  # ... of which so many are solved at most
 RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
+CHUNK = 256  # rows whose products are summed at once: they stay in cache
+ALIKE = 0.1  # logistic loss: curvatures of a matrix are within this share of the rows', ...
+ROUGH, SETTLED = 0.1, 0.01  # ... but for what sums up to that share of all, until a step lowers f by less than this
 FLAT_STEPS = 3  # after so many steps that neither lower f nor leave less than ...
 NEARER = 0.9  # ... this share of the gap, rounding has the last word
 
@@ -35,12 +39,89 @@ def non_zeros(v):
 
 
 @helper(fast=True)
-def face_step(gram, v, slope, penalty, part, face, numbers):
+def lay_out_columns(indptr, indices, values, bias, X):
+    """X (d x n, row after row) = the data column after column, the bias feature last where bias >= 0."""
+    rows = np.uint64(len(indptr)) - ONE
+    for k in range(len(X)):
+        X[k] = 0.0
+    for i in range(rows):
+        for k in range(indptr[i], indptr[i + ONE]):
+            X[np.uint64(indices[k]) * rows + i] = values[k]
+    if bias >= 0.0:
+        for k in range(np.uint64(len(X)) - rows, np.uint64(len(X))):
+            X[k] = bias
+
+
+@helper(fast=True)
+def column_margins(X, y, w, z):
+    """z_i = y_i x_i.w"""
+    n = len(y)
+    for i in range(n):
+        z[i] = 0.0
+    for j in range(len(w)):
+        if w[j] != 0.0:
+            x = X[j * n : (j + 1) * n]
+            for i in range(n):
+                z[i] += w[j] * x[i]
+    for i in range(n):
+        z[i] *= y[i]
+
+
+@helper(fast=True)
+def add_products(X, change, chunk, gram):
+    """gram (d x d, symmetric) += sum_i change_i x_i x_i'.  Scratch: chunk (d + 1 times CHUNK)."""
+    n = len(change)
+    d = len(X) // n
+    scaled = chunk[d * CHUNK :]
+    for lo in range(0, n, CHUNK):
+        hi = min(lo + CHUNK, n)
+        m = 0
+        for j in range(d):  # rows that changed, close together
+            m = j * CHUNK
+            for i in range(lo, hi):
+                chunk[m] = X[j * n + i]
+                m += 1 if change[i] != 0.0 else 0
+            m -= j * CHUNK
+        if m == 0:
+            continue
+        at = 0
+        for i in range(lo, hi):
+            scaled[at] = change[i]
+            at += 1 if change[i] != 0.0 else 0
+        for j in range(d):
+            a = chunk[j * CHUNK : j * CHUNK + m]
+            for k in range(j + 1):
+                b = chunk[k * CHUNK : k * CHUNK + m]
+                total = 0.0
+                for i in range(m):
+                    total += scaled[i] * a[i] * b[i]
+                gram[j * d + k] += total
+    for j in range(d):
+        for k in range(j):
+            gram[k * d + j] = gram[j * d + k]
+
+
+@helper(fast=True)
+def note_curvatures(c, held, change, share):
+    """change = c - held where they differ by more than ALIKE and that share of the mean, else 0; held follows."""
+    total = 0.0
+    for i in range(len(c)):
+        total += c[i]
+    slight = share * total / len(c)
+    for i in range(len(c)):
+        t = c[i] - held[i]
+        change[i] = t if abs(t) > ALIKE * max(c[i], held[i]) + slight else 0.0
+        held[i] += change[i]
+
+
+@helper(fast=True)
+def face_step(gram, v, slope, penalty, part, numbers):
     """Add to v a step to the model's minimum over the weights that are not zero, as far as the first that becomes so.
 
-    slope: the gradient at v of the model's smooth part.  Scratch: part (d x d), face (d), numbers (4 d).
+    slope: the gradient at v of the model's smooth part.  Scratch: part (d x d), numbers (5 d).
     """
     d = len(v)
+    face = numbers[4 * d : 5 * d]
     m = 0
     for j in range(d):
         if v[j] != 0.0:
@@ -51,28 +132,29 @@ def face_step(gram, v, slope, penalty, part, face, numbers):
     weight = numbers[2 * d : 2 * d + m]
     q = numbers[3 * d : 3 * d + m]
     for a in range(m):
-        j = face[a]
+        j = int(face[a])
         old[a] = v[j]
         weight[a] = penalty[j]
         pull[a] = -slope[j] - (penalty[j] if v[j] > 0.0 else -penalty[j])
         for b in range(m):
-            part[a * m + b] = gram[j * d + face[b]]
+            part[a * m + b] = gram[j * d + int(face[b])]
         part[a * m + a] *= 1.0 + RIDGE
     if cholesky_in_place(part, pull, q, m):
         return
     curvature = 0.0
     for a in range(m):
-        product = RIDGE * gram[face[a] * d + face[a]] * q[a]
+        j = int(face[a])
+        product = RIDGE * gram[j * d + j] * q[a]
         for b in range(m):
-            product += gram[face[a] * d + face[b]] * q[b]
+            product += gram[j * d + int(face[b])] * q[b]
         curvature += product * q[a]
     step_on_face(old, q, weight, -dot(pull, q), curvature)
     for a in range(m):
-        v[face[a]] = old[a]
+        v[int(face[a])] = old[a]
 
 
 @helper(fast=True)
-def solve_model(gram, g, w, penalty, v, slope, part, face, numbers, count, enough):
+def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, enough):
     """v = the minimiser of the model; see _Run._solve."""
     d = len(w)
     for j in range(d):
@@ -85,7 +167,7 @@ def solve_model(gram, g, w, penalty, v, slope, part, face, numbers, count, enoug
         now = non_zeros(v)
         while now < before:
             before = now
-            face_step(gram, v, slope, penalty, part, face, numbers)
+            face_step(gram, v, slope, penalty, part, numbers)
             now = non_zeros(v)
             for j in range(d):
                 slope[j] = g[j]
@@ -96,41 +178,50 @@ def solve_model(gram, g, w, penalty, v, slope, part, face, numbers, count, enoug
                         slope[k] += step * gram[j * d + k]
 
 
-@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], i8[], f8[], f8[], i8, f8, f8, i8)", fast=True)
-def small_l1(
-    indptr, indices, values, y, cost, w, penalty, alpha, face, work, history, logistic, gap, enough, most
-):  # fmt: skip
-    """See L1Objective.small_newton; history[-FIELDS] receives the number of records."""
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8, i8, f8, f8, i8)", fast=True)
+def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap, enough, most):
+    """See L1Objective.small_newton; out: the dual point (n), and the records, whose number is out[-FIELDS]."""
     n = len(y)
     d = len(w)
     rows = np.uint64(n)
     none = np.uint64(0)
+    alpha = out[:n]
+    history = out[n:]
     z = work[:n]
     dz = work[n : 2 * n]
     u = work[2 * n : 3 * n]
     c = work[3 * n : 4 * n]
     change = work[4 * n : 5 * n]
-    at = 5 * n
-    upper = work[at : at + d * d]
-    gram = work[at + d * d : at + 2 * d * d]
-    part = work[at + 2 * d * d : at + 3 * d * d]
-    at += 3 * d * d
+    held = work[5 * n : 6 * n]
+    at = 6 * n
+    X = work[at : at + d * n]
+    at += d * n
+    chunk = work[at : at + (d + 1) * CHUNK]
+    at += (d + 1) * CHUNK
+    gram = work[at : at + d * d]
+    part = work[at + d * d : at + 2 * d * d]
+    at += 2 * d * d
     g = work[at : at + d]
     p = work[at + d : at + 2 * d]
     v = work[at + 2 * d : at + 3 * d]
     slope = work[at + 3 * d : at + 4 * d]
-    numbers = work[at + 4 * d : at + 8 * d]
-    at += 8 * d
+    penalty = work[at + 4 * d : at + 5 * d]
+    numbers = work[at + 5 * d : at + 10 * d]
+    at += 10 * d
     counts = work[at : at + 3]
-    out = work[at + 3 : at + 5]
+    ray = work[at + 3 : at + 5]
     count = work[at + 5 : at + 6]
     target = work[at + 6 : at + 7]
     target[0] = 1.0
     for j in range(d * d):
-        upper[j] = 0.0
+        gram[j] = 0.0
+    for j in range(d):
+        penalty[j] = 1.0
     for i in range(n):
         c[i] = 0.0
-    margins(indptr, indices, values, y, w, z)
+        held[i] = 0.0
+    lay_out_columns(indptr, indices, values, bias, X)
+    column_margins(X, y, w, z)
     previous = np.inf
     apart = np.inf
     best = -np.inf
@@ -144,18 +235,14 @@ def small_l1(
             loss = logistic_of_rows(z, cost, y, u, c, none, rows)
         else:
             loss = state_of_rows(z, target, cost, y, u, c, change, counts, none, rows)
-        for j in range(d):
-            g[j] = 0.0
-        add_rows(indptr, indices, values, u, g)
         f = loss
         steepest = 0.0
         largest = 0.0
-        size = 0.0
         for j in range(d):
-            f += penalty[j] * abs(w[j])
-            steepest = max(steepest, penalty[j] * abs(g[j]))
-            size = max(size, abs(g[j]))
-            largest = max(largest, violation_at(w[j], g[j], penalty[j]))
+            g[j] = dot(X[j * n : (j + 1) * n], u)
+            f += abs(w[j])
+            steepest = max(steepest, abs(g[j]))
+            largest = max(largest, violation_at(w[j], g[j], 1.0))
         s = 1.0 / steepest if steepest > 0.0 else np.inf
         if logistic:
             s = min(s, 1.0)
@@ -191,30 +278,24 @@ def small_l1(
             break
         if records > most - 1:
             break
+        share = ROUGH if previous - f > SETTLED * f else 0.0
         previous = f
         count[0] = 0.0
         if logistic == 0 or largest > KEEP * last or records == 1:
             if logistic:
-                for j in range(d * d):
-                    upper[j] = 0.0
-                add_outer_products(indptr, indices, values, c, upper, np.uint64(d), none, rows)
-            else:
-                add_outer_products(indptr, indices, values, change, upper, np.uint64(d), none, rows)
-            for j in range(d):
-                for k in range(j, d):
-                    gram[j * d + k] = upper[j * d + k]
-                    gram[k * d + j] = upper[j * d + k]
+                note_curvatures(c, held, change, share)
+            add_products(X, change, chunk, gram)
         last = largest
-        inner = max(INNER_MATRIX * largest, INNER_LEAST * size)
-        solve_model(gram, g, w, penalty, v, slope, part, face, numbers, count, inner)
+        inner = max(INNER_MATRIX * largest, INNER_LEAST * steepest)
+        solve_model(gram, g, w, penalty, v, slope, part, numbers, count, inner)
         for j in range(d):
             p[j] = v[j] - w[j]
-        margins(indptr, indices, values, y, p, dz)
-        t = step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, rows)
+        column_margins(X, y, p, dz)
+        t = step_on_ray(z, dz, target, cost, w, p, penalty, g, ray, logistic, rows)
         for j in range(d):
             new = w[j] + t * p[j]
             w[j] = new if abs(new) > 1e-15 * abs(w[j]) else 0.0
-        for i in range(rows):
+        for i in range(n):
             z[i] += t * dz[i]
     history[len(history) - FIELDS] = records
     return code

@@ -13,12 +13,13 @@ from abc import abstractmethod
 import numpy as np
 
 from svmtool.compiled import hinge_loops, l1_loops, logistic_loops, small_l1_loops
+from svmtool.compiled.small_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
 from svmtool.problem.objective import Losses
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
 
-# `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
-SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
+# `small_newton`: most features, most numbers of a lone problem, and of one among several, which share the cores
+SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 17, 1 << 21
 TARGET = np.ones(1)  # of every margin, for the squared hinge
 
 
@@ -77,8 +78,8 @@ class L1Objective(Losses):
         """The dual point whose value `bound` is, length n."""
         return -self._multiple * self._slopes * self.y
 
-    def hessian(self) -> np.ndarray:
-        """sum_i c_i x_i x_i', d x d and symmetric."""
+    def hessian(self, rough: bool = False) -> np.ndarray:
+        """sum_i c_i x_i x_i', d x d and symmetric; rough: some of the curvature may be lacking."""
         H = np.triu(self.gram())
         H += np.triu(H, 1).T
         return H
@@ -128,10 +129,10 @@ class L1Objective(Losses):
 
     @property
     def small(self) -> bool:
-        """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a step than in its calls."""
-        r = self.rows
+        """Whether `small_newton` can be used: sparse rows, no free bias, less work in a step than in its calls."""
         most = SMALL_SHARE if self.one_of_several else SMALL_WORK
-        return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= most and self.n > 0
+        few = self.d <= SMALL_FEATURES and 0 < self.n * self.d <= most
+        return few and isinstance(self.rows, CsrRows) and not self.free_bias
 
     def small_newton(
         self, w: np.ndarray, gap: float, enough: float, most: int
@@ -142,14 +143,14 @@ class L1Objective(Losses):
         ended (0 the limit of steps, 1 the minimum, 2 gap <= `gap`, 3 gap <= `enough`, 4 rounding) and the dual point
         of the lower bound (length n).
         """
-        r, d = self.rows, self.d
-        history, alpha = np.empty((most + 1, small_l1_loops.FIELDS)), np.zeros(self.n)
-        work = np.empty(5 * self.n + 3 * d * d + 8 * d + 7)
+        r, n, d = self.rows, self.n, self.d
+        work = np.empty((6 + d) * n + (d + 1) * CHUNK + 2 * d * d + 10 * d + 7)
+        out = np.empty(n + (most + 1) * FIELDS)
         code = small_l1_loops.small_l1(
-            r.indptr, r.indices, r.values, self.y, self.cost, w, self.penalty, alpha, np.empty(d, np.int64), work,
-            history, self.logistic, gap, enough, most,
-        )  # fmt: skip
-        return history[: int(history[-1, 0])].tolist(), code, alpha
+            r.indptr, r.indices, r.values, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, enough, most
+        )
+        records = out[n : n + int(out[-FIELDS]) * FIELDS]
+        return records.reshape(-1, FIELDS).tolist(), code, out[:n]
 
 
 class L1SquaredHinge(L1Objective):
@@ -194,12 +195,27 @@ class L1Logistic(L1Objective):
 
     def _prepare(self) -> None:
         super()._prepare()
+        self._held = np.zeros(self.n)
         self._state = logistic_loops.logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
 
     def _classify(self) -> float:
-        self._gram = None  # every row's curvature changes
         self.active = self.n
         return self._state(0, self.n)
+
+    def hessian(self, rough: bool = False) -> np.ndarray:
+        """See L1Objective; the curvatures in it are within a share ALIKE of c, if rough but for a share ROUGH of all.
+
+        Rows whose own changed by no more stay as they were in the matrix before.
+        """
+        change = self.c - self._held
+        slight = ROUGH * np.mean(self.c) if rough else 0.0
+        change[np.abs(change) <= ALIKE * np.maximum(self.c, self._held) + slight] = 0.0
+        self._held += change
+        if self._gram is None or np.count_nonzero(change) >= np.count_nonzero(self._held):
+            self._gram = np.zeros((self.d, self.d))
+            change = self._held
+        self.rows.add_gram(change, self._gram)
+        return super().hessian()
 
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         self._slopes, s = u, min(most, 1.0)

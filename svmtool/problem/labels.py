@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from svmtool.compiled.label_loops import number_classes
 from svmtool.errors import SvmtoolError
+
+FEW = 32  # classes up to which a search among them beats sorting
 
 
 def whole_labels(labels: np.ndarray) -> np.ndarray:
@@ -30,27 +33,21 @@ def whole_labels(labels: np.ndarray) -> np.ndarray:
     return whole.astype(np.int64)
 
 
-def first_appearance(whole: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """The different values in order of appearance, and for each row the index of its value (i8[n])."""
-    values: list[int] = []
-    number = np.zeros(len(whole), np.int64)
-    rest = np.arange(0)
-    at = 0 if len(whole) else None
-    while at is not None and len(values) < 16:  # a pass for each class beats sorting while classes are few
-        if values:
-            number[rest[whole[rest] == whole[at]]] = len(values)
-            rest = rest[whole[rest] != whole[at]]
-        else:
-            rest = np.flatnonzero(whole != whole[at])
-        values.append(int(whole[at]))
-        at = rest[0] if len(rest) else None
-    if at is not None:
-        found, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return [int(v) for v in found[order]], rank[inverse.reshape(-1)]
-    return values, number
+def first_appearance(labels: np.ndarray) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """The different labels in order of appearance, for each row the index of its label (i8[n]), and rows of each (i8).
+
+    Labels that are no whole numbers are cut; see `whole_labels`.
+    """
+    number, values, counts = np.empty(len(labels), np.int64), np.empty(FEW), np.zeros(FEW, np.int64)
+    classes = number_classes(labels, values, number, counts)
+    if classes >= 0:
+        return [int(v) for v in values[:classes].tolist()], number, counts[:classes]
+    found, first, inverse = np.unique(whole_labels(labels), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    number = rank[inverse.reshape(-1)]
+    return [int(v) for v in found[order]], number, np.bincount(number, minlength=len(order))
 
 
 def cost_factors(labels: Sequence[int], class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
@@ -73,10 +70,9 @@ class Classes:
     """
 
     def __init__(self, file_labels: np.ndarray):
-        self.labels, self.number = first_appearance(whole_labels(file_labels))
+        self.labels, self.number, self.counts = first_appearance(file_labels)
         if self.labels == [-1, 1]:
-            self.labels, self.number = [1, -1], 1 - self.number
-        self.counts = np.bincount(self.number, minlength=len(self.labels))
+            self.labels, self.number, self.counts = [1, -1], 1 - self.number, self.counts[::-1]
 
     @property
     def problems(self) -> int:

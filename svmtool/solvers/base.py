@@ -99,12 +99,12 @@ class Monitor:
 class Rule:
     """When -e decides: LIBLINEAR's rule, as numbers a solver compares with.
 
-    gradient: stop when |grad f(w)| <= gradient * |grad f(0)| (numbers 0, 2, 11);
+    gradient: stop when |grad f(w)| <= gradient * |grad f(0)| (numbers 0, 2, 11; 5 and 6: subgradients, and 1-norms);
     projected: stop when the dual's projected gradients lie within this of each other and of zero (numbers 1, 3), or
     only of each other where the dual variables have a fixed sum (number 21);
     gap: stop at this certified gap, beyond LIBLINEAR's rule, whose sums over its own pass nothing here
-    corresponds to (numbers 12, 13).
-    At most one is given; with none the solver goes to its exact end.
+    corresponds to (numbers 12, 13; 5 and 6, which have both).
+    At most one is given else; with none the solver goes to its exact end.
     """
 
     def __init__(self, gradient: float | None = None, projected: float | None = None, gap: float = -1.0):

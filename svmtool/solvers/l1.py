@@ -10,13 +10,16 @@ Differs from the papers in:
     by Armijo's rule on powers of a constant.
  3. Where d is small the model is held as a matrix: coordinate passes over it cost nothing beside a pass over the
     rows, and a factorised system of the non-zero weights ends them, as far as the first weight that becomes zero.
-    The logistic loss keeps its matrix for the next step while violations fall fast.
+    The logistic loss keeps its matrix for the next step while violations fall fast, and adds to it only what rows
+    whose curvature changed by much bring.
  4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
     largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
  5. Where rows abound the first guess is the answer for a random subset; where d is large, that for smaller costs,
     which grow tenfold.
  6. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
-Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).
+Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  Where d
+is large it also stops after a step that lowered f by a share of 1e-3 e at most, where sum_j |violation_j| is a
+hundredth of what LIBLINEAR's rule allows: e max(1, min(pos, neg)) / l times that at w = 0.
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
 working set.
 """
@@ -26,7 +29,17 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import l1_loops as loops
-from svmtool.compiled.small_l1_loops import FACES, FLAT_STEPS, INNER_LEAST, INNER_MATRIX, KEEP, NEARER, PASSES, RIDGE
+from svmtool.compiled.small_l1_loops import (
+    FACES,
+    FLAT_STEPS,
+    INNER_LEAST,
+    INNER_MATRIX,
+    KEEP,
+    NEARER,
+    PASSES,
+    RIDGE,
+    SETTLED,
+)
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
@@ -40,16 +53,21 @@ SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
-INNER_FULL, INNER_PART = 0.1, 0.5  # as INNER_MATRIX, of columns: after a full step, and one that shows the model wrong
+INNER_LOOSE, INNER_TIGHT = 0.5, 0.03  # as INNER_MATRIX, of columns: at first and after a shy step; halved where passes
+# ... over columns alone got there, down to the latter
 PASSES_COLUMNS, ROUNDS = 5, 3  # over columns between two such systems, and how many of them for one model
 SHY, PASSES_DESCENT = 0.5, 5  # a step shorter than that is followed by passes on f itself (hinge): twice so many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left
-CG_TOLERANCE, CG_STEPS = 0.03, 15  # they are solved by conjugate gradients
+CG_TOLERANCE, CG_STEPS = 0.03, 15  # they are solved by conjugate gradients; so many steps at first, ...
+SLOW, CG_MOST = 1e-6, 500  # ... twice as many where f falls by less than this share and the model's violation is left
 LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
 SMALL_ROUNDS = 200  # most steps of the compiled call
 PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
-PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way
+PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way, ...
+PATH_FALL = 0.1  # ... or, where the loss is smooth, a step that lowers f by no more than this share
+RULE_SHARE = 0.01  # with columns -e ends a run also where this share of LIBLINEAR's tolerance is reached ...
+RULE_FALL = 10.0  # ... by a step that lowered f by at most so many times the gap that -e asks for, relative
 FIRST_SET = 200  # least size of a working set
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 
@@ -99,6 +117,10 @@ class _Run:
         self.H: np.ndarray | None = None  # the last model's matrix, and the violation where it was used
         self.largest = np.inf
         self.most_used = objective.d  # weights that may differ from zero
+        self.loose, self.cg_steps = INNER_LOOSE, CG_STEPS
+        self.fall = np.inf  # share of f by which the last step lowered it
+        self.least_fall = -1.0  # the share at which a stage of a path ends
+        self.most_violation = -1.0  # the sum of violations at which a run by -e may end
         self.passes = np.zeros(1)  # coordinate passes of the last model
 
     def from_weights(self, w: np.ndarray) -> Status:
@@ -106,18 +128,30 @@ class _Run:
         o = self.objective
         status = self._small(w) if o.small else None
         if status is None:
+            if o.d > GRAM_BELOW:
+                self._set_out(w)
             o.move(w)
-            if o.d > GRAM_BELOW and not np.any(w):
-                o.move(self._along_path())
             status = self.steps()
             w[:] = self.objective.w
         return status
 
-    def _along_path(self) -> np.ndarray:
-        """A first guess: the answer for smaller costs, found from that for still smaller ones."""
+    def _set_out(self, w: np.ndarray) -> None:
+        """What the gradient at zero weights tells: where -e ends the run, and where one from zero (w) better begins."""
+        o = self.objective
+        o.move(np.zeros(o.d))
+        g = o.gradient()[1]
+        if self.rule.gradient is not None:
+            self.most_violation = RULE_SHARE * self.rule.gradient * float(o.violations(g).sum())
+        if not np.any(w):
+            w[:] = self._along_path(float(np.abs(g).max(initial=0.0)))
+
+    def _along_path(self, steepest: float) -> np.ndarray:
+        """A first guess: the answer for smaller costs, found from that for still smaller ones.
+
+        steepest: the largest slope at zero weights.
+        """
         o, monitor = self.objective, self.monitor
-        w, share = o.w.copy(), 1.0
-        steepest = float(np.abs(o.gradient()[1]).max(initial=0.0))
+        w, share = np.zeros(o.d), 1.0
         while share * steepest > PATH_FROM:
             share *= PATH_STEP
         rounds = PATH_ROUNDS if monitor.max_iter is None else min(PATH_ROUNDS, monitor.max_iter)
@@ -125,7 +159,9 @@ class _Run:
             stage = o.at_costs(share)
             stage.move(w)
             watch = Monitor(PATH_GAP, rounds, monitor.max_seconds, None, monitor.stop, monitor.started)
-            _Run(stage, watch, Rule()).steps()
+            run = _Run(stage, watch, Rule())
+            run.least_fall = PATH_FALL if o.logistic else -1.0
+            run.steps()
             w, share = stage.w, share / PATH_STEP
         return w
 
@@ -163,27 +199,31 @@ class _Run:
             if status is None:
                 flat = flat + 1 if previous - f <= FLAT * abs(f) and f - self.bound > NEARER * apart else 0
                 apart = f - self.bound
-                status = self._end(f, largest, flat)
+                self.fall = (previous - f) / max(f, 1e-300)
+                status = self._end(f, violations, flat)
             if status is not None:
                 return status
             previous = f
             self.passes[:] = 0.0
             # Eq. 13: the quadratic model's minimiser
-            p = model(g, violations, INNER_FULL if t in (0.0, 1.0) else INNER_PART)
+            p = model(g, violations)
             t = o.best_step(p, g)
             o.go(t, p)
             self.shy = t < SHY
             if self.shy:
                 self.descent *= 2
+                self.loose = INNER_LOOSE
 
-    def _end(self, f: float, largest: float, flat: int) -> Status | None:
+    def _end(self, f: float, violations: np.ndarray, flat: int) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
         if np.count_nonzero(self.objective.w) > self.most_used:
             return CROWDED
         gap = relative_gap(f, self.bound)
-        if gap <= EXACT or largest == 0.0:
+        total = float(violations.sum())
+        if gap <= EXACT or total == 0.0:
             return base.OPTIMAL
-        if gap <= self.rule.gap:
+        settled = self.fall <= RULE_FALL * self.rule.gap and total <= self.most_violation
+        if gap <= self.rule.gap or settled or self.fall <= self.least_fall:
             return base.RULE
         return rounded(f, self.bound) if flat >= FLAT_STEPS else None
 
@@ -198,11 +238,11 @@ class _Run:
         used[outside] = True
         return np.flatnonzero(used)
 
-    def _by_matrix(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
+    def _by_matrix(self, g: np.ndarray, violations: np.ndarray) -> np.ndarray:
         """p from the model over all weights."""
         o, largest = self.objective, float(violations.max())
         if self.H is None or not o.logistic or largest > KEEP * self.largest:
-            self.H = o.hessian()
+            self.H = o.hessian(self.fall > SETTLED)
         self.largest = largest
         return self._solve(self.H, g, o.w, o.penalty, largest)
 
@@ -228,7 +268,7 @@ class _Run:
                 break
         return v - w
 
-    def _by_columns(self, g: np.ndarray, violations: np.ndarray, loose: float) -> np.ndarray:
+    def _by_columns(self, g: np.ndarray, violations: np.ndarray) -> np.ndarray:
         """p from the model over a working set; the others stay zero."""
         o = self.objective
         chosen = self._working_set(violations)
@@ -237,7 +277,7 @@ class _Run:
         columns = o.columns().weighted(chosen, o.c)
         w, g, penalty, r = o.w[chosen], g[chosen], o.penalty[chosen], np.zeros(o.n)
         v, diagonal = w.copy(), columns.square_norms
-        enough = max(loose * float(violations[chosen].max()), INNER_LEAST * float(np.abs(g).max()))
+        enough = max(self.loose * float(violations[chosen].max()), INNER_LEAST * float(np.abs(g).max()))
         if float(violations.max()) <= LATE and len(chosen) <= GRAM_BELOW:
             p = np.zeros(o.d)
             p[chosen] = self._solve(columns.gram(), g, w, penalty, float(violations.max()))
@@ -245,6 +285,10 @@ class _Run:
         for k in range(ROUNDS + 1):
             left = columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough)
             if left <= enough or k == ROUNDS:
+                if k == 0:
+                    self.loose = max(0.5 * self.loose, INNER_TIGHT)
+                elif left > enough and self.fall <= SLOW:
+                    self.cg_steps = min(2 * self.cg_steps, CG_MOST)
                 break
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
             part = columns.take(face)
@@ -252,7 +296,7 @@ class _Run:
             small = RIDGE * diagonal[face] + 1e-300
             q, steps, _ = conjugate_gradient(
                 lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
-                diagonal[face] + small, CG_TOLERANCE, CG_STEPS, lambda: self.monitor.limit() is not None,
+                diagonal[face] + small, CG_TOLERANCE, self.cg_steps, lambda: self.monitor.limit() is not None,
             )  # fmt: skip
             self.passes += 2 * steps
             dr = part.sum(q)

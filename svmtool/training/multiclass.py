@@ -53,11 +53,12 @@ class Problems(ProblemSet):
             return Rule()
         if self.solver.space == "dual":
             return Rule(projected=self.eps)
-        if self.solver.regulariser == "|w|_1":
-            return Rule(gap=min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), L1_MOST_GAP))
         positive = int(self.classes.counts[k])
         smaller = min(positive, self.rows.n - positive)
-        return Rule(gradient=self.eps * max(1, smaller) / self.rows.n)
+        gradient = self.eps * max(1, smaller) / self.rows.n
+        if self.solver.regulariser == "|w|_1":
+            return Rule(gradient, gap=min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), L1_MOST_GAP))
+        return Rule(gradient)
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
         bias = self.settings.bias

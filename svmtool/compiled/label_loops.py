@@ -1,0 +1,28 @@
+"""Labels of a file as numbers of classes, in one pass."""
+
+from svmtool.compiled import loop
+
+
+@loop("i8(f8[], f8[], i8[], i8[])")
+def number_classes(labels, values, number, counts):
+    """number_i = the index of label i among the different ones, in order of appearance: values, with their counts.
+
+    Returns how many there are, or -1 where a label is no whole number or values (and counts, zeros before) has no room.
+    """
+    found = 0
+    last = 0
+    for i in range(len(labels)):
+        if found == 0 or labels[i] != values[last]:
+            if not (abs(labels[i]) < 1e15 and labels[i] == float(int(labels[i]))):
+                return -1
+            last = 0
+            while last < found and values[last] != labels[i]:
+                last += 1
+            if last == found:
+                if found == len(values):
+                    return -1
+                values[found] = labels[i]
+                found += 1
+        number[i] = last
+        counts[last] += 1
+    return found

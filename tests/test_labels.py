@@ -1,0 +1,62 @@
+"""Labels of a file and their numbers of classes, against plain twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loop_suite import check_each_loop_is_called
+
+from svmtool.compiled import label_loops
+from svmtool.errors import SvmtoolError
+from svmtool.problem import labels as labels_module
+from svmtool.problem.labels import Classes
+
+
+def test_each_loop_has_a_test_here():
+    check_each_loop_is_called(__file__, label_loops)
+
+
+def by_appearance(labels):
+    """Values, number of each row, rows of each."""
+    values = list(dict.fromkeys(labels))
+    return values, [values.index(label) for label in labels], [labels.count(value) for value in values]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 50])
+@pytest.mark.parametrize("classes", [1, 2, 7])
+def test_number_classes(n, classes):
+    labels = np.random.default_rng(n).integers(-3, classes - 3, n).astype(float)
+    values, number, counts = np.empty(7), np.empty(n, np.int64), np.zeros(7, np.int64)
+    found = label_loops.number_classes(labels, values, number, counts)
+    wanted = by_appearance(labels.tolist())
+    assert (values[:found].tolist(), number.tolist(), counts[:found].tolist()) == wanted
+
+
+@pytest.mark.parametrize(
+    "labels", [[1.0, 2.0, 3.0], [1.0, 1.5], [np.nan], [np.inf], [1e300]], ids=["no room", "half", "nan", "inf", "large"]
+)
+def test_number_classes_leaves_the_odd_to_others(labels):
+    values, number, counts = np.empty(2), np.empty(len(labels), np.int64), np.zeros(2, np.int64)
+    assert label_loops.number_classes(np.array(labels), values, number, counts) == -1
+
+
+@pytest.mark.parametrize("few", [0, 5, 40], ids=["sorted", "some room", "room for all"])
+@pytest.mark.parametrize("classes", [2, 5, 40])
+def test_classes_do_not_depend_on_how_they_are_found(classes, few, monkeypatch):
+    monkeypatch.setattr(labels_module, "FEW", few)
+    labels = np.random.default_rng(classes).integers(0, classes, 300).astype(float) - 1.0
+    labels[:2] = -1.0, 1.0 if classes == 2 else 0.0
+    if classes == 2:
+        labels[labels == 0.0] = 1.0
+    values, number, counts = by_appearance(labels.tolist())
+    if values == [-1.0, 1.0]:
+        values, number, counts = values[::-1], [1 - k for k in number], counts[::-1]
+    found = Classes(labels)
+    assert (found.labels, found.number.tolist(), list(found.counts)) == (values, number, counts)
+
+
+def test_cut_labels_keep_their_order():
+    found = Classes(np.array([2.5, -1.0, 2.5]))
+    assert (found.labels, found.number.tolist(), list(found.counts)) == ([2, -1], [0, 1, 0], [2, 1])
+    with pytest.raises(SvmtoolError, match="would both become class 2"):
+        Classes(np.array([2.5, 2.0]))
