@@ -50,22 +50,17 @@ class KernelRows:
         run_blocks(work, -(-len(columns) // width))
         return out
 
-    def block(self, chosen: np.ndarray, out: np.ndarray, place: np.ndarray) -> None:
-        """out f4 (l, l)[place[s], place[t]] = K among the rows `chosen` (i8); place i8, ascending."""
+    def block(self, chosen: np.ndarray, out: np.ndarray) -> None:
+        """out f4 (m, m) = K among the rows `chosen` (i8[m])."""
         targets = self.tiles.take(chosen)
         width, m = self.tiles.width, len(chosen)
-        straight = m == 0 or place[-1] == m - 1
 
         def work(b: int) -> None:  # columns lo .. hi-1 of the upper triangle, and what they are below it
             lo, hi = b * width, min((b + 1) * width, m)
             P = np.empty((hi, hi - lo), np.float32)
             targets.fill(targets.part(0, hi), lo, hi, P)
-            if straight:
-                out[:hi, lo:hi] = P
-                out[lo:hi, :lo] = P[:lo].T
-            else:
-                out[np.ix_(place[:hi], place[lo:hi])] = P
-                out[np.ix_(place[lo:hi], place[:lo])] = P[:lo].T
+            out[:hi, lo:hi] = P
+            out[lo:hi, :lo] = P[:lo].T
 
         run_blocks(work, -(-m // width))
 

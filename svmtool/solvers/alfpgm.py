@@ -30,6 +30,8 @@ INNER = 0.1  # a subproblem is solved to this share of the violation found outsi
 LAST = 0.5  # ... but to no less than this share of the tolerance
 CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
 PATIENCE = 5  # rounds from an exact f without a smaller violation: rounding rules
+EASY = 10  # of these steps are taken among all of them, before they go on ...
+SMALL = 256  # ... within sets of so many, whose block of the kernel matrix takes 256 KB
 MU = 0.1  # the paper's penalty
 POWER_STEPS, SAFETY = 10, 1.1  # of power iteration for the largest eigenvalue, and what it may lack
 OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient steps of each
@@ -89,33 +91,77 @@ def solve(
 
 
 class PairDescent:
-    """The subproblem (3) by steps of single pairs, in one compiled call; keeps the memory of the kernel's block."""
+    """The subproblem (3) by steps of single pairs; keeps the memory of the kernel's block.
+
+    A step costs as much as there are variables: where many are needed, they are taken within small sets, chosen from
+    the working set as that is from all variables.
+    """
 
     def __init__(self):
         self.room = np.empty(0, np.float32)
 
     def __call__(self, state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
         """New values f8 of the chosen variables, to a violation of `tolerance` among them."""
-        p = state.problem
-        first = state.signs[0][chosen]  # where each sign's sum is fixed, y = +1 come first; else all do
-        order = np.argsort(~first, kind="stable")
-        mine = chosen[order]
+        p, m = state.problem, len(chosen)
+        if self.room.size < m * m:
+            self.room = np.empty(m * m, np.float32)
+        K = self.room[: m * m].reshape(m, m)
+        state.rows.block(p.row[chosen], K)
+        part = _Part(p.y[chosen], p.upper[chosen], state.a[chosen], state.F[chosen], [s[chosen] for s in state.signs])
+        sets, left = ViolatingSets(SMALL), STEPS * m
+        left -= self.descend(part, K, np.arange(m), tolerance, EASY * m)
+        while left > 0:
+            violation = part.judge()
+            if violation <= tolerance:
+                break
+            inner = sets.choose(part)
+            goal = tolerance if len(inner) == m else max(LAST * tolerance, INNER * violation)
+            steps = self.descend(part, K, inner, goal, left)
+            if steps == 0:
+                break
+            left -= steps
+        return part.a
+
+    @staticmethod
+    def descend(part: _Part, K: np.ndarray, inner: np.ndarray, tolerance: float, most: int) -> int:
+        """Steps of pairs among the variables `inner` in one compiled call; their number."""
+        first = part.signs[0][inner]  # where each sign's sum is fixed, y = +1 come first; else all do
+        mine = inner[np.argsort(~first, kind="stable")]
         n_first = int(np.count_nonzero(first))
         cut = -(-n_first // LANES) * LANES
         l = cut + -(-(len(mine) - n_first) // LANES) * LANES  # noqa: E741  # the paper's letter
         place = np.concatenate([np.arange(n_first), cut + np.arange(len(mine) - n_first)])
-        if self.room.size < l * l:
-            self.room = np.zeros(l * l, np.float32)
-        K = self.room[: l * l].reshape(l, l)
-        state.rows.block(p.row[mine], K, place)
+        block = np.zeros((l, l), np.float32)
+        block[np.ix_(place, place)] = K[np.ix_(mine, mine)]
         y, upper, a, F = np.ones(l), np.zeros(l), np.zeros(l), np.zeros(l)
-        y[place], upper[place], a[place], F[place] = p.y[mine], p.upper[mine], state.a[mine], state.F[mine]
+        y[place], upper[place], a[place], F[place] = part.y[mine], part.upper[mine], part.a[mine], part.F[mine]
         single = np.empty(l, np.float32), np.empty(l, np.float32), np.empty(LANES, np.float32)
         double = np.empty(l), np.empty(l), np.empty(2 * LANES), np.empty(2 * LANES)
-        loops.pair_descent(K, *single, y, a, upper, F, *double, l, cut, tolerance, STEPS * len(mine))
-        new = np.empty(len(mine))
-        new[order] = a[place]
-        return new
+        steps = loops.pair_descent(block, *single, y, a, upper, F, *double, l, cut, tolerance, most)
+        step = a[place] - part.a[mine]
+        moved = np.flatnonzero(step)
+        part.a[mine] = a[place]
+        if len(mine) < len(part.a):
+            part.F -= (step[moved] * part.y[mine[moved]]) @ K[mine[moved]]
+        else:
+            part.F[mine] = F[place]
+        return steps
+
+
+class _Part:
+    """A working set on its own: what choosing from it and judging it takes, as in Decomposition."""
+
+    def __init__(self, y: np.ndarray, upper: np.ndarray, a: np.ndarray, F: np.ndarray, signs: list[np.ndarray]):
+        self.y, self.upper, self.a, self.F, self.signs = y, upper, a, F, signs
+
+    def judge(self) -> float:
+        """The largest violation; sets the masks."""
+        above, below, up = self.a > 0.0, self.a < self.upper, self.y > 0
+        self.rising, self.falling = np.where(up, below, above), np.where(up, above, below)
+        self.free = above & below
+        highs = [np.max(self.F, where=self.rising & s, initial=-np.inf) for s in self.signs]
+        lows = [np.min(self.F, where=self.falling & s, initial=np.inf) for s in self.signs]
+        return float(max(high - low for high, low in zip(highs, lows, strict=True)))
 
 
 def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
