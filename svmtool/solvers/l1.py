@@ -52,7 +52,7 @@ GRAM_BELOW = 1500  # features up to which the model is held as a matrix
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
-SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
+SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
 INNER_LOOSE, INNER_TIGHT = 0.5, 0.03  # as INNER_MATRIX, of columns: at first and after a shy step; halved where passes
 # ... over columns alone got there, down to the latter
 PASSES_COLUMNS, ROUNDS = 5, 3  # over columns between two such systems, and how many of them for one model
@@ -100,6 +100,7 @@ def _sample_group(objective: L1Objective) -> int:
 def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
     """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
     run = _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule())
+    run.least_fall = SAMPLE_FALL
     run.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
     w = np.zeros(subset.d)
     run.from_weights(w)
@@ -119,7 +120,7 @@ class _Run:
         self.most_used = objective.d  # weights that may differ from zero
         self.loose, self.cg_steps = INNER_LOOSE, CG_STEPS
         self.fall = np.inf  # share of f by which the last step lowered it
-        self.least_fall = -1.0  # the share at which a stage of a path ends
+        self.least_fall = -1.0  # the share at which a first guess is good enough
         self.most_violation = -1.0  # the sum of violations at which a run by -e may end
         self.passes = np.zeros(1)  # coordinate passes of the last model
 
