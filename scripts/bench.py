@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times our commands against LIBLINEAR, LIBSVM's tools and scikit-learn, side by side in one run.
+"""Times our commands against LIBLINEAR, LIBSVM's, scikit-learn and oneDAL, side by side in one run.
 
     python scripts/bench.py --liblinear DIR --libsvm DIR --peer-python PYTHON [--only train,predict] [FILE ...]
 
@@ -64,7 +64,7 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--budget", type=float, default=30.0, help="seconds for one ladder of tolerances at one C, or one kernel run"
     )
-    parser.add_argument("--skip", default="", help="sets that `alone` and `hinge` leave out, comma-separated")
+    parser.add_argument("--skip", default="", help="sets that `alone`, `hinge` and `kernel` leave out, comma-separated")
     parser.add_argument(
         "--numbers", default="", help="values of -s for `numbers` and `nesvm`, comma-separated (default: all)"
     )

@@ -77,8 +77,8 @@ def prepared(ctx: Context, path: str, first: int | None, split: int | None = Non
     target = ctx.path(f"{Path(path).name}.{first}.{split}")
     with open(path, encoding="ascii") as source, open(target, "w", encoding="ascii") as sink:
         for line in itertools.islice(source, first):
-            label, space, rest = line.partition(" ")
-            sink.write((label if split is None else "+1" if float(label) <= split else "-1") + space + rest)
+            label = line.split(maxsplit=1)[0]
+            sink.write(line if split is None else ("+1" if float(label) <= split else "-1") + line[len(label) :])
     return target
 
 
@@ -180,6 +180,7 @@ def kernel(ctx: Context) -> None:
         f"processes, SVC.fit alone of the others; nothing longer than {ctx.budget:g} s (ratio: theirs / ours)",
     )
     ratios: dict[str, list[float]] = {"LIBSVM": [], "scikit-learn": [], "oneDAL": []}
+    cut = dict.fromkeys(ratios, 0)
     above, distances = [], []
     for case in cases(ctx, bars.QUICK["kernel"] if ctx.quick else bars.KERNEL_CASES):
         runs = side_by_side(trainers(ctx, case), ctx.budget, ctx.repeats, ctx.path("kernel.out"))
@@ -190,6 +191,7 @@ def kernel(ctx: Context) -> None:
         beside = {name: ratio for name in ratios if (ratio := ratio_of(mine, runs.get(name))) is not None}
         for name, ratio in beside.items():
             ratios[name].append(ratio)
+            cut[name] += runs[name].over
         cells = "   ".join(f"{name} {run}" for name, run in runs.items())
         shown = "  ".join(f"{name} {'>' * runs[name].over}{ratio:.2f}" for name, ratio in beside.items())
         report.row(
@@ -197,19 +199,18 @@ def kernel(ctx: Context) -> None:
             job=case.label, C=case.C, gamma=case.gamma, tools={name: run.facts() for name, run in runs.items()},
             ratios=beside,
         )  # fmt: skip
-        rivals = [beside[name] for name in ("LIBSVM", "oneDAL") if name in beside]
-        fastest = min(rivals, default=float("nan"))
-        report.bar(f"{case.label}, faster of LIBSVM and oneDAL / ours", fastest, ">=", bars.KERNEL_EACH)
+        rivals = {name: beside[name] for name in ("LIBSVM", "oneDAL") if name in beside}
+        what = f"{case.label}, faster of {' and '.join(rivals) or 'LIBSVM and oneDAL'} / ours"
+        report.bar(what, min(rivals.values(), default=float("nan")), ">=", bars.KERNEL_EACH)
         if not mine.failed:
             above.append(mine.peak_mb - bars.KERNEL_CACHE_MB - data_mb(case.path))
         if ctx.libsvm and not mine.failed and not mine.over:
             distances.append(_objective(ctx, case, runs))
-    report.bar(
-        "kernels, LIBSVM / ours, geometric mean", geometric_mean(ratios["LIBSVM"]), ">=", bars.KERNEL_LIBSVM_MEAN
-    )
-    report.bar(
-        "kernels, oneDAL / ours, geometric mean", geometric_mean(ratios["oneDAL"]), ">=", bars.KERNEL_ONEDAL_MEAN
-    )
+    for name, limit in (("LIBSVM", bars.KERNEL_LIBSVM_MEAN), ("oneDAL", bars.KERNEL_ONEDAL_MEAN)):
+        what = f"kernels, {name} / ours, geometric mean of {len(ratios[name])}"
+        if cut[name]:
+            what += f" ({cut[name]} of them more than that: over {ctx.budget:g} s)"
+        report.bar(what, geometric_mean(ratios[name]), ">=", limit)
     known = [abs(d) for d in distances if d is not None]
     what = f"kernels, objective against LIBSVM's at -e {bars.KERNEL_TIGHT:g}, worst of {len(known)} sets"
     report.bar(what, max(known, default=float("nan")), "<=", bars.KERNEL_OBJECTIVE)
