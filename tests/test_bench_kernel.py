@@ -73,6 +73,7 @@ def test_a_run_over_the_budget_stands_as_a_lower_bound(tmp_path):
     assert kernel.ratio_of(runs["slow"], runs["quick"]) == kernel.NEVER
     assert kernel.ratio_of(runs["broken"], runs["quick"]) == kernel.NEVER
     assert kernel.ratio_of(runs["quick"], runs["broken"]) is None
+    assert kernel.ratio_of(runs["slow"], runs["alarm"]) is None
 
 
 def test_objectives_are_compared_in_sum_and_each():

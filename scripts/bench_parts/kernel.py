@@ -140,8 +140,11 @@ def trainers(ctx: Context, case: Case) -> dict[str, list[str]]:
 
 
 def ratio_of(mine: Run, theirs: Run | None) -> float | None:
-    """Their time over ours, a lower bound where theirs was over the budget; None where theirs is absent or failed."""
-    if theirs is None or theirs.failed:
+    """Their time over ours, a lower bound where theirs was over the budget.
+
+    None where theirs is absent or failed, or where both were over: then nothing can be said.
+    """
+    if theirs is None or theirs.failed or (mine.over and theirs.over):
         return None
     return NEVER if mine.failed or mine.over else theirs.median / mine.median
 
