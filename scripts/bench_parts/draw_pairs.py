@@ -35,6 +35,7 @@ def main() -> None:
             side.set_title(name, fontsize="medium")
             side.grid(alpha=0.3)
             side.legend(fontsize="small")
+    figure.supxlabel("hollow marks: ended by the limit of time, before the tolerance", fontsize="small")
     with output.replacing(sys.argv[1]) as file:
         figure.savefig(file, format="svg", metadata={"Date": None})
 

@@ -65,7 +65,9 @@ def cases(ctx: Context, wanted: Iterable[tuple]) -> list[Case]:
         path = None if name in ctx.skipped else ctx.find(name)
         if path is not None:
             first, split = bars.KERNEL_FIRST.get(name), bars.KERNEL_SPLIT.get(name)
-            label = f"{name} C {C:g} gamma {'1/d' if gamma is None else f'{gamma:g}'}"
+            part = "" if split is None else f" to {split} / above"
+            part += "" if first is None else f", first {first}"
+            label = f"{name}{part} C {C:g} gamma {'1/d' if gamma is None else f'{gamma:g}'}"
             found.append(Case(label, prepared(ctx, path, first, split), C, gamma))
     return found
 
@@ -198,7 +200,7 @@ def kernel(ctx: Context) -> None:
         cells = "   ".join(f"{name} {run}" for name, run in runs.items())
         shown = "  ".join(f"{name} {'>' * runs[name].over}{ratio:.2f}" for name, ratio in beside.items())
         report.row(
-            f"{case.label:36} {cells}   ratio: {shown}",
+            f"{case.label:52} {cells}   ratio: {shown}",
             job=case.label, C=case.C, gamma=case.gamma, tools={name: run.facts() for name, run in runs.items()},
             ratios=beside,
         )  # fmt: skip
@@ -254,7 +256,7 @@ def _small_cache(ctx: Context) -> None:
             argv = [*ours("train"), *case.options(cache_mb=cache_mb), case.path, ctx.path("ours.model")]
             run = side_by_side({"ours": within(ctx.budget, argv)}, ctx.budget, 0, os.devnull)["ours"]
             data = data_mb(case.path)
-            text = f"{case.label:36} ours {run}, {run.peak_mb:.0f} MB with -m {cache_mb} and {data:.1f} MB of data"
+            text = f"{case.label:52} ours {run}, {run.peak_mb:.0f} MB with -m {cache_mb} and {data:.1f} MB of data"
             ctx.report.row(text, job=f"{case.label} memory", cache_mb=cache_mb, data_mb=data, ours=run.facts())
             more = float("nan") if run.failed else run.peak_mb - cache_mb - data
             ctx.report.bar(f"{case.label}, MB above -m {cache_mb} and the data", more, "<=", bars.KERNEL_MEMORY_MB)

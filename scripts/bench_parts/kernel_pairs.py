@@ -38,7 +38,7 @@ def kernel_pairs(ctx: Context) -> None:
         for mine, paper in zip(forms["ours"], forms["paper"], strict=True):
             p = mine["pairs"] or "default"
             report.row(
-                f"{case.label:36} p {p:>7}   ours {_cell(mine)}   paper {_cell(paper)}",
+                f"{case.label:34} p {p:>7}   ours {_cell(mine)}   paper {_cell(paper)}",
                 job=f"{case.label} p {p}", case=case.label, pairs=mine["pairs"], ours=mine, paper=paper,
             )  # fmt: skip
         default = forms["ours"][bars.PAIRS.index(None)]
