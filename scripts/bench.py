@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times our commands against LIBLINEAR, LIBSVM's tools and scikit-learn, side by side in one run.
+"""Times our commands against LIBLINEAR, LIBSVM's, scikit-learn and oneDAL, side by side in one run.
 
     python scripts/bench.py --liblinear DIR --libsvm DIR --peer-python PYTHON [--only train,predict] [FILE ...]
 
@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
-from bench_parts import alone, commands, each_number, hinge, nesvm  # noqa: E402
+from bench_parts import alone, commands, each_number, hinge, kernel, kernel_pairs, kernel_predict, nesvm  # noqa: E402
 from bench_parts.context import Context  # noqa: E402
 from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
 
@@ -46,6 +46,9 @@ PARTS = {
     "numbers": each_number.each_number,
     "auto": each_number.auto,
     "nesvm": nesvm.nesvm,
+    "kernel": kernel.kernel,
+    "kernel-pairs": kernel_pairs.kernel_pairs,
+    "kernel-predict": kernel_predict.kernel_predict,
 }
 
 
@@ -58,21 +61,26 @@ def options() -> argparse.Namespace:
     parser.add_argument("files", nargs="*", help="data files to take instead of the usual sets")
     parser.add_argument("--only", default=",".join(PARTS), help="parts to run, comma-separated")
     parser.add_argument("--quick", action="store_true", help="few small sets")
-    parser.add_argument("--budget", type=float, default=30.0, help="seconds for one ladder of tolerances at one C")
-    parser.add_argument("--skip", default="", help="sets that `alone` and `hinge` leave out, comma-separated")
+    parser.add_argument(
+        "--budget", type=float, default=30.0, help="seconds for one ladder of tolerances at one C, or one kernel run"
+    )
+    parser.add_argument("--skip", default="", help="sets that `alone`, `hinge` and `kernel` leave out, comma-separated")
     parser.add_argument(
         "--numbers", default="", help="values of -s for `numbers` and `nesvm`, comma-separated (default: all)"
     )
     parser.add_argument("--repeats", type=int, default=5, help="runs of each command that count")
     parser.add_argument("--liblinear", default=os.environ.get("LIBLINEAR_DIR"), help="folder of LIBLINEAR")
     parser.add_argument("--libsvm", default=os.environ.get("LIBSVM_DIR"), help="folder of LIBSVM")
-    parser.add_argument("--peer-python", default=sys.executable, help="a Python that imports scikit-learn")
+    parser.add_argument(
+        "--peer-python", default=sys.executable, help="a Python that imports scikit-learn (and sklearnex)"
+    )
     parser.add_argument(
         "--data",
         action="append",
         help="folder of data sets, plain or .xz (may be repeated; default: shared/data, data)",
     )
     parser.add_argument("--cache", default=str(REPOSITORY / "results" / "bench"), help="folder for unpacked data")
+    parser.add_argument("--plots", default=None, help="folder for pictures (default: the cache)")
     parser.add_argument("--json", default=None, help="file for the results (default: bench.json in the cache)")
     parser.add_argument("--strict", action="store_true", help="exit with status 1 when a bar fails")
     chosen = parser.parse_args()

@@ -72,7 +72,37 @@ def figures(paths: list[str]) -> str:
     where = (
         f"Measured on {m['date']}: {m['processor']}, {m['cores']} cores, Python {m['python']}; medians, side by side."
     )
-    return where + "\n\n" + table(("what", "measured", "asked", "holds"), rows)
+    tables = [table(("what", "measured", "asked", "holds"), rows), *kernel_figures(sections)]
+    return where + "\n\n" + "\n\n".join(tables)
+
+
+def kernel_figures(sections: list[dict]) -> list[str]:
+    """The tables of kernel training, of prediction, and of working sets of p pairs, where they were measured."""
+    found = []
+    for section in sections:
+        rows = [row for row in section["rows"] if "tools" in row]
+        if section["name"] in ("kernel", "kernel-predict") and rows:
+            tools = list(dict.fromkeys(tool for row in rows for tool in row["tools"]))
+            what = "training with a kernel, s" if section["name"] == "kernel" else "prediction with a kernel, s"
+            cells = [(row["job"], *(seconds(row["tools"].get(tool)) for tool in tools)) for row in rows]
+            found.append(table((what, *tools), cells))
+        if section["name"] == "kernel-pairs":
+            cells = []
+            for row in section["rows"]:
+                runs = [row[form] for form in ("ours", "paper")]
+                shown = (
+                    f"{r['seconds']:.3g} s, {r['rounds']}{'' if r['converged'] else ', **not there**'}" for r in runs
+                )
+                cells.append((row["case"], str(row["pairs"] or "default"), *shown))
+            found.append(table(("solver alone: seconds, rounds", "p", "our form", "the paper's"), cells))
+    return found
+
+
+def seconds(run: dict | None) -> str:
+    """Of one tool in a row, with a word where its budget ended it."""
+    if run is None or "failed" in run:
+        return "-" if run is None else "failed"
+    return f"{'over ' if run['over'] else ''}{run['seconds']:.3g}"
 
 
 TABLES = {

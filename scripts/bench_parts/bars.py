@@ -62,6 +62,25 @@ NESVM_GAP = 1e-3
 NESVM_EACH = 10.0  # -s 50, 51, 52 to that gap, longest time over these C by shortest on each set: at most
 OUR_GAPS = {40: (1e-2, 1e-3, 1e-4)}  # and the steps of --gap, which LIBLINEAR lacks
 
+KERNEL_CASES = (  # set, C, gamma (None: one over the number of features, the default)
+    ("a9a", 1.0, 0.05), ("a9a", 100.0, 0.05), ("w8a", 8.0, 0.05), ("ijcnn1", 32.0, 2.0), ("magic04_scale", 100.0, 0.5),
+    ("cod-rna.std", 100.0, 0.1), ("shuttle.scale", 100.0, 1.0), ("bank-additional", 1.0, None),
+    ("connect-4", 1.0, None), ("mnist.scale", 10.0, 0.02), ("imdb.tfidf", 1.0, 1.0),
+)  # fmt: skip
+KERNEL_FIRST = {"mnist.scale": 20_000, "imdb.tfidf": 10_000}  # so many rows of a set are taken, the first
+KERNEL_SPLIT = {"mnist.scale": 4}  # labels up to this against those above, as two classes
+KERNEL_EPS, KERNEL_TIGHT, KERNEL_CACHE_MB = 1e-3, 1e-5, 1000
+KERNEL_LIBSVM_MEAN = 3.0  # svm-train with a kernel, LIBSVM's time over ours, geometric mean: at least
+KERNEL_ONEDAL_MEAN = 1.5  # the same against oneDAL's SVC: at least
+KERNEL_EACH = 1.0  # the faster of the two over ours, on each: at least
+KERNEL_OBJECTIVE = 1e-5  # objective against LIBSVM's at -e KERNEL_TIGHT, relative difference: at most
+KERNEL_MEMORY_MB = 150.0  # peak memory above -m and the data: at most
+KERNEL_MEMORY_CASES = (("a9a", 1.0, 0.05, 100), ("w8a", 8.0, 0.05, 100))  # and -m, which is less than all rows take
+KERNEL_PREDICT_EACH = 5.0  # whole svm-predict with a kernel model, LIBSVM's time over ours: at least
+KERNEL_PREDICT_CASES = (("a9a", "a9a.t", 1.0, 0.05, None), ("mnist.scale", "mnist.scale.t", 10.0, 0.02, 20_000))
+PAIR_CASES = (("magic04_scale", 100.0, 0.5), ("a9a", 1.0, 0.05))
+PAIRS = (10, 25, 50, 100, 200, None)  # p of a working set; None: the default of the form
+
 QUICK = {
     "large": ("connect-4",),
     "multiclass": ("poker",),
@@ -72,4 +91,8 @@ QUICK = {
     "alone": ("heart_scale", "a9a", "segment.scale"),
     "slope": "connect-4",
     "nesvm": ("heart_scale",),
+    "kernel": (("svmguide1", 100.0, 0.5), ("magic04_scale", 100.0, 0.5)),
+    "kernel-memory": (("svmguide1", 100.0, 0.5, 1),),
+    "kernel-pairs": (("heart_scale", 1.0, None),),
+    "kernel-predict": (("svmguide1", "svmguide1.t", 100.0, 0.5, None),),
 }

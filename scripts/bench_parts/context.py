@@ -28,7 +28,8 @@ class Context:
         self.files = [Path(f) for f in options.files]
         self.liblinear = _folder(options.liblinear, "train")
         self.libsvm = _folder(options.libsvm, "svm-scale")
-        self.peer_python = options.peer_python if _imports(options.peer_python, "sklearn") else None
+        self.peer_python = options.peer_python if imports(options.peer_python, "sklearn") else None
+        self.plots = Path(options.plots) if options.plots else self.cache
 
     def find(self, name: str) -> str | None:
         """Path of a data set by name, unpacked to the cache if need be; None (and a word) where it is absent."""
@@ -67,8 +68,8 @@ class Context:
         return str(self.scratch / name)
 
     def reference(self, tool: str) -> str | None:
-        """LIBLINEAR's train or predict, LIBSVM's svm-scale; None where no folder was given."""
-        folder = self.libsvm if tool == "svm-scale" else self.liblinear
+        """LIBLINEAR's train or predict, LIBSVM's svm-train and so on; None where no folder was given."""
+        folder = self.libsvm if tool.startswith("svm-") else self.liblinear
         return None if folder is None else str(folder / tool)
 
 
@@ -80,7 +81,8 @@ def _folder(path: str | None, tool: str) -> Path | None:
     return Path(path).resolve()
 
 
-def _imports(python: str | None, module: str) -> bool:
+def imports(python: str | None, module: str) -> bool:
+    """Whether a Python has a module."""
     if not python:
         return False
     return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -16,10 +17,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
+TIMEOUT_STATUS = 124  # of `timeout` where it ended the command
 
 
 class CommandFailed(RuntimeError):
     """A command ended with a status other than 0; the text holds its own words."""
+
+
+class OverTimeError(CommandFailed):
+    """The limit of time ended a command: `timeout`, or its own alarm."""
 
 
 class Sample:
@@ -62,9 +68,11 @@ def run_once(argv: Sequence[str], sample: Sample, env: Mapping[str, str], output
         sample.seconds.append(time.perf_counter() - start)
         child.returncode = os.waitstatus_to_exitcode(status)
         child.stderr.close()
+    sample.peak_mb = max(sample.peak_mb, usage.ru_maxrss / 1024)
+    if child.returncode in (TIMEOUT_STATUS, -signal.SIGALRM):
+        raise OverTimeError(f"{' '.join(map(str, argv))} took longer than it may")
     if child.returncode:
         raise CommandFailed(f"{' '.join(map(str, argv))} failed ({child.returncode}): {words.decode(errors='replace')}")
-    sample.peak_mb = max(sample.peak_mb, usage.ru_maxrss / 1024)
 
 
 def alternate(

@@ -1,0 +1,70 @@
+"""Child process: svmtool's kernel solver alone, with working sets of p pairs.  Its one argument is an order in JSON:
+
+{"path": data file, "C": .., "gamma": .. or null, "eps": .., "cache_mb": .., "limit": seconds of a run,
+"runs": [{"paper": bool, "pairs": p or null}, ...]}
+-> [{seconds, rounds, violation, objective, gap, converged}, ...], problems of several classes summed
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
+
+from bench_parts.judge import answer
+from svmtool.formats import svmlight
+from svmtool.kernel_settings import KernelSettings
+from svmtool.problem.certify_kernel import certify
+from svmtool.solvers import alfpgm
+from svmtool.solvers.base import Monitor
+from svmtool.training import one_vs_one
+from svmtool.training.kernel_fit import Fitting, Solved
+from svmtool.training.kernel_set import kernel_set
+
+
+class PairFitting(Fitting):
+    """Solves with given options, and adds up seconds of the solver alone."""
+
+    def __init__(self, settings: KernelSettings, options: alfpgm.Options):
+        super().__init__(settings)
+        self.options, self.seconds = options, 0.0
+
+    def solve(self, problem, label: str | None = None) -> Solved:
+        s = self.settings
+        monitor = Monitor(s.gap, None, s.max_seconds, None, None, self.started)
+        start = time.perf_counter()
+        result = alfpgm.solve(problem, monitor, s.tolerance, s.cache_mb, self.options)
+        self.seconds += time.perf_counter() - start
+        found = problem.answer(result)
+        return Solved(found, result, certify(problem, result.alpha, result.gradient, result.rho, result.r, found.scale))
+
+
+def main() -> None:
+    order = json.loads(sys.argv[1])
+    table = svmlight.read(order["path"])
+    settings = KernelSettings(
+        C=order["C"], gamma=order["gamma"] or 0.0, eps=order["eps"], cache_mb=order["cache_mb"], quiet=True,
+        max_seconds=order["limit"],
+    )  # fmt: skip
+    data = kernel_set(table, settings, order["path"])
+    runs = []
+    for asked in order["runs"]:
+        fitting = PairFitting(settings, alfpgm.Options(**asked))
+        done = one_vs_one.train(data, fitting)
+        runs.append(
+            {
+                **asked, "seconds": fitting.seconds, "rounds": sum(f.result.iterations for f in done.solved),
+                "violation": done.certificate.violation, "gap": done.certificate.gap,
+                "objective": sum(f.answer.objective for f in done.solved),
+                "converged": all(f.result.status.converged for f in done.solved),
+            }
+        )  # fmt: skip
+    answer(runs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""The kernel solver with working sets of p pairs, in our form and in the paper's (its Figures 2 to 4)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from bench_parts import bars
+from bench_parts.alone import HERE
+from bench_parts.context import Context
+from bench_parts.kernel import Case, cases
+from bench_parts.measure import child_json, environment
+
+
+def forms_of(ctx: Context, case: Case) -> dict[str, list[dict]]:
+    """The runs over p of either form."""
+    order = {
+        "path": case.path, "C": case.C, "gamma": case.gamma, "eps": bars.KERNEL_EPS,
+        "cache_mb": bars.KERNEL_CACHE_MB, "limit": ctx.budget,
+        "runs": [{"paper": paper, "pairs": p} for paper in (False, True) for p in bars.PAIRS],
+    }  # fmt: skip
+    found = child_json([sys.executable, HERE / "child_pairs.py", json.dumps(order)])
+    return {"ours": found[: len(bars.PAIRS)], "paper": found[len(bars.PAIRS) :]}
+
+
+def kernel_pairs(ctx: Context) -> None:
+    """Seconds and rounds at each p; a run that its limit of time ends is shown with the violation it has left."""
+    report = ctx.report
+    report.section(
+        "kernel-pairs",
+        f"Kernel solver alone, working sets of p pairs, tolerance {bars.KERNEL_EPS:g}, no run longer than "
+        f"{ctx.budget:g} s: seconds and rounds",
+    )
+    curves = {}
+    for case in cases(ctx, bars.QUICK["kernel-pairs"] if ctx.quick else bars.PAIR_CASES):
+        curves[case.label] = forms = forms_of(ctx, case)
+        for mine, paper in zip(forms["ours"], forms["paper"], strict=True):
+            p = mine["pairs"] or "default"
+            report.row(
+                f"{case.label:34} p {p:>7}   ours {_cell(mine)}   paper {_cell(paper)}",
+                job=f"{case.label} p {p}", case=case.label, pairs=mine["pairs"], ours=mine, paper=paper,
+            )  # fmt: skip
+        default = forms["ours"][bars.PAIRS.index(None)]
+        report.bar(f"{case.label}, violation left at the default p", default["violation"], "<=", bars.KERNEL_EPS)
+    if curves:
+        ctx.plots.mkdir(parents=True, exist_ok=True)
+        target = ctx.plots / "kernel_pairs.svg"
+        argv = [sys.executable, HERE / "draw_pairs.py", target]
+        done = subprocess.run(
+            list(map(str, argv)), input=json.dumps(curves), capture_output=True, text=True, env=environment()
+        )
+        report.show(f"   drawn: {target}" if done.returncode == 0 else f"   not drawn: {done.stderr.strip()[-500:]}")
+
+
+def _cell(run: dict) -> str:
+    words = f"{run['seconds']:8.3f} s {run['rounds']:6d} rounds"
+    return words + ("" if run["converged"] else f", violation {run['violation']:.1e} LEFT")
