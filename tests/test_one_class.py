@@ -49,6 +49,30 @@ def test_optimum_and_certificate(row, path, name, take_path):
     assert np.all(a[outside] == p.cost[outside]) and np.all(a[inside] == 0.0)
 
 
+@every_row
+@pytest.mark.parametrize("n, d, nu", [(60, 4, 0.5), (200, 10, 0.1), (60, 4, 1.0)])
+def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, take_path, monkeypatch):
+    """A step that leaves its bounds is not taken; nu = 1 leaves no row between its ends."""
+    take_path(one_class, {"FACE_ROWS": 0, "SMALL_WORK": -1, "ROUNDS": 1})
+    settled, plain = [], OneClassPasses.settle_at_zero
+
+    def spied(passes):
+        before = passes.alpha.copy()
+        settled.append(plain(passes))
+        assert settled[-1] or np.array_equal(passes.alpha, before)
+        return settled[-1]
+
+    monkeypatch.setattr(OneClassPasses, "settle_at_zero", spied)
+    p = random_problem(1, n, d, nu, shift=0.0)
+    p = p._replace(X=np.concatenate((p.X, -p.X)), cost=np.tile(p.cost, 2))
+    s = Solved(row, p)
+    assert s.status.converged and not np.any(s.w) and s.certificate.gap <= 1e-10
+    a = s.result.alpha
+    assert np.all(a >= 0.0) and np.all(a <= p.cost) and np.sum(a) == pytest.approx(p.k, rel=1e-12)
+    assert np.linalg.norm(p.X.T @ a) <= 1e-6 * np.linalg.norm(p.X, axis=1) @ a
+    assert any(settled) == (nu < 1.0)
+
+
 @pytest.mark.parametrize("path", [{"SMALL_FACE": 0}, {"SMALL_WORK": -1}], ids=str)
 @every_row
 def test_pairs_alone_get_there(row, path, take_path):

@@ -9,6 +9,7 @@ from loop_suite import check_each_loop_is_called, close, every_shape, halves, ma
 from reference import csr_of
 
 from svmtool.compiled import row_loops
+from svmtool.problem.rows import DenseRows
 
 
 def test_each_loop_has_a_test_here():
@@ -65,6 +66,21 @@ def test_curvature_product(n, d):
         t = c[lo:hi] * (X[lo:hi] @ v + 0.5)
         close(g, 1.0 + X[lo:hi].T @ t)
         close(total, t.sum())
+
+
+@pytest.mark.parametrize("bias", [-1.0, 0.5])
+@pytest.mark.parametrize("used", [0, 7, 60, 300])
+def test_gram_of_dense_rows(used, bias):
+    """Few rows that come and go in one product, many by parts."""
+    rng = np.random.default_rng(used)
+    X, c = rng.normal(size=(300, 66)), np.zeros(300)
+    c[rng.permutation(300)[:used]] = rng.normal(size=used)
+    rows = DenseRows(X, bias)
+    start = rng.normal(size=(rows.d, rows.d))
+    gram = start.copy()
+    rows.add_gram(c, gram)
+    A = X if bias < 0 else np.column_stack((X, np.full(300, bias)))
+    close(np.triu(gram), np.triu(start + A.T @ (c[:, None] * A)))
 
 
 @every_shape

@@ -22,7 +22,7 @@ import numpy as np
 from svmtool.compiled import pair_loops
 from svmtool.compiled.pair_loops import EQUAL
 from svmtool.problem.certify import Certificate
-from svmtool.problem.linalg import solve_positive
+from svmtool.problem.linalg import Factored, solve_positive
 from svmtool.problem.rows import CsrRows, Rows
 
 FLOOR = 1e-8
@@ -164,6 +164,39 @@ class OneClassPasses:
             z += t * (Q @ s)
             rest = np.arange(len(used)) != first
             used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
+        self.w[:] = self.rows.transpose_product(self.alpha)
+        return True
+
+    def settle_at_zero(self) -> bool:
+        """Move the rows between their ends to where w = 0, if they reach it; returns whether they did.  After look().
+
+        More of them than features, and all that rounds do is to halve |w|.  With room r_i to the nearer end the
+        smallest s in sum (s_i / r_i)^2 with sum_i s_i (x_i, 1) = (-w, 0) is s_i = r_i^2 (x_i.q + t), as the steps of
+        Dikin's affine scaling are.  A Gram matrix of the features.
+        """
+        room = np.minimum(self.alpha, self.cost - self.alpha)
+        if np.count_nonzero(room) <= self.d + 1:
+            return False
+        weight = np.square(room)
+        gram = np.zeros((self.d, self.d))
+        self.rows.add_gram(weight, gram)
+        largest, mean = float(gram.diagonal().max(initial=0.0)), self.rows.transpose_product(weight)
+        if largest == 0.0:  # rows without features
+            return False
+        gram.flat[:: self.d + 1] += DEPENDENT * largest
+        factored = Factored(gram)
+        by_w, by_mean = factored.solve(-self.w), factored.solve(mean)
+        spread = float(np.sum(weight)) - float(mean @ by_mean)
+        if not spread > 0.0:  # a sum of features is the same for all: w = 0 is out of reach
+            return False
+        shift = -float(mean @ by_w) / spread
+        step = np.empty(self.n)
+        self.rows.margins(by_w - shift * by_mean, self._ones, step)
+        step += shift
+        step *= weight
+        if not np.all(np.abs(step) <= room):
+            return False
+        self.alpha += step
         self.w[:] = self.rows.transpose_product(self.alpha)
         return True
 

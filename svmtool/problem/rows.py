@@ -266,6 +266,13 @@ class DenseRows(Rows):
 
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
         m, step = self.plain, max(64, self.GATHER // max(self.plain, 1))
+        some = np.flatnonzero(c)
+        if len(some) <= min(2 * step, m):  # what blocks do with their matrices would take longer than the products
+            part = self.X[some]
+            gram[:m, :m] += part.T @ (part * c[some, None])
+            if self.bias >= 0:
+                gram[:, -1] += self.bias * self.transpose_product(c)
+            return
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
             square = g.reshape(m, m)

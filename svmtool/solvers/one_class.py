@@ -14,8 +14,9 @@ Differs from the paper in:
  2. It begins at the vertex of the rows that are extreme in a direction learned on a sample, not of the first rows.
  3. The pairs' order is that of the violations up to factors of two, which costs no sort.
  4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
- 5. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
- 6. A small set is solved, or its solution begun, by one compiled call (compiled/small_pair_loops.py).
+ 5. Where the origin lies amid the rows w = 0 is the answer: one system with a row a feature finds multipliers with it.
+ 6. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
+ 7. A small set is solved, or its solution begun, by one compiled call (compiled/small_pair_loops.py).
 Stops when: the certified relative gap (problem/one_class.py) is as small as asked for; with -e, where
 max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of SURE besides.
 Memory: 9 vectors of n, 3 of d.
@@ -39,6 +40,7 @@ SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
 SAMPLE_ROWS = 400  # ... if that is so many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
 FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
+GRAM_BELOW = 1500  # features up to which rows in greater number than they are settled where w = 0
 SMALL_WORK = 1 << 16  # non-zeros of a set that is solved by one compiled call, ...
 SMALL_ROUNDS_WORK, SMALL_LOOKS = 1 << 24, 64  # ... non-zeros that it visits at most, about, its looks at all rows, ...
 SMALL_FACE = 64  # ... and the rows between their ends that it settles
@@ -118,7 +120,7 @@ def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule, warm: bool = F
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
     enough, gap = _tolerances(monitor, rule)
     some = max(1, min(ROUNDS, WORK // max(passes.rows.nnz, 1)))
-    smallest, highest, flat, settled = np.inf, -np.inf, 0, not warm
+    smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
     while True:
         reached = passes.look(enough, gap)
         support = int(np.count_nonzero(passes.alpha))
@@ -139,5 +141,10 @@ def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule, warm: bool = F
         if not settled and passes.settle(FACE_ROWS):
             settled = True
             continue
+        # no multiple of w with P < 0 so far: the origin may lie amid the rows
+        if not settled and passes.primal >= 0.0 and passes.d <= GRAM_BELOW and monitor.iterations >= next_try:
+            if passes.settle_at_zero():
+                continue
+            next_try = 2 * monitor.iterations
         left = some if monitor.max_iter is None else min(some, monitor.max_iter - passes.rounds)
         settled = passes.run(enough, gap, left)
