@@ -102,66 +102,86 @@ class PairDescent:
 
     def __call__(self, state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
         """New values f8 of the chosen variables, to a violation of `tolerance` among them."""
-        p, m = state.problem, len(chosen)
-        if self.room.size < m * m:
-            self.room = np.empty(m * m, np.float32)
-        K = self.room[: m * m].reshape(m, m)
-        state.rows.block(p.row[chosen], K)
-        part = _Part(p.y[chosen], p.upper[chosen], state.a[chosen], state.F[chosen], [s[chosen] for s in state.signs])
-        sets, left = ViolatingSets(SMALL), STEPS * m
-        left -= self.descend(part, K, np.arange(m), tolerance, EASY * m)
+        p = state.problem
+        place, filled, cut = _in_lanes(chosen, state.signs[0])
+        if self.room.size < len(filled) ** 2:
+            self.room = np.empty(len(filled) ** 2, np.float32)
+        K = self.room[: len(filled) ** 2].reshape(len(filled), -1)
+        state.rows.block(p.row[filled], K)
+        part = _Part(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
+        part.upper[place] = p.upper[chosen]  # what only fills lanes cannot move
+        left = STEPS * len(chosen)
+        left -= part.descend(tolerance, EASY * len(chosen))
+        sets = ViolatingSets(SMALL)
         while left > 0:
             violation = part.judge()
             if violation <= tolerance:
                 break
-            inner = sets.choose(part)
-            goal = tolerance if len(inner) == m else max(LAST * tolerance, INNER * violation)
-            steps = self.descend(part, K, inner, goal, left)
+            steps = part.descend_within(sets.choose(part), max(LAST * tolerance, INNER * violation), left)
             if steps == 0:
                 break
             left -= steps
-        return part.a
+        return part.a[place]
 
-    @staticmethod
-    def descend(part: _Part, K: np.ndarray, inner: np.ndarray, tolerance: float, most: int) -> int:
-        """Steps of pairs among the variables `inner` in one compiled call; their number."""
-        first = part.signs[0][inner]  # where each sign's sum is fixed, y = +1 come first; else all do
-        mine = inner[np.argsort(~first, kind="stable")]
-        n_first = int(np.count_nonzero(first))
-        cut = -(-n_first // LANES) * LANES
-        l = cut + -(-(len(mine) - n_first) // LANES) * LANES  # noqa: E741  # the paper's letter
-        place = np.concatenate([np.arange(n_first), cut + np.arange(len(mine) - n_first)])
-        block = np.zeros((l, l), np.float32)
-        block[np.ix_(place, place)] = K[np.ix_(mine, mine)]
-        y, upper, a, F = np.ones(l), np.zeros(l), np.zeros(l), np.zeros(l)
-        y[place], upper[place], a[place], F[place] = part.y[mine], part.upper[mine], part.a[mine], part.F[mine]
-        single = np.empty(l, np.float32), np.empty(l, np.float32), np.empty(LANES, np.float32)
-        double = np.empty(l), np.empty(l), np.empty(2 * LANES), np.empty(2 * LANES)
-        steps = loops.pair_descent(block, *single, y, a, upper, F, *double, l, cut, tolerance, most)
-        step = a[place] - part.a[mine]
-        moved = np.flatnonzero(step)
-        part.a[mine] = a[place]
-        if len(mine) < len(part.a):
-            part.F -= (step[moved] * part.y[mine[moved]]) @ K[mine[moved]]
-        else:
-            part.F[mine] = F[place]
-        return steps
+
+def _in_lanes(chosen: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Variables in whole lanes, those that are `first` before the others.
+
+    Returns the place i8 of each of `chosen`; the variable at each place, the last of a side again where lanes are left
+    over; and where the second side begins.
+    """
+    order = np.argsort(~first[chosen], kind="stable")
+    n_first = int(np.count_nonzero(first[chosen]))
+    sides = chosen[order[:n_first]], chosen[order[n_first:]]
+    filled = [np.concatenate([s, np.full(-len(s) % LANES, s[-1])]) for s in sides if len(s)]
+    cut = n_first + -n_first % LANES
+    place = np.empty(len(chosen), np.int64)
+    place[order] = np.arange(len(chosen)) + np.where(np.arange(len(chosen)) < n_first, 0, cut - n_first)
+    return place, np.concatenate(filled), cut
 
 
 class _Part:
-    """A working set on its own: what choosing from it and judging it takes, as in Decomposition."""
+    """Variables in lanes with their block K of the kernel matrix: a problem of its own, as Decomposition is.
 
-    def __init__(self, y: np.ndarray, upper: np.ndarray, a: np.ndarray, F: np.ndarray, signs: list[np.ndarray]):
-        self.y, self.upper, self.a, self.F, self.signs = y, upper, a, F, signs
+    Places from `cut` on are the second side, where each sign's sum is fixed.
+    """
+
+    def __init__(self, K: np.ndarray, cut: int, y: np.ndarray, upper: np.ndarray, a: np.ndarray, F: np.ndarray):
+        self.K, self.cut, self.y, self.upper, self.a, self.F = K, cut, y, upper, a, F
+        sides = np.arange(len(y)) < cut
+        self.signs = [sides, ~sides] if cut < len(y) else [sides]
 
     def judge(self) -> float:
         """The largest violation; sets the masks."""
         above, below, up = self.a > 0.0, self.a < self.upper, self.y > 0
-        self.rising, self.falling = np.where(up, below, above), np.where(up, above, below)
-        self.free = above & below
+        movable = self.upper > 0.0
+        self.rising, self.falling = np.where(up, below, above) & movable, np.where(up, above, below) & movable
+        self.free = self.rising & self.falling
         highs = [np.max(self.F, where=self.rising & s, initial=-np.inf) for s in self.signs]
         lows = [np.min(self.F, where=self.falling & s, initial=np.inf) for s in self.signs]
         return float(max(high - low for high, low in zip(highs, lows, strict=True)))
+
+    def descend(self, tolerance: float, most: int) -> int:
+        """Steps of pairs in one compiled call; their number."""
+        l = len(self.a)  # noqa: E741  # the paper's letter
+        self.a[self.upper <= 0.0] = 0.0
+        single = np.empty(l, np.float32), np.empty(l, np.float32), np.empty(LANES, np.float32)
+        double = np.empty(l), np.empty(l), np.empty(2 * LANES), np.empty(2 * LANES)
+        arrays = self.K, *single, self.y, self.a, self.upper, self.F, *double
+        return loops.pair_descent(*arrays, l, self.cut, tolerance, most)
+
+    def descend_within(self, inner: np.ndarray, tolerance: float, most: int) -> int:
+        """`descend` with the variables at the places `inner` alone; F follows at all."""
+        place, filled, cut = _in_lanes(inner, self.signs[0])
+        block = np.ascontiguousarray(self.K[np.ix_(filled, filled)])
+        part = _Part(block, cut, self.y[filled], np.zeros(len(filled)), self.a[filled], self.F[filled])
+        part.upper[place] = self.upper[inner]
+        steps = part.descend(tolerance, most)
+        step = part.a[place] - self.a[inner]
+        moved = np.flatnonzero(step)
+        self.a[inner] = part.a[place]
+        self.F -= (step[moved] * self.y[inner[moved]]) @ self.K[inner[moved]]
+        return steps
 
 
 def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
