@@ -34,6 +34,7 @@ class KernelSettings(NamedTuple):
     max_seconds: float | None = None
     max_iter: int | None = None
     seed: int | None = None
+    sgd_rows: int | None = None  # t of -s 73; None: its default form
     threads: int | None = None
     strict: bool = False
     solver_log: str | None = None
@@ -59,6 +60,11 @@ class KernelSettings(NamedTuple):
         if self.eps is not None:
             return self.eps
         return 0.0 if self.gap is not None else self.row.eps_default or 0.0
+
+    @property
+    def target(self) -> float | None:
+        """The certified gap to stop at; None where -e decides instead."""
+        return self.gap if self.gap is not None or self.eps is not None else self.row.gap_default
 
 
 def check_after_reading(s: KernelSettings) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from svmtool import registry
 from svmtool.cli import options
-from svmtool.cli.options import LONG_OPTIONS, Command, atof, atoi
+from svmtool.cli.options import Command, atof, atoi
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.kernel_settings import LINEAR, RBF, KernelSettings
 
@@ -22,16 +22,11 @@ _INTEGERS = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probabil
 class _KernelScan(options.Scan):
     """The arguments up to the data file, turned into KernelSettings."""
 
+    elsewhere = "is for linear models: leave it out, or -t, -g, -d and -r"
+
     def __init__(self, argv: list[str]):
         super().__init__(argv)
         self.settings: Any = KernelSettings()
-
-    def long(self, argument: str) -> None:
-        name = argument.partition("=")[0]
-        setting = LONG_OPTIONS[name].setting
-        if setting and setting not in KernelSettings._fields:
-            raise SvmtoolError(f"ERROR: {name} is for linear models: leave it out, or -t, -g, -d and -r")
-        super().long(argument)
 
     def short(self, argument: str) -> None:
         letter, value = argument[1], self.argv[self.i + 1]
@@ -101,9 +96,9 @@ def _check(settings: KernelSettings, given: list[str]) -> None:
     LIBSVM's own numbers take all of its options, also where they mean nothing.
     """
     row = registry.find_kernel(settings.solver)
-    if row is not None and row.number >= 30:
+    if row is not None:
         for option in given:
-            if option not in registry.obeyed(row):
+            if option not in registry.obeyed(row) and (row.number >= 30 or option.startswith("--")):
                 raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour {option}")
     options.check_stopping(settings)
     options.check_validation(settings, "" if settings.folds is None else "-v")

@@ -37,8 +37,11 @@ OPTIONS = (
 
 def solver_rows() -> list[tuple[str, str]]:
     """(`-s 0, c_svc`, what it solves and its default tolerance) for each solver with kernels."""
-    rows = registry.KERNEL_SOLVERS
-    return [(f"-s {row.number}, {row.name}", f"{row.help} (default -e {row.eps_default:g})") for row in rows]
+    rows = []
+    for row in registry.KERNEL_SOLVERS:
+        default = f"--gap {row.gap_default:g}" if row.eps_default is None else f"-e {row.eps_default:g}"
+        rows.append((f"-s {row.number}, {row.name}", f"{row.help} (default {default})"))
+    return rows
 
 
 def option_rows() -> list[tuple[str, str]]:

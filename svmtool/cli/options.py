@@ -145,6 +145,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--no-homotopy": LongOption("no_homotopy", "", None, "NESVM with one smoothing, --mu (default 5): Algorithm 1"),
     "--inner-steps": LongOption("inner_steps", "N", _whole(1), "CG steps an iteration; 1 is the paper's gradient step"),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
+    "--sgd-rows": LongOption(
+        "sgd_rows", "T", _whole(1), "the paper's plain steps, in the T largest gradients at a time (default: blocks)"
+    ),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
     "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge, or -b 1 failed"),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line an iteration"),
@@ -180,12 +183,15 @@ def is_kernel_line(argv: list[str]) -> bool:
         if argv[i][1] == "s":
             solver = argv[i + 1].strip()
         i += 1 if argv[i][1] in VALUELESS else 2
-    rows = registry.KERNEL_SOLVERS
+    linear = {row.number for row in registry.SOLVERS if row.number >= 30}
+    rows = [row for row in registry.KERNEL_SOLVERS if row.number not in linear]
     return any(solver == row.name or (solver == str(row.number) and row.number >= 30) for row in rows)
 
 
 class Scan:
     """The arguments up to the data file, turned into settings."""
+
+    elsewhere = "is for kernels: give -t, -g, -d or -r, or leave it out"  # what is said of options that belong there
 
     def __init__(self, argv: list[str]):
         self.argv, self.i = argv, 0
@@ -217,6 +223,8 @@ class Scan:
         name, equals, value = argument.partition("=")
         self.i += 1
         option = LONG_OPTIONS[name]
+        if option.setting and option.setting not in self.settings._fields:
+            raise SvmtoolError(f"ERROR: {name} {self.elsewhere}")
         if option.read is None:
             if equals:
                 raise SvmtoolError(f"ERROR: {name} takes no value")
