@@ -38,14 +38,14 @@ class Method(Protocol):
 def rounds(method: Method, monitor: Monitor, eps: float) -> KernelResult:
     """Run to residuals (the gradient of the dual) of eps, 0: to the monitor's gap."""
     state = method.state
-    cost = state.problem.cost
+    at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
     best, stalled, convex = -np.inf, 0, True
     while True:
         dual, gap = state.values()
         worst, found = float(np.abs(state.left()).max()), relative(dual + gap, dual)
         level = worst
         if monitor.gap is not None and found <= monitor.gap:
-            level = (gap / float(np.sum(cost))) ** 0.5
+            level = (gap / at_zero) ** 0.5
         exact = state.exact
         if not exact and (not convex or state.error() > CLEAR * max(level, eps)):
             state.refresh()
@@ -57,7 +57,7 @@ def rounds(method: Method, monitor: Monitor, eps: float) -> KernelResult:
             status = RULE
         elif status is None and monitor.max_iter is not None and method.count >= monitor.max_iter:
             status = ITERATIONS
-        elif status is None and not convex:
+        elif status is None and not (convex and dual <= 2.0 * at_zero):
             status = INDEFINITE
         elif status is None and exact:
             stalled = 0 if dual > best else stalled + 1
