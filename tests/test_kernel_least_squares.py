@@ -141,7 +141,9 @@ def test_a_hard_problem_is_solved_or_told(row):
     assert s.result.status.converged == (s.certificate.gap <= 1.1e-3)
 
 
-@pytest.mark.parametrize("argv", ["-s 73 -g 0.5", "-s 73 -t 0 --sgd-rows 2", "-s 52 -g 0.5", "-s 52 -t 1 -r 1 -d 2"])
+@pytest.mark.parametrize(
+    "argv", ["-s 73 -g 0.5", "-s 73 -t 0 --sgd-rows 2", "-s 52 -g 0.5", "-s 52 -t 1 -r 1 -d 2", "-s 50 -g 0.5"]
+)
 def test_libsvm_reads_the_models(argv, svm_train, tmp_path):
     reference = libsvm_program("svm-predict")
     rng = np.random.default_rng(0)

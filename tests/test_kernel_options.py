@@ -78,6 +78,7 @@ def test_a_value_is_no_option():
         ("-s 73 d", {"solver": 73, "kernel_type": 0}),
         ("-s sgd-lssvm -g 2 --sgd-rows 4 d", {"solver": 73, "gamma": 2.0, "sgd_rows": 4}),
         ("-s 52 -t 2 d", {"solver": 52}),
+        ("-s nesvm -g 1 d", {"solver": 50, "gamma": 1.0}),
     ],
 )  # fmt: skip
 def test_options_are_read(line, expected):
@@ -119,6 +120,8 @@ def test_faulty_options_show_the_usage(line, sentence, capsys):
         ("-s 2 --sgd-rows 1 d", "--sgd-rows is for kernels"),
         ("-s 73 --sgd-rows 0 d", "--sgd-rows 0: wants an integer >= 1"),
         ("-s 73 -h 0 d", "solver 73 (sgd-lssvm) does not honour -h"),
+        ("-s 51 -t 2 d", "-s 51 takes no kernel in this version"),
+        ("-s 50 -t 2 -e 0.1 d", "solver 50 (nesvm) does not honour -e"),
         ("-s 52 -t 2 -e 0.1 d", "solver 52 (nesvm-ls) does not honour -e"),
         *((f"-t 2 {name} d", f"{name.split()[0]} is for linear models") for name in
           ("--weights w", "--initial-model m", "--loss-power 1", "--mu 1", "--no-homotopy", "--inner-steps 1",

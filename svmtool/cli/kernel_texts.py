@@ -9,8 +9,9 @@ from svmtool.kernel_settings import KERNEL_NAMES, PRECOMPUTED, KernelSettings
 ABOUT = (
     "With -t, -g, -d or -r the line is read as LIBSVM's svm-train reads it and trains with a kernel: -s 0 to 4 are "
     "then LIBSVM's problems, -h is shrinking, -m the cache, -b 1 stores probabilities, -v draws LIBSVM's folds, "
-    "and the model is LIBSVM's. The kernel is RBF unless -t says otherwise. -s 60 needs none of them: "
-    "alone it takes the linear kernel."
+    "and the model is LIBSVM's. The kernel is RBF unless -t says otherwise. -s 60 and -s 73 "
+    "need none of them: alone they take the linear kernel. -s 50 and -s 52 are linear "
+    "without them."
 )
 
 KERNELS = ("x.z", "(GAMMA x.z + COEF0)^DEGREE", "exp(-GAMMA |x-z|^2)", "tanh(GAMMA x.z + COEF0)", "given in the data")

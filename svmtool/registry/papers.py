@@ -168,6 +168,17 @@ KERNEL_ROWS = (
     kernel_row(60, "alfpgm", "c_svc", "C-SVC, with the linear kernel unless -t, -g, -d or -r is given", C_SVC, "hinge",
                "classification"),
     kernel_row(
+        50, "nesvm", "c_svc", "C-SVC by Nesterov's smoothing", C_SVC, "hinge", "classification"
+    )._replace(
+        module="svmtool.solvers.nesvm_kernel",
+        entry="c_svm",
+        eps_default=None,
+        gap_default=1e-3,
+        stopping=GAP_RULE,
+        honours=KERNEL_OPTIONS - {"-h", "-e"},
+        paper=NESVM.partition(":")[0] + ": Algorithm 2 (homotopy), C-SVM, Eqs. 45-48, with a kernel",
+    ),
+    kernel_row(
         52, "nesvm-ls", "c_svc", "LS-SVM (least squares of the margins) with a free bias, N coefficients",
         "min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,  f(x).f(z) = K(x, z)",
         "least squares", "classification",
