@@ -49,9 +49,15 @@ class Nystroem:
     def solve(self, r: np.ndarray) -> np.ndarray:
         """M^-1 r."""
         z = r / self.D
-        if len(self.U):
-            s = self.system.solve((self.U @ z.astype(np.float32)).astype(np.float64))
-            z -= (s.astype(np.float32) @ self.U) / self.D
+        if not len(self.U):
+            return z
+        # in double precision: what is left of r is smaller than r by the condition of the system
+        s, strips = np.zeros(len(self.U)), [slice(lo, lo + STRIP) for lo in range(0, len(r), STRIP)]
+        for strip in strips:
+            s += self.U[:, strip].astype(np.float64) @ z[strip]
+        s = self.system.solve(s)
+        for strip in strips:
+            z[strip] -= (s @ self.U[:, strip].astype(np.float64)) / self.D[strip]
         return z
 
 

@@ -109,11 +109,10 @@ class KernelRows:
         if self.capacity == n:
             self.add(np.arange(n), v, f, np.ones(n, bool))
             return f
-        single = v.astype(np.float32)
         for first in range(0, n, GROUP):
             last = min(first + GROUP, n)
             targets, own = self.tiles.part(first, last), v[first:last]
-            below = np.zeros((-(-(n - first) // width), last - first), np.float32)
+            below = np.zeros((-(-(n - first) // width), last - first))
 
             def work(b: int, first=first, last=last, targets=targets, own=own, below=below) -> None:
                 lo = first + b * width
@@ -123,10 +122,10 @@ class KernelRows:
                 loops.add_tile(P, own, f, last - first, hi - lo, lo)
                 beyond = max(lo, last)
                 if beyond < hi:
-                    below[b] = P[:, beyond - lo :] @ single[beyond:hi]
+                    below[b] = P[:, beyond - lo :].astype(np.float64) @ v[beyond:hi]
 
             run_blocks(work, len(below))
-            f[first:last] += np.sum(below, axis=0, dtype=np.float64)
+            f[first:last] += np.sum(below, axis=0)
         self.computed += n // 2
         return f
 
