@@ -13,7 +13,7 @@ NEEDS_GAMMA = (POLYNOMIAL, RBF, SIGMOID)
 
 
 # Settings that some solvers take by keyword; each is an option --name-with-dashes that a row may honour.
-FOR_SOLVERS = ("paper_form", "pairs", "delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")
+FOR_SOLVERS = ("paper_form", "pairs", "delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check", "sgd_rows")
 
 
 class KernelSettings(NamedTuple):
@@ -38,6 +38,7 @@ class KernelSettings(NamedTuple):
     max_seconds: float | None = None
     max_iter: int | None = None
     seed: int | None = None
+    sgd_rows: int | None = None  # t of -s 73; None: its default form
     threads: int | None = None
     strict: bool = False
     solver_log: str | None = None
@@ -75,6 +76,11 @@ class KernelSettings(NamedTuple):
         if self.eps is not None:
             return self.eps
         return 0.0 if self.gap is not None else self.row.eps_default or 0.0
+
+    @property
+    def target(self) -> float | None:
+        """The certified gap to stop at; None where -e decides instead."""
+        return self.gap if self.gap is not None or self.eps is not None else self.row.gap_default
 
 
 def check_after_reading(s: KernelSettings) -> None:

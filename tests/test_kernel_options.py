@@ -20,14 +20,27 @@ def changed(line: str) -> dict:
     return {key: value for key, value in now.items() if value != default[key]}
 
 
-@pytest.mark.parametrize("line", ["d", "-s 0 d", "-b 1 d", "-c 1 -v 5 d", "-s 50 d", "d -t 2", "-m", "-q d -g 1", "-t"])
+@pytest.mark.parametrize(
+    "line", ["d", "-s 0 d", "-b 1 d", "-c 1 -v 5 d", "-s 50 d", "-s 52 d", "d -t 2", "-m", "-q d -g 1", "-t"]
+)
 def test_lines_that_are_liblinears(line):
     assert not options.is_kernel_line(line.split())
 
 
 @pytest.mark.parametrize(
     "line",
-    ["-t 2 d", "-g 1 d", "-d 3 d", "-r 0 d", "-c 1 -q -g 1 d", "--threads 2 -t 0 d", "--threads=2 -t 0 d", "-s 60 d"]
+    [
+        "-t 2 d",
+        "-g 1 d",
+        "-d 3 d",
+        "-r 0 d",
+        "-c 1 -q -g 1 d",
+        "--threads 2 -t 0 d",
+        "--threads=2 -t 0 d",
+        "-s 60 d",
+        "-s 73 d",
+        "-s 52 -t 0 d",
+    ]
     + ["-s alfpgm d", "-s nu_svr d", "-s 1 -s 60 d", "-C -g 1 d", "-type 2 d", "-s -g -g 1 d"],
 )
 def test_lines_that_are_libsvms(line):
@@ -62,6 +75,10 @@ def test_a_value_is_no_option():
         ("-s 60 -g 1 d", {"solver": 60, "gamma": 1.0}),
         ("-s alfpgm -t 1 d", {"solver": 60, "kernel_type": 1}),
         ("-s nu_svr d", {"solver": 4}),
+        ("-s 73 d", {"solver": 73, "kernel_type": 0}),
+        ("-s sgd-lssvm -g 2 --sgd-rows 4 d", {"solver": 73, "gamma": 2.0, "sgd_rows": 4}),
+        ("-s 52 -t 2 d", {"solver": 52}),
+        ("-s nesvm -g 1 d", {"solver": 50, "gamma": 1.0}),
     ],
 )  # fmt: skip
 def test_options_are_read(line, expected):
@@ -99,6 +116,13 @@ def test_faulty_options_show_the_usage(line, sentence, capsys):
         ("-t 2 d --strict", "--strict stands after the data file"),
         ("-s 60 -n 0.5 d", "solver 60 (alfpgm) does not honour -n"),
         ("-s 60 -p 0.5 d", "solver 60 (alfpgm) does not honour -p"),
+        ("-t 2 --sgd-rows 1 d", "solver 0 (c_svc) does not honour --sgd-rows"),
+        ("-s 2 --sgd-rows 1 d", "--sgd-rows is for kernels"),
+        ("-s 73 --sgd-rows 0 d", "--sgd-rows 0: wants an integer >= 1"),
+        ("-s 73 -h 0 d", "solver 73 (sgd-lssvm) does not honour -h"),
+        ("-s 51 -t 2 d", "-s 51 takes no kernel in this version"),
+        ("-s 50 -t 2 -e 0.1 d", "solver 50 (nesvm) does not honour -e"),
+        ("-s 52 -t 2 -e 0.1 d", "solver 52 (nesvm-ls) does not honour -e"),
         *((f"-t 2 {name} d", f"{name.split()[0]} is for linear models") for name in
           ("--weights w", "--initial-model m", "--loss-power 1", "--mu 1", "--no-homotopy", "--inner-steps 1",
            "--stratified")),
@@ -175,6 +199,9 @@ def test_kernels_have_one_set_of_names():
 def test_numbers_and_names_are_unique():
     keys = [key for row in registry.KERNEL_SOLVERS for key in (row.number, row.name)]
     assert len(keys) == len(set(keys))
-    linear = {key for row in registry.SOLVERS for key in (row.number, row.name)}
-    assert linear.isdisjoint(row.name for row in registry.KERNEL_SOLVERS)
-    assert linear.isdisjoint(row.number for row in registry.KERNEL_SOLVERS if row.number >= 30)
+    linear = {row.number: row.name for row in registry.SOLVERS}
+    for row in registry.KERNEL_SOLVERS:  # a number from 30 on means one problem, with and without a kernel
+        if row.number >= 30 and (row.number in linear or row.name in linear.values()):
+            assert row.name == linear[row.number] and row.objective.startswith("min over w, b of")
+        else:
+            assert row.name not in linear.values()

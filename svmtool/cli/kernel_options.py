@@ -22,7 +22,7 @@ _INTEGERS = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probabil
 class _KernelScan(options.Scan):
     """The arguments up to the data file, turned into KernelSettings."""
 
-    not_for = "is for linear models: leave it out, or -t, -g, -d and -r"
+    elsewhere = "is for linear models: leave it out, or -t, -g, -d and -r"
 
     def __init__(self, argv: list[str]):
         super().__init__(argv)
@@ -96,9 +96,9 @@ def _check(settings: KernelSettings, given: list[str]) -> None:
     LIBSVM's own numbers take all of its options, also where they mean nothing.
     """
     row = registry.find_kernel(settings.solver)
-    if row is not None and row.number >= 30:
+    if row is not None:
         for option in given:
-            if option not in registry.obeyed(row):
+            if option not in registry.obeyed(row) and (row.number >= 30 or option.startswith("--")):
                 raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour {option}")
     if not settings.paper_form:
         limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")

@@ -9,8 +9,9 @@ from svmtool.kernel_settings import KERNEL_NAMES, PRECOMPUTED, KernelSettings
 ABOUT = (
     "With -t, -g, -d or -r the line is read as LIBSVM's svm-train reads it and trains with a kernel: -s 0 to 4 are "
     "then LIBSVM's problems, -m is the cache, -b 1 stores probabilities, -v draws LIBSVM's folds, "
-    "and the model is LIBSVM's. The kernel is RBF unless -t says otherwise. -s 60 needs none of them: "
-    "alone it takes the linear kernel."
+    "and the model is LIBSVM's. The kernel is RBF unless -t says otherwise. -s 60 and -s 73 "
+    "need none of them: alone they take the linear kernel. -s 50 and -s 52 are linear "
+    "without them."
 )
 
 KERNELS = ("x.z", "(GAMMA x.z + COEF0)^DEGREE", "exp(-GAMMA |x-z|^2)", "tanh(GAMMA x.z + COEF0)", "given in the data")
@@ -37,8 +38,11 @@ OPTIONS = (
 
 def solver_rows() -> list[tuple[str, str]]:
     """(`-s 0, c_svc`, what it solves and its default tolerance) for each solver with kernels."""
-    rows = registry.KERNEL_SOLVERS
-    return [(f"-s {row.number}, {row.name}", f"{row.help} (default -e {row.eps_default:g})") for row in rows]
+    rows = []
+    for row in registry.KERNEL_SOLVERS:
+        default = f"--gap {row.gap_default:g}" if row.eps_default is None else f"-e {row.eps_default:g}"
+        rows.append((f"-s {row.number}, {row.name}", f"{row.help} (default {default})"))
+    return rows
 
 
 def option_rows() -> list[tuple[str, str]]:

@@ -102,6 +102,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--min-alpha-check": LongOption(
         "min_alpha_check", "N", _whole(1), "--paper-form: partners that are looked at for a pair (default: all)"
     ),
+    "--sgd-rows": LongOption(
+        "sgd_rows", "T", _whole(1), "the paper's plain steps, in the T largest gradients at a time (default: blocks)"
+    ),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
     "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge, or -b 1 failed"),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line an iteration"),

@@ -93,14 +93,15 @@ def is_kernel_line(argv: list[str]) -> bool:
         if argv[i][1] == "s":
             solver = argv[i + 1].strip()
         i += 1 if argv[i][1] in VALUELESS else 2
-    rows = registry.KERNEL_SOLVERS
+    linear = {row.number for row in registry.SOLVERS if row.number >= 30}
+    rows = [row for row in registry.KERNEL_SOLVERS if row.number not in linear]
     return any(solver == row.name or (solver == str(row.number) and row.number >= 30) for row in rows)
 
 
 class Scan:
     """The arguments up to the data file, turned into settings."""
 
-    not_for = "is for solvers with kernels: -s 60, or -t, -g, -d or -r"
+    elsewhere = "is for kernels: give -t, -g, -d or -r, or leave it out"  # what is said of options that belong there
 
     def __init__(self, argv: list[str]):
         self.argv, self.i = argv, 0
@@ -133,7 +134,7 @@ class Scan:
         self.i += 1
         option = LONG_OPTIONS[name]
         if option.setting and option.setting not in self.settings._fields:
-            raise SvmtoolError(f"ERROR: {name} {self.not_for}")
+            raise SvmtoolError(f"ERROR: {name} {self.elsewhere}")
         if option.read is None:
             if equals:
                 raise SvmtoolError(f"ERROR: {name} takes no value")

@@ -57,7 +57,8 @@ def _only(option: str) -> str:
     """` (-s 2 or 40 only)`, ` (not -s 43)` or ` (with kernels only)` for an option that not every solver honours."""
     rows = registry.honouring(option[:2] if option.startswith("-w") else option)
     if not rows:
-        return " (with kernels only)"
+        rows = [row for row in registry.KERNEL_SOLVERS if option in registry.obeyed(row)]
+        return f" (with kernels, -s {registry.in_words(rows)} only)"
     others = [row for row in registry.SOLVERS if row not in rows]
     if len(others) < len(rows):
         return f" (not -s {registry.in_words(others)})" if others else ""

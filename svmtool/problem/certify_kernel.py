@@ -6,6 +6,8 @@ For any multipliers of the equalities, r + rho (of y = +1) and r - rho (of y = -
 
 which is the duality gap: the training error of the decision function that is stored, with its rho, is the primal
 value.  In the terms of a primal problem the dual value is D = -f(a), the primal one P = D + gap.
+
+For least squares the same s gives  P - D = sum_i C_i s_i^2,  and 1/2 (rho + y'a)^2 more where the bias is not free.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.certify import Certificate
-from svmtool.problem.kernel_problem import KernelProblem
+from svmtool.problem.kernel_problem import KernelProblem, LeastSquaresSvc
 
 
 def gap_of(problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0) -> float:
@@ -31,9 +33,16 @@ def relative(primal: float, dual: float) -> float:
 
 
 def certify(
-    problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0, scale: float = 1.0
+    problem: KernelProblem | LeastSquaresSvc,
+    alpha: np.ndarray,
+    gradient: np.ndarray,
+    rho: float,
+    r: float = 0.0,
+    scale: float = 1.0,
 ) -> Certificate:
     """Judge a feasible point; its values are multiplied by `scale` (Answer.scale)."""
+    if isinstance(problem, LeastSquaresSvc):
+        return _certify_least_squares(problem, alpha, gradient, rho)
     value = 0.5 * float(alpha @ (gradient + problem.p))
     s = gradient - (r + problem.y * rho)
     violation = np.where(
@@ -45,3 +54,14 @@ def certify(
     certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)))
     certificate.gap = relative(primal, dual)
     return certificate
+
+
+def _certify_least_squares(
+    problem: LeastSquaresSvc, alpha: np.ndarray, gradient: np.ndarray, rho: float
+) -> Certificate:
+    """Judge alpha = y c; gradient = Qa - 1 with Q_ij = y_i y_j (K_ij + D_ij), which knows of no bias."""
+    total = float(problem.y @ alpha)
+    s = gradient - problem.y * rho
+    dual = 0.5 * float(alpha @ (1.0 - gradient)) - 0.5 * problem.shift * total * total
+    gap = float(problem.cost @ (s * s)) + 0.5 * problem.shift * (rho + total) ** 2
+    return Certificate(dual + gap, dual, float(np.abs(s).max(initial=0.0)))

@@ -191,6 +191,31 @@ class NuSvr(Svr):
         return f"epsilon = {-result.r:f}\n"
 
 
+class LeastSquaresSvc:
+    """LS-SVM, least squares of the margins: a quadratic program without bounds.
+
+        min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,   f(x).f(z) = K(x, z)
+        min over c of     1/2 c'(K + D) c - y'c,   D_ii = 1 / (2 C_i),  sum c = 0
+
+    Where b is not free 1/2 b^2 joins the first line; the second then has K + 1 in place of K and no equality, and b is
+    the sum of c.  The papers' a is y c.  Of the points those count whose cost is above 0: n, rows, y, cost are theirs.
+    """
+
+    def __init__(self, points: Points, y: np.ndarray, cost: np.ndarray, free_bias: bool):
+        self.used, self.whole = np.flatnonzero(cost > 0.0), len(y)
+        some = points.take(self.used)
+        self.kernel, self.rows, self.matrix = some
+        self.n, self.y, self.cost = len(self.used), y[self.used], cost[self.used]
+        self.free_bias = free_bias
+        self.shift = 0.0 if free_bias else 1.0  # added to all kernel values
+
+    def answer(self, result: KernelResult) -> Answer:
+        """What a result means."""
+        coef = np.zeros(self.whole)
+        coef[self.used] = self.y * result.alpha
+        return Answer(coef, result.rho, result.objective, 1.0, 0, "")
+
+
 def filled(total: float, upper: float, n: int) -> np.ndarray:
     """f8[n] that sum to `total`: the first at `upper`, then what is left, then zeros."""
     return np.clip(total - upper * np.arange(n), 0.0, upper)

@@ -9,8 +9,10 @@ ALFPGM += "J. Computer and Communications 10 (2022): decomposition with sets of 
 LIBSVM = "Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2 (2011) 27, Section 2"
 KERNEL_OPTIONS = frozenset(
     {"-t", "-d", "-g", "-r", "-m", "-e", "-h", "-b", "--probability", "--gap", "--max-seconds", "--max-iter", "--seed"}
-    | {"--solver-log", "--plot", "--paper-form", "--pairs", "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt"}
-    | {"--min-alpha-check"}
+    | {"--solver-log", "--plot"}
+)
+ALFPGM_OPTIONS = frozenset(
+    {"--paper-form", "--pairs", "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check"}
 )
 C_SVC = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.f(x_i) + b)),  f(x).f(z) = K(x, z)"
 FREE = "free (not regularised); rho in the model file is its negative"
@@ -35,7 +37,7 @@ def kernel_row(number: int, name: str, word: str, about: str, objective: str, lo
         free_bias=True,
         eps_default=1e-3,
         stopping=STOPPING,
-        honours=KERNEL_OPTIONS | frozenset(more),
+        honours=KERNEL_OPTIONS | ALFPGM_OPTIONS | frozenset(more),
         paper=ALFPGM + LIBSVM,
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from svmtool.registry.libsvm import C_SVC, kernel_row
+from svmtool.registry.libsvm import C_SVC, KERNEL_OPTIONS, kernel_row
 from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, RUN_OPTIONS, SQUARED_HINGE, Solver
 
 FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b with a regularised weight, -B -1 none"
 LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
 NESVM = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
 NESVM += "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
+GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default 1e-3)"
 
 ROWS = (
     Solver(
@@ -166,4 +167,42 @@ ROWS = (
 KERNEL_ROWS = (
     kernel_row(60, "alfpgm", "c_svc", "C-SVC, with the linear kernel unless -t, -g, -d or -r is given", C_SVC, "hinge",
                "classification"),
+    kernel_row(
+        50, "nesvm", "c_svc", "C-SVC by Nesterov's smoothing", C_SVC, "hinge", "classification"
+    )._replace(
+        module="svmtool.solvers.nesvm_kernel",
+        entry="c_svm",
+        eps_default=None,
+        gap_default=1e-3,
+        stopping=GAP_RULE,
+        honours=KERNEL_OPTIONS - {"-h", "-e"},
+        paper=NESVM.partition(":")[0] + ": Algorithm 2 (homotopy), C-SVM, Eqs. 45-48, with a kernel",
+    ),
+    kernel_row(
+        52, "nesvm-ls", "c_svc", "LS-SVM (least squares of the margins) with a free bias, N coefficients",
+        "min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,  f(x).f(z) = K(x, z)",
+        "least squares", "classification",
+    )._replace(
+        module="svmtool.solvers.nesvm_kernel",
+        entry="ls_svm",
+        eps_default=None,
+        gap_default=1e-3,
+        stopping=GAP_RULE,
+        honours=KERNEL_OPTIONS - {"-h", "-e"},
+        paper=NESVM.partition(":")[0] + ": LS-SVM, Eqs. 53-56, with a kernel; by conjugate gradients",
+    ),
+    kernel_row(
+        73, "sgd-lssvm", "c_svc", "LS-SVM (least squares of the margins) by steepest sub-gradient, N coefficients",
+        "min over w, b of  1/2 (|w|^2 + b^2) + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,  f(x).f(z) = K(x, z)",
+        "least squares", "classification",
+    )._replace(
+        module="svmtool.solvers.sgd_lssvm",
+        bias="regularised, as the weight of a feature of value 1; rho in the model file is its negative",
+        free_bias=False,
+        eps_default=1e-2,
+        stopping="the largest entry of the dual's gradient is at most -e (default 0.01)",
+        honours=(KERNEL_OPTIONS | {"--sgd-rows"}) - {"-h"},
+        paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: Algorithm 2; "
+        "by default with exact steps in many variables at a time",
+    ),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from svmtool.kernel_model import KernelModel
 from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.certify import Certificate, worst
 from svmtool.problem.certify_kernel import certify
-from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult
+from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult, LeastSquaresSvc
 from svmtool.solvers.base import Monitor, Status, StopFlag
 from svmtool.training.outcome import worst_status
 
@@ -65,13 +65,13 @@ class Fitting:
         self.settings, self.report, self.stop = settings, report, stop
         self.started = time.perf_counter()
 
-    def solve(self, problem: KernelProblem, label: str | None = None) -> Solved:
+    def solve(self, problem: KernelProblem | LeastSquaresSvc, label: str | None = None) -> Solved:
         """Solve and judge; label tells the records of one of several problems."""
         s, sink = self.settings, self.report
         if sink is not None and label is not None:
             report = sink
             sink = lambda **record: report(label=label, **record)  # noqa: E731
-        monitor = Monitor(s.gap, s.max_iter, s.max_seconds, sink, self.stop, self.started)
+        monitor = Monitor(s.target, s.max_iter, s.max_seconds, sink, self.stop, self.started)
         result = registry.entry(s.row)(problem, monitor, s.tolerance, s.cache_mb, **s.for_solver)
         answer = problem.answer(result)
         found = certify(problem, result.alpha, result.gradient, result.rho, result.r, answer.scale)

@@ -30,7 +30,7 @@ def run(settings: KernelSettings, data: Reading, model_path: str, console: Any) 
             return cross_validate(rows, Fitting(s, None, stop), rand, console)
     sets = [rows]  # the only reference, so that training may give its memory back
     del rows
-    with Recorder(s, s.gap, console) as recorder, Interruptible() as stop:
+    with Recorder(s, s.target, console) as recorder, Interruptible() as stop:
         done = trainer(s)(sets.pop(), Fitting(s, recorder.record, stop), rand)
     console.close()
     for warning in done.warnings:
@@ -64,7 +64,7 @@ def notes(s: KernelSettings, done: KernelTraining) -> tuple[str, ...]:
         asked += f" -n {s.nu:.17g}"
     if "-p" in s.row.honours:
         asked += f" -p {s.p:.17g}"
-    asked += f" -e {s.tolerance:g}" if s.gap is None else f" --gap {s.gap:g}"
+    asked += f" -e {s.tolerance:g}" if s.target is None else f" --gap {s.target:g}"
     asked += " -b 1" if s.probability else ""
     return (
         f"# svmtool {__version__}: {asked}",

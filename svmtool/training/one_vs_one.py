@@ -12,7 +12,7 @@ import numpy as np
 
 from svmtool.kernel_model import KernelModel
 from svmtool.kernel_settings import KernelSettings
-from svmtool.problem.kernel_problem import CSvc, NuSvc, Points
+from svmtool.problem.kernel_problem import CSvc, LeastSquaresSvc, NuSvc, Points
 from svmtool.problem.labels import Classes
 from svmtool.training.folds import GlibcRand
 from svmtool.training.kernel_fit import Fitting, KernelTraining, Solved
@@ -62,8 +62,10 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
 
 def pair_problem(points: Points, s: KernelSettings, counts: tuple[int, int], costs: tuple[float, float]):
     """The problem of one pair: counts[0] rows of +1, then counts[1] of -1, and what a row of either costs."""
-    y = np.repeat((1.0, -1.0), counts)
-    return NuSvc(points, y, s.nu) if s.svm_type == "nu_svc" else CSvc(points, y, np.repeat(costs, counts))
+    y, cost = np.repeat((1.0, -1.0), counts), np.repeat(costs, counts)
+    if s.row.loss == "least squares":
+        return LeastSquaresSvc(points, y, cost, s.row.free_bias)
+    return NuSvc(points, y, s.nu) if s.svm_type == "nu_svc" else CSvc(points, y, cost)
 
 
 def _model(

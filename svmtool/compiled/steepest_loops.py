@@ -1,0 +1,85 @@
+"""Steepest steps for least squares with a kernel, over rows of the kernel matrix that are kept in single precision.
+
+    min over c of  1/2 c'(K + shift + D) c - y'c,   e = y - (K + shift + D) c its negative gradient
+
+Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015, Algorithm 2, with c_i = y_i a_i
+and e_i = -y_i g_i.
+"""
+
+from numpy import uint64
+
+from svmtool.compiled import helper, loop
+
+N0, N1 = uint64(0), uint64(1)  # plain ones would turn indices into floats
+
+
+@helper
+def pick_largest(e, chosen, t, n):
+    """chosen[:t] = places of the t <= n largest |e|, in no order."""
+    low = N0
+    for k in range(t):
+        chosen[k] = k
+        if abs(e[k]) < abs(e[chosen[low]]):
+            low = k
+    for i in range(t, n):
+        if abs(e[i]) > abs(e[chosen[low]]):
+            chosen[low] = i
+            for k in range(t):
+                if abs(e[chosen[k]]) < abs(e[chosen[low]]):
+                    low = k
+
+
+@helper(fast=True)
+def add_row(store, start, factor, pull, n):
+    for j in range(n):
+        pull[j] += factor * store[start + j]
+
+
+@helper(fast=True)
+def subtract(e, theta, pull, n):
+    for j in range(n):
+        e[j] -= theta * pull[j]
+
+
+@loop("i8(f4[], i8[], i8[], f8[], f8[], f8[], u8[], f8[], u8, u8, f8, f8, i8, i8)")
+def steepest_steps(store, slot, used, D, e, c, chosen, pull, n, t, shift, eps, clock, most):
+    """Steps in the t largest |e| at a time, each as long as is best, until max |e| <= eps, a row is not kept or there
+    have been `most`; returns their number, or -1 - that where the curvature is not positive.
+
+    store: rows of n kernel values, slot i8[n]: where a row is kept (-1: it is not), used i8: when it last was (to be
+    `clock`); D, e, c f8[n], e and c changed; chosen u8[t]: what the next step wants; pull f8[n]: scratch.
+    """
+    steps = 0
+    while True:
+        pick_largest(e, chosen, t, n)
+        largest = 0.0
+        kept = True
+        for k in range(t):
+            largest = max(largest, abs(e[chosen[k]]))
+            kept = kept and slot[chosen[k]] >= 0
+        if not largest > eps or not kept or steps >= most:
+            return steps
+        total = 0.0
+        for k in range(t):
+            total += e[chosen[k]]
+        for j in range(n):
+            pull[j] = shift * total
+        for k in range(t):
+            s = uint64(slot[chosen[k]])
+            used[s] = clock
+            add_row(store, s * n, e[chosen[k]], pull, n)
+        square = 0.0
+        curve = 0.0
+        for k in range(t):
+            i = chosen[k]
+            square += e[i] * e[i]
+            curve += e[i] * (pull[i] + D[i] * e[i])
+        if not curve > 0.0:
+            return -1 - steps
+        theta = square / curve
+        for k in range(t):
+            i = chosen[k]
+            c[i] += theta * e[i]
+            pull[i] += D[i] * e[i]
+        subtract(e, theta, pull, n)
+        steps += 1

@@ -1,0 +1,85 @@
+"""NESVM's problems with a kernel: K in place of X, the answer in coefficients c of K's columns, |w|^2 = c'Kc.
+
+Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010, "Kernel SVMs".
+
+C-SVM (45-48): Algorithm 2, homotopy, with what solvers/nesvm.py changes in it for linear ones: the prox-function's
+centre u0 moves to the last stage's u, so that the smoothing vanishes without mu going to zero; step (33) is taken in
+the metric of F_mu's curvature, to the exact minimiser on its ray (problem/kernel_smoothed.py).
+LS-SVM (53-56) is one quadratic: there is nothing to smooth, and conjugate gradients take the place of the optimal
+gradient's momentum.
+Stops when: the certified relative gap is as small as asked for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.certify_kernel import relative
+from svmtool.problem.decomposition import Decomposition
+from svmtool.problem.kernel_conjugate import Conjugate
+from svmtool.problem.kernel_problem import KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.problem.kernel_smoothed import SmoothedHinge
+from svmtool.solvers.base import PRECISION, RULE, Monitor
+from svmtool.solvers.residual import rounds, without_rows
+
+MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, what it is raised by at most where C is large; the last
+SHRINK = 0.4  # of mu from stage to stage
+STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this small beside the way that C u has to go; steps at most
+CLEAR = 0.05  # share of the gap's root up to which errors of decision values do not matter
+PATIENCE = 12  # stages without a smaller gap: rounding rules
+
+
+def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0) -> KernelResult:
+    """Hinge loss with a free bias, until the monitor's gap is reached, or a largest violation of eps."""
+    state = Decomposition(problem, cache_mb / 2)
+    smoothed = SmoothedHinge(state, cache_mb / 2)
+    C = problem.upper
+    mu = MU * min(max(1.0, float(np.mean(C))), MU_RISE)
+    stalled, count = 0, 0
+    best: KernelResult | None = None
+    while True:
+        violation, rho, r = state.judge()
+        value, gap = state.value_and_gap(rho, r)
+        found = relative(gap - value, -value)
+        done = violation <= eps or (monitor.gap is not None and found <= monitor.gap)
+        if done and not state.exact and state.error() * float(np.sum(C)) > CLEAR * gap:
+            state.refresh()
+            continue
+        status = monitor.step(gap - value, -value, found, violation=violation, mu=mu)
+        if status is None and violation <= eps:
+            status = RULE
+        if best is None or found < best.gap:
+            best, stalled = state.result(value, gap, rho, r, count, status), 0
+        else:
+            stalled += 1
+            if stalled == PATIENCE // 2 and not state.exact:
+                state.refresh()
+        if status is None:
+            status = PRECISION if stalled >= PATIENCE else monitor.limit(count)
+        if status is not None:
+            best.status, best.iterations = status, count
+            return best
+        smoothed.begin(mu)
+        count += _stage(smoothed, monitor)
+        smoothed.settle()
+        mu = max(mu * SHRINK, MU_LEAST)
+
+
+def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> int:
+    """Steps towards the minimum of F_mu; returns their number."""
+    steps, left, way = 0, np.inf, 0.0
+    while left > STAGE * way and steps < STEPS and not monitor.ended():
+        d, db, _ = smoothed.newton()
+        smoothed.advance(d, db)
+        steps += 1
+        goal = smoothed.slopes(smoothed.b)
+        left = float(np.abs(goal - smoothed.c).max())
+        way = float(np.abs(goal - smoothed.y * smoothed.C * smoothed.u0).max())
+    return steps
+
+
+def ls_svm(problem: LeastSquaresSvc, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0) -> KernelResult:
+    """Least squares of the margins, to residuals of eps (0: until the monitor's gap is reached)."""
+    if problem.n == 0:
+        return without_rows(problem, monitor)
+    return rounds(Conjugate(problem, cache_mb), monitor, eps)

@@ -1,0 +1,73 @@
+"""LS-SVM with a kernel by steepest sub-gradient: -s 73.
+
+Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015, Algorithm 2: repeat until
+|g|_inf < eps: B = the t largest |g_i|; the best step along g_B.  The problem is kernel_problem.LeastSquaresSvc, its
+bias regularised.
+
+    paper: a_i, g_i, B, nu, Q     code: y_i c_i, -y_i e_i, chosen, D_i, K + 1 with the signs y_i y_j
+
+With t given the steps are these; rows of the kernel matrix are fetched ahead, for the largest |g_i| at once, and kept.
+By default all of g takes part, and steps are conjugate (problem/kernel_conjugate.py).
+Where single precision could hide what is left of g, g is computed anew in double.  Memory: the cache, 8 vectors of n.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled.steepest_loops import steepest_steps
+from svmtool.errors import SvmtoolError
+from svmtool.problem.kernel_conjugate import Conjugate
+from svmtool.problem.kernel_least_squares import Residuals
+from svmtool.problem.kernel_problem import KernelResult, LeastSquaresSvc
+from svmtool.problem.working_sets import largest
+from svmtool.solvers.base import Monitor
+from svmtool.solvers.residual import rounds, without_rows
+
+AHEAD = 64  # rows that are fetched at a time
+
+
+def solve(
+    problem: LeastSquaresSvc, monitor: Monitor, eps: float = 1e-2, cache_mb: float = 100.0, sgd_rows: int | None = None
+) -> KernelResult:
+    """Solve to |g|_inf <= eps (0: until the monitor's gap is reached); sgd_rows: t, None for the default form.
+
+    cache_mb: memory for kernel rows; SvmtoolError where it is too small for t of them.
+    """
+    if problem.n == 0:
+        return without_rows(problem, monitor)
+    if sgd_rows is None:
+        return rounds(Conjugate(problem, cache_mb), monitor, eps)
+    return rounds(Steepest(problem, cache_mb, min(sgd_rows, problem.n)), monitor, eps)
+
+
+class Steepest:
+    """Steps over t variables at a time; count: how many there have been."""
+
+    def __init__(self, problem: LeastSquaresSvc, cache_mb: float, t: int):
+        self.state, self.t, self.count = Residuals(problem, cache_mb), t, 0
+        self.ahead = min(max(t, AHEAD), self.state.rows.capacity)
+        if self.ahead < t:
+            raise SvmtoolError(
+                f"ERROR: --sgd-rows {t}: -m has room for {self.ahead} rows of the kernel matrix only: raise it"
+            )
+        self.chosen = np.arange(t, dtype=np.uint64)  # what the next step wants
+        self.pull, self.nothing = np.empty(problem.n), np.zeros(problem.n)
+
+    def restart(self) -> None:
+        """Nothing is remembered but rows."""
+
+    def run(self, eps: float, most: int) -> bool:
+        """As many steps as there are rows at hand, `most` at most, or until |g|_inf <= eps."""
+        state, rows = self.state, self.state.rows
+        now = self.chosen.astype(np.int64)
+        if np.any(rows.slot[now] < 0):
+            others = largest(np.abs(state.e), self.ahead)
+            wanted = np.concatenate((now, others[~np.isin(others, now)]))[: self.ahead]
+            rows.add(wanted, np.zeros(len(wanted)), self.nothing, np.ones(len(wanted), bool))
+        steps = steepest_steps(
+            rows.store, rows.slot, rows.used, state.D, state.e, state.c, self.chosen, self.pull, len(self.pull),
+            self.t, state.problem.shift, eps, rows.clock, most,
+        )  # fmt: skip
+        self.count += steps if steps >= 0 else -1 - steps
+        return steps >= 0

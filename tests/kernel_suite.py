@@ -1,0 +1,105 @@
+"""What the tests of solvers with kernels share: problems of every row, and one way to solve and to judge them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import reference_kernel
+from kernel_models import table_of
+
+from svmtool import registry
+from svmtool.kernel_settings import KernelSettings
+from svmtool.problem.certify import Certificate
+from svmtool.problem.certify_kernel import certify
+from svmtool.problem.kernel_problem import Answer, EpsilonSvr, KernelResult, LeastSquaresSvc, NuSvr, OneClass, Points
+from svmtool.problem.kernels import Kernel
+from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.solvers.base import Monitor
+from svmtool.training.one_vs_one import pair_problem
+
+KERNELS = {"rbf": Kernel(2, 0.3), "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
+GAP = 1e-9
+NU, TUBE = 0.43, 0.1  # NU n is not whole: some row of either class is on its margin
+LEAST_SQUARES = [row for row in registry.KERNEL_SOLVERS if row.loss == "least squares"]
+WITH_COST = [row for row in registry.KERNEL_SOLVERS if row.word in ("c_svc", "epsilon_svr")]
+
+
+class Data(NamedTuple):
+    """Rows X, those of +1 before those of -1; targets t of a regression; the cost of a row."""
+
+    X: np.ndarray
+    y: np.ndarray
+    t: np.ndarray
+    C: float = 1.3
+
+    def problem(self, row: registry.Solver, kernel: Kernel, sparse: bool = False):
+        """The row's problem, as training makes it."""
+        table = table_of(self.X)
+        rows = CsrRows(table.indptr, table.indices, table.values, self.X.shape[1]) if sparse else DenseRows(self.X)
+        points = Points(kernel, rows, None)
+        if row.task == "classification":
+            s = KernelSettings(solver=row.number, C=self.C, nu=NU)
+            counts = int(np.sum(self.y > 0)), int(np.sum(self.y < 0))
+            return pair_problem(points, s, counts, (self.C, self.C))
+        if row.task == "one-class":
+            return OneClass(points, NU)
+        if row.word == "nu_svr":
+            return NuSvr(points, self.t, self.C, NU)
+        return EpsilonSvr(points, self.t, self.C, TUBE)
+
+
+def random_data(n: int = 60, d: int = 4, seed: int = 0) -> Data:
+    """Two overlapping clouds, a quarter of the features 0; n is even."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat((1.0, -1.0), n // 2)
+    X = np.round(rng.standard_normal((n, d)) + 0.6 * y[:, None], 3) * (rng.random((n, d)) < 0.75)
+    X[:, 1] += 1.5  # so that a plane parts most rows from the origin
+    return Data(X, y, X @ rng.standard_normal(d) + 0.3 * rng.standard_normal(n))
+
+
+class Judged(NamedTuple):
+    """A result, what it means, its decision values on the training rows, and the judge's word on alpha and rho alone:
+    the gradient is worked out anew."""
+
+    result: KernelResult
+    answer: Answer
+    f: np.ndarray
+    certificate: Certificate
+
+
+def solve(row: registry.Solver, problem, gap: float = GAP, cache_mb: float = 100.0, **own) -> Judged:
+    """Solve to a certified gap."""
+    result = registry.entry(row)(problem, Monitor(gap, max_seconds=60), 0.0, cache_mb, **own)
+    return judged(problem, result)
+
+
+def judged(problem, result: KernelResult) -> Judged:
+    """See the class."""
+    K, answer = reference_kernel.kernel_matrix(problem), problem.answer(result)
+    if isinstance(problem, LeastSquaresSvc):
+        c = problem.y * result.alpha
+        gradient = problem.y * (K @ c + c / (2.0 * problem.cost)) - 1.0
+        f = K @ c
+    else:
+        c = np.bincount(problem.row, problem.y * result.alpha, len(K))
+        gradient = problem.y * (K @ c)[problem.row] + problem.p
+        f = K @ answer.coef
+    found = certify(problem, result.alpha, gradient, result.rho, result.r, answer.scale)
+    return Judged(result, answer, f - answer.rho, found)
+
+
+def oracle(row: registry.Solver, problem) -> Judged:
+    """The slow, obvious answer: a linear system, or pairs."""
+    if not isinstance(problem, LeastSquaresSvc):
+        return judged(problem, reference_kernel.solve(problem, Monitor(), eps=1e-9))
+    n, y = problem.n, problem.y
+    H = reference_kernel.kernel_matrix(problem) + np.diag(1.0 / (2.0 * problem.cost))
+    if row.free_bias:
+        full = np.block([[H, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+        *c, b = np.linalg.solve(full, np.append(y, 0.0))
+    else:
+        c = np.linalg.solve(H + 1.0, y)
+        b = np.sum(c)
+    alpha = y * np.array(c)
+    return judged(problem, KernelResult(alpha, -b, 0.0, -0.5 * float(y @ np.array(c)), 0.0, 1, None, alpha))

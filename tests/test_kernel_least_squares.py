@@ -1,0 +1,168 @@
+"""LS-SVM with kernels: the paper's plain steps, the preconditioned ones, products with K, what cannot be solved."""
+
+from __future__ import annotations
+
+import subprocess
+
+import numpy as np
+import pytest
+from kernel_suite import KERNELS, oracle, random_data, solve
+from libsvm_programs import libsvm_program
+from reference_kernel import kernel_matrix
+from test_loops import check_each_loop_is_called
+
+from svmtool import registry
+from svmtool.compiled import steepest_loops
+from svmtool.compiled.steepest_loops import steepest_steps
+from svmtool.errors import SvmtoolError
+from svmtool.problem.kernel_conjugate import JITTER, Conjugate
+from svmtool.problem.kernels import Kernel
+from svmtool.solvers.base import GAP, PRECISION, RULE, Monitor
+from svmtool.solvers.residual import INDEFINITE
+
+SGD, FREE = registry.find_kernel("sgd-lssvm"), registry.find_kernel("nesvm-ls")
+both = pytest.mark.parametrize("row", [SGD, FREE], ids=lambda row: row.name)
+
+
+@pytest.mark.parametrize("t", [1, 2, 5, 60])
+def test_steps_are_the_papers(t):
+    """The loop against Algorithm 2, started where no two |g| are alike."""
+    problem, rng = random_data().problem(SGD, KERNELS["rbf"]), np.random.default_rng(1)
+    K, n, y, count = kernel_matrix(problem), problem.n, problem.y, 7
+    c, D = 0.1 * rng.standard_normal(n), 0.5 / problem.cost
+    e = y - (K + 1.0) @ c - D * c
+    start, g = y * c, -y * e
+    a, g = start.copy(), g.copy()
+    for _ in range(count):
+        da, dg = _one_step(K, y, D, g, t)
+        a, g = a + da, g + dg
+    slots, used = rng.permutation(n), np.zeros(n, np.int64)
+    store = np.empty((n, n), np.float32)
+    store[slots] = K
+    chosen = np.zeros(t, np.uint64)
+    done = steepest_steps(
+        store, slots, used, D, e, c, chosen, np.empty(n), n, t, 1.0, 0.0, 9, count
+    )  # fmt: skip
+    assert done == count and set(used) <= {0, 9} and 9 in used
+    np.testing.assert_allclose(y * c, a, atol=1e-5)
+    np.testing.assert_allclose(-y * e, g, atol=1e-5)
+    assert set(chosen.tolist()) == set(np.argsort(-np.abs(e), kind="stable")[:t].tolist())
+
+
+def _one_step(K, y, nu, g, t):
+    """What a step of Algorithm 2 adds to a and to g, word for word."""
+    B = np.argsort(-np.abs(g), kind="stable")[:t]
+    pull = (K[:, B] + 1.0) @ (g[B] * y[B])
+    theta = float(g[B] @ g[B]) / (float(nu[B] @ g[B] ** 2) + float((g[B] * y[B]) @ pull[B]))
+    da = np.zeros(len(g))
+    da[B] = -theta * g[B]
+    return da, nu * da - theta * y * pull
+
+
+def test_steps_stop_where_a_row_is_not_kept_or_the_curvature_is_not_positive():
+    e, c, one = np.array([1.0, -3.0, 2.0]), np.zeros(3), np.ones(3)
+    store, slots, used = np.zeros(9, np.float32), np.array([0, -1, 1]), np.zeros(2, np.int64)
+    chosen, pull = np.zeros(1, np.uint64), np.empty(3)
+    assert steepest_steps(store, slots, used, one, e, c, chosen, pull, 3, 1, 0.0, 0.0, 1, 5) == 0
+    assert chosen[0] == 1 and not c.any()
+    assert steepest_steps(store, slots, used, one, e, c, chosen, pull, 3, 1, 0.0, 3.0, 1, 5) == 0
+    slots[1] = 1
+    store[3:6] = -2.0
+    assert steepest_steps(store, slots, used, one, e, c, chosen, pull, 3, 1, 0.0, 0.0, 1, 5) == -1
+    assert not c.any()
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("t", [1, 2, 8, 1000])
+def test_plain_form_finds_the_optimum(t, kernel):
+    problem = random_data().problem(SGD, kernel)
+    s, best = solve(SGD, problem, 1e-6, sgd_rows=t), oracle(SGD, problem)
+    assert s.result.status is GAP and s.certificate.gap <= 1.1e-6
+    assert s.result.objective == pytest.approx(best.result.objective, rel=2e-6)
+    result = registry.entry(SGD)(problem, Monitor(max_iter=200000), 1e-2, sgd_rows=t)
+    assert result.status is RULE
+    assert np.abs(result.gradient - problem.y * result.rho).max() <= 1.1e-2
+
+
+def test_plain_form_lives_with_a_small_cache():
+    """Fewer rows fit than it fetches ahead; fewer than it wants at a time is an error."""
+    problem = random_data(400, seed=2).problem(SGD, KERNELS["rbf"])
+    mb = 3.5 * 400 * 4 / 2**20
+    wide, narrow = (solve(SGD, problem, 1e-4, mb, sgd_rows=2) for mb in (100.0, mb))
+    assert wide.result.status is narrow.result.status is GAP
+    assert narrow.result.objective == pytest.approx(wide.result.objective, rel=2e-4)
+    with pytest.raises(SvmtoolError, match="--sgd-rows 4: -m has room for 3 rows"):
+        solve(SGD, problem, 1e-4, mb, sgd_rows=4)
+
+
+@both
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_products_with_half_of_the_matrix(row, kernel, sparse):
+    """Several tiles and groups, with and without memory for all rows."""
+    data = random_data(1300, d=40 if sparse else 4, seed=4)
+    problem = data.problem(row, kernel, sparse)
+    K, v = kernel_matrix(problem), np.random.default_rng(0).standard_normal(1300)
+    for mb in (1.0, 100.0):
+        rows = Conjugate(problem, mb).state.rows
+        assert (rows.capacity == 1300) == (mb == 100.0)
+        np.testing.assert_allclose(rows.product(v), K @ v, atol=2e-6 * np.abs(K).max() * np.abs(v).sum() ** 0.5 * 10)
+
+
+@both
+def test_preconditioner_is_the_inverse_of_what_it_says(row):
+    problem = random_data(50).problem(row, KERNELS["rbf"])
+    near = Conjugate(problem, 30 * 50 * 4 * 2 / 2**20).near
+    assert len(near.U) == 30
+    S, K = np.arange(30) * 50 // 30, kernel_matrix(problem) + problem.shift
+    jitter = JITTER * (1.0 + problem.shift) * np.eye(30)
+    M = K[:, S] @ np.linalg.solve(K[np.ix_(S, S)] + jitter, K[S]) + np.diag(0.5 / problem.cost)
+    r = np.random.default_rng(0).standard_normal(50)
+    np.testing.assert_allclose(M @ near.solve(r), r, atol=1e-3)
+
+
+@both
+def test_indefinite_kernels_are_told(row):
+    """Costs at which the program falls without end: no minimum, and no claim of one."""
+    data = random_data()._replace(C=1e4)
+    problem = data.problem(row, Kernel(3, 1.0, 3, -1.0))
+    assert np.linalg.eigvalsh(kernel_matrix(problem) + problem.shift).min() < -0.5 / 1e4
+    s = solve(row, problem)
+    assert s.result.status in (INDEFINITE, PRECISION) and not s.result.status.converged
+    if row is SGD:
+        assert solve(row, problem, sgd_rows=1).result.status in (INDEFINITE, PRECISION)
+
+
+@both
+def test_a_hard_problem_is_solved_or_told(row):
+    """A cost at which single precision says little of the matrix."""
+    data = random_data()._replace(C=1e6)
+    s = solve(row, data.problem(row, KERNELS["polynomial"]), 1e-3)
+    assert s.result.status.converged == (s.certificate.gap <= 1.1e-3)
+
+
+@pytest.mark.parametrize(
+    "argv", ["-s 73 -g 0.5", "-s 73 -t 0 --sgd-rows 2", "-s 52 -g 0.5", "-s 52 -t 1 -r 1 -d 2", "-s 50 -g 0.5"]
+)
+def test_libsvm_reads_the_models(argv, svm_train, tmp_path):
+    reference = libsvm_program("svm-predict")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 3))
+    y = np.argmax(X + 0.3 * rng.standard_normal((90, 3)), axis=1)
+    (tmp_path / "d").write_text(
+        "".join(f"{k} {' '.join(f'{j + 1}:{v:.4g}' for j, v in enumerate(x))}\n" for k, x in zip(y, X, strict=True))
+    )
+    status, out, err = svm_train(*argv.split(), "d", "m")
+    assert (status, err) == (0, "") and "Certified relative gap" in out
+    done = subprocess.run([reference, "d", "m", "o"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    theirs = [float(v) for v in (tmp_path / "o").read_text().split()]
+    from svmtool.formats import kernel_model, svmlight
+
+    model = kernel_model.read(str(tmp_path / "m"))
+    assert np.mean(model.predict(svmlight.read(str(tmp_path / "d"))) == theirs) == 1.0
+    assert np.mean(np.array(theirs) == y) > 0.8
+
+
+def test_each_loop_is_called():
+    check_each_loop_is_called(__file__, steepest_loops)

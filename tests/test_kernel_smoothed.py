@@ -1,0 +1,78 @@
+"""C-SVM with a kernel by smoothing: Newton's steps, and both ways to their linear systems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernel_suite import KERNELS, oracle, random_data, solve
+from reference_kernel import kernel_matrix
+
+from svmtool import registry
+from svmtool.problem import kernel_smoothed
+from svmtool.problem.decomposition import Decomposition
+from svmtool.problem.kernel_smoothed import SmoothedHinge
+
+NESVM = registry.find_kernel("nesvm")
+ways = pytest.mark.parametrize("direct", [0, 10**6], ids=["products", "factor"])
+every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+
+
+@ways
+@every_kernel
+def test_both_ways_find_the_optimum(direct, kernel, monkeypatch):
+    monkeypatch.setattr(kernel_smoothed, "DIRECT", direct)
+    problem = random_data(120, seed=5).problem(NESVM, kernel)
+    s, best = solve(NESVM, problem, 1e-8), oracle(NESVM, problem)
+    assert s.result.status.converged and s.certificate.gap <= 1.1e-8
+    assert s.result.objective == pytest.approx(best.result.objective, rel=2e-8)
+
+
+@ways
+@every_kernel
+def test_newton_ends_at_the_minimum_of_a_piece(direct, kernel, monkeypatch):
+    """Where no u_i meets a bound on the way one step makes the gradient of F_mu zero, but for single precision."""
+    monkeypatch.setattr(kernel_smoothed, "DIRECT", direct)
+    monkeypatch.setattr(kernel_smoothed, "CLOSE", 1e-6)
+    problem = random_data(40, seed=1).problem(NESVM, kernel)
+    smoothed = SmoothedHinge(Decomposition(problem, 10.0), 10.0)
+    smoothed.begin(1e3)
+    smoothed.u0 = np.full(40, 0.5)
+    smoothed.b = smoothed.best_bias()
+    d, db, inside = smoothed.newton()
+    assert inside == 40
+    assert smoothed.advance(d, db) == pytest.approx(1.0, abs=1e-6)
+    np.testing.assert_allclose(smoothed.c, smoothed.slopes(smoothed.b), atol=1e-4)
+    np.testing.assert_allclose(smoothed.f, kernel_matrix(problem) @ smoothed.c, atol=1e-3)
+
+
+@every_kernel
+def test_each_step_lowers_the_function(kernel):
+    problem = random_data(80, seed=2).problem(NESVM, kernel)
+    K, y, C = kernel_matrix(problem), problem.y, problem.upper
+    smoothed = SmoothedHinge(Decomposition(problem, 10.0), 10.0)
+    smoothed.begin(0.01)
+
+    def value() -> float:
+        xi = 1.0 - y * (K @ smoothed.c + smoothed.b)
+        u = np.clip(xi / 0.01, 0.0, 1.0)
+        return 0.5 * float(smoothed.c @ K @ smoothed.c) + float(C @ (u * xi - 0.005 * u * u))
+
+    values = [value()]
+    for _ in range(12):
+        d, db, _ = smoothed.newton()
+        smoothed.advance(d, db)
+        values.append(value())
+    assert np.all(np.diff(values) <= 1e-5 * values[0]) and values[-1] < 0.9 * values[0]
+    assert abs(np.sum(smoothed.slopes(smoothed.b))) < 1e-9
+
+
+def test_settled_point_is_feasible():
+    problem = random_data(80, seed=3).problem(NESVM, KERNELS["rbf"])
+    state = Decomposition(problem, 10.0)
+    smoothed = SmoothedHinge(state, 10.0)
+    smoothed.begin(0.1)
+    smoothed.advance(*smoothed.newton()[:2])
+    smoothed.settle()
+    assert np.all((state.a >= 0.0) & (state.a <= problem.upper)) and state.a.any()
+    assert abs(np.sum(problem.y * state.a)) < 1e-9
+    np.testing.assert_allclose(state.f, kernel_matrix(problem) @ (problem.y * state.a), atol=1e-4)
