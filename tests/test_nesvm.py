@@ -13,6 +13,7 @@ from solver_suite import PROBLEMS, keep_sparse
 from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.problem import rows as rows_module
+from svmtool.problem.folded import Folded
 from svmtool.problem.l1_hinge import WeightRows
 from svmtool.problem.least_squares import LeastSquares
 from svmtool.problem.rows import CsrRows, DenseRows
@@ -329,13 +330,17 @@ def test_ls_svm_reaches_the_least_squares(name, layout, road):
     assert np.linalg.norm(p.R * (s.w - minimiser(p))) <= reach * (1 + 1e-6) + 1e-12
 
 
-@pytest.mark.parametrize("name", ["tall", "tall-free", "wide"])
-def test_two_sided_steps_are_the_best_of_all_directions_so_far(name):
-    """fallen and risen against ridge regressions over the subspaces that k products can reach, from any w."""
+@pytest.mark.parametrize("zero", [False, True])
+@pytest.mark.parametrize("name", ["tall", "tall-free", "wide", "wide-hard-bias", "wide-free"])
+def test_two_sided_steps_are_the_best_of_all_directions_so_far(name, zero):
+    """fallen and risen against ridge regressions over the subspaces that k products can reach, from any w.
+
+    From w = 0 and with fewer rows than features the steps are combinations of rows.
+    """
     p = PROBLEMS[name]
     o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
     rng = np.random.default_rng(0)
-    start = rng.normal(size=p.A.shape[1])
+    start = np.zeros(p.A.shape[1]) if zero else rng.normal(size=p.A.shape[1])
     o.move(start)
     root = np.sqrt(2.0 * p.cost)
     centre = np.eye(len(root)) - np.outer(root, root) / float(root @ root) if p.free else np.eye(len(root))
@@ -362,6 +367,48 @@ def test_two_sided_steps_are_the_best_of_all_directions_so_far(name):
     f, bound, _ = o.both(steps)
     assert f == pytest.approx(P - fell, rel=1e-9)
     assert bound >= (D + rose) * (1 - 1e-9)
+
+
+@pytest.fixture
+def text():
+    """Few rows, and features of which most are in one row alone, some rows without any; two features are empty."""
+    rng = np.random.default_rng(3)
+    shared = rng.normal(size=(12, 5)) * (rng.random((12, 5)) < 0.6)
+    lone = np.zeros((12, 40))
+    lone[rng.integers(2, 12, 40), np.arange(40)] = rng.normal(size=40)
+    X = np.hstack([lone[:, :17], shared, np.zeros((12, 2)), lone[:, 17:]])
+    return reference.random_problem(3, 12, X.shape[1], 3.0, bias=1.0, free=True)._replace(X=X)
+
+
+def test_folded_features_are_the_same_problem(text):
+    rows = LAYOUTS["csr"](text)
+    folded = Folded(rows, Folded.possible(rows))
+    assert folded.rows.d < rows.d // 2
+    rng, y = np.random.default_rng(0), np.ones(12)
+    v, z, wanted = rng.normal(size=folded.rows.d), np.empty(12), np.empty(12)
+    w = folded.unfold(v)
+    folded.rows.margins(v, y, wanted)
+    rows.margins(w, y, z)
+    np.testing.assert_allclose(z, wanted, atol=1e-12)
+    assert float(w @ w) == pytest.approx(float(v @ v), rel=1e-12)
+    np.testing.assert_allclose(folded.fold(w), v, atol=1e-12)
+    w = rng.normal(size=rows.d)
+    rows.margins(w, y, z)
+    folded.rows.margins(folded.fold(w), y, wanted)
+    np.testing.assert_allclose(z, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("number", [50, 52])
+@pytest.mark.parametrize("warm", [False, True])
+def test_folded_answer_is_the_answer(number, warm, text, monkeypatch):
+    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+    p = text._replace(loss="hinge" if number == 50 else "least squares", power=1.0)
+    folds = []
+    unfold = Folded.unfold
+    monkeypatch.setattr(Folded, "unfold", lambda self, v: folds.append(v) or unfold(self, v))
+    s = Solved(p, number=number, gap=1e-8, start=np.full(p.A.shape[1], 0.3) if warm else None)
+    assert folds and s.status.converged and s.certificate.gap <= 1e-8 * (1 + 1e-6)
+    assert s.certificate.primal <= optimum(p).value * (1 + 1e-7)
 
 
 @pytest.mark.parametrize("C", [1e-12, 1e10])

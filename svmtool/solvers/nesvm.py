@@ -24,11 +24,14 @@ Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.folded import Folded
 from svmtool.problem.l1_hinge import L1Columns, L1Hinge, balanced
 from svmtool.problem.least_squares import LeastSquares
 from svmtool.problem.rows import CsrRows
@@ -73,6 +76,10 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         return answer
     if not task.homotopy:
         return plain(Smoothed(task, "hinge", False, MU if task.mu is None else float(task.mu)), monitor, start)
+    return _in_fewer_features(_c_homotopy, task, monitor, rule, start, seed)
+
+
+def _c_homotopy(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = Augmented(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
     objective.sigma = 1.0 / _first_mu(task, MU_FIRST)
@@ -105,12 +112,30 @@ def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
         return answer
     if not task.homotopy:
         return plain(Smoothed(task, "least squares", False, 1.0), monitor, start)
+    return _in_fewer_features(_ls_steps, task, monitor, rule, start, seed)
+
+
+def _ls_steps(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = LeastSquares(task.rows, task.y, task.cost, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
     if objective.d <= GRAM_BELOW:
         status = newton_steps(objective, monitor, rule, "features")
         return Result(objective.w, status, monitor.iterations, monitor.history)
     return _by_products(objective, monitor)
+
+
+def _in_fewer_features(
+    solve: Callable[..., Result], task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int
+) -> Result:
+    """The answer by way of the same problem with its lone features folded, where there are many."""
+    counts = Folded.possible(task.rows) if task.rows.d > GRAM_BELOW else None
+    if counts is None:
+        return solve(task, monitor, rule, start, seed)
+    folded = Folded(task.rows, counts)
+    less = Task(folded.rows, task.y, task.cost, task.free_bias, task.target, mu=task.mu)
+    result = solve(less, monitor, rule, None if start is None else folded.fold(start), seed)
+    result.w = folded.unfold(result.w)
+    return result
 
 
 def _by_products(objective: LeastSquares, monitor: Monitor) -> Result:
