@@ -20,7 +20,7 @@ from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.smoothed import Smoothed
 from svmtool.problem.task import Task
 from svmtool.settings import Settings
-from svmtool.solvers import base, nesvm
+from svmtool.solvers import base, lp_columns, nesvm
 from svmtool.solvers.base import Monitor, StopFlag
 from svmtool.training.multiclass import Problems
 
@@ -42,7 +42,7 @@ def road(request, monkeypatch):
     """All columns at once, or some at a time."""
     if request.param == "columns":
         monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-        monkeypatch.setattr(nesvm, "COLUMNS", 3)
+        monkeypatch.setattr(lp_columns, "COLUMNS", 3)
     return request.param
 
 
@@ -424,7 +424,7 @@ def test_extreme_costs_in_many_features(number, C, monkeypatch):
 def test_columns_that_came_in_stay(monkeypatch):
     """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
     monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-    monkeypatch.setattr(nesvm, "COLUMNS", 2)
+    monkeypatch.setattr(lp_columns, "COLUMNS", 2)
     counts = [r["active"] for r in Solved(PROBLEMS["wide"]).result.history]
     assert len(counts) > 3 and counts == sorted(counts)
 
