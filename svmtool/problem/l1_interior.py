@@ -24,7 +24,8 @@ from svmtool.problem.task import Task
 BEFORE = 0.95  # share of the way to where the first factor vanishes
 INSIDE = 1e-3  # a given dual point starts at least so far, of C, from its ends
 ROOM = 0.05  # and with at least so much of 1 - |p_j|
-REGULAR = 1e-12  # free bias: its curvature beside the largest
+REGULAR = 1e-12  # curvature added to each column, beside its own
+TINY = 1e-300  # in place of no curvature at all
 STUCK = 1e-6  # steps as short as this lead nowhere
 
 
@@ -78,10 +79,12 @@ class L1Interior:
         rows = self.task.rows
         H = np.zeros((rows.d, rows.d))
         rows.add_gram(1.0 / self._theta, H)
-        diagonal = H.flat[:: rows.d + 1]
-        diagonal[: self.m] += 1.0 / self._phi
-        diagonal[self.m :] += REGULAR * diagonal.max()
-        H.flat[:: rows.d + 1] = diagonal
+        H.flat[:: rows.d + 1] += np.append(1.0 / self._phi, np.zeros(rows.d - self.m))
+        # columns of one size: without it rounding makes H singular near the end, where they lie far apart
+        self._scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), TINY))
+        H *= self._scale
+        H *= self._scale[:, None]
+        H.flat[:: rows.d + 1] += REGULAR
         self._factored = Factored(H)
         first = self._direction(0.0, None)
         primal, dual = self._lengths(first)
@@ -119,7 +122,7 @@ class L1Interior:
         g = rows.transpose_product(task.y * right / self._theta)
         g[:m] += (plus - minus - self.w[:m]) / self._phi
         g[m:] += self.p[m:]
-        d.w, d.z = self._factored.solve(g), np.empty(rows.n)
+        d.w, d.z = self._scale * self._factored.solve(self._scale * g), np.empty(rows.n)
         rows.margins(d.w, task.y, d.z)
         d.a = (right - d.z) / self._theta
         d.p = rows.transpose_product(d.a * task.y)

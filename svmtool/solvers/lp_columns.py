@@ -5,7 +5,7 @@
 The answer over some columns is feasible for all, and its dual point is once it is shrunk to the largest of these sums:
 no more than a part of the gap so far is left of each choice's own.  Column generation as in A. Dedieu, R. Mazumder and
 H. Wang, Solving L1-regularized SVMs and related linear programs, JMLR 23 (2022).  A choice is solved by interior point
-steps (problem/l1_interior.py); gaps too small for these are left to the homotopy's stages.
+steps (problem/l1_interior.py); gaps too small and choices too large for these are left to the homotopy's stages.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ COLUMNS = 200  # at least so many columns come in at a time
 NEARLY = 0.8  # sums from which a column comes in, where there are any above 1
 INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
 INTERIOR_TO = 1e-4  # gaps up to which the steps keep inside
+INTERIOR_COLUMNS = 6000  # columns up to which they do: three matrices of this order are held
 MOST_STEPS = 100  # of a choice
 EXACT = 1e-12  # certified gap of an exact minimiser
 
@@ -58,7 +59,7 @@ def by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, stages: C
         if not first and not len(wanted):  # it is not for want of columns that the gap is what it is
             wished = min(wished, 0.1 * before)
         inner = Monitor(wished, None, monitor.max_seconds, None, monitor.stop, monitor.started)
-        interior = interior and wished >= INTERIOR_TO
+        interior = interior and wished >= INTERIOR_TO and len(used) <= INTERIOR_COLUMNS
         if interior:
             inside, best, ended = _steps_inside(part, inner, w[at], inside)
             interior = ended is not base.PRECISION
