@@ -13,13 +13,15 @@ from solver_suite import PROBLEMS, keep_sparse
 from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.problem import rows as rows_module
+from svmtool.problem.folded import Folded
 from svmtool.problem.l1_hinge import WeightRows
+from svmtool.problem.l1_interior import L1Interior
 from svmtool.problem.least_squares import LeastSquares
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.smoothed import Smoothed
 from svmtool.problem.task import Task
 from svmtool.settings import Settings
-from svmtool.solvers import base, nesvm
+from svmtool.solvers import base, lp_columns, nesvm
 from svmtool.solvers.base import Monitor, StopFlag
 from svmtool.training.multiclass import Problems
 
@@ -36,13 +38,50 @@ def sparse_layout(monkeypatch):
     keep_sparse(monkeypatch)
 
 
-@pytest.fixture(params=["features", "columns"])
+@pytest.fixture(params=["features", "columns", "columns-stages"])
 def road(request, monkeypatch):
-    """All columns at once, or some at a time."""
-    if request.param == "columns":
+    """All columns at once, or some at a time, these by interior point steps first or by stages alone."""
+    if request.param != "features":
         monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-        monkeypatch.setattr(nesvm, "COLUMNS", 3)
+        monkeypatch.setattr(lp_columns, "COLUMNS", 3)
+    if request.param == "columns-stages":
+        monkeypatch.setattr(lp_columns, "INTERIOR_COLUMNS", 0)
     return request.param
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("road", ["columns", "columns-stages"], indirect=True)
+def test_interior_steps_and_stages_take_turns(large, road, monkeypatch):
+    """Steps where the gap asked for is within their reach and there are not too many columns, else stages too."""
+    taken = []
+    for kind, method in ((L1Interior, "step"), (nesvm._LpHomotopy, "stages")):
+        plain = getattr(kind, method)
+        monkeypatch.setattr(kind, method, lambda self, m=method, f=plain: taken.append(m) or f(self))
+    if large and road == "columns":
+        monkeypatch.setattr(lp_columns, "INTERIOR_COLUMNS", 4)
+    assert Solved(PROBLEMS["wide"], gap=1e-3).certificate.gap <= 1e-3 * (1 + 1e-6)
+    assert ("step" in taken) == (road == "columns") and ("stages" in taken) == (road != "columns" or large)
+    Solved(PROBLEMS["wide"], gap=1e-8)
+    assert taken[-1] == "stages"
+
+
+@every_layout
+@pytest.mark.parametrize("name", ["tall-hard", "tall-free", "wide-hard-bias", "wide-free"])
+def test_interior_points_bounds_and_answers(name, layout):
+    """Each step's bound and value against the linear program; the mean product falls to where both are its optimum."""
+    p = PROBLEMS[name]
+    run, best = L1Interior(Task(LAYOUTS[layout](p), p.y, p.cost, p.free), np.zeros(p.A.shape[1])), l1_optimum(p)
+    first, low, high = run.mu, 0.0, np.inf
+    for _ in range(40):
+        run.step()
+        run.judge()
+        assert run.bound <= best * (1 + 1e-9) and run.primal >= best * (1 - 1e-9)
+        assert run.primal == pytest.approx(l1_value(p, run.answer), rel=1e-12)
+        assert np.all(run.a > 0.0) and np.all(run.a < p.cost) and min(run.qp.min(), run.qm.min()) > 0.0
+        low, high = max(low, run.bound), min(high, run.primal)
+        if high - low <= 1e-6 * high:
+            break
+    assert high - low <= 1e-6 * high and run.mu < 1e-4 * first
 
 
 def l1_value(p: Problem, w: np.ndarray) -> float:
@@ -329,13 +368,17 @@ def test_ls_svm_reaches_the_least_squares(name, layout, road):
     assert np.linalg.norm(p.R * (s.w - minimiser(p))) <= reach * (1 + 1e-6) + 1e-12
 
 
-@pytest.mark.parametrize("name", ["tall", "tall-free", "wide"])
-def test_two_sided_steps_are_the_best_of_all_directions_so_far(name):
-    """fallen and risen against ridge regressions over the subspaces that k products can reach, from any w."""
+@pytest.mark.parametrize("zero", [False, True])
+@pytest.mark.parametrize("name", ["tall", "tall-free", "wide", "wide-hard-bias", "wide-free"])
+def test_two_sided_steps_are_the_best_of_all_directions_so_far(name, zero):
+    """fallen and risen against ridge regressions over the subspaces that k products can reach, from any w.
+
+    From w = 0 and with fewer rows than features the steps are combinations of rows.
+    """
     p = PROBLEMS[name]
     o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
     rng = np.random.default_rng(0)
-    start = rng.normal(size=p.A.shape[1])
+    start = np.zeros(p.A.shape[1]) if zero else rng.normal(size=p.A.shape[1])
     o.move(start)
     root = np.sqrt(2.0 * p.cost)
     centre = np.eye(len(root)) - np.outer(root, root) / float(root @ root) if p.free else np.eye(len(root))
@@ -364,6 +407,48 @@ def test_two_sided_steps_are_the_best_of_all_directions_so_far(name):
     assert bound >= (D + rose) * (1 - 1e-9)
 
 
+@pytest.fixture
+def text():
+    """Few rows, and features of which most are in one row alone, some rows without any; two features are empty."""
+    rng = np.random.default_rng(3)
+    shared = rng.normal(size=(12, 5)) * (rng.random((12, 5)) < 0.6)
+    lone = np.zeros((12, 40))
+    lone[rng.integers(2, 12, 40), np.arange(40)] = rng.normal(size=40)
+    X = np.hstack([lone[:, :17], shared, np.zeros((12, 2)), lone[:, 17:]])
+    return reference.random_problem(3, 12, X.shape[1], 3.0, bias=1.0, free=True)._replace(X=X)
+
+
+def test_folded_features_are_the_same_problem(text):
+    rows = LAYOUTS["csr"](text)
+    folded = Folded(rows, Folded.possible(rows))
+    assert folded.rows.d < rows.d // 2
+    rng, y = np.random.default_rng(0), np.ones(12)
+    v, z, wanted = rng.normal(size=folded.rows.d), np.empty(12), np.empty(12)
+    w = folded.unfold(v)
+    folded.rows.margins(v, y, wanted)
+    rows.margins(w, y, z)
+    np.testing.assert_allclose(z, wanted, atol=1e-12)
+    assert float(w @ w) == pytest.approx(float(v @ v), rel=1e-12)
+    np.testing.assert_allclose(folded.fold(w), v, atol=1e-12)
+    w = rng.normal(size=rows.d)
+    rows.margins(w, y, z)
+    folded.rows.margins(folded.fold(w), y, wanted)
+    np.testing.assert_allclose(z, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("number", [50, 52])
+@pytest.mark.parametrize("warm", [False, True])
+def test_folded_answer_is_the_answer(number, warm, text, monkeypatch):
+    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+    p = text._replace(loss="hinge" if number == 50 else "least squares", power=1.0)
+    folds = []
+    unfold = Folded.unfold
+    monkeypatch.setattr(Folded, "unfold", lambda self, v: folds.append(v) or unfold(self, v))
+    s = Solved(p, number=number, gap=1e-8, start=np.full(p.A.shape[1], 0.3) if warm else None)
+    assert folds and s.status.converged and s.certificate.gap <= 1e-8 * (1 + 1e-6)
+    assert s.certificate.primal <= optimum(p).value * (1 + 1e-7)
+
+
 @pytest.mark.parametrize("C", [1e-12, 1e10])
 @pytest.mark.parametrize("number", [50, 52])
 def test_extreme_costs_in_many_features(number, C, monkeypatch):
@@ -377,7 +462,7 @@ def test_extreme_costs_in_many_features(number, C, monkeypatch):
 def test_columns_that_came_in_stay(monkeypatch):
     """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
     monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-    monkeypatch.setattr(nesvm, "COLUMNS", 2)
+    monkeypatch.setattr(lp_columns, "COLUMNS", 2)
     counts = [r["active"] for r in Solved(PROBLEMS["wide"]).result.history]
     assert len(counts) > 3 and counts == sorted(counts)
 

@@ -129,6 +129,25 @@ def test_take_and_to_dense(n, d):
         assert np.array_equal(dense, X[lo:hi])
 
 
+@every_shape
+def test_fold(n, d):
+    rng, X, csr = made(n, d)
+    lone = np.flatnonzero(rng.random(d) < 0.6)
+    kept = np.setdiff1d(np.arange(d), lone)
+    place = np.full(d, -1, np.int32)
+    place[kept] = np.arange(len(kept))
+    size = np.sqrt(np.sum(np.square(X[:, lone]), axis=1))
+    own = np.full(n, 9.0)
+    wanted = np.hstack([X[:, kept], np.diag(size)[:, size > 0.0]])
+    indptr, room = np.empty(n + 1, np.int64), int(np.count_nonzero(X)) + n
+    indices, values = np.empty(room, np.int32), np.empty(room)
+    row_loops.csr_fold(*csr, place, indptr, indices, values, own, len(kept))
+    close(own, size)
+    starts, columns, numbers = csr_of(wanted)
+    assert np.array_equal(indptr, starts) and np.array_equal(indices[: starts[-1]], columns)
+    close(values[: starts[-1]], numbers)
+
+
 @pytest.mark.parametrize("seed", [0, 1, 12345678901])
 def test_draw_one_of_each(seed):
     chosen = np.empty(9, np.int64)

@@ -77,7 +77,7 @@ class SmoothedHinge:
         m = len(Z)
         if m <= DIRECT:
             K = np.empty((m, m), np.float32)
-            self.state.rows.block(Z, K, np.arange(m))
+            self.state.rows.block(Z, K)
             H = K.astype(np.float64)
             H.flat[:: m + 1] += D
             system = Factored(H)

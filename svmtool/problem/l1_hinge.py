@@ -86,10 +86,10 @@ class L1Hinge(Augmented):
         self.move(w * self.size)
         self._recentre()
 
-    def take_multipliers(self, other: L1Hinge, pull: np.ndarray) -> None:
-        """Those of the rows from a run on other columns; those of |w_j| as sum_i a_i y_i x_ij (f8[m]) asks for."""
+    def take_multipliers(self, alpha: np.ndarray, pull: np.ndarray) -> None:
+        """Those of the rows from a dual point (f8[n]); those of |w_j| as its sum_i a_i y_i x_ij (f8[m]) asks for."""
         n = self.task.rows.n
-        self.beta[:n] = other.beta[:n]
+        self.beta[:n] = alpha / self.task.cost
         self.beta[n:] = np.clip(0.5 + 0.5 * np.concatenate([pull, -pull]), 0.0, 1.0)
 
     def _recentre(self) -> None:

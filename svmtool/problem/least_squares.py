@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.problem.l1_objective import Columns
 from svmtool.problem.objective import Objective
-from svmtool.problem.rows import Rows
+from svmtool.problem.rows import CsrRows, Rows
 from svmtool.problem.squared_hinge import dual_bound
-from svmtool.problem.two_sided import TwoSided
+from svmtool.problem.two_sided import Combinations, TwoSided, Weights
 
 
 class LeastSquares(Objective):
@@ -18,6 +19,7 @@ class LeastSquares(Objective):
     ):
         super().__init__(rows, y, cost, free_bias)
         self.target = np.ones(self.n) if target is None else target
+        self._p: np.ndarray | None = None
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -69,11 +71,26 @@ class LeastSquares(Objective):
 
         With r_i = root of 2 C_i: A has the rows r_i x_i, b the entries r_i y_i target_i; a free bias is the one that
         fits best, which takes their parts along r out of all columns of A and out of b.
+        Sparse rows, fewer than there are features, and w = A'p, as it is from w = 0 on: the steps are taken in p.
         """
         self._root = np.sqrt(2.0 * self.cost)
         self._along_root = self._root / float(np.sqrt(self._root @ self._root))
         self._s = self._residual(self.w)
-        return TwoSided(self._forward, self._back, self.n, self.regular(self.w) - self._back(self._s))
+        if self._p is None and self.n < self.d and isinstance(self.rows, CsrRows) and not np.any(self.w):
+            self._p, by_column = np.zeros(self.n), Columns(self.rows)
+            self._columns = CsrRows(by_column.starts, by_column.row_numbers, by_column.values, self.n)
+        if self._p is None:
+            g = self.regular(self.w) - self._back(self._s)
+            return TwoSided(Weights(self._forward, self._back), self.n, g)
+        space = Combinations(self._forward_back)
+        return TwoSided(space, self.n, space.back(self._p - self._s))
+
+    def _forward_back(self, u: np.ndarray) -> np.ndarray:
+        """A A'u, column after column: what is looked up is one of n numbers."""
+        v = self._columns.curvature_product(np.ones(self._columns.n), self._root * u)
+        if self.rows.bias >= 0 and not self.free_bias:
+            v += self.rows.bias**2 * float(self._root @ u)
+        return self._centred(self._root * v)
 
     def _centred(self, u: np.ndarray) -> np.ndarray:
         if self.free_bias:
@@ -94,7 +111,11 @@ class LeastSquares(Objective):
 
     def both(self, steps: TwoSided) -> tuple[float, float, np.ndarray]:
         """Go to w + dw with the best bias; returns f there, the dual's value at s + ds, and that dual point (f8[n])."""
-        w = self.regular(self.w) + steps.dw
+        if self._p is None:
+            w = self.regular(self.w) + steps.dw
+        else:
+            self._p += steps.dw[0]
+            w = self._back(self._p)
         if self.free_bias:
             self.rows.margins(w, self.y, self.z)
             xi = self.y * (self.target - self.z)

@@ -20,9 +20,9 @@ class _Climb:
     gain: first q_1'x - 1/2 x'Tx.
     """
 
-    def __init__(self, first: float, length: int):
-        self.x, self.gain = np.zeros(length), 0.0
-        self._p, self._z, self._pivot = np.zeros(length), -first, 1.0
+    def __init__(self, first: float, shape: tuple[int, ...]):
+        self.x, self.gain = np.zeros(shape), 0.0
+        self._p, self._z, self._pivot = np.zeros(shape), -first, 1.0
 
     def add(self, q: np.ndarray, own: float, beside: float) -> None:
         """One vector more; `own` and `beside` are T's entries on the diagonal and left of it (0 for the first)."""
@@ -36,20 +36,49 @@ class _Climb:
         self.gain += 0.5 * step * self._z
 
 
+class Weights:
+    """Directions v of the weights as they are: forward(v) = A v, back(u) = A'u."""
+
+    def __init__(self, forward: Callable, back: Callable):
+        self.forward, self.back = forward, back
+
+    def norm(self, v: np.ndarray) -> float:
+        return float(np.sqrt(v @ v))
+
+
+class Combinations:
+    """Directions v = A'p of the weights, held as p and A v (f8[2, n]): shorter where there are fewer rows.
+
+    product(u) = A A'u: one pass over the data in place of two.
+    """
+
+    def __init__(self, product: Callable):
+        self._product = product
+
+    def forward(self, v: np.ndarray) -> np.ndarray:
+        return v[1].copy()
+
+    def back(self, u: np.ndarray) -> np.ndarray:
+        return np.stack([u, self._product(u)])
+
+    def norm(self, v: np.ndarray) -> float:
+        return float(np.sqrt(max(v[0] @ v[1], 0.0)))
+
+
 class TwoSided:
     """From w, whose s = b - A w and g = w - A's are given: steps that add the best `dw` to w and `ds` to s.
 
-    forward(v) = A v, back(u) = A'u.  fallen, risen: by how much P(w + dw) is less than P(w), D(s + ds) more than D(s);
+    g and dw are in `space`.  fallen, risen: by how much P(w + dw) is less than P(w), D(s + ds) more than D(s);
     first: |g|; over: whether the steps have come to the end of all directions.
     """
 
-    def __init__(self, forward: Callable, back: Callable, n: int, g: np.ndarray):
-        self._forward, self._back = forward, back
-        self.first = norm = float(np.sqrt(g @ g))
+    def __init__(self, space: Weights | Combinations, n: int, g: np.ndarray):
+        self._space = space
+        self.first = norm = space.norm(g)
         self.over = norm == 0.0
         self._v = g / -(norm or 1.0)
         self._u, self._rho, self._theta = np.zeros(n), 0.0, 0.0
-        self._primal, self._dual = _Climb(norm, len(g)), None
+        self._primal, self._dual = _Climb(norm, g.shape), None
 
     @property
     def dw(self) -> np.ndarray:
@@ -68,9 +97,9 @@ class TwoSided:
         return 0.0 if self._dual is None else self._dual.gain
 
     def step(self) -> None:
-        """One product with A and one with A'."""
+        """One product with A and one with A', or with both."""
         theta, before = self._theta, self._rho
-        u = self._forward(self._v)
+        u = self._space.forward(self._v)
         u -= theta * self._u
         self._rho = rho = float(np.sqrt(u @ u))
         self._primal.add(self._v, 1.0 + rho * rho + theta * theta, before * theta)
@@ -78,11 +107,11 @@ class TwoSided:
             self.over = True
             return
         u /= rho
-        v = self._back(u)
+        v = self._space.back(u)
         v -= rho * self._v
-        self._theta = float(np.sqrt(v @ v))
+        self._theta = self._space.norm(v)
         if self._dual is None:
-            self._dual = _Climb(-self.first * rho, len(u))
+            self._dual = _Climb(-self.first * rho, u.shape)
         self._dual.add(u, 1.0 + rho * rho + self._theta**2, theta * rho)
         self._u, self.over = u, self._theta == 0.0
         if not self.over:

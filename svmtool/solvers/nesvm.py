@@ -17,19 +17,23 @@ Algorithm 2 differs from the paper in:
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
  5. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
     (problem/two_sided.py).
- 6. LP-SVM in many features takes columns in as the dual point asks for them, and keeps them.
+ 6. LP-SVM in many features takes columns in as the dual point asks for them, and keeps them; interior point steps
+    lead to them (lp_columns.py).
 Stops when: the certified relative gap is as small as asked for.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.l1_hinge import L1Columns, L1Hinge, balanced
+from svmtool.problem.folded import Folded
+from svmtool.problem.l1_hinge import L1Hinge
 from svmtool.problem.least_squares import LeastSquares
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.smoothed import Smoothed
@@ -37,7 +41,8 @@ from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.best import Best
-from svmtool.solvers.newton import newton_steps, rounded
+from svmtool.solvers.lp_columns import by_columns
+from svmtool.solvers.newton import newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 MU = 5.0  # the paper's, for Algorithm 1
@@ -55,9 +60,7 @@ CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
 LOOK_STEPS = 8  # steps between two looks at the gap within a stage
-COLUMNS = 200  # LP-SVM in many features: at least so many columns come in at a time
-BACK = 0.1  # how far mu goes back when columns come in
-INNER_GAP = 0.5  # share of the whole gap to which a choice of columns is solved
+BACK = 0.1  # LP-SVM in many features: how far mu goes back when columns come in
 ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
 PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
 MU_PASSES = 0.1  # the first mu after passes
@@ -73,6 +76,10 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         return answer
     if not task.homotopy:
         return plain(Smoothed(task, "hinge", False, MU if task.mu is None else float(task.mu)), monitor, start)
+    return _in_fewer_features(_c_homotopy, task, monitor, rule, start, seed)
+
+
+def _c_homotopy(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = Augmented(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
     objective.sigma = 1.0 / _first_mu(task, MU_FIRST)
@@ -93,7 +100,7 @@ def lp_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
         return plain(Smoothed(task, "hinge", True, MU if task.mu is None else float(task.mu)), monitor, start)
     mu = _first_mu(task, MU_LP)
     if task.rows.d > GRAM_BELOW and isinstance(task.rows, CsrRows):
-        return _by_columns(task, monitor, start, mu)
+        return by_columns(task, monitor, start, lambda *more: _LpHomotopy(more[0], more[1], mu, *more[2:]))
     run = _LpHomotopy(task, monitor, mu, start)
     status = run.stages()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
@@ -105,12 +112,30 @@ def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
         return answer
     if not task.homotopy:
         return plain(Smoothed(task, "least squares", False, 1.0), monitor, start)
+    return _in_fewer_features(_ls_steps, task, monitor, rule, start, seed)
+
+
+def _ls_steps(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = LeastSquares(task.rows, task.y, task.cost, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
     if objective.d <= GRAM_BELOW:
         status = newton_steps(objective, monitor, rule, "features")
         return Result(objective.w, status, monitor.iterations, monitor.history)
     return _by_products(objective, monitor)
+
+
+def _in_fewer_features(
+    solve: Callable[..., Result], task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int
+) -> Result:
+    """The answer by way of the same problem with its lone features folded, where there are many."""
+    counts = Folded.possible(task.rows) if task.rows.d > GRAM_BELOW else None
+    if counts is None:
+        return solve(task, monitor, rule, start, seed)
+    folded = Folded(task.rows, counts)
+    less = Task(folded.rows, task.y, task.cost, task.free_bias, task.target, mu=task.mu)
+    result = solve(less, monitor, rule, None if start is None else folded.fold(start), seed)
+    result.w = folded.unfold(result.w)
+    return result
 
 
 def _by_products(objective: LeastSquares, monitor: Monitor) -> Result:
@@ -302,9 +327,14 @@ class _LpHomotopy(_Homotopy):
 
     objective: L1Hinge
 
-    def __init__(self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, rho: float | None = None):
+    def __init__(
+        self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, before: _LpHomotopy | None = None
+    ):
         self.total = float(np.sum(task.cost))
-        super().__init__(L1Hinge(task, RHO_FIRST * self.total if rho is None else rho), monitor)
+        rho = RHO_FIRST * self.total
+        if before is not None:
+            rho = min(rho, before.objective.rho / BACK)
+        super().__init__(L1Hinge(task, rho), monitor)
         o = self.objective
         o.move(np.zeros(o.d))
         o.sigma = 1.0 / mu
@@ -312,11 +342,12 @@ class _LpHomotopy(_Homotopy):
             o.start_from(start)
         self.best.alpha = np.zeros(task.rows.n)
 
-    def follow(self, other: _LpHomotopy, pull: np.ndarray) -> None:
-        """Take over the multipliers from a run on other columns, pull (f8[m]) their sums, mu and rho some way back."""
+    def follow(self, alpha: np.ndarray, pull: np.ndarray, other: _LpHomotopy | None) -> None:
+        """Take over a dual point, pull (f8[m]) its sums, and from a run on other columns mu, some way back."""
         o = self.objective
-        o.take_multipliers(other.objective, pull)
-        o.sigma = max(o.sigma, BACK * other.objective.sigma)
+        o.take_multipliers(alpha, pull)
+        if other is not None:
+            o.sigma = max(o.sigma, BACK * other.objective.sigma)
 
     def _keep(self, ends: bool) -> None:
         # within a stage the dual point is hardly ever better, and to look costs as much as a step
@@ -330,55 +361,3 @@ class _LpHomotopy(_Homotopy):
         o = self.objective
         o.recentre(min(o.sigma / SHRINK_LP, 1.0 / MU_LEAST), max(o.rho * SHRINK_LP, RHO_LEAST * self.total))
         return o.gradient_on_pieces()
-
-
-def _by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, mu: float) -> Result:
-    """LP-SVM in many features: homotopy over some of them at a time, those that |sum a_i y_i x_i|_j <= 1 asks for.
-
-    The answer over some columns is feasible for all, and its dual point is once it is shrunk to the largest |..|_j.
-    """
-    rows, m = task.rows, task.rows.plain
-    assert isinstance(rows, CsrRows)
-    whole = L1Columns(task)
-    w = np.zeros(rows.d) if start is None else start.copy()
-    primal, answer, dual, alpha = whole.primal(w), w, 0.0, np.zeros(rows.n)
-    pull = whole.pull(whole.slopes(w))
-    status = monitor.step(primal, dual, gradient=0.0, active=0, cg=0, step=0.0)
-    kept: _LpHomotopy | None = None
-    used, left = np.empty(0, np.int64), 1.0  # columns, and the gap of the last answer over them
-    while status is None:
-        used = np.union1d(used, np.flatnonzero(w[:m]))
-        wanted = np.setdiff1d(np.argsort(-np.abs(pull[:m]), kind="stable")[: max(COLUMNS, len(used))], used)
-        wanted = wanted[np.abs(pull[wanted]) > 1.0] if kept is not None else wanted
-        used = np.union1d(used, wanted)
-        part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
-        at = np.append(used, m) if rows.bias >= 0 else used
-        wished = max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0))
-        if kept is not None and not len(wanted):  # it is not for want of columns that the gap is what it is
-            wished = min(wished, 0.1 * (kept.monitor.gap or 0.0))
-        inner = Monitor(wished, None, monitor.max_seconds, None, monitor.stop, monitor.started)
-        rho = None if kept is None else min(RHO_FIRST * kept.total, kept.objective.rho / BACK)
-        run = _LpHomotopy(part, inner, mu, w[at], rho)
-        if kept is not None:
-            run.follow(kept, pull[at[: run.objective.m]])
-        ended = run.stages()
-        kept = run
-        w = np.zeros(rows.d)
-        w[at] = run.best.w
-        if run.best.primal < primal:
-            primal, answer = run.best.primal, w
-        a = balanced(task, run.best.alpha)
-        pull = whole.pull(a)
-        shrunk = max(1.0, float(np.abs(pull).max(initial=0.0)))
-        bound = float(whole.target @ a) / shrunk
-        if bound > dual:
-            dual, alpha = bound, run.best.alpha
-        left = relative_gap(run.best.primal, bound)
-        status = monitor.step(primal, dual, gradient=shrunk - 1.0, active=len(used), cg=0, step=1.0)
-        if status is None and relative_gap(primal, dual) <= EXACT:
-            status = base.OPTIMAL
-        if status is None and ended is base.OPTIMAL and not len(wanted):
-            status = rounded(primal, dual)
-        if status is None and not ended.converged:
-            status = ended
-    return Result(answer, status, monitor.iterations, monitor.history, alpha)
