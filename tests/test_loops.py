@@ -188,7 +188,7 @@ def test_tube_pass(n, d, power):
     alpha, w, active = passes.alpha.copy(), passes.w.copy(), list(range(n))
     shrunk = False
     for _ in range(8):
-        random, (above, below) = int(passes.state[1]), passes.limits[:2].tolist()
+        random, (above, below) = int(passes.state[1]), (dcd_loops.ROOM * passes.limits[:2]).tolist()
         passes.run()
         largest, smallest, active, random = reference.tube_pass(
             p.X, task.target, diagonal, upper, alpha, w, active, above, below, random, passes.chunk

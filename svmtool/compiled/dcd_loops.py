@@ -12,6 +12,7 @@ import numpy as np
 from svmtool.compiled import helper, loop
 
 ONE, TWO = np.uint64(1), np.uint64(2)
+ROOM = 0.3  # tubes: rows leave beyond this share of the thresholds, which the first rows of a pass make too wide
 
 
 @helper
@@ -129,11 +130,12 @@ def visit_tubes(
 ):  # fmt: skip
     """`visit_rows` for tubes: target and alpha have two entries a row, upper and lower side; square_norms one.
 
-    diagonal and upper are alike on both sides, of which at most one is above zero at first and ever after."""
+    The thresholds count ROOM times.  diagonal and upper are alike on both sides, of which at most one is above zero
+    at first and ever after."""
     rows = state[0]
     largest = -np.inf
     smallest = np.inf
-    above, below = limits[0], limits[1]
+    above, below = ROOM * limits[0], ROOM * limits[1]
     at_bias = np.uint64(len(w) - 1)
     of_data = np.uint64(len(indptr)) - ONE
     gone = of_data  # marks a row that leaves

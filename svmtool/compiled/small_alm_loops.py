@@ -134,7 +134,7 @@ def small_hinge(
                 continue
             some = max(4.0, max(patience, 0.1 * count))
             waited = max((visits - seen) / max(patience, 0.1 * visits), (count - looked_at) / some)
-            if (waited < 1.0 or count < passes) and not settled and count < most:
+            if (waited < 1.0 or (count < passes and spread > 0.0)) and not settled and count < most:
                 continue
             looked_at = count
             if count >= most:  # cut short: the best multiple of where the passes led

@@ -239,7 +239,7 @@ class _Run:
             # a look at the primal costs a product: between two there are a visit to each row or a few passes, or more
             some = max(4.0, patience, LOOKS * passes.count)
             waited = max((visits - seen[-1]) / max(patience, LOOKS * visits), (passes.count - at) / some)
-            if (waited < 1.0 or passes.count < first) and not settled and limit is None:
+            if (waited < 1.0 or (passes.count < first and passes.spread > 0.0)) and not settled and limit is None:
                 continue
             at = passes.count
             if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
