@@ -7,13 +7,14 @@ from svmtool.compiled import loop
 def number_classes(labels, values, number, counts):
     """number_i = the index of label i among the different ones, in order of appearance: values, with their counts.
 
-    Returns how many there are, or -1 where a label is no whole number or values (and counts, zeros before) has no room.
+    Returns how many there are, or -1 where a label is no whole number of 32 bits or values (and counts, zeros before)
+    has no room.
     """
     found = 0
     last = 0
     for i in range(len(labels)):
         if found == 0 or labels[i] != values[last]:
-            if not (abs(labels[i]) < 1e15 and labels[i] == float(int(labels[i]))):
+            if not (-2147483648.0 <= labels[i] < 2147483648.0 and labels[i] == float(int(labels[i]))):
                 return -1
             last = 0
             while last < found and values[last] != labels[i]:
