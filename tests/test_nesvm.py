@@ -1,52 +1,25 @@
 """NESVM beyond what every solver is asked for: LP-SVM against a linear program, and the paper's Algorithm 1."""
 
+# ruff: noqa: F811  # fixtures are imported, and used by name
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import reference
 import scipy.optimize
-from optima import Problem, minimiser, optimum
-from reference import table_of
-from solver_suite import PROBLEMS, keep_sparse
+from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_value, road, sparse_layout  # noqa: F401
+from optima import Problem
+from solver_suite import PROBLEMS
 
 from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.problem import rows as rows_module
-from svmtool.problem.folded import Folded
 from svmtool.problem.l1_hinge import WeightRows
 from svmtool.problem.l1_interior import L1Interior
-from svmtool.problem.least_squares import LeastSquares
-from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.smoothed import Smoothed
 from svmtool.problem.task import Task
-from svmtool.settings import Settings
 from svmtool.solvers import base, lp_columns, nesvm
 from svmtool.solvers.base import Monitor, StopFlag
-from svmtool.training.multiclass import Problems
-
-LAYOUTS = {
-    "csr": lambda p: CsrRows(*reference.csr_of(p.X), p.X.shape[1], p.bias),
-    "dense": lambda p: DenseRows(np.ascontiguousarray(p.X), p.bias),
-}
-every_layout = pytest.mark.parametrize("layout", LAYOUTS)
-every_problem = pytest.mark.parametrize("name", PROBLEMS)
-
-
-@pytest.fixture(autouse=True)
-def sparse_layout(monkeypatch):
-    keep_sparse(monkeypatch)
-
-
-@pytest.fixture(params=["features", "columns", "columns-stages"])
-def road(request, monkeypatch):
-    """All columns at once, or some at a time, these by interior point steps first or by stages alone."""
-    if request.param != "features":
-        monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-        monkeypatch.setattr(lp_columns, "COLUMNS", 3)
-    if request.param == "columns-stages":
-        monkeypatch.setattr(lp_columns, "INTERIOR_COLUMNS", 0)
-    return request.param
 
 
 @pytest.mark.parametrize("large", [False, True])
@@ -84,11 +57,6 @@ def test_interior_points_bounds_and_answers(name, layout):
     assert high - low <= 1e-6 * high and run.mu < 1e-4 * first
 
 
-def l1_value(p: Problem, w: np.ndarray) -> float:
-    """|w|_1, a free bias left out, + sum C max(0, 1 - y a.w)."""
-    return float(np.sum(np.abs(p.R * w)) + p.cost @ np.maximum(p.slack(w), 0.0))
-
-
 def l1_optimum(p: Problem) -> float:
     """By a linear program in w = plus - minus and the slacks."""
     n, d = p.A.shape
@@ -97,25 +65,6 @@ def l1_optimum(p: Problem) -> float:
     found = scipy.optimize.linprog(prices, A_ub=-np.hstack([Z, -Z, np.eye(n)]), b_ub=-np.ones(n), method="highs")
     assert found.status == 0
     return float(found.fun)
-
-
-class Solved:
-    """Answer of -s 51 to a problem."""
-
-    def __init__(self, p: Problem, layout: str = "csr", start=None, stop=None, report=None, number=51, **settings):
-        self.settings = Settings(
-            solver=number, C=1.0, bias=p.bias, regularize_bias=not p.free, solver_given=True,
-            **{"gap": 1e-8, **settings},
-        )  # fmt: skip
-        problems = Problems(table_of(p.X, p.y), self.settings, p.cost)
-        if layout == "dense":
-            problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
-        first = problems.classes.labels[0]
-        start = None if start is None else first * np.asarray(start)[:, None]
-        [self.result] = problems.fit(start, report, stop)
-        self.certificate = problems.judge(0, self.result)
-        self.w, self.status = first * self.result.w, self.result.status
-        self.f = l1_value(p, self.w)
 
 
 @every_layout
@@ -350,124 +299,3 @@ def test_largest_entries_and_columns(layout):
         chosen = np.array([0, 3, 5])
         rows.columns(chosen).margins(w[:4], y, z)
         np.testing.assert_allclose(z, p.A[:, [0, 3, 5, 8]] @ w[:4], atol=1e-12)
-
-
-@every_layout
-@every_problem
-def test_ls_svm_reaches_the_least_squares(name, layout, road):
-    p = PROBLEMS[name]._replace(loss="least squares")
-    s = Solved(p, layout, number=52, gap=1e-12)
-    assert s.status.converged, s.status
-    best = optimum(p).value
-    assert s.certificate.gap <= 1e-8
-    for record in s.result.history:
-        assert record["bound"] <= best * (1 + 1e-9)
-        assert record["objective"] >= best * (1 - 1e-9)
-    # 1/2 w'Rw bends by 1 along each regularised weight
-    reach = np.sqrt(2.0 * max(s.certificate.gap, 1e-15) * best)
-    assert np.linalg.norm(p.R * (s.w - minimiser(p))) <= reach * (1 + 1e-6) + 1e-12
-
-
-@pytest.mark.parametrize("zero", [False, True])
-@pytest.mark.parametrize("name", ["tall", "tall-free", "wide", "wide-hard-bias", "wide-free"])
-def test_two_sided_steps_are_the_best_of_all_directions_so_far(name, zero):
-    """fallen and risen against ridge regressions over the subspaces that k products can reach, from any w.
-
-    From w = 0 and with fewer rows than features the steps are combinations of rows.
-    """
-    p = PROBLEMS[name]
-    o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
-    rng = np.random.default_rng(0)
-    start = np.zeros(p.A.shape[1]) if zero else rng.normal(size=p.A.shape[1])
-    o.move(start)
-    root = np.sqrt(2.0 * p.cost)
-    centre = np.eye(len(root)) - np.outer(root, root) / float(root @ root) if p.free else np.eye(len(root))
-    A, b = centre @ (root[:, None] * p.A) * p.R, centre @ (root * p.y)
-    w = start * p.R
-    s, steps = b - A @ w, o.two_sided()
-    v, V, U = w - A.T @ s, [], []
-
-    def best(Q, b0):  # of a quadratic 1/2 x'Qx - b0'x over a subspace with basis B: its gain
-        return lambda B: 0.5 * float((B.T @ b0) @ np.linalg.solve(B.T @ Q @ B, B.T @ b0))
-
-    gain_w = best(np.eye(A.shape[1]) + A.T @ A, -v)
-    gain_s = best(np.eye(A.shape[0]) + A @ A.T, A @ v)
-    for _ in range(4):
-        V.append(v)
-        U.append(A @ v)
-        v = A.T @ (A @ v)
-        steps.step()
-        assert steps.fallen == pytest.approx(gain_w(np.linalg.qr(np.stack(V, 1))[0]), rel=1e-6)
-        assert steps.risen == pytest.approx(gain_s(np.linalg.qr(np.stack(U, 1))[0]), rel=1e-6)
-    fell, rose = steps.fallen, steps.risen
-    P = 0.5 * float(w @ w) + 0.5 * float(s @ s)
-    D = float(b @ s) - 0.5 * float(s @ s) - 0.5 * float((A.T @ s) @ (A.T @ s))
-    f, bound, _ = o.both(steps)
-    assert f == pytest.approx(P - fell, rel=1e-9)
-    assert bound >= (D + rose) * (1 - 1e-9)
-
-
-@pytest.fixture
-def text():
-    """Few rows, and features of which most are in one row alone, some rows without any; two features are empty."""
-    rng = np.random.default_rng(3)
-    shared = rng.normal(size=(12, 5)) * (rng.random((12, 5)) < 0.6)
-    lone = np.zeros((12, 40))
-    lone[rng.integers(2, 12, 40), np.arange(40)] = rng.normal(size=40)
-    X = np.hstack([lone[:, :17], shared, np.zeros((12, 2)), lone[:, 17:]])
-    return reference.random_problem(3, 12, X.shape[1], 3.0, bias=1.0, free=True)._replace(X=X)
-
-
-def test_folded_features_are_the_same_problem(text):
-    rows = LAYOUTS["csr"](text)
-    folded = Folded(rows, Folded.possible(rows))
-    assert folded.rows.d < rows.d // 2
-    rng, y = np.random.default_rng(0), np.ones(12)
-    v, z, wanted = rng.normal(size=folded.rows.d), np.empty(12), np.empty(12)
-    w = folded.unfold(v)
-    folded.rows.margins(v, y, wanted)
-    rows.margins(w, y, z)
-    np.testing.assert_allclose(z, wanted, atol=1e-12)
-    assert float(w @ w) == pytest.approx(float(v @ v), rel=1e-12)
-    np.testing.assert_allclose(folded.fold(w), v, atol=1e-12)
-    w = rng.normal(size=rows.d)
-    rows.margins(w, y, z)
-    folded.rows.margins(folded.fold(w), y, wanted)
-    np.testing.assert_allclose(z, wanted, atol=1e-12)
-
-
-@pytest.mark.parametrize("number", [50, 52])
-@pytest.mark.parametrize("warm", [False, True])
-def test_folded_answer_is_the_answer(number, warm, text, monkeypatch):
-    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-    p = text._replace(loss="hinge" if number == 50 else "least squares", power=1.0)
-    folds = []
-    unfold = Folded.unfold
-    monkeypatch.setattr(Folded, "unfold", lambda self, v: folds.append(v) or unfold(self, v))
-    s = Solved(p, number=number, gap=1e-8, start=np.full(p.A.shape[1], 0.3) if warm else None)
-    assert folds and s.status.converged and s.certificate.gap <= 1e-8 * (1 + 1e-6)
-    assert s.certificate.primal <= optimum(p).value * (1 + 1e-7)
-
-
-@pytest.mark.parametrize("C", [1e-12, 1e10])
-@pytest.mark.parametrize("number", [50, 52])
-def test_extreme_costs_in_many_features(number, C, monkeypatch):
-    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-    p = reference.random_problem(9, 40, 60, C, bias=1.0, free=True)
-    s = Solved(p, number=number, gap=1e-3, max_seconds=20.0)
-    assert s.certificate.primal <= float(np.sum(p.cost)) * (1 + 1e-9), "worse than no weights"
-    assert s.status.converged == (s.certificate.gap <= 1e-3 * (1 + 1e-6))
-
-
-def test_columns_that_came_in_stay(monkeypatch):
-    """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
-    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-    monkeypatch.setattr(lp_columns, "COLUMNS", 2)
-    counts = [r["active"] for r in Solved(PROBLEMS["wide"]).result.history]
-    assert len(counts) > 3 and counts == sorted(counts)
-
-
-def test_ls_svm_is_least_squares():
-    p = PROBLEMS["tall-free"]._replace(loss="least squares")
-    s = Solved(p, number=52, gap=1e-12)
-    np.testing.assert_allclose(s.w, minimiser(p), rtol=1e-8, atol=1e-10)

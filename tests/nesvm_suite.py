@@ -1,0 +1,62 @@
+"""What the tests of NESVM share: layouts, the roads that a problem may take, and a solved problem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from optima import Problem
+from reference import table_of
+from solver_suite import PROBLEMS, keep_sparse
+
+from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.settings import Settings
+from svmtool.solvers import lp_columns, nesvm
+from svmtool.training.multiclass import Problems
+
+LAYOUTS = {
+    "csr": lambda p: CsrRows(*reference.csr_of(p.X), p.X.shape[1], p.bias),
+    "dense": lambda p: DenseRows(np.ascontiguousarray(p.X), p.bias),
+}
+every_layout = pytest.mark.parametrize("layout", LAYOUTS)
+every_problem = pytest.mark.parametrize("name", PROBLEMS)
+
+
+@pytest.fixture(autouse=True)
+def sparse_layout(monkeypatch):
+    keep_sparse(monkeypatch)
+
+
+@pytest.fixture(params=["features", "columns", "columns-stages"])
+def road(request, monkeypatch):
+    """All columns at once, or some at a time, these by interior point steps first or by stages alone."""
+    if request.param != "features":
+        monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+        monkeypatch.setattr(lp_columns, "COLUMNS", 3)
+    if request.param == "columns-stages":
+        monkeypatch.setattr(lp_columns, "INTERIOR_COLUMNS", 0)
+    return request.param
+
+
+def l1_value(p: Problem, w: np.ndarray) -> float:
+    """|w|_1, a free bias left out, + sum C max(0, 1 - y a.w)."""
+    return float(np.sum(np.abs(p.R * w)) + p.cost @ np.maximum(p.slack(w), 0.0))
+
+
+class Solved:
+    """Answer of -s 51 to a problem."""
+
+    def __init__(self, p: Problem, layout: str = "csr", start=None, stop=None, report=None, number=51, **settings):
+        self.settings = Settings(
+            solver=number, C=1.0, bias=p.bias, regularize_bias=not p.free, solver_given=True,
+            **{"gap": 1e-8, **settings},
+        )  # fmt: skip
+        problems = Problems(table_of(p.X, p.y), self.settings, p.cost)
+        if layout == "dense":
+            problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
+        first = problems.classes.labels[0]
+        start = None if start is None else first * np.asarray(start)[:, None]
+        [self.result] = problems.fit(start, report, stop)
+        self.certificate = problems.judge(0, self.result)
+        self.w, self.status = first * self.result.w, self.result.status
+        self.f = l1_value(p, self.w)
