@@ -37,7 +37,7 @@ class PairFitting(Fitting):
         s = self.settings
         monitor = Monitor(s.gap, None, s.max_seconds, None, None, self.started)
         start = time.perf_counter()
-        result = alfpgm.solve(problem, monitor, s.tolerance, s.cache_mb, self.options)
+        result = alfpgm.solve(problem, monitor, s.tolerance, s.cache_mb, **self.options._asdict())
         self.seconds += time.perf_counter() - start
         found = problem.answer(result)
         return Solved(found, result, certify(problem, result.alpha, result.gradient, result.rho, result.r, found.scale))
@@ -53,7 +53,7 @@ def main() -> None:
     data = kernel_set(table, settings, order["path"])
     runs = []
     for asked in order["runs"]:
-        fitting = PairFitting(settings, alfpgm.Options(**asked))
+        fitting = PairFitting(settings, alfpgm.Options(paper_form=asked["paper"], pairs=asked["pairs"]))
         done = one_vs_one.train(data, fitting)
         runs.append(
             {

@@ -56,7 +56,8 @@ class SingleDense(Tiles):
         return SingleDense(self.X[lo:hi], self.norms[lo:hi], self.gamma)
 
     def fill(self, targets: SingleDense, lo: int, hi: int, P: np.ndarray) -> None:
-        np.matmul(targets.X, self.X[lo:hi].T, out=P)
+        with np.errstate(invalid="ignore"):  # BLAS may raise the flag over lanes that hold no numbers of ours
+            np.matmul(targets.X, self.X[lo:hi].T, out=P)
         loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
 
 
@@ -109,7 +110,8 @@ class Double(Tiles):
         return self.take(np.arange(lo, hi))
 
     def fill(self, targets: Double, lo: int, hi: int, P: np.ndarray) -> None:
-        products = dense(targets.rows, 0, targets.n) @ dense(self.rows, lo, hi).T
+        with np.errstate(invalid="ignore"):  # as above
+            products = dense(targets.rows, 0, targets.n) @ dense(self.rows, lo, hi).T
         self.kernel.finish(products, targets.norms, self.norms[lo:hi])
         P[:] = products
 
