@@ -134,6 +134,22 @@ def check(case: dict, got: Outcome, folder: Path) -> None:
         same_text(without_notes(written), content, tolerance_of(case))
 
 
+def check_prediction(case: dict, folder: Path, monkeypatch) -> None:
+    """Run a recorded case of predict in an empty folder: streams, exit status and files must be the recorded ones."""
+    lay_out(case, folder)
+    got = run_inside(case, folder, monkeypatch)
+    assert got.exit == case["exit"], got.stderr
+    check_stderr(case["stderr"], got.stderr)
+    check_stdout(case, got.stdout)
+    for name, content in case["outputs"].items():
+        if case["exit"]:  # the reference leaves an empty or half-written file; ours leaves nothing
+            assert not (folder / name).exists()
+        else:
+            assert (folder / name).read_text() == content
+    left = {p.name for p in folder.iterdir()} - {*case["files"], *case["outputs"]}
+    assert not left, "temporary files stay behind"
+
+
 def check_stderr(expected: str, got: str) -> None:
     wanted, lines = expected.splitlines(), got.splitlines()
     assert len(lines) == len(wanted), got

@@ -107,18 +107,21 @@ def reference() -> dict[str, str]:
     return found
 
 
+def libsvm_program(name: str) -> str:
+    """The path of LIBSVM's svm-train, svm-predict or svm-scale, from LIBSVM_DIR or Debian's libsvm-tools; skips the
+    test where it is absent."""
+    folders = os.environ.get("LIBSVM_DIR", os.environ.get("PATH", "")).split(os.pathsep)
+    paths = (shutil.which(name, path=folder) for folder in folders if folder)
+    path = next((path for path in paths if path and not is_ours(path)), None)
+    if path is None:
+        pytest.skip(f"LIBSVM's {name} is absent: install libsvm-tools or set LIBSVM_DIR")
+    return path
+
+
 @pytest.fixture(scope="session")
 def libsvm_programs() -> dict[str, str]:
-    """LIBSVM's `svm-train` and `svm-predict`: from LIBSVM_DIR or Debian's libsvm-tools; skips without them."""
-    found = {}
-    for name in ("svm-train", "svm-predict"):
-        folders = os.environ.get("LIBSVM_DIR", os.environ.get("PATH", "")).split(os.pathsep)
-        paths = (shutil.which(name, path=folder) for folder in folders if folder)
-        path = next((path for path in paths if path and not is_ours(path)), None)
-        if path is None:
-            pytest.skip("LIBSVM's programs are absent: install libsvm-tools or set LIBSVM_DIR")
-        found[name] = path
-    return found
+    """LIBSVM's `svm-train` and `svm-predict`: see `libsvm_program`."""
+    return {name: libsvm_program(name) for name in ("svm-train", "svm-predict")}
 
 
 def is_ours(path: str) -> bool:

@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 from compat_cases import NUMBER, same_text, without_notes, without_path
-from libsvm_programs import libsvm_program
+from conftest import libsvm_program
 
 from svmtool.formats import svmlight
 from svmtool.kernel_settings import KernelSettings

@@ -6,8 +6,8 @@ import subprocess
 
 import numpy as np
 import pytest
+from conftest import libsvm_program
 from kernel_suite import KERNELS, oracle, random_data, solve
-from libsvm_programs import libsvm_program
 from reference_kernel import kernel_matrix
 from test_loops import check_each_loop_is_called
 

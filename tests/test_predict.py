@@ -49,18 +49,7 @@ def run(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_predict_does_what_liblinear_did(case, tmp_path, monkeypatch):
-    compat_cases.lay_out(case, tmp_path)
-    got = compat_cases.run_inside(case, tmp_path, monkeypatch)
-    assert got.exit == case["exit"], got.stderr
-    compat_cases.check_stderr(case["stderr"], got.stderr)
-    compat_cases.check_stdout(case, got.stdout)
-    for name, content in case["outputs"].items():
-        if case["exit"]:  # the reference leaves an empty or half-written file; ours leaves nothing
-            assert not (tmp_path / name).exists()
-        else:
-            assert (tmp_path / name).read_text() == content
-    left = {p.name for p in tmp_path.iterdir()} - {*case["files"], *case["outputs"]}
-    assert not left, "temporary files stay behind"
+    compat_cases.check_prediction(case, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("solver", [0, 1, 4, 6, 11, 13, 21])

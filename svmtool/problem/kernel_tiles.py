@@ -7,6 +7,8 @@ dense rows are shifted; where that says too little, and for the other kernels, p
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from svmtool.compiled import kernel_row_loops as loops
@@ -20,23 +22,23 @@ SPARSE_FROM = 32  # features; with fewer, rows are always held dense
 SPARSE_WORK = 2.5  # a non-zero of a sparse row costs as much as so many features of a dense one
 
 
-class Tiles:
+class Tiles(ABC):
     """Rows of one set, as targets of products or as the columns of tiles.  n rows."""
 
     n: int
     width, height = 1024, 128  # a tile: columns, targets; it stays in the second-level cache
 
+    @abstractmethod
     def take(self, chosen: np.ndarray) -> Tiles:
         """The rows `chosen` (i8), copied."""
-        raise NotImplementedError
 
+    @abstractmethod
     def part(self, lo: int, hi: int) -> Tiles:
         """Rows lo .. hi-1."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fill(self, targets: Tiles, lo: int, hi: int, P: np.ndarray) -> None:
         """P f4 (targets.n, hi - lo), C order: kernel values between the targets and rows lo .. hi-1."""
-        raise NotImplementedError
 
     def diagonal(self) -> np.ndarray:
         """K(x_i, x_i), f8[n]; RBF's is 1."""
