@@ -13,7 +13,7 @@ LOGISTIC_PAPER += MFN_PAPER.rstrip(": ")
 YUAN = "Yuan, Ho and Lin, An Improved GLMNET for L1-regularized Logistic Regression, JMLR 13 (2012) 1999-2030: "
 YUAN += "proximal Newton (Algorithm 1) with working sets"
 L1_GAP = "certified relative duality gap (P - D)/P <= 1e-4 times -e, at most 1e-3 (default -e 0.01): "
-L1_WIDE = "beyond some 1500 features that rule with e / 100 will do, once a step lowers f by a share of 1e-3 e at most"
+L1_RULE = "but for small problems that rule with e / 20 will do, once about a share of 1e-2 e is left to gain"
 
 ROWS = (
     Solver(
@@ -116,7 +116,7 @@ ROWS = (
         space="primal",
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
-        stopping=L1_GAP + "further than LIBLINEAR's rule for -s 5 goes; " + L1_WIDE,
+        stopping=L1_GAP + "further than LIBLINEAR's rule for -s 5 goes; " + L1_RULE,
         honours=RUN_OPTIONS | {"-R"},
         paper=YUAN + ", here for the squared hinge",
     ),
@@ -132,7 +132,7 @@ ROWS = (
         space="primal",
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
-        stopping=L1_GAP + "further than LIBLINEAR's rule for -s 6 goes; " + L1_WIDE,
+        stopping=L1_GAP + "further than LIBLINEAR's rule for -s 6 goes; " + L1_RULE,
         honours=RUN_OPTIONS | {"-R"},
         paper=YUAN,
     ),

@@ -17,9 +17,10 @@ Differs from the papers in:
  5. Where rows abound the first guess is the answer for a random subset; where d is large, that for smaller costs,
     which grow tenfold.
  6. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
-Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  Where d
-is large it also stops after a step that lowered f by a share of 1e-3 e at most, where sum_j |violation_j| is a
-hundredth of what LIBLINEAR's rule allows: e max(1, min(pos, neg)) / l times that at w = 0.
+Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
+small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
+max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
+is left to gain, a share of 1e-2 e at most.
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
 working set.
 """
@@ -66,8 +67,8 @@ SMALL_ROUNDS = 200  # most steps of the compiled call
 PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
 PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way, ...
 PATH_FALL = 0.1  # ... or, where the loss is smooth, a step that lowers f by no more than this share
-RULE_SHARE = 0.01  # with columns -e ends a run also where this share of LIBLINEAR's tolerance is reached ...
-RULE_FALL = 10.0  # ... by a step that lowered f by at most so many times the gap that -e asks for, relative
+RULE_SHARE = 0.05  # but for small problems -e ends a run also where this share of LIBLINEAR's tolerance is reached ...
+RULE_FALL = 100.0  # ... and about so many times the gap that -e asks for, at most, is left to gain, relative
 FIRST_SET = 200  # least size of a working set
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 
@@ -122,6 +123,7 @@ class _Run:
         self.fall = np.inf  # share of f by which the last step lowered it
         self.least_fall = -1.0  # the share at which a first guess is good enough
         self.most_violation = -1.0  # the sum of violations at which a run by -e may end
+        self.total = np.inf  # that sum where the last step began
         self.passes = np.zeros(1)  # coordinate passes of the last model
 
     def from_weights(self, w: np.ndarray) -> Status:
@@ -129,7 +131,7 @@ class _Run:
         o = self.objective
         status = self._small(w) if o.small else None
         if status is None:
-            if o.d > GRAM_BELOW:
+            if o.d > GRAM_BELOW or self.rule.gradient is not None:
                 self._set_out(w)
             o.move(w)
             status = self.steps()
@@ -143,7 +145,7 @@ class _Run:
         g = o.gradient()[1]
         if self.rule.gradient is not None:
             self.most_violation = RULE_SHARE * self.rule.gradient * float(o.violations(g).sum())
-        if not np.any(w):
+        if o.d > GRAM_BELOW and not np.any(w):
             w[:] = self._along_path(float(np.abs(g).max(initial=0.0)))
 
     def _along_path(self, steepest: float) -> np.ndarray:
@@ -223,7 +225,9 @@ class _Run:
         total = float(violations.sum())
         if gap <= EXACT or total == 0.0:
             return base.OPTIMAL
-        settled = self.fall <= RULE_FALL * self.rule.gap and total <= self.most_violation
+        left = self.fall * min(1.0, total / self.total)
+        settled = left <= RULE_FALL * self.rule.gap and total <= self.most_violation
+        self.total = total
         if gap <= self.rule.gap or settled or self.fall <= self.least_fall:
             return base.RULE
         return rounded(f, self.bound) if flat >= FLAT_STEPS else None
