@@ -42,6 +42,7 @@ class ClassHinge(Objective):
         self.beta = np.zeros(self.n)
         self.beta[np.arange(self.base.n) * self.wide + self.number] = 1.0
         self._pairs: np.ndarray | None = None
+        self._bending: _Bending | None = None
         self._multiple = 1.0
 
     def _prepare(self) -> None:
@@ -64,6 +65,7 @@ class ClassHinge(Objective):
     def _classify(self) -> float:
         blocks = self.rows.blocks
         run_blocks(lambda b: self._states[b](self.sigma, self.k, self.wide, *blocks[b]), len(blocks))
+        self._bending = None
         smooth, loss, self._linear, self.moved, support, changed, active = self._sums.sum(axis=0).tolist()
         self.support, self.changed, self.active = int(support), int(changed), int(active)
         self.primal = loss + 0.5 * float(self.w @ self.w)
@@ -131,9 +133,9 @@ class ClassHinge(Objective):
         return self.sigma * self.rows.transpose_product(t)
 
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
-        t = np.empty(self.n)
-        self.rows.margins(v, self.y, t)
-        return self._bent(t) + v
+        if self._bending is None:
+            self._bending = _Bending(self)
+        return self.sigma * self._bending.product(v) + v
 
     def hessian_diagonal(self) -> np.ndarray:
         c = self.c.reshape(-1, self.wide)
@@ -189,3 +191,20 @@ class ClassHinge(Objective):
         can_rise = alpha.reshape(-1, self.wide)[:, : self.k] < 0.0
         can_rise[rows, self.number] = alpha[rows * self.wide + self.number] < self.cost
         return float(np.max(G.max(axis=1) - np.where(can_rise, G, np.inf).min(axis=1), initial=0.0))
+
+
+class _Bending:
+    """The rows that are not at a corner, copied: products with the loss's Hessian take many passes over these few."""
+
+    def __init__(self, objective: ClassHinge):
+        curved = np.flatnonzero(objective.c.reshape(-1, objective.wide).any(axis=1))
+        self.rows = ClassRows(objective.base.take(curved), objective.k)
+        self.share = objective.c.reshape(-1, objective.wide)[curved].reshape(-1)
+        self.t, self.y = np.empty(self.rows.n), objective.y
+        self._curve = loops.class_curvature.bind(self.t, self.share, objective.cost[curved])
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """sum_i C_i x_i (P_i V'x_i)', flat."""
+        self.rows.margins(v, self.y, self.t)
+        self.rows.for_each_block(lambda lo, hi: self._curve(self.rows.k, self.rows.wide, lo, hi))
+        return self.rows.transpose_product(self.t)
