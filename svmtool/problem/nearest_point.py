@@ -1,0 +1,165 @@
+"""The hard one-class SVM of few rows: the point of their convex hull that is nearest to the origin, exactly.
+
+    min over a of  1/2 a'Ka,   sum a = 1,  a >= 0
+
+w = sum_j a_j f(x_j) has w.f(x_j) = rho = |w|^2 for a_j > 0 and w.f(x_j) >= rho for all j, which is the hard one-class
+SVM's solution.  Rows join as they come, and the last solution is the next one's start.
+Source: P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976), but all rows that are
+short of rho enter the support at once, and those that would turn negative leave it at once; Wolfe's steps, one by
+one, follow where that does not bring the point nearer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.linalg import solve_positive
+
+ROUNDING = 1e-13  # of the largest K(x, x): by so much may w.f(x_j) be short of rho
+DRIFT = 1e-6  # residual of a system up to which its inverse will do, with one step of refinement
+NEAR = 1e-10  # share of a row that may be left when those before it are taken out, lest it spoil the inverse
+BORDERS = 4  # rows that may leave by borders: the inverse of more is sooner made anew
+FIRST_ROOM = 32
+
+
+class NearestPoint:
+    """K f8 (count, count); alpha, z = K alpha: f8[count]; rho = alpha'K alpha.  All refer to `solve`'s last answer."""
+
+    def __init__(self) -> None:
+        self._K = np.empty((FIRST_ROOM, FIRST_ROOM))
+        self._support = np.empty(0, np.int64)
+        self._inverse = _Inverse()
+        self.count, self.alpha, self.z, self.rho = 0, np.empty(0), np.empty(0), 0.0
+
+    @property
+    def K(self) -> np.ndarray:
+        return self._K[: self.count, : self.count]
+
+    def join(self, values: np.ndarray) -> None:
+        """p more rows: their kernel values with those before them and among themselves, f8 (p, count + p)."""
+        c, end = self.count, values.shape[1]
+        if end > len(self._K):
+            more = np.empty((2 * end, 2 * end))
+            more[:c, :c] = self.K
+            self._K = more
+        self._K[c:end, :end], self._K[:c, c:end] = values, values[:, :c].T
+        self.alpha = np.append(self.alpha, np.zeros(end - c))
+        if not c:
+            self.alpha[0], self._support = 1.0, np.zeros(1, np.int64)
+        self.count = end
+
+    def solve(self) -> bool:
+        """Bring alpha, z and rho up to date; returns whether alpha moved."""
+        K, moved, one_by_one = self.K, False, False
+        self._value()
+        short = ROUNDING * float(K.diagonal().max())
+        while True:
+            below = np.flatnonzero(self.z < self.rho - short)
+            below = below[~np.isin(below, self._support)]
+            if not len(below):
+                return moved
+            if one_by_one:
+                below = below[[np.argmin(self.z[below])]]
+            kept = self.alpha.copy(), self._support, self.z, self.rho
+            self._support = np.append(self._support, below)
+            self._settle(K, one_by_one)
+            self._value()
+            if self.rho < kept[3]:
+                moved = True
+                continue
+            self.alpha, self._support, self.z, self.rho = kept
+            if len(below) == 1:  # rounding has the last word
+                return moved
+            one_by_one = True
+
+    def _value(self) -> None:
+        self.z = self.K @ self.alpha
+        self.rho = float(self.alpha @ self.z)
+
+    def _settle(self, K: np.ndarray, one_by_one: bool) -> None:
+        """Move alpha to the minimum over the affine hull of the support, which loses the rows that come to 0.
+
+        One by one, on the way there, alpha stays where the sums are, and |w| falls; else all that would be negative go.
+        The minimum is where K alpha is the same for all of them, and (K + s) alpha too; with s > 0 that is positive
+        definite where the rows are affinely independent.
+        """
+        while True:
+            S = self._support
+            x = self._inverse.solve(K, S)
+            best, a = x / float(np.sum(x)), self.alpha[S]
+            falling = best <= 0.0
+            if not np.any(falling):
+                self.alpha[S] = best
+                return
+            leaving = falling & (a <= 0.0) if one_by_one else falling
+            if not np.any(leaving):
+                parts = np.divide(a, a - best, out=np.full(len(S), np.inf), where=falling)
+                a += float(np.min(parts)) * (best - a)
+                leaving[np.argmin(parts)] = True
+            a[leaving] = 0.0
+            a = np.maximum(a, 0.0)
+            self.alpha[S] = a / float(np.sum(a))
+            self._support = S[~leaving]
+
+
+class _Inverse:
+    """(K + s)^-1 of the rows last asked for, s > 0 added to all values; changed by borders when rows join or leave."""
+
+    def __init__(self) -> None:
+        self._rows, self._M, self._s = np.empty(0, np.int64), np.empty((0, 0)), 0.0
+
+    def solve(self, K: np.ndarray, S: np.ndarray) -> np.ndarray:
+        """x with (K + s) x = 1 among the rows S (i8) of K."""
+        gone = np.flatnonzero(~np.isin(self._rows, S))
+        if len(gone) <= BORDERS:
+            for p in gone[::-1]:
+                self._leave(p)
+        old = len(self._rows)
+        known = self._s > 0.0 and np.array_equal(self._rows, S[:old])
+        if known and (len(S) == old or (len(S) == old + 1 and self._join(K, int(S[-1])))):
+            x = self._refined(K, S)
+            if x is not None:
+                return x
+        block = K[np.ix_(S, S)]
+        size = float(block.diagonal().max())
+        block += size if size > 0.0 else 1.0
+        try:
+            self._M, self._rows, self._s = np.linalg.inv(block), S, size
+            x = self._refined(K, S)
+            if x is not None:
+                return x
+        except np.linalg.LinAlgError:
+            pass
+        self._s = 0.0
+        return solve_positive(block, np.ones(len(S)))
+
+    def _refined(self, K: np.ndarray, S: np.ndarray) -> np.ndarray | None:
+        """The solution by the inverse; None where that is not good enough."""
+        x = np.sum(self._M, axis=1)
+        left = 1.0 - (K[np.ix_(S, S)] @ x + self._s * float(np.sum(x)))
+        return x + self._M @ left if float(np.abs(left).max()) <= DRIFT else None
+
+    def _leave(self, p: int) -> None:
+        """Row p of the inverse's goes."""
+        rest = np.arange(len(self._rows)) != p
+        m = self._M[rest, p]
+        if not self._M[p, p] > 0.0:
+            self._s = 0.0
+            return
+        self._M = self._M[np.ix_(rest, rest)] - np.outer(m, m / self._M[p, p])
+        self._rows = self._rows[rest]
+
+    def _join(self, K: np.ndarray, j: int) -> bool:
+        """Row j of K comes; False where it is too near to dependent."""
+        k, own = K[self._rows, j] + self._s, float(K[j, j]) + self._s
+        u = self._M @ k
+        rest = own - float(k @ u)
+        if not rest > NEAR * own:
+            return False
+        c = len(u)
+        M = np.empty((c + 1, c + 1))
+        M[:c, :c] = self._M + np.outer(u, u / rest)
+        M[c, :c] = M[:c, c] = -u / rest
+        M[c, c] = 1.0 / rest
+        self._M, self._rows = M, np.append(self._rows, j)
+        return True
