@@ -68,7 +68,7 @@ class NearestPoint:
                 moved = True
                 continue
             self.alpha, self._support, self.z, self.rho = kept
-            if len(below) == 1:  # rounding has the last word
+            if one_by_one:  # rounding has the last word
                 return moved
             one_by_one = True
 
@@ -86,12 +86,21 @@ class NearestPoint:
         while True:
             S = self._support
             x = self._inverse.solve(K, S)
+            if x is None and not one_by_one:  # dependent rows, or as good as that
+                self.alpha[S] = np.nan
+                return
+            if x is None:
+                x = solve_positive(K[np.ix_(S, S)] + self._inverse.shift, np.ones(len(S)))
             best, a = x / float(np.sum(x)), self.alpha[S]
             falling = best <= 0.0
             if not np.any(falling):
                 self.alpha[S] = best
                 return
-            leaving = falling & (a <= 0.0) if one_by_one else falling
+            if not one_by_one:
+                self.alpha[S[falling]] = 0.0
+                self._support = S[~falling]
+                continue
+            leaving = falling & (a <= 0.0)
             if not np.any(leaving):
                 parts = np.divide(a, a - best, out=np.full(len(S), np.inf), where=falling)
                 a += float(np.min(parts)) * (best - a)
@@ -103,40 +112,41 @@ class NearestPoint:
 
 
 class _Inverse:
-    """(K + s)^-1 of the rows last asked for, s > 0 added to all values; changed by borders when rows join or leave."""
+    """(K + s)^-1 of the rows last asked for, s > 0 added to all values; changed by borders when rows join or leave.
+
+    shift: s.
+    """
 
     def __init__(self) -> None:
-        self._rows, self._M, self._s = np.empty(0, np.int64), np.empty((0, 0)), 0.0
+        self._rows, self._M, self.shift, self._good = np.empty(0, np.int64), np.empty((0, 0)), 0.0, False
 
-    def solve(self, K: np.ndarray, S: np.ndarray) -> np.ndarray:
-        """x with (K + s) x = 1 among the rows S (i8) of K."""
+    def solve(self, K: np.ndarray, S: np.ndarray) -> np.ndarray | None:
+        """x with (K + s) x = 1 among the rows S (i8) of K; None where no inverse tells it well enough."""
         gone = np.flatnonzero(~np.isin(self._rows, S))
         if len(gone) <= BORDERS:
             for p in gone[::-1]:
                 self._leave(p)
         old = len(self._rows)
-        known = self._s > 0.0 and np.array_equal(self._rows, S[:old])
+        known = self._good and np.array_equal(self._rows, S[:old])
         if known and (len(S) == old or (len(S) == old + 1 and self._join(K, int(S[-1])))):
             x = self._refined(K, S)
             if x is not None:
                 return x
         block = K[np.ix_(S, S)]
-        size = float(block.diagonal().max())
-        block += size if size > 0.0 else 1.0
+        self.shift = float(block.diagonal().max()) or 1.0
+        block += self.shift
         try:
-            self._M, self._rows, self._s = np.linalg.inv(block), S, size
+            self._M, self._rows = np.linalg.inv(block), S
             x = self._refined(K, S)
-            if x is not None:
-                return x
         except np.linalg.LinAlgError:
-            pass
-        self._s = 0.0
-        return solve_positive(block, np.ones(len(S)))
+            x = None
+        self._good = x is not None
+        return x
 
     def _refined(self, K: np.ndarray, S: np.ndarray) -> np.ndarray | None:
         """The solution by the inverse; None where that is not good enough."""
         x = np.sum(self._M, axis=1)
-        left = 1.0 - (K[np.ix_(S, S)] @ x + self._s * float(np.sum(x)))
+        left = 1.0 - (K[np.ix_(S, S)] @ x + self.shift * float(np.sum(x)))
         return x + self._M @ left if float(np.abs(left).max()) <= DRIFT else None
 
     def _leave(self, p: int) -> None:
@@ -144,14 +154,14 @@ class _Inverse:
         rest = np.arange(len(self._rows)) != p
         m = self._M[rest, p]
         if not self._M[p, p] > 0.0:
-            self._s = 0.0
+            self._good = False
             return
         self._M = self._M[np.ix_(rest, rest)] - np.outer(m, m / self._M[p, p])
         self._rows = self._rows[rest]
 
     def _join(self, K: np.ndarray, j: int) -> bool:
         """Row j of K comes; False where it is too near to dependent."""
-        k, own = K[self._rows, j] + self._s, float(K[j, j]) + self._s
+        k, own = K[self._rows, j] + self.shift, float(K[j, j]) + self.shift
         u = self._M @ k
         rest = own - float(k @ u)
         if not rest > NEAR * own:

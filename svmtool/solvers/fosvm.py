@@ -33,6 +33,10 @@ from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule,
 SAMPLE = 59  # rows in a sample: with 95% one of them is among the furthest 5%
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 SHARE_JOINS = 8  # one in so many of A's rows is the number that joins next, one at least
+INDEFINITE = Status(
+    "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"
+)
+INSIDE = 1e-6  # of rho: by so much the rho that is stored is less
 SHARE = 0.05  # of the rows: the eps of which a run by samples tells the probability
 FEW = 2  # rows that A begins with
 
@@ -98,6 +102,11 @@ class _Run:
         self.chosen = np.append(self.chosen, some)
         self.small.join(self.rows.inner(some, self.chosen))
 
+    @property
+    def stored_rho(self) -> float:
+        """The model's rho: rows on the hyperplane are inside, in whatever order their values are summed."""
+        return self.small.rho * (1.0 - INSIDE)
+
     def run(self) -> Status:
         """Rounds until the gap is reached; returns why they ended."""
         while True:
@@ -117,6 +126,8 @@ class _Run:
                                        active=len(self.chosen))  # fmt: skip
             if status is GAP and not all_seen:
                 status = self.sample.status(self.iterations + 1)
+            if rho < -ROUNDED * self.rows.size:
+                status = INDEFINITE
             if status is None and not len(worst):
                 status = OPTIMAL
             if status is None and not moved and self.iterations and all_seen:
@@ -162,7 +173,7 @@ def _linear(task: Task, monitor: Monitor, sample: Sample | None) -> Result:
     status = run.run()
     alpha = np.zeros(n)
     alpha[run.chosen] = run.small.alpha
-    w = np.append(task.rows.transpose_product(alpha), run.small.rho)
+    w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
     if status.converged and is_zero(run.small.rho, rows.size):
         w[:] = 0.0
     return Result(w, status, run.iterations, monitor.history, alpha)
@@ -176,4 +187,4 @@ def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sa
     rows.refresh()
     rho, alpha = run.small.rho, rows.alpha
     gap = gap_of(lead_of(rows.z), rho, rows.size)
-    return KernelResult(alpha, rho, 0.0, 0.5 * rho, gap, run.iterations, status, rows.z)
+    return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, run.iterations, status, rows.z)
