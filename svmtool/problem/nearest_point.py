@@ -18,7 +18,7 @@ from svmtool.problem.linalg import solve_positive
 ROUNDING = 1e-13  # of the largest K(x, x): by so much may w.f(x_j) be short of rho
 DRIFT = 1e-6  # residual of a system up to which its inverse will do, with one step of refinement
 NEAR = 1e-10  # share of a row that may be left when those before it are taken out, lest it spoil the inverse
-BORDERS = 4  # rows that may leave by borders: the inverse of more is sooner made anew
+FEW = 0.25  # share of the rows up to which it pays to change an inverse; beyond, it is made anew
 FIRST_ROOM = 32
 
 
@@ -122,16 +122,15 @@ class _Inverse:
 
     def solve(self, K: np.ndarray, S: np.ndarray) -> np.ndarray | None:
         """x with (K + s) x = 1 among the rows S (i8) of K; None where no inverse tells it well enough."""
-        gone = np.flatnonzero(~np.isin(self._rows, S))
-        if len(gone) <= BORDERS:
-            for p in gone[::-1]:
-                self._leave(p)
-        old = len(self._rows)
-        known = self._good and np.array_equal(self._rows, S[:old])
-        if known and (len(S) == old or (len(S) == old + 1 and self._join(K, int(S[-1])))):
-            x = self._refined(K, S)
-            if x is not None:
-                return x
+        stays = np.isin(self._rows, S)
+        new = S[np.count_nonzero(stays) :]
+        follows = np.array_equal(self._rows[stays], S[: len(S) - len(new)])
+        if self._good and follows and len(new) + np.count_nonzero(~stays) < FEW * len(S):
+            if np.all(stays) or self._leave(stays):
+                if not len(new) or self._join(K, new):
+                    x = self._refined(K, S)
+                    if x is not None:
+                        return x
         block = K[np.ix_(S, S)]
         self.shift = float(block.diagonal().max()) or 1.0
         block += self.shift
@@ -149,27 +148,29 @@ class _Inverse:
         left = 1.0 - (K[np.ix_(S, S)] @ x + self.shift * float(np.sum(x)))
         return x + self._M @ left if float(np.abs(left).max()) <= DRIFT else None
 
-    def _leave(self, p: int) -> None:
-        """Row p of the inverse's goes."""
-        rest = np.arange(len(self._rows)) != p
-        m = self._M[rest, p]
-        if not self._M[p, p] > 0.0:
-            self._good = False
-            return
-        self._M = self._M[np.ix_(rest, rest)] - np.outer(m, m / self._M[p, p])
-        self._rows = self._rows[rest]
-
-    def _join(self, K: np.ndarray, j: int) -> bool:
-        """Row j of K comes; False where it is too near to dependent."""
-        k, own = K[self._rows, j] + self.shift, float(K[j, j]) + self.shift
-        u = self._M @ k
-        rest = own - float(k @ u)
-        if not rest > NEAR * own:
+    def _leave(self, stays: np.ndarray) -> bool:
+        """The others of the inverse's rows go; whether that worked."""
+        goes = ~stays
+        side = self._M[np.ix_(stays, goes)]
+        try:
+            self._M = self._M[np.ix_(stays, stays)] - side @ np.linalg.solve(self._M[np.ix_(goes, goes)], side.T)
+        except np.linalg.LinAlgError:
             return False
-        c = len(u)
-        M = np.empty((c + 1, c + 1))
-        M[:c, :c] = self._M + np.outer(u, u / rest)
-        M[c, :c] = M[:c, c] = -u / rest
-        M[c, c] = 1.0 / rest
-        self._M, self._rows = M, np.append(self._rows, j)
+        self._rows = self._rows[stays]
+        return True
+
+    def _join(self, K: np.ndarray, new: np.ndarray) -> bool:
+        """The rows `new` of K come; False where they are too near to dependent."""
+        side, own = K[np.ix_(self._rows, new)] + self.shift, K[np.ix_(new, new)] + self.shift
+        U = self._M @ side
+        rest = own - side.T @ U
+        if not np.min(rest.diagonal() / own.diagonal()) > NEAR:
+            return False
+        try:
+            corner = np.linalg.inv(rest)
+        except np.linalg.LinAlgError:
+            return False
+        edge = -U @ corner
+        self._M = np.block([[self._M - edge @ U.T, edge], [edge.T, corner]])
+        self._rows = np.append(self._rows, new)
         return True
