@@ -88,6 +88,24 @@ def test_few_kept_rows_give_the_same(monkeypatch):
     assert little.result.status is base.GAP and little.short <= 0.01
 
 
+@pytest.mark.parametrize("size", [1e-3, 1e-2])
+def test_errors_of_kernel_rows_end_no_run(size, monkeypatch):
+    """Whatever single precision hides: sums of rows lead to the next row, but none of them ends a run."""
+    from svmtool.problem.kernel_rows import KernelRows
+
+    plain = KernelRows.add
+
+    def blurred(self, chosen, c, f, keep):
+        plain(self, chosen, c, f, keep)
+        f += size * np.cos(np.arange(len(f)) + len(chosen))
+
+    monkeypatch.setattr(KernelRows, "add", blurred)
+    X = cloud(300, 3, 11)
+    for theta in (0.05, 0.001):
+        s = solve(X, KERNELS["rbf"], theta)
+        assert s.result.status is base.GAP and s.short <= theta * (1 + 1e-9)
+
+
 def test_sample_of_all_rows_is_all_rows():
     X = cloud(300, 4, 6)
     for theta in (0.3, 0.01):

@@ -16,7 +16,8 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
 4. Of a large A more than one row joins at a time: an eighth of its number, those with the least w.f(x_i).
 5. A row that single precision took for the worst and that double does not (kernels) makes z be computed anew.
 Where the origin lies amid the rows rho goes to 0, and w = 0 is the answer; see problem/hard_one_class.py.
-Memory: the cache, 4 vectors of n, the kernel matrix of A.
+Memory: the cache (kernel rows of A; those that find no room are computed each round), 4 vectors of n, the kernel matrix
+of A and its inverse.
 """
 
 from __future__ import annotations
@@ -109,6 +110,7 @@ class _Run:
 
     def run(self) -> Status:
         """Rounds until the gap is reached; returns why they ended."""
+        sure = False  # whether the rows that joined last were chosen by exact z
         while True:
             moved = self.small.solve()
             worst, least, all_seen = self.look()
@@ -130,10 +132,11 @@ class _Run:
                 status = INDEFINITE
             if status is None and not len(worst):
                 status = OPTIMAL
-            if status is None and not moved and self.iterations and all_seen:
+            if status is None and sure and not moved:
                 status = OPTIMAL if gap <= ROUNDED else PRECISION
             if status is not None:
                 return status
+            sure = all_seen and self.rows.exact
             self.join(worst)
             self.iterations += 1
 
