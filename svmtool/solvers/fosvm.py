@@ -186,8 +186,9 @@ def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sa
     rows = KernelProjections(problem, cache_mb)
     run = _Run(rows, monitor, sample)
     status = run.run()
-    rows.move(run.chosen, run.small.alpha)
-    rows.refresh()
+    if run.sample is not None or not rows.exact:
+        rows.alpha[run.chosen] = run.small.alpha
+        rows.refresh()
     rho, alpha = run.small.rho, rows.alpha
     gap = gap_of(lead_of(rows.z), rho, rows.size)
     return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, run.iterations, status, rows.z)
