@@ -13,7 +13,16 @@ NEEDS_GAMMA = (POLYNOMIAL, RBF, SIGMOID)
 
 
 # Settings that some solvers take by keyword; each is an option --name-with-dashes that a row may honour.
-FOR_SOLVERS = ("paper_form", "pairs", "delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check", "sgd_rows")
+FOR_SOLVERS = (
+    "paper_form",
+    "pairs",
+    "delta_alpha",
+    "min_alpha_opt",
+    "max_alpha_opt",
+    "min_alpha_check",
+    "sgd_rows",
+    "sample",
+)
 
 
 class KernelSettings(NamedTuple):
@@ -39,6 +48,7 @@ class KernelSettings(NamedTuple):
     max_iter: int | None = None
     seed: int | None = None
     sgd_rows: int | None = None  # t of -s 73; None: its default form
+    sample: int | None = None  # rows that a round of FOSVM2 looks at; None: 59
     threads: int | None = None
     strict: bool = False
     solver_log: str | None = None
@@ -68,7 +78,8 @@ class KernelSettings(NamedTuple):
     def for_solver(self) -> dict[str, Any]:
         """What the row's solver takes beside problem, tolerance and memory."""
         honoured = self.row.honours
-        return {name: getattr(self, name) for name in FOR_SOLVERS if "--" + name.replace("_", "-") in honoured}
+        own = {name: getattr(self, name) for name in FOR_SOLVERS if "--" + name.replace("_", "-") in honoured}
+        return {**own, "seed": self.seed} if "sample" in own else own
 
     @property
     def tolerance(self) -> float:
@@ -104,6 +115,8 @@ def check_after_reading(s: KernelSettings) -> None:
     for wrong, sentence in faults:
         if wrong:
             raise SvmtoolError(f"ERROR: {sentence}")
+    if s.row.task == "hard one-class":
+        _check_positive_kernel(s)
     named = [("-c", s.C), ("-e", s.eps), ("-p", s.p), ("-n", s.nu), ("-m", s.cache_mb), ("-g", s.gamma)]
     for option, value in [*named, ("-r", s.coef0)]:
         if value is not None and value - value != 0.0:
@@ -111,6 +124,15 @@ def check_after_reading(s: KernelSettings) -> None:
     for label, factor in s.class_weights:
         if factor - factor != 0.0 or factor < 0:
             raise SvmtoolError(f"ERROR: -w{label} is {factor:g}: a class weight must be a finite number >= 0")
+
+
+def _check_positive_kernel(s: KernelSettings) -> None:
+    """Refuse kernels that no feature space has: there is no distance from the origin then."""
+    task = f"-s {s.row.number} ({s.row.name}) seeks a distance from the origin in the kernel's feature space: "
+    if s.kernel_type == SIGMOID:
+        raise SvmtoolError(f"ERROR: {task}-t 3 (sigmoid) has none, use -t 2")
+    if s.kernel_type == POLYNOMIAL and s.coef0 < 0:
+        raise SvmtoolError(f"ERROR: {task}-t 1 (polynomial) with -r {s.coef0:g} has none, use -r 0 or more")
 
 
 def check_feasible(s: KernelSettings, counts: list[int]) -> None:

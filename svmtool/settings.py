@@ -44,6 +44,7 @@ class Settings(NamedTuple):
     loss_power: float = 2.0  # --loss-power: the p of the Lp hinge
     inner_steps: int | None = None  # conjugate gradient steps an iteration of inexact ALM; None: as many as it needs
     mu: str | float | None = None  # --mu: how ALM's penalty grows, or NESVM's smoothing; None: the solver's own choice
+    sample: int | None = None  # --sample: rows that a round of FOSVM2 looks at; None: 59
     no_homotopy: bool = False  # NESVM with one smoothing: its paper's Algorithm 1
     threads: int | None = None
     stratified: bool = False

@@ -12,7 +12,16 @@ from svmtool import registry
 from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import certify
-from svmtool.problem.kernel_problem import Answer, EpsilonSvr, KernelResult, LeastSquaresSvc, NuSvr, OneClass, Points
+from svmtool.problem.kernel_problem import (
+    Answer,
+    EpsilonSvr,
+    HardOneClass,
+    KernelResult,
+    LeastSquaresSvc,
+    NuSvr,
+    OneClass,
+    Points,
+)
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.solvers.base import Monitor
@@ -35,8 +44,9 @@ class Data(NamedTuple):
 
     def problem(self, row: registry.Solver, kernel: Kernel, sparse: bool = False):
         """The row's problem, as training makes it."""
-        table = table_of(self.X)
-        rows = CsrRows(table.indptr, table.indices, table.values, self.X.shape[1]) if sparse else DenseRows(self.X)
+        X = self.X + 3.0 * np.eye(self.X.shape[1])[1] * (row.task == "hard one-class")  # a plane parts all of them
+        table = table_of(X)
+        rows = CsrRows(table.indptr, table.indices, table.values, X.shape[1]) if sparse else DenseRows(X)
         points = Points(kernel, rows, None)
         if row.task == "classification":
             s = KernelSettings(solver=row.number, C=self.C, nu=NU)
@@ -44,6 +54,8 @@ class Data(NamedTuple):
             return pair_problem(points, s, counts, (self.C, self.C))
         if row.task == "one-class":
             return OneClass(points, NU)
+        if row.task == "hard one-class":
+            return HardOneClass(points)
         if row.word == "nu_svr":
             return NuSvr(points, self.t, self.C, NU)
         return EpsilonSvr(points, self.t, self.C, TUBE)

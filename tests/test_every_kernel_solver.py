@@ -20,7 +20,7 @@ every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda r
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 both_kinds = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 least_squares = pytest.mark.parametrize("row", LEAST_SQUARES, ids=lambda row: row.name)
-LABELLED = [row for row in registry.KERNEL_SOLVERS if row.task != "one-class"]
+LABELLED = [row for row in registry.KERNEL_SOLVERS if "one-class" not in row.task]
 with_labels = pytest.mark.parametrize("row", LABELLED, ids=lambda row: row.name)
 with_cost = pytest.mark.parametrize("row", WITH_COST, ids=lambda row: row.name)
 
@@ -86,7 +86,7 @@ def test_threads_leave_the_bits(row, sparse):
         for count in (1, 2):
             threads.set_count(count)
             result = registry.entry(row)(problem, Monitor(1e-3, max_seconds=60), 0.0, 2.0)
-            assert result.status is GAP
+            assert result.status is GAP or (result.status.name == "sample" and "--sample" in row.honours)
             found.append((result.alpha.tobytes(), result.rho, result.objective))
     finally:
         threads.set_count(None)

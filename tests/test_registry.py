@@ -44,7 +44,7 @@ def test_row_is_complete(row):
     assert not row.honours & registry.OBEYED_BY_ALL
     assert (row.eps_default is None) != (row.gap_default is None), "one rule decides by default"
     assert row.space in ("primal", "dual")
-    assert row.task in ("classification", "all classes", "regression", "ordinal", "one-class")
+    assert row.task in ("classification", "all classes", "regression", "ordinal", "one-class", "hard one-class")
 
 
 @every_row

@@ -81,6 +81,15 @@ KERNEL_PREDICT_CASES = (("a9a", "a9a.t", 1.0, 0.05, None), ("mnist.scale", "mnis
 PAIR_CASES = (("magic04_scale", 100.0, 0.5), ("a9a", 1.0, 0.05))
 PAIRS = (10, 25, 50, 100, 200, None)  # p of a working set; None: the default of the form
 
+# one class as the normal one; the numbers of rows over which rounds are drawn, at gamma = FOSVM_CURVE / features
+FOSVM_CASES = (("shuttle.scale", 1), ("mnist.scale", 1), ("satimage.scale", 1), ("a9a", -1), ("cod-rna.std", -1),
+               ("mammography", -1))  # fmt: skip
+FOSVM_GAMMAS = (1.0, 3.0, 10.0, 30.0, 100.0)  # times 1 / features
+FOSVM_SIZES, FOSVM_CURVE = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000), 10.0
+FOSVM_LARGE = 20_000  # training rows from which the next bar is asked
+FOSVM_FASTER = 10.0  # LIBSVM's -s 2 / -s 80, alone, each at the gamma that serves it best: at least
+FOSVM_AUC = 0.01  # by which the area under the ROC curve may be below LIBSVM's: at most
+
 QUICK = {
     "large": ("connect-4",),
     "multiclass": ("poker",),
@@ -91,6 +100,7 @@ QUICK = {
     "alone": ("heart_scale", "a9a", "segment.scale"),
     "slope": "connect-4",
     "nesvm": ("heart_scale",),
+    "fosvm": (("satimage.scale", 1),),
     "kernel": (("svmguide1", 100.0, 0.5), ("magic04_scale", 100.0, 0.5)),
     "kernel-memory": (("svmguide1", 100.0, 0.5, 1),),
     "kernel-pairs": (("heart_scale", 1.0, None),),

@@ -104,5 +104,5 @@ def _check(settings: KernelSettings, given: list[str]) -> None:
         limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")
         for option in [o for o in given if o in limits]:
             raise SvmtoolError(f"ERROR: {option} limits the search of --paper-form: give that too, or neither")
-    options.check_stopping(settings)
+    options.check_stopping(given)
     options.check_validation(settings, "" if settings.folds is None else "-v")

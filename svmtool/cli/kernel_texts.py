@@ -10,8 +10,8 @@ ABOUT = (
     "With -t, -g, -d or -r the line is read as LIBSVM's svm-train reads it and trains with a kernel: -s 0 to 4 are "
     "then LIBSVM's problems, -m is the cache, -b 1 stores probabilities, -v draws LIBSVM's folds, "
     "and the model is LIBSVM's. The kernel is RBF unless -t says otherwise. -s 60 and -s 73 "
-    "need none of them: alone they take the linear kernel. -s 50 and -s 52 are linear "
-    "without them."
+    "need none of them: alone they take the linear kernel. -s 50, -s 52, -s 80 and "
+    "-s 81 are linear without them."
 )
 
 KERNELS = ("x.z", "(GAMMA x.z + COEF0)^DEGREE", "exp(-GAMMA |x-z|^2)", "tanh(GAMMA x.z + COEF0)", "given in the data")
@@ -40,8 +40,7 @@ def solver_rows() -> list[tuple[str, str]]:
     """(`-s 0, c_svc`, what it solves and its default tolerance) for each solver with kernels."""
     rows = []
     for row in registry.KERNEL_SOLVERS:
-        default = f"--gap {row.gap_default:g}" if row.eps_default is None else f"-e {row.eps_default:g}"
-        rows.append((f"-s {row.number}, {row.name}", f"{row.help} (default {default})"))
+        rows.append((f"-s {row.number}, {row.name}", f"{row.help} (default {row.default})"))
     return rows
 
 

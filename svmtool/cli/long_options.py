@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from svmtool.errors import SvmtoolError
+from svmtool.registry.row import gap_of_theta
 
 
 class LongOption(NamedTuple):
@@ -39,6 +40,17 @@ def _positive(name: str, text: str) -> float:
     if not 0 < value < float("inf"):
         raise SvmtoolError(f"ERROR: {name} {text}: wants a number > 0")
     return value
+
+
+def _theta(name: str, text: str) -> float:
+    """The gap that a theta stands for."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1 or not gap_of_theta(value) > 0:
+        raise SvmtoolError(f"ERROR: {name} {text}: wants a number between 0 and 1")
+    return gap_of_theta(value)
 
 
 def _power(name: str, text: str) -> float:
@@ -105,6 +117,13 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--sgd-rows": LongOption(
         "sgd_rows", "T", _whole(1), "the paper's plain steps, in the T largest gradients at a time (default: blocks)"
     ),
+    "--theta": LongOption(
+        "gap",
+        "T",
+        _theta,
+        "stop where no row falls short of the plane by more than this share of rho (default 0.1)",
+    ),
+    "--sample": LongOption("sample", "M", _whole(1), "rows that a round looks at (default 59)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
     "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge, or -b 1 failed"),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line an iteration"),

@@ -236,6 +236,7 @@ def parse(argv: list[str]) -> Command:
             raise SvmtoolError("ERROR: -s auto chooses when it has read the data: --explain wants a number or a name")
         return Command("explain", settings, notes=notes)
     command = training(settings, files, notes)
+    check_stopping(scan.given)
     _check_combinations(settings)
     return command
 
@@ -305,16 +306,16 @@ def _check_combinations(settings: Settings) -> None:
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
     if s.stratified and not validating:
         raise SvmtoolError("ERROR: --stratified needs -v or -C: it says how folds are drawn")
-    check_stopping(s)
     if validating and s.initial_model is not None:
         raise _of_one_model("--initial-model", validating)
     check_validation(s, validating)
 
 
-def check_stopping(settings: Any) -> None:
-    """Refuse two options that say when to stop."""
-    if settings.eps is not None and settings.gap is not None:
-        raise SvmtoolError("ERROR: -e and --gap both say when to stop: give one of them")
+def check_stopping(given: list[str]) -> None:
+    """Refuse two options, of those given, that say when to stop."""
+    rules = [option for option in ("-e", "--theta", "--gap") if option in given]
+    if len(rules) > 1:
+        raise SvmtoolError(f"ERROR: {rules[0]} and {rules[1]} both say when to stop: give one of them")
 
 
 def check_validation(settings: Any, validating: str) -> None:

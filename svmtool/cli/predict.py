@@ -50,8 +50,9 @@ output_file may be - (standard output).  Options stand before the files.
   --scores FILE    write the decision values too: one row a line, blanks between
                    (kernel models: one for each pair of classes)
   --metrics        print precision, recall and F1 a class and their means, the
-                   area under the ROC curve (two classes, one-class), the mean
-                   absolute error in ranks of a model of -s 43; for a
+                   area under the ROC curve (two classes, one-class: rows not
+                   labelled 1 are its outliers, label -1), the mean absolute
+                   error in ranks of a model of -s 43; for a
                    regression the mean absolute error and R2
   --threads N      use N threads (default: all cores, or OMP_NUM_THREADS)
   --version, --help

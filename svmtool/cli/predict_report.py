@@ -69,7 +69,8 @@ class Report:
             return
         self.hits += int(np.count_nonzero(labels == predictions))
         if self.metrics:
-            self.counts.add(labels, predictions)
+            one_class = self.model.task == "one-class"  # there whatever is not 1 is an outlier, as for the curve
+            self.counts.add(np.where(labels == 1.0, 1.0, -1.0) if one_class else labels, predictions)
         if self.ranks is not None:
             self.distance += float(
                 np.sum(np.abs(rank_places(predictions, self.ranks) - rank_places(labels, self.ranks)))

@@ -7,6 +7,7 @@ For any multipliers of the equalities, r + rho (of y = +1) and r - rho (of y = -
 which is the duality gap: the training error of the decision function that is stored, with its rho, is the primal
 value.  In the terms of a primal problem the dual value is D = -f(a), the primal one P = D + gap.
 
+One-class without slack has a judge of its own, problem/hard_one_class.py.
 For least squares the same s gives  P - D = sum_i C_i s_i^2,  and 1/2 (rho + y'a)^2 more where the bias is not free.
 """
 
@@ -14,8 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.problem import hard_one_class
 from svmtool.problem.certify import Certificate
-from svmtool.problem.kernel_problem import KernelProblem, LeastSquaresSvc
+from svmtool.problem.kernel_problem import HardOneClass, KernelProblem, LeastSquaresSvc
 
 
 def gap_of(problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0) -> float:
@@ -43,6 +45,8 @@ def certify(
     """Judge a feasible point; its values are multiplied by `scale` (Answer.scale)."""
     if isinstance(problem, LeastSquaresSvc):
         return _certify_least_squares(problem, alpha, gradient, rho)
+    if isinstance(problem, HardOneClass):
+        return hard_one_class.judge(gradient, alpha, problem.size)
     value = 0.5 * float(alpha @ (gradient + problem.p))
     s = gradient - (r + problem.y * rho)
     violation = np.where(

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from svmtool.problem.kernels import Kernel
+from svmtool.problem.hard_one_class import AMID, is_zero
+from svmtool.problem.kernels import RBF, Kernel
 from svmtool.problem.rows import Rows
 
 
@@ -149,6 +150,35 @@ class OneClass(KernelProblem):
     def __init__(self, points: Points, nu: float):
         n = points.n
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.ones(n), filled(nu * n, 1.0, n))
+
+
+class HardOneClass(KernelProblem):
+    """One-class SVM without slack: min 1/2 a'Ka, a_i >= 0, sum a = 1; see problem/hard_one_class.py.
+
+    size: mean of K(x_i, x_i).
+    """
+
+    def __init__(self, points: Points):
+        n = points.n
+        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), filled(1.0, 1.0, n))
+        if points.rows is None:
+            self.size = float(np.mean(np.diag(points.matrix)))
+        else:
+            squares = points.rows.square_norms()
+            products = squares[:, None].copy()
+            points.kernel.finish(products, squares, np.zeros(1))
+            self.size = 1.0 if points.kernel.kind == RBF else float(np.mean(products))
+
+    def answer(self, result: KernelResult) -> Answer:
+        """What a result means."""
+        found = super().answer(result)
+        if result.status.converged and is_zero(result.rho, self.size):
+            return found._replace(doubt=AMID)
+        return found
+
+    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+        """What a run that looked at samples of the rows can say of all of them."""
+        return f"{result.status.advice}\n" if result.status.name == "sample" else ""
 
 
 class Svr(KernelProblem):

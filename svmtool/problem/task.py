@@ -16,28 +16,31 @@ class Task:
     target    f8[n]; None: 1 for every row
     p         the power of the hinge, for solvers that serve several
     inner_steps, mu, homotopy: what `--inner-steps`, `--mu` and `--no-homotopy` say, for solvers that honour them
+    sample    rows that a round looks at, for solvers that draw some
     nu        the share of rows that a one-class problem leaves out
     one_of_several: other problems are solved at the same time
     """
 
     __slots__ = (
         "rows", "y", "cost", "free_bias", "target", "p", "one_of_several", "inner_steps", "mu", "homotopy", "nu",
+        "sample",
     )  # fmt: skip
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
         target: np.ndarray | None = None, p: float = 2.0, one_of_several: bool = False,
         inner_steps: int | None = None, mu: str | float | None = None, homotopy: bool = True, nu: float = 0.5,
+        sample: int | None = None,
     ):  # fmt: skip
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
         self.target, self.p, self.one_of_several = target, p, one_of_several
-        self.inner_steps, self.mu, self.homotopy, self.nu = inner_steps, mu, homotopy, nu
+        self.inner_steps, self.mu, self.homotopy, self.nu, self.sample = inner_steps, mu, homotopy, nu, sample
 
     def only(self, chosen: np.ndarray) -> Task:
         """The same task on the rows `chosen` (i8)."""
         target = None if self.target is None else self.target[chosen]
         rows, y, cost = self.rows.take(chosen), self.y[chosen], self.cost[chosen]
-        more = self.p, self.one_of_several, self.inner_steps, self.mu, self.homotopy, self.nu
+        more = self.p, self.one_of_several, self.inner_steps, self.mu, self.homotopy, self.nu, self.sample
         return Task(rows, y, cost, self.free_bias, target, *more)
 
     def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from svmtool.registry.libsvm import C_SVC, KERNEL_OPTIONS, kernel_row
-from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, RUN_OPTIONS, SQUARED_HINGE, Solver
+from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, RUN_OPTIONS, SQUARED_HINGE, Solver, gap_of_theta
 
 FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b with a regularised weight, -B -1 none"
 LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
 NESVM = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
 NESVM += "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
+FOSVM = "Le, Phung, Nguyen and Venkatesh, Fast One-Class Support Vector Machine for Novelty Detection, PAKDD 2015: "
+FOSVM1, FOSVM2 = FOSVM + "Algorithm 2 (FOSVM1)", FOSVM + "Algorithm 3 (FOSVM2)"
+THETA = 0.1
+THETA_RULE = f"no row has w.{{0}} < (1 - theta) rho, theta = --theta (default {THETA:g}), certified"
+SAMPLE_RULE = f"of --sample rows drawn (default 59) none has w.{{0}} < (1 - theta) rho (default {THETA:g}): by "
+SAMPLE_RULE += (
+    "chance, not certified: a sample of m misses a share eps of all rows with probability exp(-m eps) at most"
+)
+NOVELTY_OPTIONS = frozenset({"--theta", "--max-seconds", "--max-iter", "--seed", "--solver-log", "--plot"})
+NOVELTY = "min over w, rho of  1/2 |w|^2 - rho,  w.{0} >= rho for all i"
 GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default 1e-3)"
 
 ROWS = (
@@ -162,6 +172,39 @@ ROWS = (
         honours=(RUN_OPTIONS | {"-R", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LS-SVM, Eqs. 53-56",
     ),
+    Solver(
+        number=80,
+        name="fosvm",
+        word="ONECLASS_SVM",
+        module="svmtool.solvers.fosvm",
+        help="one-class SVM without slack by cutting planes, linear unless -t, -g, -d or -r is given",
+        objective=NOVELTY.format("x_i"),
+        loss="hinge",
+        task="hard one-class",
+        space="dual",
+        bias="none; rho stands in the model file",
+        gap_default=gap_of_theta(THETA),
+        stopping=THETA_RULE.format("x_i"),
+        honours=NOVELTY_OPTIONS | {"--gap"},
+        paper=FOSVM1,
+    ),
+    Solver(
+        number=81,
+        name="fosvm-sample",
+        word="ONECLASS_SVM",
+        module="svmtool.solvers.fosvm",
+        entry="solve_sampled",
+        help="one-class SVM without slack by cutting planes from samples of the rows",
+        objective=NOVELTY.format("x_i"),
+        loss="hinge",
+        task="hard one-class",
+        space="dual",
+        bias="none; rho stands in the model file",
+        gap_default=gap_of_theta(THETA),
+        stopping=SAMPLE_RULE.format("x_i"),
+        honours=NOVELTY_OPTIONS | {"--sample"},
+        paper=FOSVM2,
+    ),
 )
 
 KERNEL_ROWS = (
@@ -204,5 +247,33 @@ KERNEL_ROWS = (
         honours=(KERNEL_OPTIONS | {"--sgd-rows"}) - {"-h"},
         paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: Algorithm 2; "
         "by default with exact steps in many variables at a time",
+    ),
+    kernel_row(
+        80, "fosvm", "one_class", "one-class SVM without slack by cutting planes", NOVELTY.format("f(x_i)"),
+        "hinge", "hard one-class",
+    )._replace(
+        module="svmtool.solvers.fosvm",
+        entry="solve_kernel",
+        bias="none",
+        free_bias=False,
+        eps_default=None,
+        gap_default=gap_of_theta(THETA),
+        stopping=THETA_RULE.format("f(x_i)"),
+        honours=(KERNEL_OPTIONS | {"--theta"}) - {"-h", "-e"},
+        paper=FOSVM1,
+    ),
+    kernel_row(
+        81, "fosvm-sample", "one_class", "one-class SVM without slack by cutting planes from samples of the rows",
+        NOVELTY.format("f(x_i)"), "hinge", "hard one-class",
+    )._replace(
+        module="svmtool.solvers.fosvm",
+        entry="solve_kernel_sampled",
+        bias="none",
+        free_bias=False,
+        eps_default=None,
+        gap_default=gap_of_theta(THETA),
+        stopping=SAMPLE_RULE.format("f(x_i)"),
+        honours=(KERNEL_OPTIONS | {"--theta", "--sample"}) - {"-h", "-e", "--gap"},
+        paper=FOSVM2,
     ),
 )  # fmt: skip

@@ -21,12 +21,31 @@ class Solver(NamedTuple):
     honours: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL)
     paper: str
     entry: str = "solve"  # entry(task, monitor, rule, start, seed) -> Result
-    task: str = "classification"  # or: all classes | regression | ordinal | one-class
+    task: str = "classification"  # or: all classes | regression | ordinal | one-class | hard one-class
     regulariser: str = "1/2 |w|^2"
     kernel: bool = False
     free_bias: bool = False  # whether it is there and free when no -B is given
     eps_default: float | None = None  # value of -e when it is not given; None: the certified gap decides
     gap_default: float | None = None  # value of --gap when neither -e nor --gap is given
+
+    @property
+    def default(self) -> str:
+        """The option, with its value, that says when to stop where none is given."""
+        return f"-e {self.eps_default:g}" if self.gap_default is None else self.gap_option(self.gap_default)
+
+    def gap_option(self, gap: float) -> str:
+        """The option that asks for this gap."""
+        return f"--theta {theta_of_gap(gap):g}" if "--theta" in self.honours else f"--gap {gap:g}"
+
+
+def gap_of_theta(theta: float) -> float:
+    """The relative gap of a one-class hyperplane all rows of which are within theta, 0 < theta < 1."""
+    return (1.0 - theta) ** -2 - 1.0
+
+
+def theta_of_gap(gap: float) -> float:
+    """The theta of which `gap_of_theta` is this gap."""
+    return 1.0 - (1.0 + gap) ** -0.5
 
 
 MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "

@@ -64,7 +64,7 @@ def notes(s: KernelSettings, done: KernelTraining) -> tuple[str, ...]:
         asked += f" -n {s.nu:.17g}"
     if "-p" in s.row.honours:
         asked += f" -p {s.p:.17g}"
-    asked += f" -e {s.tolerance:g}" if s.target is None else f" --gap {s.target:g}"
+    asked += f" -e {s.tolerance:g}" if s.target is None else f" {s.row.gap_option(s.target)}"
     asked += " -b 1" if s.probability else ""
     return (
         f"# svmtool {__version__}: {asked}",

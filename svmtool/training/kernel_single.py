@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.kernel_model import KernelModel
-from svmtool.problem.kernel_problem import EpsilonSvr, KernelProblem, NuSvr, OneClass
+from svmtool.problem.kernel_problem import EpsilonSvr, HardOneClass, KernelProblem, NuSvr, OneClass
 from svmtool.training.folds import GlibcRand
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet
@@ -33,12 +33,14 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
                 text += more
         except calibration.NotCalibratedError as e:
             lacking = str(e)
-    return KernelTraining(model, [fit], text, [], lacking)
+    return KernelTraining(model, [fit], text, [f"WARNING: {doubt}"] if (doubt := fit.answer.doubt) else [], lacking)
 
 
 def problem(data: KernelSet, fitting: Fitting) -> KernelProblem:
     """The problem of the set."""
     s, points = fitting.settings, data.points()
+    if s.row.task == "hard one-class":
+        return HardOneClass(points)
     if s.svm_type == "one_class":
         return OneClass(points, s.nu)
     if s.svm_type == "nu_svr":

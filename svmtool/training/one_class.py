@@ -23,10 +23,11 @@ class OneClass(ProblemSet):
     """The one problem of a one-class SVM; see ProblemSet."""
 
     untrained = "the model predicts -1"
+    sparse_only = True  # whether rows are taken one by one
 
     def __init__(self, table, settings: Settings, row_weights: np.ndarray | None = None):
         super().__init__(table, settings, row_weights)
-        if isinstance(self.rows, rows.DenseRows):  # pairs of rows are taken one by one
+        if self.sparse_only and isinstance(self.rows, rows.DenseRows):
             self.rows = self.rows.as_csr()
 
     def _read_labels(self, labels: np.ndarray) -> None:

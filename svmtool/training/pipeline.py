@@ -128,7 +128,7 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
         asked += f" -p {settings.p:.17g}"
     if "-n" in row.honours:
         asked += f" -n {settings.nu:.17g}"
-    asked += "" if settings.gap is None else f" --gap {settings.gap:g}"
+    asked += "" if settings.gap is None else f" {row.gap_option(settings.gap)}"
     return (
         f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {settings.C:.17g} -B {settings.bias:.17g}{asked}",
         f"# {certificate.line()}",

@@ -36,6 +36,7 @@ KINDS = {
     "regression": ("svmtool.training.regression", "Regression"),
     "ordinal": ("svmtool.training.ordinal", "Ordinal"),
     "one-class": ("svmtool.training.one_class", "OneClass"),
+    "hard one-class": ("svmtool.training.hard_one_class", "HardOneClass"),
     "all classes": ("svmtool.training.crammer_singer", "AllClasses"),
 }
 

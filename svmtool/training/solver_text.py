@@ -18,7 +18,7 @@ def solver_text(row: Solver, result: Result) -> str:
             return lines
         support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
         lines += f"nSV = {support}\n"
-        if row.task == "one-class":
+        if row.word == "ONECLASS_SVM":
             rho = result.w[-1]
             lines += f"rho = {'-' if np.isnan(rho) else ''}{rho:.6f}\n"  # without rows it is C's -nan
         return lines

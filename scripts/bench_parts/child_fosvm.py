@@ -1,0 +1,107 @@
+"""Child process: FOSVM alone on one class of a set as the normal one, the other classes thinned to a tenth of it.
+
+Its one argument is an order in JSON: {"path": data file, "normal": label, and one of
+"train": file to write, "gammas": [..], "limit": seconds} -> {rows, features, runs: [{solver, gamma, seconds, rounds,
+    rejected, valid, test, converged}, ..]}
+"model": file, of LIBSVM's -> {rejected, valid, test}
+"sizes": [..], "gamma": .. -> [{solver, rows, seconds, rounds}, ..]
+The normal rows are split at random 8 : 1 : 1 into training, validation and test; the last two get their thinned
+others.  valid, test: areas under the ROC curve.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
+
+import numpy as np
+
+from bench_parts.judge import answer
+from svmtool.formats import kernel_model, svmlight
+from svmtool.kernel_settings import KernelSettings
+from svmtool.metrics import RankCurve
+from svmtool.training import kernel_single
+from svmtool.training.kernel_fit import Fitting
+from svmtool.training.kernel_set import kernel_set
+from svmtool.training.problem_set import take
+
+THINNED = 0.1
+SOLVERS = (80, 81)
+
+
+class Split:
+    """Training rows, and two sets of rows to tell apart with whether they are normal."""
+
+    def __init__(self, path: str, normal: float):
+        self.table = svmlight.read(path)
+        rng = np.random.default_rng(1)
+        inside = rng.permutation(np.flatnonzero(self.table.labels == normal))
+        outside = rng.permutation(np.flatnonzero(self.table.labels != normal))
+        tenth = len(inside) // 10
+        self.chosen = np.sort(inside[2 * tenth :])
+        few = max(int(THINNED * tenth), 1)
+        self.asked = []
+        for k in range(2):
+            rows = np.concatenate((inside[k * tenth : (k + 1) * tenth], outside[k * few : (k + 1) * few]))
+            self.asked.append((take(self.table, rows), np.where(np.arange(len(rows)) < tenth, 1.0, -1.0)))
+
+    def judge(self, model) -> dict:
+        """What a model makes of all three."""
+        areas = []
+        for rows, labels in self.asked:
+            curve = RankCurve(1.0)
+            curve.add(labels, model.decision_values(rows)[:, 0])
+            areas.append(curve.area())
+        rejected = float(np.mean(model.decision_values(take(self.table, self.chosen))[:, 0] < 0.0))
+        return {"rejected": rejected, "valid": areas[0], "test": areas[1]}
+
+
+def fit(table, solver: int, gamma: float, limit: float | None = None) -> tuple:
+    """The training, and its seconds alone."""
+    settings = KernelSettings(solver=solver, gamma=gamma, max_seconds=limit, quiet=True)
+    data = kernel_set(table, settings._replace(gap=settings.row.gap_default), "rows")
+    start = time.perf_counter()
+    done = kernel_single.train(data, Fitting(settings))
+    return done, time.perf_counter() - start
+
+
+def main() -> None:
+    order = json.loads(sys.argv[1])
+    split = Split(order["path"], order["normal"])
+    table = take(split.table, split.chosen)
+    if "model" in order:
+        answer(split.judge(kernel_model.read(order["model"])))
+        return
+    runs = []
+    fit(take(table, np.arange(min(len(table), 100))), 80, 1.0)  # libraries are loaded
+    if "sizes" in order:
+        for n, solver in itertools.product(order["sizes"], SOLVERS):
+            done, seconds = fit(take(table, np.arange(min(n, len(table)))), solver, order["gamma"])
+            rounds = done.solved[0].result.iterations
+            runs.append({"solver": solver, "rows": min(n, len(table)), "seconds": seconds, "rounds": rounds})
+        answer(runs)
+        return
+    with open(order["path"], encoding="ascii") as source, open(order["train"], "w", encoding="ascii") as sink:
+        lines = source.readlines()
+        sink.writelines(lines[i] for i in split.chosen)
+    for gamma, solver in itertools.product(order["gammas"], SOLVERS):
+        gamma /= table.n_features
+        done, seconds = fit(table, solver, gamma, order["limit"])
+        [solved] = done.solved
+        runs.append(
+            {
+                "solver": solver, "gamma": gamma, "seconds": seconds, "rounds": solved.result.iterations,
+                "converged": solved.result.status.converged, **split.judge(done.model),
+            }
+        )  # fmt: skip
+    answer({"rows": len(table), "features": table.n_features, "runs": runs})
+
+
+if __name__ == "__main__":
+    main()

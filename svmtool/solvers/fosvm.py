@@ -1,0 +1,194 @@
+"""FOSVM, the one-class SVM by cutting planes: -s 80, and by samples of the rows: -s 81.
+
+    min over w, rho of  1/2 |w|^2 - rho,   w.f(x_i) >= (1 - theta) rho for all i,  w a hard one-class SVM of some rows
+
+Le, Phung, Nguyen and Venkatesh, Fast One-Class Support Vector Machine for Novelty Detection, PAKDD 2015: Algorithm 2
+(FOSVM1), Algorithm 3 (FOSVM2).  A = the first two rows; repeat: (w, rho) = the hard one-class SVM on the rows of A;
+i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rho, else A = A + {i}.
+
+    paper: A, alpha, rho, o_i     code: chosen, small.alpha, small.rho, z_i - rho
+
+1. The problem on A is solved exactly, from the last solution on (problem/nearest_point.py).
+2. theta is asked for as a gap (registry.row.gap_of_theta): the dual value -rho / 2 holds for all rows, and w times
+   1 - theta with (1 - theta)^2 rho satisfies them all, so that the one number tells the other.
+3. Algorithm 3 looks at m rows drawn from outside A.  If a share eps of all rows lay beyond theta, none of the m
+   would be among them with probability (1 - eps)^m <= exp(-m eps) only: that is what its end says, no more.
+4. Of a large A more than one row joins at a time: an eighth of its number, those with the least w.f(x_i).
+5. A row that single precision took for the worst and that double does not (kernels) makes z be computed anew.
+Where the origin lies amid the rows rho goes to 0, and w = 0 is the answer; see problem/hard_one_class.py.
+Memory: the cache (kernel rows of A; those that find no room are computed each round), 4 vectors of n, the kernel matrix
+of A and its inverse.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.hard_one_class import gap_of, is_zero, lead_of
+from svmtool.problem.kernel_problem import HardOneClass, KernelResult
+from svmtool.problem.nearest_point import NearestPoint
+from svmtool.problem.projections import KernelProjections, LinearProjections, Projections
+from svmtool.problem.task import Task
+from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
+
+SAMPLE = 59  # rows in a sample: with 95% one of them is among the furthest 5%
+ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+SHARE_JOINS = 8  # one in so many of A's rows is the number that joins next, one at least
+INDEFINITE = Status(
+    "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"
+)
+INSIDE = 1e-6  # of rho: by so much the rho that is stored is less
+SHARE = 0.05  # of the rows: the eps of which a run by samples tells the probability
+FEW = 2  # rows that A begins with
+
+
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """The linear problem, all rows looked at each round, to the monitor's gap.  Result.w is w and rho."""
+    return _linear(task, monitor, None)
+
+
+def solve_sampled(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """The same by samples of task.sample rows."""
+    return _linear(task, monitor, Sample(task.sample or SAMPLE, task.rows.n, seed))
+
+
+def solve_kernel(problem: HardOneClass, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0) -> KernelResult:
+    """The problem with a kernel, to the monitor's gap; cache_mb: memory for kernel rows, eps means nothing."""
+    return _kernel(problem, monitor, cache_mb, None)
+
+
+def solve_kernel_sampled(
+    problem: HardOneClass, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0, sample: int | None = None,
+    seed: int | None = None,
+) -> KernelResult:  # fmt: skip
+    """The same by samples."""
+    return _kernel(problem, monitor, cache_mb, Sample(sample or SAMPLE, len(problem.row), 1 if seed is None else seed))
+
+
+class Sample:
+    """m rows at a time, drawn from those outside A."""
+
+    def __init__(self, m: int, n: int, seed: int):
+        self.m, self.n, self._random = m, n, np.random.default_rng(seed)
+
+    def draw(self, chosen: np.ndarray) -> np.ndarray:
+        """m rows (i8) that are none of `chosen`, of which there must be more."""
+        drawn = self._random.choice(self.n, self.m + len(chosen), replace=False)
+        return drawn[~np.isin(drawn, chosen)][: self.m]
+
+    def status(self, looks: int) -> Status:
+        """That the last of so many samples held no row beyond theta, in words."""
+        return Status(
+            "sample",
+            True,
+            f"by a sample, not certified: of {self.m} rows drawn none lies beyond theta; were a share eps of all rows "
+            f"beyond, a sample would miss them with probability exp(-{self.m} eps) at most "
+            f"({np.exp(-self.m * SHARE):.2g} for eps = {SHARE:.0%}); samples drawn: {looks}",
+        )
+
+
+class _Run:
+    """A growing set A over `rows`, whose n rows are at least one; sample: None looks at all of them."""
+
+    def __init__(self, rows: Projections, monitor: Monitor, sample: Sample | None):
+        self.rows, self.monitor = rows, monitor
+        self.sample = sample if sample is not None and sample.m < rows.n else None
+        self.small = NearestPoint()
+        self.chosen = np.empty(0, np.int64)
+        self.iterations = 0
+        self.join(np.arange(min(FEW, rows.n)))
+
+    def join(self, some: np.ndarray) -> None:
+        """The rows `some` (i8) become part of A."""
+        self.chosen = np.append(self.chosen, some)
+        self.small.join(self.rows.inner(some, self.chosen))
+
+    @property
+    def stored_rho(self) -> float:
+        """The model's rho: rows on the hyperplane are inside, in whatever order their values are summed."""
+        return self.small.rho * (1.0 - INSIDE)
+
+    def run(self) -> Status:
+        """Rounds until the gap is reached; returns why they ended."""
+        sure = False  # whether the rows that joined last were chosen by exact z
+        while True:
+            moved = self.small.solve()
+            worst, least, all_seen = self.look()
+            lead = min(lead_of(self.small.z), least)
+            rho = self.small.rho
+            if self.monitor.gap is not None and gap_of(lead, rho, self.rows.size) <= self.monitor.gap:
+                if all_seen and not self.rows.exact:
+                    self.rows.refresh()
+                    continue
+            elif all_seen and not self.rows.exact and not moved and self.iterations:
+                self.rows.refresh()  # the last row that joined was not what it seemed
+                continue
+            gap = gap_of(lead, rho, self.rows.size)
+            status = self.monitor.step(-0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0, -0.5 * rho, gap,
+                                       active=len(self.chosen))  # fmt: skip
+            if status is GAP and not all_seen:
+                status = self.sample.status(self.iterations + 1)
+            if rho < -ROUNDED * self.rows.size:
+                status = INDEFINITE
+            if status is None and not len(worst):
+                status = OPTIMAL
+            if status is None and sure and not moved:
+                status = OPTIMAL if gap <= ROUNDED else PRECISION
+            if status is not None:
+                return status
+            sure = all_seen and self.rows.exact
+            self.join(worst)
+            self.iterations += 1
+
+    def look(self) -> tuple[np.ndarray, float, bool]:
+        """The worst rows outside A, the least z there, and whether all rows were looked at."""
+        a = self.small.alpha
+        if self.sample is not None and self.rows.n - len(self.chosen) <= self.sample.m:
+            self.sample = None  # what is left is a sample: from now on nothing is left to chance
+        if self.sample is None:
+            self.rows.move(self.chosen, a)
+            z = self.rows.z
+            z[self.chosen] = np.inf
+            worst, least = self.worst(z), float(np.min(z))
+            z[self.chosen] = self.small.z
+            return worst, least, True
+        drawn = np.sort(self.sample.draw(self.chosen))
+        z = self.rows.some(drawn, self.chosen, a)
+        return drawn[self.worst(z)], float(np.min(z)), False
+
+    def worst(self, z: np.ndarray) -> np.ndarray:
+        """The places of the least in z (infinite: of no row): one, of a large A a share of those beyond theta."""
+        most = min(max(1, len(self.chosen) // SHARE_JOINS), len(z))
+        places = np.argpartition(z, most - 1)[:most]
+        places = places[np.lexsort((places, z[places]))]
+        enough = self.small.rho / (1.0 + (self.monitor.gap or 0.0)) ** 0.5
+        count = max(int(np.count_nonzero(z[places] < enough)), 1)
+        return places[:count][z[places[:count]] < np.inf]
+
+
+def _linear(task: Task, monitor: Monitor, sample: Sample | None) -> Result:
+    n = task.rows.n
+    if n == 0:
+        monitor.step(0.0, 0.0, 0.0, active=0)
+        return Result(np.zeros(task.rows.d + 1), OPTIMAL, 0, monitor.history, np.zeros(0))
+    rows = LinearProjections(task.rows)
+    run = _Run(rows, monitor, sample)
+    status = run.run()
+    alpha = np.zeros(n)
+    alpha[run.chosen] = run.small.alpha
+    w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
+    if status.converged and is_zero(run.small.rho, rows.size):
+        w[:] = 0.0
+    return Result(w, status, run.iterations, monitor.history, alpha)
+
+
+def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None) -> KernelResult:
+    rows = KernelProjections(problem, cache_mb)
+    run = _Run(rows, monitor, sample)
+    status = run.run()
+    if run.sample is not None or not rows.exact:
+        rows.alpha[run.chosen] = run.small.alpha
+        rows.refresh()
+    rho, alpha = run.small.rho, rows.alpha
+    gap = gap_of(lead_of(rows.z), rho, rows.size)
+    return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, run.iterations, status, rows.z)

@@ -1,0 +1,97 @@
+"""Problems of the one-class SVM without slack, their optimum by a general-purpose solver, and our answers to them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.optimize
+from reference import table_of
+
+from svmtool import registry
+from svmtool.problem.kernel_problem import HardOneClass, Points
+from svmtool.problem.kernels import Kernel
+from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.registry.row import gap_of_theta
+from svmtool.settings import Settings
+from svmtool.solvers.base import Monitor
+from svmtool.training.hard_one_class import HardOneClass as LinearSet
+
+EXACT, SAMPLED = registry.find(80), registry.find(81)
+KERNELS = {"linear": Kernel(0), "rbf": Kernel(2, 0.7), "narrow": Kernel(2, 8.0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
+
+
+def cloud(n: int = 50, d: int = 3, seed: int = 0, shift: float = 3.0) -> np.ndarray:
+    """Rows about a point apart from the origin, a fifth of the other features 0."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.standard_normal((n, d)), 4) * (rng.random((n, d)) < 0.8)
+    X[:, 0] += shift + (0.1 - X[:, 0]) * (X[:, 0] + shift < 0.1)
+    return X
+
+
+def values(X: np.ndarray, kernel: Kernel) -> np.ndarray:
+    """The kernel matrix, by its definition."""
+    if kernel.kind == 2:
+        return np.exp(-kernel.gamma * np.sum((X[:, None] - X[None]) ** 2, axis=2))
+    P = X @ X.T
+    return P if kernel.kind == 0 else (kernel.gamma * P + kernel.coef0) ** kernel.degree
+
+
+def optimum(K: np.ndarray) -> float:
+    """min a'Ka over sum a = 1, a >= 0, by SLSQP; started again until that gains nothing."""
+    n = len(K)
+    a, best = np.full(n, 1.0 / n), np.inf
+    while True:
+        scale = float(a @ K @ a)
+        found = scipy.optimize.minimize(
+            lambda v, scale=scale: 0.5 * v @ K @ v / scale,
+            a,
+            jac=lambda v, scale=scale: K @ v / scale,
+            bounds=[(0.0, 1.0)] * n,
+            constraints={"type": "eq", "fun": lambda v: np.sum(v) - 1.0, "jac": lambda v: np.ones_like(v)},
+            method="SLSQP",
+            options={"maxiter": 1000, "ftol": 1e-16},
+        )
+        a = np.maximum(found.x, 0.0)
+        a /= np.sum(a)
+        value = float(a @ K @ a)
+        if not value < best * (1 - 1e-12):
+            return min(value, best)
+        best = value
+
+
+class Solved(NamedTuple):
+    """alpha f8[n], rho = alpha'K alpha and z = K alpha by the kernel matrix itself; the solver's result."""
+
+    alpha: np.ndarray
+    rho: float
+    z: np.ndarray
+    result: object
+
+    @property
+    def short(self) -> float:
+        """The theta that the answer has reached."""
+        return 1.0 - float(np.min(self.z)) / self.rho
+
+
+def judged(X, kernel, result) -> Solved:
+    K = values(X, kernel)
+    z = K @ result.alpha
+    return Solved(result.alpha, float(result.alpha @ z), z, result)
+
+
+def solve(X, kernel, theta=None, row=80, sparse=False, gap=None, cache_mb=10.0, stop=None, max_iter=None, **own):
+    """With a kernel's road, whatever the kernel."""
+    table = table_of(X, np.ones(len(X)))
+    rows = CsrRows(table.indptr, table.indices, table.values, X.shape[1]) if sparse else DenseRows(X.copy())
+    monitor = Monitor(gap if theta is None else gap_of_theta(theta), max_iter, 30.0, None, stop)
+    problem = HardOneClass(Points(kernel, rows, None))
+    return judged(X, kernel, registry.entry(registry.find_kernel(row))(problem, monitor, 0.0, cache_mb, **own))
+
+
+def solve_linear(X, row=80, theta=None, gap=None, **settings):
+    """As svm-train does without kernel options; and the judge's word."""
+    s = Settings(solver=row, solver_given=True, gap=gap if theta is None else gap_of_theta(theta), **settings)
+    problems = LinearSet(table_of(X, np.ones(len(X))), s)
+    [result] = problems.fit()
+    return judged(X, KERNELS["linear"], result), problems.judge(0, result)

@@ -1,0 +1,221 @@
+"""FOSVM: its optimum, its theta on all rows, laws of the geometry, samples, and what it cannot do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fosvm_problems import KERNELS, cloud, optimum, solve, solve_linear, values
+
+from svmtool.compiled import threads
+from svmtool.problem import hard_one_class
+from svmtool.problem.kernel_problem import HardOneClass, Points
+from svmtool.problem.kernels import Kernel
+from svmtool.problem.nearest_point import NearestPoint
+from svmtool.solvers import base, fosvm
+from svmtool.solvers.base import Monitor, StopFlag
+
+every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+both_kinds = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+THETAS = (0.5, 0.2, 0.05, 0.005)
+
+
+@every_kernel
+@both_kinds
+def test_optimum(kernel, sparse):
+    X = cloud()
+    s = solve(X, kernel, gap=1e-10, sparse=sparse)
+    assert s.result.status.converged
+    assert s.rho == pytest.approx(optimum(values(X, kernel)), rel=1e-8)
+    assert np.min(s.z) >= s.rho * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("dense_below", [0, 10**9], ids=["sparse", "dense"])
+def test_linear_optimum_and_its_judge(dense_below, monkeypatch):
+    monkeypatch.setattr("svmtool.training.problem_set.DENSE_BELOW", dense_below)
+    X = cloud()
+    s, certificate = solve_linear(X, gap=1e-11)
+    best = optimum(X @ X.T)
+    assert s.rho == pytest.approx(best, rel=1e-9)
+    assert -certificate.dual == pytest.approx(0.5 * best, rel=1e-9) and 0.0 <= certificate.gap <= 1e-10
+    np.testing.assert_allclose(s.result.w[:-1], X.T @ s.alpha, rtol=1e-12)
+    assert s.rho * (1 - 1e-5) < s.result.w[-1] < s.rho, "rows on the hyperplane are inside"
+
+
+@every_kernel
+@pytest.mark.parametrize("theta", THETAS)
+def test_no_row_is_beyond_theta(kernel, theta):
+    X = cloud(300, 4, 1)
+    s = solve(X, kernel, theta)
+    assert s.result.status is base.GAP
+    assert np.all(s.z >= (1 - theta) * s.rho * (1 - 1e-9)) and np.sum(s.alpha) == pytest.approx(1.0, rel=1e-12)
+    theta_reached = max(s.short, 0.0)
+    assert s.result.gap == pytest.approx((1 - theta_reached) ** -2 - 1, rel=1e-4, abs=1e-9)
+    best = optimum(values(X, kernel)) if kernel.kind == 0 else s.rho
+    assert (1 - theta) ** 2 * s.rho <= best * (1 + 1e-9) and best <= s.rho * (1 + 1e-9)
+
+
+@every_kernel
+def test_smaller_theta_comes_nearer(kernel):
+    X = cloud(300, 4, 2)
+    found = [solve(X, kernel, theta) for theta in THETAS]
+    rho = [s.rho for s in found]
+    assert all(a >= b * (1 - 1e-12) for a, b in zip(rho, rho[1:], strict=False))
+    assert found[-1].result.iterations >= found[0].result.iterations
+    assert found[-1].result.iterations > 0
+
+
+@every_kernel
+def test_order_and_repetition_of_rows_do_not_matter(kernel):
+    X = cloud(60, 3, 3)
+    plain = solve(X, kernel, gap=1e-10)
+    order = np.random.default_rng(0).permutation(60)
+    np.testing.assert_allclose(solve(X[order], kernel, gap=1e-10).z, plain.z[order], rtol=1e-4)
+    twice = solve(np.repeat(X, 2, axis=0), kernel, gap=1e-10)
+    np.testing.assert_allclose(twice.z, np.repeat(plain.z, 2), rtol=1e-4)
+    assert twice.rho == pytest.approx(plain.rho, rel=1e-8)
+
+
+def test_rows_twice_as_far_are_twice_as_far():
+    X = cloud(60, 3, 4)
+    assert solve_linear(2.0 * X, gap=1e-10)[0].rho == pytest.approx(4.0 * solve_linear(X, gap=1e-10)[0].rho, rel=1e-9)
+
+
+def test_few_kept_rows_give_the_same(monkeypatch):
+    """With memory for one kernel row the rest is computed again each time."""
+    X = cloud(400, 3, 5)
+    much, little = (solve(X, KERNELS["rbf"], 0.01, cache_mb=mb) for mb in (10.0, 4 * 400 / 2**20))
+    assert little.rho == pytest.approx(much.rho, rel=1e-6)
+    assert little.result.status is base.GAP and little.short <= 0.01
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-2])
+def test_errors_of_kernel_rows_end_no_run(size, monkeypatch):
+    """Whatever single precision hides: sums of rows lead to the next row, but none of them ends a run."""
+    from svmtool.problem.kernel_rows import KernelRows
+
+    plain = KernelRows.add
+
+    def blurred(self, chosen, c, f, keep):
+        plain(self, chosen, c, f, keep)
+        f += size * np.cos(np.arange(len(f)) + len(chosen))
+
+    monkeypatch.setattr(KernelRows, "add", blurred)
+    X = cloud(300, 3, 11)
+    for theta in (0.05, 0.001):
+        s = solve(X, KERNELS["rbf"], theta)
+        assert s.result.status is base.GAP and s.short <= theta * (1 + 1e-9)
+
+
+def test_sample_of_all_rows_is_all_rows():
+    X = cloud(300, 4, 6)
+    for theta in (0.3, 0.01):
+        all_rows, sampled = solve(X, KERNELS["rbf"], theta), solve(X, KERNELS["rbf"], theta, 81, sample=300)
+        assert sampled.alpha.tobytes() == all_rows.alpha.tobytes() and sampled.result.status is base.GAP
+        a, b = solve_linear(X, 80, theta)[0], solve_linear(X, 81, theta, sample=300)[0]
+        assert a.alpha.tobytes() == b.alpha.tobytes() and b.result.status is base.GAP
+
+
+def test_samples_repeat_with_their_seed():
+    X = cloud(900, 4, 7)
+    found = {seed: [solve(X, KERNELS["rbf"], 0.05, 81, sample=20, seed=seed) for _ in "ab"] for seed in range(6)}
+    for a, b in found.values():
+        assert a.alpha.tobytes() == b.alpha.tobytes()
+    assert len({a.alpha.tobytes() for a, _ in found.values()}) > 1
+    linear = [solve_linear(X, 81, 0.05, sample=5, seed=seed)[0].alpha.tobytes() for seed in (1, 1, 2, 3, 4, 5)]
+    assert linear[0] == linear[1] and len(set(linear)) > 1
+
+
+def test_what_a_sample_says_holds():
+    """Few runs end with more than 5% of the rows beyond theta: a sample of 59 misses them with 5% each time."""
+    X = cloud(800, 3, 8)
+    beyond = []
+    for seed in range(40):
+        s = solve(X, KERNELS["rbf"], 0.1, 81, seed=seed)
+        assert s.result.status.name == "sample" and "not certified" in s.result.status.advice
+        assert f"samples drawn: {s.result.iterations + 1}" in s.result.status.advice
+        beyond.append(np.mean(s.z < 0.9 * s.rho))
+    looks = s.result.iterations + 1
+    assert np.mean(np.array(beyond) > 0.05) <= 0.05 * (looks + 1) + 0.1
+    assert max(beyond) > 0.0, "and it is a sample: some rows are beyond"
+
+
+@pytest.mark.parametrize("row", [80, 81])
+def test_threads_leave_the_bits_of_linear_answers(row, monkeypatch):
+    monkeypatch.setattr("svmtool.problem.rows.BLOCK_WORK", 16)
+    X, found = cloud(500, 4, 9), []
+    try:
+        for count in (1, 2, 3):
+            threads.set_count(count)
+            found.append(solve_linear(X, row, 0.01)[0].result.w.tobytes())
+    finally:
+        threads.set_count(None)
+    assert found[0] == found[1] == found[2]
+
+
+def test_origin_amid_the_rows():
+    X = np.vstack([np.eye(3), -np.eye(3), 0.3 * cloud(20, 3, 1, 0.0)])
+    s, certificate = solve_linear(X)
+    assert s.result.status.converged and not np.any(s.result.w)
+    assert certificate.primal == 0.0 and certificate.gap <= 1.0
+    with_kernel = solve(X, KERNELS["linear"], 0.1)
+    assert with_kernel.result.status.converged and with_kernel.rho <= 1e-8
+    problem = HardOneClass(Points(KERNELS["linear"], _dense(X), None))
+    assert problem.answer(with_kernel.result).doubt == hard_one_class.AMID
+
+
+def _dense(X):
+    from svmtool.problem.rows import DenseRows
+
+    return DenseRows(X.copy())
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@every_kernel
+def test_one_or_two_rows(kernel, n):
+    X = np.array([[2.0, 1.0], [1.0, 3.0]])[:n]
+    s = solve(X, kernel, gap=1e-12)
+    assert s.result.status.converged and s.rho == pytest.approx(optimum(values(X, kernel)), rel=1e-9)
+
+
+def test_limits_are_told():
+    X = cloud(300, 4, 2)
+    cut, cut_linear = solve(X, KERNELS["narrow"], 0.01, max_iter=2), solve_linear(X, gap=1e-9, max_iter=1)[0]
+    assert cut.result.status is base.ITERATIONS and cut_linear.result.status is base.ITERATIONS
+    assert cut.result.iterations == 2 and cut.rho >= solve(X, KERNELS["narrow"], 0.01).rho
+    stop = StopFlag()
+    stop.set = True
+    s = solve(X, KERNELS["narrow"], 0.01, stop=stop)
+    assert s.result.status is base.INTERRUPTED and np.sum(s.alpha) == pytest.approx(1.0)
+
+
+def test_a_precomputed_kernel_of_no_feature_space_is_told():
+    K = np.array([[1.0, -3.0, 0.2], [-3.0, 1.0, 0.1], [0.2, 0.1, 1.0]])
+    problem = HardOneClass(Points(Kernel(4), None, K))
+    result = fosvm.solve_kernel(problem, Monitor(0.1, 50, 10.0))
+    assert result.status is fosvm.INDEFINITE and not result.status.converged
+
+
+@pytest.mark.parametrize("parts", [1, 7, 40])
+@every_kernel
+def test_nearest_point(kernel, parts):
+    """In whatever parts rows join."""
+    K = values(cloud(80, 3, 10), kernel)
+    small = NearestPoint()
+    for some in np.array_split(np.arange(80), parts):
+        small.join(K[some, : some[-1] + 1])
+        small.solve()
+        assert np.all(small.alpha >= 0.0) and np.sum(small.alpha) == pytest.approx(1.0, rel=1e-12)
+        assert np.min(small.z) >= small.rho - 1e-12 * np.max(K)
+        np.testing.assert_allclose(small.z, K[: small.count, : small.count] @ small.alpha, atol=1e-12)
+    assert small.rho == pytest.approx(optimum(K), rel=1e-8)
+
+
+def test_nearest_point_of_dependent_rows():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((40, 2)) + 0.5, np.zeros((2, 2)) + 0.7])
+    X = np.repeat(X, 3, axis=0)
+    small = NearestPoint()
+    small.join(X @ X.T)
+    assert small.solve() and not small.solve()
+    assert small.rho == pytest.approx(optimum(X @ X.T), rel=1e-9)
+    assert np.min(small.z) >= small.rho * (1 - 1e-12)

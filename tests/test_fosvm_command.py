@@ -1,0 +1,132 @@
+"""-s 80 and -s 81 from the command line: models that LIBLINEAR and LIBSVM read alike, what is refused, metrics."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import skip_unless_known
+from fosvm_problems import cloud
+from reference import text_of
+
+from svmtool.formats import linear_model
+
+both = pytest.mark.parametrize("number", [80, 81])
+
+
+def text(X: np.ndarray, y=None) -> str:
+    return text_of(X, np.ones(len(X)) if y is None else y)
+
+
+@both
+def test_linear_model_is_liblinears(number, svm_train, command, reference):
+    skip_unless_known(21, reference)
+    status, out, err = svm_train("-s", number, "--theta", "0.1", "d", "m", data=text(cloud(400, 3, 1)))
+    assert (status, err) == (0, "")
+    m = linear_model.read("m")
+    assert (m.word, m.nr_class, m.labels, m.bias) == ("ONECLASS_SVM", 2, None, -1.0) and m.rho > 0.0
+    found = re.match(
+        r"\noptimization finished, #iter = (\d+)\nObjective value = (\S+)\nnSV = (\d+)\nrho = (\S+)\n", out
+    )
+    assert found and float(found[4]) == pytest.approx(m.rho, rel=1e-4)
+    assert "--theta 0.1" in m.notes[0]
+    command("predict", "d", "m", "o")
+    subprocess.run([reference["predict"], "d", "m", "theirs"], check=True, capture_output=True)
+    assert Path("o").read_text() == Path("theirs").read_text()
+
+
+@both
+@pytest.mark.parametrize("options", ["-t 2 -g 2", "-t 0", "-t 1 -g 0.5 -r 1 -d 2"])
+def test_kernel_model_is_libsvms(number, options, svm_train, command, libsvm_programs):
+    status, out, err = svm_train("-s", number, *options.split(), "d", "m", data=text(cloud(400, 3, 2)))
+    assert (status, err) == (0, "") and "Certified relative gap" in out
+    assert Path("m").read_text().startswith("svm_type one_class\n")
+    command("predict", "d", "m", "o")
+    subprocess.run([libsvm_programs["svm-predict"], "d", "m", "theirs"], check=True, capture_output=True)
+    assert Path("o").read_text() == Path("theirs").read_text()
+
+
+@both
+def test_what_is_certified_and_what_is_not(number, svm_train):
+    for kernel in ([], ["-g", "1"]):
+        _, out, _ = svm_train("-s", number, *kernel, "--theta", "0.2", "d", "m", data=text(cloud(400, 3, 3)))
+        gap = float(re.search(r"Certified relative gap = (\S+)", out)[1])
+        if number == 80:
+            assert gap <= 0.8**-2 - 1 and "sample" not in out
+        else:
+            assert "by a sample, not certified" in out and "exp(-59 eps)" in out
+            assert "# Stopped: by a sample, not certified" in Path("m").read_text()
+
+
+REFUSED = {
+    "-s 80 --theta 0": "ERROR: --theta 0: wants a number between 0 and 1",
+    "-s 80 --theta 1": "ERROR: --theta 1: wants a number between 0 and 1",
+    "-s 80 --theta nan -g 1": "ERROR: --theta nan: wants a number between 0 and 1",
+    "-s 81 --sample 0": "ERROR: --sample 0: wants an integer >= 1",
+    "-s 80 --sample 5": "does not honour --sample: use -s 81",
+    "-s 80 --theta 0.1 --gap 0.1": "ERROR: --theta and --gap both say when to stop: give one of them",
+    "-s 80 -t 2 --theta 0.1 --gap 0.1": "ERROR: --theta and --gap both say when to stop: give one of them",
+    "-s 81 --gap 0.1": "does not honour --gap",
+    "-s 81 -g 1 --gap 0.1": "does not honour --gap",
+    "-s 80 -e 0.1": "does not honour -e",
+    "-s 80 -B 1": "does not honour -B",
+    "-s 80 --weights w": "does not honour --weights",
+    "-s 2 --theta 0.1": "does not honour --theta: use -s 80 or 81",
+    "-s 80 -t 3": "-t 3 (sigmoid) has none",
+    "-s 81 -t 1 -r -1": "-t 1 (polynomial) with -r -1 has none",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_refusals(line, svm_train, tmp_path):
+    status, _, err = svm_train(*line.split(), "d", "m", data=text(cloud(20)))
+    assert status == 1 and REFUSED[line] in err and err.count("\n") == 1
+    assert not (tmp_path / "m").exists()
+
+
+@both
+def test_odd_data_end_honestly(number, svm_train):
+    for data, kernel, line in (
+        ("", [], "the training file has no rows"),
+        ("1\n1\n", [], "w = 0: the origin lies amid the rows"),
+        ("1 1:1\n1 1:-1\n", [], "w = 0: the origin lies amid the rows"),
+        ("1 1:1\n1 1:-1\n", ["-t", "0"], "WARNING: the origin lies amid the rows"),
+        ("1 1:1\n1 1:1\n1 1:1\n", [], "Certified relative gap = 0 "),
+        ("1\n1\n1 2:1e-9\n", ["-g", "1"], "Certified relative gap = "),
+        ("1 1:1e150\n1 1:2e150\n", [], "overflow"),
+    ):
+        status, out, err = svm_train("-s", number, "-c", "1e10", "-w1", "0", *kernel, "--strict", "d", "m", data=data)
+        assert line in out + err and status == (1 if line == "overflow" else 0), (data, out, err)
+
+
+def test_metrics_take_all_that_is_not_1_for_an_outlier(svm_train, command):
+    X = cloud(300, 3, 4)
+    svm_train("-s", "80", "-g", "1", "d", "m", data=text(X))
+    rows = np.vstack([X[:100], X[:60] + 9.0])
+    labels = np.repeat((1, 2, 7), (100, 30, 30))
+    with open("t", "w") as f:
+        f.write(text(rows, labels))
+    done = command("predict", "--scores", "s", "--metrics", "t", "m", "o")
+    out, scores, predicted = done.stdout.decode(), np.loadtxt("s"), np.loadtxt("o")
+    assert np.array_equal(np.where(scores > 0, 1.0, -1.0), predicted)
+    found = predicted == -1
+    precision, recall = np.mean(labels[found] != 1), np.mean(found[labels != 1])
+    assert f"Label -1: precision = {100 * precision:g}%, recall = {100 * recall:g}%" in out
+    wins = scores[labels == 1][:, None] - scores[labels != 1]
+    assert float(re.search(r"AUC = (\S+)", out)[1]) == pytest.approx(np.mean((wins > 0) + 0.5 * (wins == 0)), rel=1e-5)
+
+
+@both
+def test_a_seed_repeats_and_validation_runs(number, svm_train):
+    for seed in (["--seed", "4"] if number == 81 else [],):
+        runs = []
+        for _ in "ab":
+            svm_train("-s", number, *seed, "d", "m", data=text(cloud(300, 3, 5)))
+            runs.append(Path("m").read_text())
+        assert runs[0] == runs[1]
+    for kernel in ([], ["-g", "1"]):
+        status, out, _ = svm_train("-s", number, *kernel, "-v", "3", "d", data=text(cloud(300, 3, 5)))
+        assert status == 0 and re.search(r"Cross Validation Accuracy = \d", out)
