@@ -31,6 +31,7 @@ import numpy as np
 
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
+from svmtool.problem.conflicts import cancelling
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.folded import Folded
 from svmtool.problem.l1_hinge import L1Hinge
@@ -65,7 +66,7 @@ ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with mor
 PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
 MU_PASSES = 0.1  # the first mu after passes
 MOST_PASSES = 20000
-LOOKS = 0.1  # share of the visits so far that pass between two looks at the gap
+LOOKS = 0.25  # share of the visits so far that pass between two looks at the gap
 
 BLURRED = Status("blurred", False, "this smoothing cannot bring a smaller gap: lower --mu or leave out --no-homotopy")
 
@@ -285,7 +286,8 @@ class _Homotopy:
         if free:
             length = float(np.sqrt(np.mean(rows.square_norms())))
             rows = CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length)
-        run = DualPasses(rows, o.y, np.zeros(o.n), o.cost, seed, target=o.target.copy())
+        alpha = cancelling(rows, o.y, o.cost)
+        run = DualPasses(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
         tolerance, visits, looked, spent = 1.0, 0.0, 0.0, 0.0
         for _ in range(MOST_PASSES):
             visits += run.share
@@ -314,11 +316,12 @@ class _Homotopy:
                 status = limit or (base.OPTIMAL if best.gap <= EXACT else None)
             if status is not None:
                 return status
+            run.restore()  # rows that have left too early hold the primal side up
             if run.enough(PATIENCE * spent, ROWS_SIDE):
                 break
         o.beta[:] = run.alpha / o.cost
         o.sigma = 1.0 / mu
-        o.move(best.w)
+        o.move(np.append(run.w[:-1], o.w[-1]) if free else run.w)
         return None
 
 
