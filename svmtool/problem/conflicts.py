@@ -27,7 +27,7 @@ def _groups(rows: CsrRows) -> np.ndarray:
     """A number for each row, i8[n]: rows of equal entries share one."""
     z = np.empty(rows.n)
     # equal rows have equal sums, to the last bit
-    rows.margins(np.random.default_rng(0).standard_normal(rows.d), np.ones(rows.n), z)
+    rows.margins(standard_normal(rows.d), np.ones(rows.n), z)
     order = np.argsort(z, kind="stable")
     fresh = np.ones(rows.n, bool)
     for k in np.flatnonzero(z[order[1:]] == z[order[:-1]]) + 1:
@@ -41,3 +41,8 @@ def _equal(rows: CsrRows, i: int, k: int) -> bool:
     one, other = (slice(rows.indptr[j], rows.indptr[j + 1]) for j in (i, k))
     same = np.array_equal(rows.indices[one], rows.indices[other])
     return same and np.array_equal(rows.values[one], rows.values[other])
+
+
+def standard_normal(d: int) -> np.ndarray:
+    """The same d numbers each time."""
+    return np.random.default_rng(0).standard_normal(d)

@@ -17,8 +17,9 @@ Algorithm 2 differs from the paper in:
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
  5. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
     (problem/two_sided.py).
- 6. LP-SVM in many features takes columns in as the dual point asks for them, and keeps them; interior point steps
-    lead to them (lp_columns.py).
+ 6. LP-SVM in many features takes columns in as the dual point asks for them; interior point steps lead to them
+    (lp_columns.py).
+ 7. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
 Stops when: the certified relative gap is as small as asked for.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """
