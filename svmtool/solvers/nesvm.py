@@ -60,12 +60,12 @@ CG_SURE, CG_ROUND = 0.9, 1e-13  # LS-SVM: steps go on to this share of the gap, 
 CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
-RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
+RHO_FIRST, RHO_LEAST = 1e-4, 1e-10  # that weight, beside the sum of all C_i
 LOOK_STEPS = 8  # steps between two looks at the gap within a stage
 BACK = 0.1  # LP-SVM in many features: how far mu goes back when columns come in
 ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
 PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
-MU_PASSES = 0.1  # the first mu after passes
+MU_PASSES = 10.0  # the first mu after passes
 MOST_PASSES = 20000
 LOOKS = 0.25  # share of the visits so far that pass between two looks at the gap
 
