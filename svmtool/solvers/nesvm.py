@@ -60,7 +60,7 @@ CG_SURE, CG_ROUND = 0.9, 1e-13  # LS-SVM: steps go on to this share of the gap, 
 CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
-RHO_FIRST, RHO_LEAST = 1e-4, 1e-10  # that weight, beside the sum of all C_i
+RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see _rise()
 LOOK_STEPS = 8  # steps between two looks at the gap within a stage
 BACK = 0.1  # LP-SVM in many features: how far mu goes back when columns come in
 ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
@@ -179,7 +179,12 @@ def _first_mu(task: Task, unit: float) -> float:
     """
     if task.mu is not None:
         return float(task.mu)
-    return unit * min(max(1.0, float(np.mean(task.cost)) if task.rows.n else 1.0), MU_RISE)
+    return unit * _rise(task)
+
+
+def _rise(task: Task) -> float:
+    """By how much a large C makes the costs larger, and with them curvatures, while a_i stays the same."""
+    return min(max(1.0, float(np.mean(task.cost)) if task.rows.n else 1.0), MU_RISE)
 
 
 def _without_work(task: Task, monitor: Monitor) -> Result | None:
@@ -335,7 +340,7 @@ class _LpHomotopy(_Homotopy):
         self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, before: _LpHomotopy | None = None
     ):
         self.total = float(np.sum(task.cost))
-        rho = RHO_FIRST * self.total
+        rho = RHO_FIRST * self.total / _rise(task)
         if before is not None:
             rho = min(rho, before.objective.rho / BACK)
         super().__init__(L1Hinge(task, rho), monitor)
