@@ -3,6 +3,8 @@
 # ruff: noqa: F811  # fixtures are imported, and used by name
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import reference
@@ -122,12 +124,24 @@ def test_extreme_costs_in_many_features(number, C, monkeypatch):
     assert s.status.converged == (s.certificate.gap <= 1e-3 * (1 + 1e-6))
 
 
-def test_columns_that_came_in_stay(monkeypatch):
+def test_columns_leave_only_after_progress(monkeypatch):
     """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
     monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
     monkeypatch.setattr(lp_columns, "COLUMNS", 2)
-    counts = [r["active"] for r in Solved(PROBLEMS["wide"]).result.history]
-    assert len(counts) > 3 and counts == sorted(counts)
+    history = Solved(PROBLEMS["wide"]).result.history
+    counts, gaps = [r["active"] for r in history], [r["gap"] for r in history]
+    left = [gaps[k - 1] for k in range(1, len(counts)) if counts[k] < counts[k - 1]]
+    assert left, "no column ever left"
+    assert all(late <= lp_columns.PROGRESS * early for early, late in pairwise(left))
+
+
+def test_columns_stay_without_progress(monkeypatch):
+    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+    monkeypatch.setattr(lp_columns, "COLUMNS", 2)
+    monkeypatch.setattr(lp_columns, "PROGRESS", 0.0)
+    s = Solved(PROBLEMS["wide"])
+    counts = [r["active"] for r in s.result.history]
+    assert len(counts) > 3 and counts == sorted(counts) and s.status.converged
 
 
 def test_ls_svm_is_least_squares():

@@ -18,7 +18,7 @@ from svmtool.compiled import power_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.problem.dual_passes import of_data
 from svmtool.problem.kernel_cache import KernelCache
-from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.linalg import Factored, conjugate_gradient
 from svmtool.problem.objective import Objective
 from svmtool.problem.rows import CsrRows, Rows
 
@@ -141,9 +141,10 @@ class Augmented(Objective):
         Q.flat[:: len(used) + 1] += 1.0 / (self.sigma * self.cost[used])
         aim = self.target[used] - z[used] + self.beta[used] / self.sigma
         a, Q = np.zeros(self.n), np.ascontiguousarray(Q.T)
-        part, bias = solve_positive(Q, aim), 0.0
+        factored, bias = Factored(Q), 0.0
+        part = factored.solve(aim)
         if self.free_bias:  # Q holds bias^2 y y', which on the constraint is a shift of the multiplier
-            others, along = float(np.sum(rest)), solve_positive(Q, y)
+            others, along = float(np.sum(rest)), factored.solve(y)
             multiplier = (float(y @ part) + others) / float(y @ along)
             part -= multiplier * along
             bias = (multiplier - self.rows.bias**2 * others) / self.rows.bias

@@ -3,9 +3,10 @@
     min |w|_1 + sum_i C_i max(0, target_i - y_i x_i.w)      dual: |sum_i a_i y_i x_ij| <= 1 for each column j
 
 The answer over some columns is feasible for all, and its dual point is once it is shrunk to the largest of these sums:
-no more than a part of the gap so far is left of each choice's own.  Column generation as in A. Dedieu, R. Mazumder and
-H. Wang, Solving L1-regularized SVMs and related linear programs, JMLR 23 (2022).  A choice is solved by interior point
-steps (problem/l1_interior.py); gaps too small and choices too large for these are left to the homotopy's stages.
+no more than a part of the gap so far is left of each choice's own.  Columns that are idle leave again.  Column
+generation as in A. Dedieu, R. Mazumder and H. Wang, Solving L1-regularized SVMs and related linear programs, JMLR 23
+(2022).  A choice is solved by interior point steps (problem/l1_interior.py); gaps too small and choices too large for
+these are left to the homotopy's stages.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from svmtool.solvers.newton import rounded
 
 COLUMNS = 200  # at least so many columns come in at a time
 NEARLY = 0.8  # sums from which a column comes in, where there are any above 1
+IDLE = 0.8  # sums below which a column whose weight is zero leaves again, ...
+PROGRESS = 0.95  # ... but only where the gap has fallen to this share since some last did: none comes and goes for ever
+FAR, INWARD = 1.5, 0.95  # a largest sum from which the next steps begin at the shrunk dual point, and its sum there
 INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
 INTERIOR_TO = 1e-4  # gaps up to which the steps keep inside
 INTERIOR_COLUMNS = 6000  # columns up to which they do: three matrices of this order are held
@@ -45,13 +49,21 @@ def by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, stages: C
     status = monitor.step(primal, dual, gradient=0.0, active=0, cg=0, step=0.0)
     inside: L1Interior | None = None  # the last choice's steps, and its stages
     kept: Any = None
-    used, left, wished, last = np.flatnonzero(w[:m]), 1.0, 1.0, alpha  # left: the gap of the last choice's answer
+    used, left, wished, last = np.flatnonzero(w[:m]), 1.0, 1.0, alpha  # left: the gap of the last choice's answer, ...
+    a, shrunk, apart = alpha, 1.0, primal  # ... its balanced dual point, the largest sum of that, and P - D
+    support, least = w[:m] != 0.0, 1.0  # weights of the last answer that are not zero; the gap when columns left last
     interior = True
     while status is None:
         first = inside is None and kept is None
-        wanted = np.setdiff1d(np.argsort(-np.abs(pull[:m]), kind="stable")[: max(COLUMNS, len(used))], used)
+        size = np.abs(pull[:m])
+        most = max(COLUMNS, int(np.count_nonzero(support)))
+        wanted = np.setdiff1d(np.argsort(-size, kind="stable")[:most], used)
         if not first:
-            wanted = wanted[np.abs(pull[wanted]) > (NEARLY if np.abs(pull[:m]).max(initial=0.0) > 1.0 else 1.0)]
+            wanted = wanted[size[wanted] > (NEARLY if size.max(initial=0.0) > 1.0 else 1.0)]
+        gap = relative_gap(primal, dual)
+        if gap < PROGRESS * least:
+            least = gap
+            used = used[support[used] | (size[used] > IDLE)]
         used = np.union1d(used, wanted)
         at = np.append(used, m) if rows.bias >= 0 else used
         part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
@@ -61,7 +73,7 @@ def by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, stages: C
         inner = Monitor(wished, None, monitor.max_seconds, None, monitor.stop, monitor.started)
         interior = interior and wished >= INTERIOR_TO and len(used) <= INTERIOR_COLUMNS
         if interior:
-            inside, best, ended = _steps_inside(part, inner, w[at], inside)
+            inside, best, ended = _steps_inside(_start_inside(part, w[at], inside, a, shrunk, apart), inner)
             interior = ended is not base.PRECISION
             v = inside.w
         else:
@@ -70,18 +82,18 @@ def by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, stages: C
                 run.follow(last, pull[at[: run.objective.m]], kept)
             ended, kept, best = run.stages(), run, run.best
             v = best.w
-        w, last = np.zeros(rows.d), best.alpha
-        w[at] = v
+        w, found, last = np.zeros(rows.d), np.zeros(rows.d), best.alpha
+        w[at], found[at] = v, best.w
+        support = found[:m] != 0.0
         if best.primal < primal:
-            primal, answer = best.primal, np.zeros(rows.d)
-            answer[at] = best.w
+            primal, answer = best.primal, found
         a = balanced(task, best.alpha)
         pull = whole.pull(a)
         shrunk = max(1.0, float(np.abs(pull).max(initial=0.0)))
         bound = float(whole.target @ a) / shrunk
         if bound > dual:
             dual, alpha = bound, best.alpha
-        left = relative_gap(best.primal, bound)
+        left, apart = relative_gap(best.primal, bound), best.primal - bound
         status = monitor.step(primal, dual, gradient=shrunk - 1.0, active=len(used), cg=0, step=1.0)
         if status is None and relative_gap(primal, dual) <= EXACT:
             status = base.OPTIMAL
@@ -92,11 +104,25 @@ def by_columns(task: Task, monitor: Monitor, start: np.ndarray | None, stages: C
     return Result(answer, status, monitor.iterations, monitor.history, alpha)
 
 
-def _steps_inside(
-    task: Task, monitor: Monitor, w: np.ndarray, before: L1Interior | None
-) -> tuple[L1Interior, Best, Status]:
-    """Interior point steps from w and the last choice's dual point, until the monitor ends them or they fail."""
-    run = L1Interior(task, w) if before is None else L1Interior(task, w, before.a, before.mu)
+def _start_inside(
+    task: Task, w: np.ndarray, before: L1Interior | None, a: np.ndarray, shrunk: float, apart: float
+) -> L1Interior:
+    """Where steps for a choice begin: at w and the last choice's dual variables.
+
+    a: its dual point (f8[n]), balanced; shrunk: the largest sum of it; apart: P - D of its answer over all columns.
+    Where a is far from feasible the steps are no longer than the little room that new columns are given: a is brought
+    inside, and mu is the mean of all products there.
+    """
+    if before is None:
+        return L1Interior(task, w)
+    if shrunk <= FAR:
+        return L1Interior(task, w, before.a, before.mu)
+    mean = apart / (2.0 * (task.rows.n + task.rows.d))
+    return L1Interior(task, w, (INWARD / shrunk) * a, max(before.mu, mean))
+
+
+def _steps_inside(run: L1Interior, monitor: Monitor) -> tuple[L1Interior, Best, Status]:
+    """Interior point steps until the monitor ends them or they fail."""
     best = Best(run)
     for _ in range(MOST_STEPS):
         moved = run.step()

@@ -17,8 +17,9 @@ Algorithm 2 differs from the paper in:
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
  5. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
     (problem/two_sided.py).
- 6. LP-SVM in many features takes columns in as the dual point asks for them, and keeps them; interior point steps
-    lead to them (lp_columns.py).
+ 6. LP-SVM in many features takes columns in as the dual point asks for them; interior point steps lead to them
+    (lp_columns.py).
+ 7. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
 Stops when: the certified relative gap is as small as asked for.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -31,6 +32,7 @@ import numpy as np
 
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
+from svmtool.problem.conflicts import cancelling
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.folded import Folded
 from svmtool.problem.l1_hinge import L1Hinge
@@ -58,14 +60,14 @@ CG_SURE, CG_ROUND = 0.9, 1e-13  # LS-SVM: steps go on to this share of the gap, 
 CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
-RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i
+RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see _rise()
 LOOK_STEPS = 8  # steps between two looks at the gap within a stage
 BACK = 0.1  # LP-SVM in many features: how far mu goes back when columns come in
 ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
 PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
-MU_PASSES = 0.1  # the first mu after passes
+MU_PASSES = 10.0  # the first mu after passes
 MOST_PASSES = 20000
-LOOKS = 0.1  # share of the visits so far that pass between two looks at the gap
+LOOKS = 0.25  # share of the visits so far that pass between two looks at the gap
 
 BLURRED = Status("blurred", False, "this smoothing cannot bring a smaller gap: lower --mu or leave out --no-homotopy")
 
@@ -177,7 +179,12 @@ def _first_mu(task: Task, unit: float) -> float:
     """
     if task.mu is not None:
         return float(task.mu)
-    return unit * min(max(1.0, float(np.mean(task.cost)) if task.rows.n else 1.0), MU_RISE)
+    return unit * _rise(task)
+
+
+def _rise(task: Task) -> float:
+    """By how much a large C makes the costs larger, and with them curvatures, while a_i stays the same."""
+    return min(max(1.0, float(np.mean(task.cost)) if task.rows.n else 1.0), MU_RISE)
 
 
 def _without_work(task: Task, monitor: Monitor) -> Result | None:
@@ -285,7 +292,8 @@ class _Homotopy:
         if free:
             length = float(np.sqrt(np.mean(rows.square_norms())))
             rows = CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length)
-        run = DualPasses(rows, o.y, np.zeros(o.n), o.cost, seed, target=o.target.copy())
+        alpha = cancelling(rows, o.y, o.cost)
+        run = DualPasses(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
         tolerance, visits, looked, spent = 1.0, 0.0, 0.0, 0.0
         for _ in range(MOST_PASSES):
             visits += run.share
@@ -314,11 +322,12 @@ class _Homotopy:
                 status = limit or (base.OPTIMAL if best.gap <= EXACT else None)
             if status is not None:
                 return status
+            run.restore()  # rows that have left too early hold the primal side up
             if run.enough(PATIENCE * spent, ROWS_SIDE):
                 break
         o.beta[:] = run.alpha / o.cost
         o.sigma = 1.0 / mu
-        o.move(best.w)
+        o.move(np.append(run.w[:-1], o.w[-1]) if free else run.w)
         return None
 
 
@@ -331,7 +340,7 @@ class _LpHomotopy(_Homotopy):
         self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, before: _LpHomotopy | None = None
     ):
         self.total = float(np.sum(task.cost))
-        rho = RHO_FIRST * self.total
+        rho = RHO_FIRST * self.total / _rise(task)
         if before is not None:
             rho = min(rho, before.objective.rho / BACK)
         super().__init__(L1Hinge(task, rho), monitor)
