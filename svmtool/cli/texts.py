@@ -33,8 +33,9 @@ def solver_rows() -> list[tuple[str, str]]:
     """(`-s 40, mfn`, what it solves and its default tolerance) for each solver."""
     rows = []
     for row in registry.SOLVERS:
-        default = f"--gap {row.gap_default:g}" if row.eps_default is None else f"-e {row.eps_default:g}"
-        rows.append((f"-s {row.number}, {row.name}", f"{row.help} (default {default})"))
+        rules = ("-e", row.eps_default), ("--gap", row.gap_default)
+        default = "".join(f" (default {option} {value:g})" for option, value in rules if value is not None)
+        rows.append((f"-s {row.number}, {row.name}", row.help + default))
     return rows
 
 

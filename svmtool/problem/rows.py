@@ -195,6 +195,10 @@ class CsrRows(Rows):
 
         run_blocks(work, -(-(len(chosen) - first) // step))
 
+    def without_bias(self) -> CsrRows:
+        """The same rows, nothing copied, without the bias feature."""
+        return CsrRows(*self._arrays, self.plain)
+
     def columns(self, chosen: np.ndarray) -> CsrRows:
         """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
         place = np.full(self.plain, -1, np.int32)
@@ -315,6 +319,9 @@ class DenseRows(Rows):
     def divided(self, size: np.ndarray) -> DenseRows:
         """The rows x_ij / size_j, copied; the bias feature as it is."""
         return DenseRows(self.X / size[: self.plain], self.bias)
+
+    def without_bias(self) -> DenseRows:
+        return DenseRows(self.X)
 
     def take(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(self.X[chosen], self.bias)

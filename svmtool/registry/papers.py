@@ -9,6 +9,10 @@ FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b 
 LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
 NESVM = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
 NESVM += "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
+LSSVM = "Le, Nguyen, Nguyen and Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: "
+LEAST_SQUARES = "min over w of  1/2 |w|^2 + sum_i C_i (1 - y_i w.x_i)^2"
+APPENDED = "a feature of value 1 is appended to every row unless -B says otherwise; its weight is regularised"
+ADAPTING = frozenset({"--add", "--every-rows", "--every-seconds"})
 GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default 1e-3)"
 
 ROWS = (
@@ -161,6 +165,40 @@ ROWS = (
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
         honours=(RUN_OPTIONS | {"-R", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LS-SVM, Eqs. 53-56",
+    ),
+    Solver(
+        number=70,
+        name="lssvm",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.lssvm",
+        help="LS-SVM (least squares of the margins), in one go",
+        objective=LEAST_SQUARES,
+        loss="least squares",
+        space="primal",
+        bias=APPENDED,
+        bias_default=1.0,
+        gap_default=1e-6,
+        sums_below=2500,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); up to 2500 features one exact step",
+        honours=(RUN_OPTIONS | {"-C", "--loo"}) - {"-e"},
+        paper=LSSVM + "Section III, Eq. 2",
+    ),
+    Solver(
+        number=71,
+        name="alsvm",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.alsvm",
+        help="LS-SVM to which rows can be added and from which they can be removed",
+        objective=LEAST_SQUARES,
+        loss="least squares",
+        space="primal",
+        bias=APPENDED,
+        bias_default=1.0,
+        gap_default=1e-6,
+        sums_below=5000,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6): one exact step",
+        honours=(RUN_OPTIONS | ADAPTING | {"-C", "--loo", "--remove"}) - {"-e"},
+        paper=LSSVM + "Section IV, Eqs. 3-10, Algorithm 1",
     ),
 )
 

@@ -128,6 +128,9 @@ class ProblemSet(ABC):
         """Lines about the training rows, printed after the solver's text."""
         return ""
 
+    def prepare(self) -> None:  # noqa: B027  most kinds have nothing to share
+        """Form what all problems share, with all threads; before the first is solved."""
+
     # What follows from it
 
     @property
@@ -148,6 +151,7 @@ class ProblemSet(ABC):
     ) -> list[Result]:
         """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs."""
         results: list[Any] = [None] * self.count
+        self.prepare()
 
         def solve(k: int) -> None:
             results[k] = self._solve(k, start, report, stop)
@@ -164,6 +168,7 @@ class ProblemSet(ABC):
         """
         results: list[Any] = [None] * self.count
         found: list[Any] = [None] * self.count
+        self.prepare()
 
         def solve(k: int) -> None:
             results[k] = self._solve(k, start, report, stop)
