@@ -1,6 +1,6 @@
 """Sums over labelled rows, from which the least-squares SVM of each class, any C and any bias feature follows.
 
-    gram_g = sum r_i x_i x_i' over the rows of a group,   first_c = sum r_i x_i,   weight_c = sum r_i over those of a label
+    gram_g = sum r_i x_i x_i' over a group of labels,   first_c = sum r_i x_i and weight_c = sum r_i over one label
 
 r_i is a row's own weight.  Labels that have a class weight of their own (-wi) are a group each, all others one group:
 one-against-the-rest weighs a class as itself and not as part of the rest.  Rows are added and taken away; only features
@@ -24,15 +24,15 @@ class LabelSums:
 
     labels: in order of appearance; own: labels that are groups of their own, gram[1 + k] that of own[k], gram[0] the
     rest's; gram f8[1 + len(own), m, m], symmetric; first f8[labels, m]; weight f8[labels]; count i8[labels].
-    roundoff: what rounding may have left in gram by now, in its norm.
+    past f8[m]: the sums of x_ij^2 that gram's diagonal went through: rounding has left some UNIT of them there.
     """
 
     def __init__(self, own: Sequence[int] = (), m: int = 0):
-        self.own, self.m = tuple(own), m
+        self.own, self.m = tuple(dict.fromkeys(own)), m
         self.labels: list[int] = []
         self.gram = np.zeros((1 + len(self.own), m, m))
         self.first, self.weight, self.count = np.zeros((0, m)), np.zeros(0), np.zeros(0, np.int64)
-        self.roundoff = 0.0
+        self.past = np.zeros(m)
 
     @property
     def n(self) -> int:
@@ -60,8 +60,7 @@ class LabelSums:
             plain.add_gram(np.where(groups == g, r, 0.0), part)
             part = np.triu(part) + np.triu(part, 1).T
             self.gram[g, :m, :m] += sign * part
-            # a sum of k terms of one sign, then one more sum
-            self.roundoff += UNIT * (float(np.trace(part)) + float(np.trace(self.gram[g])))
+            self.past[:m] += np.diagonal(part) + np.diagonal(self.gram[g])[:m]
         for k, label in enumerate(labels):
             mine, at = number == k, self.labels.index(label)
             own = np.where(mine, r, 0.0)
@@ -80,7 +79,7 @@ class LabelSums:
         if m > self.m:
             more = m - self.m
             self.gram = np.pad(self.gram, ((0, 0), (0, more), (0, more)))
-            self.first, self.m = np.pad(self.first, ((0, 0), (0, more))), m
+            self.first, self.past, self.m = np.pad(self.first, ((0, 0), (0, more))), np.pad(self.past, (0, more)), m
 
     def _forget(self) -> None:
         """Labels and groups without rows: what is left of them is rounding."""
@@ -92,7 +91,7 @@ class LabelSums:
             for g in set(range(len(self.gram))) - filled:
                 self.gram[g] = 0.0
             if not filled:
-                self.roundoff = 0.0
+                self.past[:] = 0.0
 
     def equations(self, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:
         """The normal equations of each two-class problem; factor: the class weight of each label.

@@ -1,6 +1,6 @@
 """ALSVM: the linear LS-SVM from which rows can be taken and to which they can be added.
-Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: Section IV, Eqs. 3-10.
-Algorithm 1 (training) adds all rows to none.
+Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: Section IV.
+Eqs. 3-6 add rows, 7-10 remove them; Algorithm 1 (training) adds all rows to none.
 
 Notation   paper: G   A y   nu        code (problem/normal_equations.py): S + nu I   b   1/(2C)
 Differs from the paper in:
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.errors import SvmtoolError
 from svmtool.problem.task import Task
 from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.solvers.least_squares import by_sums
@@ -25,5 +26,8 @@ from svmtool.solvers.least_squares import by_sums
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Solve from `start` (zeros if None)."""
-    assert task.equations is not None, "the registry asks for them"
+    if task.equations is None:
+        raise SvmtoolError(
+            f"an adaptable model keeps a matrix of features x features: {task.rows.d} are too many (use -s 70)"
+        )
     return by_sums(task.equations, task, monitor, rule, start)

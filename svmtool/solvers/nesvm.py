@@ -25,8 +25,6 @@ Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from svmtool.problem.augmented import Augmented
@@ -40,8 +38,8 @@ from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.best import Best
-from svmtool.solvers.lp_columns import by_columns
 from svmtool.solvers.least_squares import by_products, in_fewer_features
+from svmtool.solvers.lp_columns import by_columns
 from svmtool.solvers.newton import newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed

@@ -21,7 +21,6 @@ from svmtool.training.problem_set import ProblemSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.problem.label_sums import LabelSums
     from svmtool.problem.normal_equations import NormalEquations
 
 L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which -e ends a run, for each unit of it ...
@@ -34,7 +33,6 @@ class Problems(ProblemSet):
     def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None = None):
         super().__init__(table, settings, row_weights)
         self.count = self.classes.problems if len(self.classes.number) else 0
-        self.sums: LabelSums | None = None
         self._equations: list[NormalEquations] = []
         if self.count > 1 and not self.by_sums:
             self.rows.serve_several()
