@@ -75,7 +75,7 @@ def read(path: str) -> State:
     if not os.path.exists(name):
         raise ModelError(f"can't open the model's state {name}: only -s 71 and 72 leave one beside their models")
     try:
-        with np.load(name, allow_pickle=False) as file:
+        with open(name, "rb") as raw, np.load(raw, allow_pickle=False) as file:  # np.load leaves a bad file open
             if int(file["version"]) != VERSION:
                 raise ModelError(f"{name}: a state of version {int(file['version'])}; this svmtool knows {VERSION}")
             found = {key: file[key] for key in ARRAYS}

@@ -55,7 +55,7 @@ class LabelSums:
         r = np.ones(rows.n) if r is None else r
         plain, m = rows.without_bias(), rows.plain
         groups = np.array([self.group(label) for label in labels], np.int64)[number]
-        for g in np.unique(groups).tolist():
+        for g in sorted({self.group(label) for label in labels}):
             part = np.zeros((m, m))
             plain.add_gram(np.where(groups == g, r, 0.0), part)
             part = np.triu(part) + np.triu(part, 1).T

@@ -58,12 +58,16 @@ class Adaptable:
         log = RowLog(source + LOG_SUFFIX, 0, 0)
         if os.path.exists(source + adaptable_state.SUFFIX):  # else its absence is what is to be told
             log.lock()
-        self.state = adaptable_state.read(source)
-        log.number, log.entries = self.state.log, self.state.entries
-        log.check()
-        self._check_model(source)
-        self._check_settings()
         self.log, self._copy = log, not in_place
+        try:
+            self.state = adaptable_state.read(source)
+            log.number, log.entries = self.state.log, self.state.entries
+            log.check()
+            self._check_model(source)
+            self._check_settings()
+        except BaseException:
+            log.close()
+            raise
 
     def _check_model(self, source: str) -> None:
         """The state belongs to the model beside it, or a run ended between the two."""
