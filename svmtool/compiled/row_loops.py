@@ -147,6 +147,20 @@ def csr_square_norms(indptr, values, norms, lo, hi):
         norms[i] = total
 
 
+@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
+def csr_quadratic(indptr, indices, values, matrix, forms, d, lo, hi):
+    """forms_i = x_i'M x_i for a symmetric M (d x d, row after row)."""
+    for i in range(lo, hi):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + ONE]):
+            row = np.uint64(indices[k]) * d
+            part = 0.5 * values[k] * matrix[row + indices[k]]
+            for m in range(k + ONE, indptr[i + ONE]):
+                part += values[m] * matrix[row + indices[m]]
+            total += 2.0 * values[k] * part
+        forms[i] = total
+
+
 @loop("void(u8[], u4[], f8[], u8[], u8[], u4[], f8[])")
 def csr_take(indptr, indices, values, chosen, taken_indptr, taken_indices, taken_values):
     """Copy the rows `chosen`; taken_indptr[1:] is written, the other two must be large enough."""

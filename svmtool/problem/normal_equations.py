@@ -15,6 +15,7 @@ import numpy as np
 
 from svmtool.problem.linalg import Factored
 
+REFINEMENTS = 2  # of a solution by its residual
 SURE = 1e-4  # share of C V below which f, a difference of sums, has lost too many digits to judge by
 
 
@@ -29,6 +30,10 @@ class Matrix:
     def solve(self, g: np.ndarray) -> np.ndarray:
         """(I + 2 C S)^-1 g."""
         return self.factor().solve(g)
+
+    def inverse(self) -> np.ndarray:
+        """(I + 2 C S)^-1, symmetric."""
+        return self.factor().inverse()
 
     def factor(self) -> Factored:
         with self._lock:
@@ -62,6 +67,13 @@ class NormalEquations:
     def step(self, g: np.ndarray) -> np.ndarray:
         """The way from where the gradient is g to the minimiser."""
         return -self.matrix.solve(g)
+
+    def minimiser(self) -> np.ndarray:
+        """w with G w = A y, refined by its residual."""
+        w = np.zeros(self.d)
+        for _ in range(1 + REFINEMENTS):
+            w = w + self.step(self.gradient(w)[1])
+        return w
 
     def cancels(self, f: float) -> bool:
         """Whether little is left of the sums in f: rounding has taken digits that a look at the rows would bring."""

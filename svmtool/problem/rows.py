@@ -86,6 +86,15 @@ class Rows:
         """The bias feature's part of x.v, the same for each row."""
         return self.bias * float(v[-1]) if self.bias >= 0 else 0.0
 
+    def quadratic_forms(self, M: np.ndarray) -> np.ndarray:
+        """x_i'M x_i with the bias feature, length n, for a symmetric M (d x d)."""
+        forms = self._plain_forms(np.ascontiguousarray(M[: self.plain, : self.plain]))
+        if self.bias >= 0:
+            edge = np.empty(self.n)
+            self.without_bias().margins(M[: self.plain, -1].copy(), np.ones(self.n), edge)
+            forms += self.bias * (2.0 * edge + self.bias * M[-1, -1])
+        return forms
+
     def draw(self, group: int, seed: int) -> np.ndarray:
         """One random row of each `group`, i8: a sample to start on."""
         return draw_rows(self.n, group, seed)
@@ -172,6 +181,12 @@ class CsrRows(Rows):
         call = loops.csr_square_norms.bind(self.indptr, self.values, norms)
         self.for_each_block(lambda lo, hi: call(lo, hi))
         return norms + self.bias**2 if self.bias >= 0 else norms
+
+    def _plain_forms(self, M: np.ndarray) -> np.ndarray:
+        forms = np.empty(self.n)
+        call = loops.csr_quadratic.bind(*self._arrays, M, forms)
+        self.for_each_block(lambda lo, hi: call(self.plain, lo, hi))
+        return forms
 
     def largest_entries(self) -> np.ndarray:
         """|x_i|_inf with the bias feature, length n."""
@@ -310,6 +325,17 @@ class DenseRows(Rows):
         for lo, hi in self.blocks:
             norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
         return norms + self.bias**2 if self.bias >= 0 else norms
+
+    def _plain_forms(self, M: np.ndarray) -> np.ndarray:
+        forms, step = np.empty(self.n), max(64, self.GATHER // max(self.plain, 1))
+
+        def work(lo: int, hi: int) -> None:
+            for a in range(lo, hi, step):
+                part = self.X[a : min(a + step, hi)]
+                forms[a : min(a + step, hi)] = np.einsum("ij,ij->i", part @ M, part)
+
+        self.for_each_block(work)
+        return forms
 
     def largest_entries(self) -> np.ndarray:
         """|x_i|_inf with the bias feature, length n."""

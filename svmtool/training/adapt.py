@@ -37,7 +37,6 @@ PENDING = 1 << 21  # non-zeros of a stream that are held before they go into the
 ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is told
 GOLDEN = 0.6180339887498949
 PROBES = 3  # random directions in which rounding is taken to have moved the matrix
-REFINEMENTS = 2  # of a solution by its residual
 
 
 class Adaptable:
@@ -181,11 +180,8 @@ def model_order(labels: list[int]) -> list[int]:
 
 def solution(problem: NormalEquations) -> tuple[np.ndarray, Certificate]:
     """The minimiser, and what the sums know of it; the violation is the largest entry of the gradient."""
-    w = np.zeros(problem.d)
+    w = problem.minimiser()
     f, g = problem.gradient(w)
-    for _ in range(1 + REFINEMENTS):
-        w = w + problem.step(g)
-        f, g = problem.gradient(w)
     return w, Certificate(f, max(f - 0.5 * float(g @ g), 0.0), float(np.abs(g).max(initial=0.0)))
 
 

@@ -43,6 +43,8 @@ class Problems(ProblemSet):
         return self.rows.d <= self.solver.sums_below
 
     def prepare(self) -> None:
+        if self.settings.loo and not self.by_sums:
+            raise SvmtoolError(f"--loo wants a matrix of features x features: {self.rows.d} are too many")
         if self.by_sums and self.sums is None and self.count:
             from svmtool.problem.label_sums import LabelSums
 
@@ -85,6 +87,15 @@ class Problems(ProblemSet):
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
         bias = self.settings.bias
         return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
+
+    def validation(self, model: LinearModel) -> str:
+        if not self.settings.loo or not self.count:
+            return ""
+        from svmtool.training.leave_one_out import right
+
+        tasks = [self.task(k) for k in range(self.count)]
+        good = right(tasks, model, self.classes.number, self.classes.counts)
+        return f"Leave-one-out Accuracy = {100.0 * float(np.mean(good)):g}%\n"
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See ProblemSet; columns go by label.  SvmtoolError for a model of other classes or of another bias."""

@@ -27,9 +27,10 @@ class Training:
     """What training gives: model, results (one a problem), certificate, `summary` lines about the training rows,
     warnings, `seconds` of training alone: labels, objective and solver, neither reading nor certificate;
     `lacking`: why the model has not the probabilities that were asked for, else empty; and `sums`: the LabelSums that
-    an adaptable model's state is made of, else None."""
+    an adaptable model's state is made of, else None; `validation`: what --loo prints."""
 
     sums: Any = None
+    validation = ""
 
     def __init__(
         self, model: LinearModel, results: list[Result], certificate: Certificate, summary: str, warnings: list[str],
@@ -62,7 +63,7 @@ def train(
     seconds = problems.solved_at - began
     model = problems.model(problems.weights(results), _notes(settings, certificate, results))
     done = Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
-    done.sums = problems.sums
+    done.sums, done.validation = problems.sums, problems.validation(model)
     if kept is not None and not model.gives_probabilities:
         del problems
         _add_sigmoids(done, kept, settings, row_weights, stop, began)
@@ -111,6 +112,7 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
     for result in done.results:
         console.solver(solver_text(settings.row, result))
     console.solver(done.certificate.line() + "\n" + done.summary)
+    console.out(done.validation)
     if state is None:
         linear_model.write(model_path, done.model)
     else:

@@ -138,6 +138,10 @@ class ProblemSet(ABC):
     def prepare(self) -> None:  # noqa: B027  most kinds have nothing to share
         """Form what all problems share, with all threads; before the first is solved."""
 
+    def validation(self, model: LinearModel) -> str:
+        """What --loo prints; empty without it."""
+        return ""
+
     # What follows from it
 
     @property
