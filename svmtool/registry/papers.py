@@ -200,6 +200,22 @@ ROWS = (
         honours=(RUN_OPTIONS | ADAPTING | {"-C", "--loo", "--remove"}) - {"-e"},
         paper=LSSVM + "Section IV, Eqs. 3-10, Algorithm 1",
     ),
+    Solver(
+        number=72,
+        name="falsvm",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.falsvm",
+        help="LS-SVM of the rows that passes over all find on the wrong side",
+        objective=LEAST_SQUARES + ", over the rows added; the certificate is that of all rows",
+        loss="least squares",
+        space="primal",
+        bias=APPENDED,
+        bias_default=1.0,
+        optimal=False,
+        stopping="all passes over the rows are made (--passes, default 1)",
+        honours=(RUN_OPTIONS | {"--passes"}) - {"-e", "--gap", "--max-iter", "--initial-model"},
+        paper=LSSVM + "Algorithm 2",
+    ),
 )
 
 KERNEL_ROWS = (

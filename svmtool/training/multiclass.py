@@ -69,7 +69,7 @@ class Problems(ProblemSet):
         target = np.zeros(self.rows.n) if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
         return Task(
             self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, *more,
-            equations=self._equations[k] if self._equations else None,
+            equations=self._equations[k] if self._equations else None, passes=s.passes or 1,
         )  # fmt: skip
 
     def rule(self, k: int) -> Rule:
