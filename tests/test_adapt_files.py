@@ -176,7 +176,7 @@ def test_a_run_ended_between_two_files_is_repaired(ready, moment, monkeypatch):
     def end(*args, **options):
         raise EndedError
 
-    place = {"log": (RowLog, "append"), "state": (adaptable_state, "write"), "model": (linear_model, "write_text")}
+    place = {"log": (RowLog, "flush"), "state": (adaptable_state, "write"), "model": (linear_model, "write_text")}
     with monkeypatch.context() as m:
         m.setattr(*place[moment], end)
         with pytest.raises(EndedError):

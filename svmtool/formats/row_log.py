@@ -15,7 +15,7 @@ import numpy as np
 
 from svmtool.compiled import threads
 from svmtool.compiled.hash_loops import hash_rows
-from svmtool.errors import ModelError
+from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats.output import replacing
 from svmtool.formats.svmlight import Table
 
@@ -48,6 +48,7 @@ class RowLog:
     def __init__(self, path: str, number: int, entries: int):
         self.path, self.number, self.entries = path, number, entries
         self._fd = -1
+        self._pending: list[np.ndarray] = []
 
     @classmethod
     def create(cls, path: str, hashes: np.ndarray) -> RowLog:
@@ -86,19 +87,30 @@ class RowLog:
         return RowLog(path, self.number, self.entries).lock()
 
     def append(self, hashes: np.ndarray, removed: bool = False) -> None:
-        """Note rows; they count from the next state on that is written."""
-        noted = hashes | REMOVED if removed else hashes
+        """Note rows; `flush` writes them."""
+        self._pending.append(hashes | REMOVED if removed else hashes)
+
+    def flush(self) -> None:
+        """Write what has been noted; it counts from the next state on that is written."""
+        if not self._pending:
+            return
+        noted = np.concatenate(self._pending)
+        self._pending.clear()
         data = memoryview(noted.astype(ENTRY, copy=False)).cast("B")
         at = ENTRY.itemsize * (1 + self.entries)
-        os.ftruncate(self._fd, at)
-        while data:
-            done = os.pwrite(self._fd, data, at)
-            data, at = data[done:], at + done
-        os.fsync(self._fd)
-        self.entries += len(hashes)
+        try:
+            os.ftruncate(self._fd, at)
+            while data:
+                done = os.pwrite(self._fd, data, at)
+                data, at = data[done:], at + done
+            os.fsync(self._fd)
+        except OSError as e:
+            raise SvmtoolError(f"can't write {self.path}: {e.strerror}") from e
+        self.entries += len(noted)
 
     def first_missing(self, hashes: np.ndarray) -> int | None:
         """The place of the first of these rows that the model does not hold (or not so often), None for none."""
+        self.flush()
         unique, inverse = np.unique(hashes, return_inverse=True)
         sieve = np.zeros(SIEVE, bool)
         sieve[_lower(unique)] = True

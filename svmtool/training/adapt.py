@@ -103,7 +103,7 @@ class Adaptable:
                 + ": none is removed"
             )
         self._change(table, r, -1.0)
-        self._log_at_target().append(hashes, removed=True)
+        self.log_at_target().append(hashes, removed=True)
         return len(table)
 
     def add(self, table: Table, weights: np.ndarray | None = None) -> int:
@@ -111,10 +111,10 @@ class Adaptable:
         _, table, r = _used(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
         self._change(table, r, 1.0)
-        self._log_at_target().append(hashes)
+        self.log_at_target().append(hashes)
         return len(table)
 
-    def _log_at_target(self) -> RowLog:
+    def log_at_target(self) -> RowLog:
         """The log that may be written to."""
         if self.log is None:
             self.log = RowLog.create(self.target + LOG_SUFFIX, np.zeros(0, np.uint64)).lock()
@@ -167,7 +167,8 @@ class Adaptable:
         state = self.state
         state.before = signature(content_of(self.target))
         state.model = b"".join(linear_model.text_of(model))
-        log = self._log_at_target()
+        log = self.log_at_target()
+        log.flush()
         state.log, state.entries = log.number, log.entries
         adaptable_state.write(self.target, state)
         linear_model.write_text(self.target, [state.model])
