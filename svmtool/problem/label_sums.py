@@ -52,21 +52,22 @@ class LabelSums:
         more than those so far, their labels new; a label whose last row goes is forgotten.
         """
         self._make_room(rows.plain, labels)
+        if not rows.n:
+            return
         r = np.ones(rows.n) if r is None else r
-        plain, m = rows.without_bias(), rows.plain
-        groups = np.array([self.group(label) for label in labels], np.int64)[number]
-        for g in sorted({self.group(label) for label in labels}):
+        plain, m, k = rows.without_bias(), rows.plain, len(labels)
+        groups = [self.group(label) for label in labels]
+        for g in sorted(set(groups)):
             part = np.zeros((m, m))
-            plain.add_gram(np.where(groups == g, r, 0.0), part)
+            mine = r if len(set(groups)) == 1 else np.where(np.array(groups)[number] == g, r, 0.0)
+            plain.add_gram(mine, part)
             part = np.triu(part) + np.triu(part, 1).T
             self.gram[g, :m, :m] += sign * part
             self.past[:m] += np.diagonal(part) + np.diagonal(self.gram[g])[:m]
-        for k, label in enumerate(labels):
-            mine, at = number == k, self.labels.index(label)
-            own = np.where(mine, r, 0.0)
-            self.first[at, :m] += sign * plain.transpose_product(own)
-            self.weight[at] += sign * float(np.sum(own))
-            self.count[at] += int(sign) * int(np.count_nonzero(mine))
+        at = [self.labels.index(label) for label in labels]
+        self.first[at, :m] += sign * plain.class_sums(r, number, k)
+        self.weight[at] += sign * np.bincount(number, r, k)
+        self.count[at] += int(sign) * np.bincount(number, minlength=k)
         self._forget()
 
     def _make_room(self, m: int, labels: Sequence[int]) -> None:

@@ -144,6 +144,13 @@ class CsrRows(Rows):
             g[-1] = self.bias * float(np.sum(u))
         return g
 
+    def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
+        """sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
+        blocks, m = self.blocks if len(self.blocks) * k <= MAX_BLOCKS else [(0, self.n)], self.plain
+        call = loops.csr_class_sums
+        sums, _ = self._sum_over(blocks, k * m, lambda g, lo, hi: call(*self._arrays, u, number, g, m, lo, hi))
+        return sums.reshape(k, m)
+
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
         """sum_i c_i (x_i.v) x_i, length d; one pass."""
         shift = self.shift(v)
@@ -269,6 +276,10 @@ class DenseRows(Rows):
         if self.bias >= 0:
             g[-1] = self.bias * float(np.sum(u))
         return g
+
+    def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
+        part = np.where(number[:, None] == np.arange(k), u[:, None], 0.0)
+        return np.stack([self.transpose_product(column)[: self.plain] for column in part.T.copy()])
 
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
         shift, inner = self.shift(v), v[: self.plain]
