@@ -73,7 +73,7 @@ def read(path: str) -> State:
     """The state of the model `path`; ModelError where it is absent, damaged or of another version."""
     name = path + SUFFIX
     if not os.path.exists(name):
-        raise ModelError(f"can't open the model's state {name}: only -s 71 and 72 leave one beside their models")
+        raise ModelError(f"can't open the model's state {name}: only -s 71 leaves one beside its models")
     try:
         with open(name, "rb") as raw, np.load(raw, allow_pickle=False) as file:  # np.load leaves a bad file open
             if int(file["version"]) != VERSION:

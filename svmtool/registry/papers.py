@@ -12,7 +12,6 @@ NESVM += "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
 LSSVM = "Le, Nguyen, Nguyen and Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: "
 LEAST_SQUARES = "min over w of  1/2 |w|^2 + sum_i C_i (1 - y_i w.x_i)^2"
 APPENDED = "a feature of value 1 is appended to every row unless -B says otherwise; its weight is regularised"
-ADAPTING = frozenset({"--add", "--every-rows", "--every-seconds"})
 GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default 1e-3)"
 
 ROWS = (
@@ -197,7 +196,7 @@ ROWS = (
         gap_default=1e-6,
         sums_below=5000,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6): one exact step",
-        honours=(RUN_OPTIONS | ADAPTING | {"-C", "--loo", "--remove"}) - {"-e"},
+        honours=(RUN_OPTIONS | {"-C", "--loo", "--add", "--remove", "--every-rows", "--every-seconds"}) - {"-e"},
         paper=LSSVM + "Section IV, Eqs. 3-10, Algorithm 1",
     ),
     Solver(
