@@ -29,14 +29,13 @@ def by_sums(
     Where f is so small beside f(0) that the sums no longer tell it, steps on the rows themselves end the run.
     """
     w = np.zeros(equations.d) if start is None else start.copy()
-    f, g = equations.gradient(w)
-    status = _record(monitor, task, f, g, 0.0)
-    best, answer, flat = f, w, 0
-    while status is None and not equations.cancels(f):
-        w = w + equations.step(g)
+    best, answer, flat, t = equations.value_at_zero(), np.zeros(equations.d), 0, 0.0
+    while True:
         f, g = equations.gradient(w)
-        status = _record(monitor, task, f, g, 1.0)
-        flat = 0 if f < best else flat + 1
+        if equations.cancels(f):
+            return _on_rows(task, monitor, rule, w)
+        status = _record(monitor, task, f, g, t)
+        flat = 0 if f < best or t == 0.0 else flat + 1
         if f <= best:
             best, answer = f, w
         gap = 0.5 * float(g @ g)
@@ -44,14 +43,16 @@ def by_sums(
             status = base.OPTIMAL
         if status is None and flat >= FLAT:
             status = rounded(f, f - gap)
-    if status is None:
-        objective = LeastSquares(task.rows, task.y, task.cost)
-        objective.move(w)
-        status = newton_steps(objective, monitor, rule, "features")
-        answer = objective.w
-    elif not status.converged and best > (zero := equations.value_at_zero()):
-        answer, best = np.zeros(equations.d), zero
-    return Result(answer, status, monitor.iterations, monitor.history)
+        if status is not None:
+            return Result(answer, status, monitor.iterations, monitor.history)
+        w, t = w + equations.step(g), 1.0
+
+
+def _on_rows(task: Task, monitor: Monitor, rule: Rule, w: np.ndarray) -> Result:
+    objective = LeastSquares(task.rows, task.y, task.cost)
+    objective.move(w)
+    status = newton_steps(objective, monitor, rule, "features")
+    return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
 def _record(monitor: Monitor, task: Task, f: float, g: np.ndarray, t: float) -> Status | None:
