@@ -49,6 +49,7 @@ def algorithm_2(p, passes=1, seed=1):
 @pytest.mark.parametrize("name", NAMES)
 def test_is_algorithm_2(name, block, layout, monkeypatch):
     monkeypatch.setattr(falsvm, "BLOCK", block)
+    monkeypatch.setattr(falsvm, "MOST", 0)
     p = PROBLEMS[name]
     for passes, seed in ((1, 1), (3, 7)):
         result, certificate = solved(p, layout, passes=passes, seed=seed)

@@ -12,7 +12,7 @@ Differs from the paper in:
  3. w changes along +P'x (y - w.x), as Eq. 6 has it; the sign in Algorithm 2 is a slip.
  4. --passes: so many passes, each in an order of its own; a row on the wrong side again is added again.
 Stops when: all passes are made.
-Memory: d x d for P, and BLOCK vectors of d.
+Memory: d x d for P and for its change, and MOST vectors of d.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from svmtool.problem.task import Task
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 
 LARGEST = 5000  # features, for the sake of P
-BLOCK = 48  # rows that P gets at once
+BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
 ROWS_A_CALL = 1 << 14  # between two looks at the clock
 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is no optimum of all rows")
@@ -41,7 +41,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")
     csr = rows if isinstance(rows, CsrRows) else rows.as_csr()
     objective = LeastSquares(rows, task.y, task.cost)
-    w, P, Z = np.zeros(d), np.eye(d), np.zeros((BLOCK, d))
+    block = max(BLOCK, min(d // WIDE, MOST))
+    w, P, Z, change = np.zeros(d), np.eye(d), np.zeros((block, d)), np.empty((d, d))
     state, random, order = np.zeros(3, np.int64), np.zeros(32, np.int64), np.arange(rows.n)
     rand_seed(random, seed)
     call = falsvm_rows.bind(csr.indptr, csr.indices, csr.values, order, task.y, task.cost, w, P, Z, state)
@@ -53,8 +54,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         at = 0
         while at < rows.n and status is None:
             at = call(rows.bias, d, at, min(at + ROWS_A_CALL, rows.n))
-            if state[0] == BLOCK:
-                P -= Z.T @ Z
+            if state[0] == block:
+                P -= np.matmul(Z.T, Z, out=change)
                 state[0] = 0
             status = monitor.limit()
         status = _record(objective, monitor, w, int(state[1])) or status
