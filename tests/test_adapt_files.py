@@ -203,6 +203,7 @@ def test_two_runs_at_a_time_are_refused(ready):
         ("--add new -i m --max-iter 5", "--max-iter is about training"),
         ("--add new -i m -b 1", "--probability is about training"),
         ("--add new -i m --loo", "--loo is about training"),
+        ("-s auto --add new -i m", "give the model's own -s"),
         ("--add new", "--add needs -i MODEL"),
         ("--remove new x", "--remove needs -i MODEL"),
         ("--add new -i m x y", "y is one name too many"),

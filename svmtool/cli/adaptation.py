@@ -16,6 +16,8 @@ HONOURED = frozenset(
 def command(settings: Settings, given: list[str], files: list[str], notes: tuple[str, ...]) -> Command:
     """The Command to change the model of -i into files[0], or in its place; SvmtoolError for what makes no sense."""
     s = settings
+    if s.auto:
+        raise SvmtoolError("ERROR: -s auto chooses for training: with --add or --remove give the model's own -s")
     for option in given:
         if option not in HONOURED and (option != "--probability" or s.probability):
             raise SvmtoolError(f"ERROR: {option} is about training: not with --add or --remove")
