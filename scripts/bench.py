@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
-from bench_parts import alone, commands, each_number, fosvm, hinge, kernel, kernel_pairs, kernel_predict, nesvm  # noqa: E402
+from bench_parts import alone, commands, each_number, fosvm, hinge, kernel, kernel_pairs, kernel_predict, lssvm, nesvm  # noqa: E402
 from bench_parts.context import Context  # noqa: E402
 from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
 
@@ -46,6 +46,9 @@ PARTS = {
     "numbers": each_number.each_number,
     "auto": each_number.auto,
     "nesvm": nesvm.nesvm,
+    "lssvm": lssvm.lssvm,
+    "adapt": lssvm.adapt,
+    "lssvm-dims": lssvm.dimensions,
     "fosvm": fosvm.fosvm,
     "kernel": kernel.kernel,
     "kernel-pairs": kernel_pairs.kernel_pairs,

@@ -44,6 +44,12 @@ class Settings(NamedTuple):
     loss_power: float = 2.0  # --loss-power: the p of the Lp hinge
     inner_steps: int | None = None  # conjugate gradient steps an iteration of inexact ALM; None: as many as it needs
     mu: str | float | None = None  # --mu: how ALM's penalty grows, or NESVM's smoothing; None: the solver's own choice
+    passes: int | None = None  # --passes: FALSVM's, over the rows
+    loo: bool = False  # --loo: tell the leave-one-out accuracy
+    add: str | None = None  # --add: rows that an adaptable model gets
+    remove: str | None = None  # --remove: rows that it is to forget
+    every_rows: int | None = None  # of a stream, from one model written to the next
+    every_seconds: float | None = None
     sample: int | None = None  # --sample: rows that a round of FOSVM2 looks at; None: 59
     no_homotopy: bool = False  # NESVM with one smoothing: its paper's Algorithm 1
     threads: int | None = None
@@ -63,11 +69,13 @@ class Settings(NamedTuple):
         return registry.find(self.solver)
 
     def with_default_bias(self) -> Settings:
-        """Solvers whose paper leaves the bias free do so unless -B says otherwise."""
+        """Solvers whose paper has a bias do so unless -B says otherwise, free or regularised as there."""
         row = next((r for r in registry.SOLVERS if r.number == self.solver), None)
-        if row is None or not row.free_bias or self.bias_given:
+        if row is None or self.bias_given:
             return self
-        return self._replace(bias=1.0, regularize_bias=False)
+        if row.free_bias:
+            return self._replace(bias=1.0, regularize_bias=False)
+        return self._replace(bias=row.bias_default)
 
 
 _FREE_BIAS_WORDS = "L2R_LR, L2R_L2LOSS_SVC, L1R_L2LOSS_SVC, L1R_LR, and L2R_L2LOSS_SVR"

@@ -9,6 +9,7 @@ import pytest
 from reference import random_rows, text_of
 from solver_suite import TWO_CLASS
 
+from svmtool import registry
 from svmtool.formats import linear_model, svmlight
 
 every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
@@ -54,6 +55,9 @@ def test_odd_data_end_well_or_in_one_sentence(number, name, options, svm_train):
     if status == 1:
         assert err.count("\n") == 1 and err[-2] not in ".:", err
         assert not os.path.exists("m")
+        if name == "far-index" and "--add" in registry.find(number).honours:
+            assert "2000000 are too many (use -s 70)" in err or "2000001 are too many (use -s 70)" in err
+            return
         assert "huge" in name or name in ("square-overflows", "largest", "mixed"), "only overflow is refused"
         return
     assert status == 0

@@ -42,7 +42,8 @@ def test_row_is_complete(row):
         assert text.strip() and "\n" not in text
     assert row.honours <= KNOWN_OPTIONS
     assert not row.honours & registry.OBEYED_BY_ALL
-    assert (row.eps_default is None) != (row.gap_default is None), "one rule decides by default"
+    rules = [value for value in (row.eps_default, row.gap_default) if value is not None]
+    assert len(rules) == int(row.optimal), "one rule decides by default"
     assert row.space in ("primal", "dual")
     assert row.task in ("classification", "all classes", "regression", "ordinal", "one-class", "hard one-class")
 
@@ -78,10 +79,10 @@ def test_option_that_a_row_lacks_is_an_error_naming_those_that_have_it(monkeypat
     poor = registry.find(1)._replace(honours=frozenset())
     monkeypatch.setattr(registry, "SOLVERS", tuple(poor if row.number == 1 else row for row in registry.SOLVERS))
     able = registry.in_words(row for row in registry.SOLVERS if row.number != 1)
-    with pytest.raises(SvmtoolError, match=rf"solver 1 \(l2svc-dual\) does not honour --max-iter: use -s {able}"):
-        options.parse(["--max-iter", "3", "d"])
-    assert options.parse(["--max-iter", "3", "-s", "2", "d"]).settings.max_iter == 3
-    assert "(not -s 1)" in dict((left, right) for left, right in texts.long_option_rows())["--max-iter N"]
+    with pytest.raises(SvmtoolError, match=rf"solver 1 \(l2svc-dual\) does not honour --max-seconds: use -s {able}"):
+        options.parse(["--max-seconds", "3", "d"])
+    assert options.parse(["--max-seconds", "3", "-s", "2", "d"]).settings.max_seconds == 3
+    assert "(not -s 1)" in dict((left, right) for left, right in texts.long_option_rows())["--max-seconds T"]
     able = registry.in_words(registry.honouring("--loss-power"))
     assert f"(-s {able} only)" in dict((left, right) for left, right in texts.long_option_rows())["--loss-power P"]
 

@@ -57,6 +57,28 @@ def test_transpose_product(n, d):
 
 
 @every_shape
+def test_class_sums(n, d):
+    rng, X, csr = made(n, d)
+    u, number = rng.normal(size=n), rng.integers(0, 3, n)
+    for lo, hi in halves(n):
+        sums = np.ones((3, d))
+        row_loops.csr_class_sums(*csr, u, number, sums, d, lo, hi)
+        close(sums, 1.0 + np.stack([X[lo:hi].T @ (u * (number == k))[lo:hi] for k in range(3)]))
+
+
+@every_shape
+def test_quadratic(n, d):
+    rng, X, csr = made(n, d)
+    M = rng.normal(size=(d, d))
+    M = M + M.T
+    for lo, hi in halves(n):
+        forms = np.full(n, 9.0)
+        row_loops.csr_quadratic(*csr, M, forms, d, lo, hi)
+        close(forms[lo:hi], np.einsum("ij,jk,ik->i", X[lo:hi], M, X[lo:hi]))
+        assert np.all(forms[:lo] == 9.0) and np.all(forms[hi:] == 9.0)
+
+
+@every_shape
 def test_curvature_product(n, d):
     rng, X, csr = made(n, d)
     c, v = rng.random(n) * (rng.random(n) < 0.7), rng.normal(size=d)

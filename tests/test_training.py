@@ -335,7 +335,9 @@ def test_same_bytes_for_any_number_of_threads(name, command, tmp_path):
 def test_no_worse_than_the_oracle_on_real_rows(name, number, here):
     """-e at its default: the objective stands within the gap that the certificate tells."""
     (here / "d").write_bytes(real(name, min(SETS[name], 1000) if name != "mnist.scale" else 100))
-    table = svmlight.read("d")
+    table, row = svmlight.read("d"), registry.find(number)
+    if "--add" in row.honours and table.n_features > row.sums_below:
+        pytest.skip(f"-s {number} keeps a matrix of features x features, and refuses so many")
     loose = train(table, Settings(solver=number, solver_given=True))
     exact = train(svmlight.read("d"), EXACT._replace(solver=number))
     best = exact.certificate.dual

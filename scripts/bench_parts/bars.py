@@ -60,6 +60,17 @@ NESVM = (50, 51, 52)
 NESVM_COSTS = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)
 NESVM_GAP = 1e-3
 NESVM_EACH = 10.0  # -s 50, 51, 52 to that gap, longest time over these C by shortest on each set: at most
+LSSVM = (70, 71, 72)
+LSSVM_SETS = (
+    "a9a", "cod-rna.std", "covtype.binary.scale01.part", "mushrooms", "w8a", "svmguide3", "german.numer_scale", "poker",
+    "shuttle.scale", "ijcnn1", "mnist.scale",
+)  # fmt: skip
+LSSVM_FAST = ("covtype.binary.scale01.part", "ijcnn1", "cod-rna.std")  # of fewer than 200 features
+LSSVM_EACH = 5.0  # -s 70 alone on each of these, LIBLINEAR's -s 2 over ours: at least
+ADAPT_ROWS = (1_000_000, 1_000, 54)  # rows of the model, rows added, features
+ADAPT_FASTER = 100.0  # --add against training again: at least so many times faster
+ADAPT_EQUAL = 1e-8  # relative distance of the weights: at most
+LSSVM_DIMS = ("imdb.tfidf", (50, 100, 200, 300, 500, 700, 1000, 1500, 2000))
 OUR_GAPS = {40: (1e-2, 1e-3, 1e-4)}  # and the steps of --gap, which LIBLINEAR lacks
 
 KERNEL_CASES = (  # set, C, gamma (None: one over the number of features, the default)
@@ -100,6 +111,9 @@ QUICK = {
     "alone": ("heart_scale", "a9a", "segment.scale"),
     "slope": "connect-4",
     "nesvm": ("heart_scale",),
+    "lssvm": ("heart_scale", "svmguide3"),
+    "adapt": (20_000, 200, 54),
+    "lssvm-dims": ("heart_scale", (3, 6, 13)),
     "fosvm": (("satimage.scale", 1),),
     "kernel": (("svmguide1", 100.0, 0.5), ("magic04_scale", 100.0, 0.5)),
     "kernel-memory": (("svmguide1", 100.0, 0.5, 1),),

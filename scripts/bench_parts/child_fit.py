@@ -1,6 +1,7 @@
 """Child process: svmtool's training alone with given settings.  Its one argument is an order in JSON:
 
-{"path": data file, "runs": [settings as keywords, ...]} -> [{seconds, objective, gap, converged, accuracy}, ...]
+{"path": data file, "runs": [settings as keywords, ...], "test": file for accuracies, null for the first}
+-> [{seconds, objective, gap, converged, accuracy}, ...]
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from svmtool.training import pipeline
 def main() -> None:
     order = json.loads(sys.argv[1])
     table = svmlight.read(order["path"])
+    test = svmlight.read(order["test"]) if order.get("test") else table
     first = True
     runs = []
     for settings in order["runs"]:
@@ -46,7 +48,7 @@ def main() -> None:
                 "objective": done.certificate.primal,
                 "gap": done.certificate.gap,
                 "converged": bool(status and status.converged),
-                "accuracy": float(np.mean(done.model.predict(table) == table.labels)),
+                "accuracy": float(np.mean(done.model.predict(test) == test.labels)),
             }
         )  # fmt: skip
     answer(runs)

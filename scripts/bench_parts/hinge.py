@@ -14,8 +14,9 @@ from bench_parts.context import Context
 from bench_parts.measure import child_json, geometric_mean
 
 
-def ours(path: str, runs: list[dict]) -> list[dict]:
-    return child_json([sys.executable, HERE / "child_fit.py", json.dumps({"path": path, "runs": runs})])
+def ours(path: str, runs: list[dict], test: str | None = None) -> list[dict]:
+    """Runs of child_fit.py; accuracies on the file `test`, else on the one trained on."""
+    return child_json([sys.executable, HERE / "child_fit.py", json.dumps({"path": path, "runs": runs, "test": test})])
 
 
 def theirs(ctx: Context, path: str, solver: int, costs) -> list[dict]:

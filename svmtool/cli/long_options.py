@@ -99,6 +99,14 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--mu": LongOption("mu", "MU", _mu, "ALM: merit (Eq. 29), geometric or balance; NESVM: its (first) smoothing, > 0"),
     "--no-homotopy": LongOption("no_homotopy", "", None, "NESVM with one smoothing, --mu (default 5): Algorithm 1"),
     "--inner-steps": LongOption("inner_steps", "N", _whole(1), "CG steps an iteration; 1 is the paper's gradient step"),
+    "--passes": LongOption("passes", "N", _whole(1), "FALSVM: passes over the rows (default 1)"),
+    "--loo": LongOption("loo", "", None, "print the exact leave-one-out accuracy of the rows trained on"),
+    "--add": LongOption("add", "FILE", _file, "add these rows to the model of -i instead of training; -: as they come"),
+    "--remove": LongOption("remove", "FILE", _file, "remove these rows from the model of -i"),
+    "--every-rows": LongOption("every_rows", "N", _whole(1), "--add -: write the model every N rows"),
+    "--every-seconds": LongOption(
+        "every_seconds", "T", _positive, "--add -: write the model every T seconds that brought rows (default 10)"
+    ),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
     "--paper-form": LongOption("paper_form", "", None, "the paper's own working sets and subproblems, not ours"),
     "--pairs": LongOption(

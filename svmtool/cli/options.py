@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Command(NamedTuple):
     """What a command line asks for."""
 
-    action: str  # train | help | version | explain
+    action: str  # train | adapt | help | version | explain
     settings: Settings | KernelSettings
     data: str = ""
     model: str = ""
@@ -222,7 +222,8 @@ def parse(argv: list[str]) -> Command:
     if scan.action in ("help", "version"):
         return Command(scan.action, scan.settings)
     files = argv[scan.i :]
-    if not files and scan.action == "train":
+    adapts = scan.settings.add is not None or scan.settings.remove is not None
+    if not files and scan.action == "train" and not adapts:
         raise UsageError("")
     settings, search_note = _choose_for_search(scan.settings)
     notes = (*scan.notes, *search_note)
@@ -235,6 +236,10 @@ def parse(argv: list[str]) -> Command:
         if settings.auto:
             raise SvmtoolError("ERROR: -s auto chooses when it has read the data: --explain wants a number or a name")
         return Command("explain", settings, notes=notes)
+    if adapts:
+        from svmtool.cli import adaptation
+
+        return adaptation.command(settings, scan.given, files, notes)
     command = training(settings, files, notes)
     check_stopping(scan.given)
     _check_combinations(settings)
@@ -306,6 +311,8 @@ def _check_combinations(settings: Settings) -> None:
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
     if s.stratified and not validating:
         raise SvmtoolError("ERROR: --stratified needs -v or -C: it says how folds are drawn")
+    if s.every_rows is not None or s.every_seconds is not None:
+        raise SvmtoolError("ERROR: --every-rows and --every-seconds say how often --add - writes the model")
     if validating and s.initial_model is not None:
         raise _of_one_model("--initial-model", validating)
     check_validation(s, validating)
@@ -320,7 +327,8 @@ def check_stopping(given: list[str]) -> None:
 
 def check_validation(settings: Any, validating: str) -> None:
     """Refuse what -v or -C (`validating`, empty for neither) leaves without a run to tell of."""
-    for name, value in (("--solver-log", settings.solver_log), ("--plot", settings.plot)):
+    loo = getattr(settings, "loo", False) or None
+    for name, value in (("--solver-log", settings.solver_log), ("--plot", settings.plot), ("--loo", loo)):
         if validating and value is not None:
             raise _of_one_model(name, validating)
 

@@ -33,7 +33,8 @@ def solver_rows() -> list[tuple[str, str]]:
     """(`-s 40, mfn`, what it solves and its default tolerance) for each solver."""
     rows = []
     for row in registry.SOLVERS:
-        rows.append((f"-s {row.number}, {row.name}", f"{row.help} (default {row.default})"))
+        default = f" (default {row.default})" if row.default else ""
+        rows.append((f"-s {row.number}, {row.name}", row.help + default))
     return rows
 
 

@@ -40,6 +40,8 @@ def run(command: options.Command, console: Console) -> int:
     """Do what a parsed command line asks for; returns the exit status."""
     if command.action == "train":
         return train(command, console)
+    if command.action == "adapt":
+        return adapt(command, console)
     if command.action == "version":
         from svmtool import __version__
 
@@ -73,3 +75,22 @@ def train(command: options.Command, console: Console) -> int:
     gc.freeze()  # what was imported is no garbage: the first search need not look there
     gc.enable()  # see entry.start
     return run(settings, data, command.model, console)
+
+
+def adapt(command: options.Command, console: Console) -> int:
+    """Add rows to a model and remove rows from it; those of a file are read while numpy is imported."""
+    from svmtool.compiled import threads
+    from svmtool.formats.reading import Reading
+
+    settings = command.settings
+    threads.set_count(settings.threads)
+    added = Reading(command.data) if command.data not in ("", "-") else None
+    if added is not None:
+        added.start()
+    from svmtool.settings import check_after_reading
+    from svmtool.training.adapt import run
+
+    check_after_reading(settings)
+    gc.freeze()
+    gc.enable()
+    return run(settings, added, command.model, console)

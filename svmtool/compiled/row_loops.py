@@ -60,6 +60,15 @@ def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
                 g[indices[k]] += c * values[k]
 
 
+@loop("void(u8[], u4[], f8[], f8[], u8[], f8[], u8, u8, u8)", fast=True)
+def csr_class_sums(indptr, indices, values, u, number, sums, d, lo, hi):
+    """Row number_i of sums (d columns) += u_i x_i."""
+    for i in range(lo, hi):
+        at = number[i] * d
+        for k in range(indptr[i], indptr[i + ONE]):
+            sums[at + indices[k]] += u[i] * values[k]
+
+
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
     """g += sum_i c_i (x_i.v + shift) x_i in one pass; returns sum_i c_i (x_i.v + shift), the bias's share."""
@@ -145,6 +154,20 @@ def csr_square_norms(indptr, values, norms, lo, hi):
         for k in range(indptr[i], indptr[i + ONE]):
             total += values[k] * values[k]
         norms[i] = total
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
+def csr_quadratic(indptr, indices, values, matrix, forms, d, lo, hi):
+    """forms_i = x_i'M x_i for a symmetric M (d x d, row after row)."""
+    for i in range(lo, hi):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + ONE]):
+            row = np.uint64(indices[k]) * d
+            part = 0.5 * values[k] * matrix[row + indices[k]]
+            for m in range(k + ONE, indptr[i + ONE]):
+                part += values[m] * matrix[row + indices[m]]
+            total += 2.0 * values[k] * part
+        forms[i] = total
 
 
 @loop("void(u8[], u4[], f8[], u8[], u8[], u4[], f8[])")

@@ -20,6 +20,7 @@ from svmtool.formats.numbers import format_one, parse_number
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from svmtool.model import LinearModel
@@ -231,16 +232,26 @@ def header_text(model: LinearModel) -> str:
 
 def write(path: str, model: LinearModel) -> None:
     """Write a model.LinearModel: the old file stays whole until the new one is."""
+    write_text(path, text_of(model))
+
+
+def write_text(path: str, pieces: Iterable[bytes]) -> None:
+    """Write the pieces of a model's text: the old file stays whole until the new one is."""
     from svmtool.formats.output import replacing
 
+    with replacing(path, "can't save model to file") as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def text_of(model: LinearModel) -> Iterator[bytes]:
+    """The text of a model.LinearModel, in pieces."""
     for note in model.notes:
         if not note.startswith("#") or "\n" in note:
             raise ValueError(f"a note behind the weights is one line that starts with '#', not {note!r}")
-    with replacing(path, "can't save model to file") as file:
-        file.write(header_text(model).encode())
-        for piece in _weight_lines(model.W):
-            file.write(piece)
-        file.write("".join(note + "\n" for note in model.notes).encode())
+    yield header_text(model).encode()
+    yield from _weight_lines(model.W)
+    yield "".join(note + "\n" for note in model.notes).encode()
 
 
 def _weight_lines(W):

@@ -47,6 +47,11 @@ class Factored:
         solve_loops.substitute(self._lower, p, len(p))
         return p
 
+    def inverse(self) -> np.ndarray:
+        """H^-1."""
+        half = np.linalg.inv(self._lower)
+        return half.T @ half
+
 
 def _cholesky(H: np.ndarray) -> np.ndarray | None:
     """The lower triangular L of H = L L', the upper triangle of H given; None where H is not positive definite."""

@@ -86,6 +86,15 @@ class Rows:
         """The bias feature's part of x.v, the same for each row."""
         return self.bias * float(v[-1]) if self.bias >= 0 else 0.0
 
+    def quadratic_forms(self, M: np.ndarray) -> np.ndarray:
+        """x_i'M x_i with the bias feature, length n, for a symmetric M (d x d)."""
+        forms = self._plain_forms(np.ascontiguousarray(M[: self.plain, : self.plain]))
+        if self.bias >= 0:
+            edge = np.empty(self.n)
+            self.without_bias().margins(M[: self.plain, -1].copy(), np.ones(self.n), edge)
+            forms += self.bias * (2.0 * edge + self.bias * M[-1, -1])
+        return forms
+
     def draw(self, group: int, seed: int) -> np.ndarray:
         """One random row of each `group`, i8: a sample to start on."""
         return draw_rows(self.n, group, seed)
@@ -135,6 +144,13 @@ class CsrRows(Rows):
             g[-1] = self.bias * float(np.sum(u))
         return g
 
+    def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
+        """sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
+        blocks, m = self.blocks if len(self.blocks) * k <= MAX_BLOCKS else [(0, self.n)], self.plain
+        call = loops.csr_class_sums
+        sums, _ = self._sum_over(blocks, k * m, lambda g, lo, hi: call(*self._arrays, u, number, g, m, lo, hi))
+        return sums.reshape(k, m)
+
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
         """sum_i c_i (x_i.v) x_i, length d; one pass."""
         shift = self.shift(v)
@@ -173,6 +189,12 @@ class CsrRows(Rows):
         self.for_each_block(lambda lo, hi: call(lo, hi))
         return norms + self.bias**2 if self.bias >= 0 else norms
 
+    def _plain_forms(self, M: np.ndarray) -> np.ndarray:
+        forms = np.empty(self.n)
+        call = loops.csr_quadratic.bind(*self._arrays, M, forms)
+        self.for_each_block(lambda lo, hi: call(self.plain, lo, hi))
+        return forms
+
     def largest_entries(self) -> np.ndarray:
         """|x_i|_inf with the bias feature, length n."""
         largest = np.full(self.n, max(self.bias, 0.0))
@@ -194,6 +216,10 @@ class CsrRows(Rows):
                 K[lo:hi] += self.bias**2
 
         run_blocks(work, -(-(len(chosen) - first) // step))
+
+    def without_bias(self) -> CsrRows:
+        """The same rows, nothing copied, without the bias feature."""
+        return CsrRows(*self._arrays, self.plain)
 
     def columns(self, chosen: np.ndarray) -> CsrRows:
         """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
@@ -251,6 +277,10 @@ class DenseRows(Rows):
             g[-1] = self.bias * float(np.sum(u))
         return g
 
+    def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
+        part = np.where(number[:, None] == np.arange(k), u[:, None], 0.0)
+        return np.stack([self.transpose_product(column)[: self.plain] for column in part.T.copy()])
+
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
         shift, inner = self.shift(v), v[: self.plain]
 
@@ -307,6 +337,17 @@ class DenseRows(Rows):
             norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
         return norms + self.bias**2 if self.bias >= 0 else norms
 
+    def _plain_forms(self, M: np.ndarray) -> np.ndarray:
+        forms, step = np.empty(self.n), max(64, self.GATHER // max(self.plain, 1))
+
+        def work(lo: int, hi: int) -> None:
+            for a in range(lo, hi, step):
+                part = self.X[a : min(a + step, hi)]
+                forms[a : min(a + step, hi)] = np.einsum("ij,ij->i", part @ M, part)
+
+        self.for_each_block(work)
+        return forms
+
     def largest_entries(self) -> np.ndarray:
         """|x_i|_inf with the bias feature, length n."""
         bias = max(self.bias, 0.0)
@@ -315,6 +356,9 @@ class DenseRows(Rows):
     def divided(self, size: np.ndarray) -> DenseRows:
         """The rows x_ij / size_j, copied; the bias feature as it is."""
         return DenseRows(self.X / size[: self.plain], self.bias)
+
+    def without_bias(self) -> DenseRows:
+        return DenseRows(self.X)
 
     def take(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(self.X[chosen], self.bias)

@@ -6,6 +6,10 @@ import numpy as np
 
 from svmtool.problem.rows import Rows
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.problem.normal_equations import NormalEquations
+
 
 class Task:
     """min over w of  1/2 w'Rw + sum_i C_i loss(target_i - y_i x_i.w),   R = I, or I with 0 for a free bias.
@@ -19,28 +23,34 @@ class Task:
     sample    rows that a round looks at, for solvers that draw some
     nu        the share of rows that a one-class problem leaves out
     one_of_several: other problems are solved at the same time
+    equations: its normal equations, for solvers whose row of the registry asks for them (`by_sums`), where formed
+    passes: what `--passes` says
     """
 
     __slots__ = (
         "rows", "y", "cost", "free_bias", "target", "p", "one_of_several", "inner_steps", "mu", "homotopy", "nu",
-        "sample",
+        "sample", "equations", "passes",
     )  # fmt: skip
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
         target: np.ndarray | None = None, p: float = 2.0, one_of_several: bool = False,
         inner_steps: int | None = None, mu: str | float | None = None, homotopy: bool = True, nu: float = 0.5,
-        sample: int | None = None,
+        sample: int | None = None, equations: NormalEquations | None = None, passes: int = 1,
     ):  # fmt: skip
         self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
         self.target, self.p, self.one_of_several = target, p, one_of_several
         self.inner_steps, self.mu, self.homotopy, self.nu, self.sample = inner_steps, mu, homotopy, nu, sample
+        self.equations, self.passes = equations, passes
 
     def only(self, chosen: np.ndarray) -> Task:
-        """The same task on the rows `chosen` (i8)."""
+        """The same task on the rows `chosen` (i8), outside of which there are only rows of no cost."""
         target = None if self.target is None else self.target[chosen]
         rows, y, cost = self.rows.take(chosen), self.y[chosen], self.cost[chosen]
-        more = self.p, self.one_of_several, self.inner_steps, self.mu, self.homotopy, self.nu, self.sample
+        more = (
+            self.p, self.one_of_several, self.inner_steps, self.mu, self.homotopy, self.nu, self.sample,
+            self.equations, self.passes,
+        )  # fmt: skip
         return Task(rows, y, cost, self.free_bias, target, *more)
 
     def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:

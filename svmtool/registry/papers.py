@@ -9,6 +9,9 @@ FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b 
 LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
 NESVM = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
 NESVM += "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
+LSSVM = "Le, Nguyen, Nguyen and Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: "
+LEAST_SQUARES = "min over w of  1/2 |w|^2 + sum_i C_i (1 - y_i w.x_i)^2"
+APPENDED = "a feature of value 1 is appended to every row unless -B says otherwise; its weight is regularised"
 FOSVM = "Le, Phung, Nguyen and Venkatesh, Fast One-Class Support Vector Machine for Novelty Detection, PAKDD 2015: "
 FOSVM1, FOSVM2 = FOSVM + "Algorithm 2 (FOSVM1)", FOSVM + "Algorithm 3 (FOSVM2)"
 THETA = 0.1
@@ -171,6 +174,56 @@ ROWS = (
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
         honours=(RUN_OPTIONS | {"-R", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LS-SVM, Eqs. 53-56",
+    ),
+    Solver(
+        number=70,
+        name="lssvm",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.lssvm",
+        help="LS-SVM (least squares of the margins), in one go",
+        objective=LEAST_SQUARES,
+        loss="least squares",
+        space="primal",
+        bias=APPENDED,
+        bias_default=1.0,
+        gap_default=1e-6,
+        sums_below=1500,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); up to 1500 features one exact step",
+        honours=(RUN_OPTIONS | {"-C", "--loo"}) - {"-e"},
+        paper=LSSVM + "Section III, Eq. 2",
+    ),
+    Solver(
+        number=71,
+        name="alsvm",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.alsvm",
+        help="LS-SVM to which rows can be added and from which they can be removed",
+        objective=LEAST_SQUARES,
+        loss="least squares",
+        space="primal",
+        bias=APPENDED,
+        bias_default=1.0,
+        gap_default=1e-6,
+        sums_below=5000,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6): one exact step",
+        honours=(RUN_OPTIONS | {"-C", "--loo", "--add", "--remove", "--every-rows", "--every-seconds"}) - {"-e"},
+        paper=LSSVM + "Section IV, Eqs. 3-10, Algorithm 1",
+    ),
+    Solver(
+        number=72,
+        name="falsvm",
+        word="L2R_L2LOSS_SVC",
+        module="svmtool.solvers.falsvm",
+        help="LS-SVM of the rows that passes over all find on the wrong side",
+        objective=LEAST_SQUARES + ", over the rows added; the certificate is that of all rows",
+        loss="least squares",
+        space="primal",
+        bias=APPENDED,
+        bias_default=1.0,
+        optimal=False,
+        stopping="all passes over the rows are made (--passes, default 1)",
+        honours=(RUN_OPTIONS | {"--passes"}) - {"-e", "--gap", "--max-iter", "--initial-model"},
+        paper=LSSVM + "Algorithm 2",
     ),
     Solver(
         number=80,

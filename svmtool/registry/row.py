@@ -25,12 +25,17 @@ class Solver(NamedTuple):
     regulariser: str = "1/2 |w|^2"
     kernel: bool = False
     free_bias: bool = False  # whether it is there and free when no -B is given
+    bias_default: float = -1.0  # value of -B when it is not given and the bias is not free
     eps_default: float | None = None  # value of -e when it is not given; None: the certified gap decides
     gap_default: float | None = None  # value of --gap when neither -e nor --gap is given
+    optimal: bool = True  # whether it goes to the optimum; else neither -e nor --gap has a default
+    sums_below: int = 0  # features up to which its tasks come with their normal equations
 
     @property
     def default(self) -> str:
-        """The option, with its value, that says when to stop where none is given."""
+        """The option, with its value, that says when to stop where none is given; empty where there is none."""
+        if self.eps_default is None and self.gap_default is None:
+            return ""
         return f"-e {self.eps_default:g}" if self.gap_default is None else self.gap_option(self.gap_default)
 
     def gap_option(self, gap: float) -> str:

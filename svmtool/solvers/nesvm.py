@@ -26,15 +26,12 @@ Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.conflicts import cancelling
 from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.folded import Folded
 from svmtool.problem.l1_hinge import L1Hinge
 from svmtool.problem.least_squares import LeastSquares
 from svmtool.problem.rows import CsrRows
@@ -43,6 +40,7 @@ from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.best import Best
+from svmtool.solvers.least_squares import by_products, in_fewer_features
 from svmtool.solvers.lp_columns import by_columns
 from svmtool.solvers.newton import newton_steps
 
@@ -56,8 +54,6 @@ STALLED = 3  # ... or after so many steps without a better gap or a lower F_mu: 
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
 FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap, a lower F_mu or a new mu rounding has the word
-CG_SURE, CG_ROUND = 0.9, 1e-13  # LS-SVM: steps go on to this share of the gap, or of the first difference of P and D
-CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see _rise()
@@ -78,7 +74,7 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         return answer
     if not task.homotopy:
         return plain(Smoothed(task, "hinge", False, MU if task.mu is None else float(task.mu)), monitor, start)
-    return _in_fewer_features(_c_homotopy, task, monitor, rule, start, seed)
+    return in_fewer_features(_c_homotopy, GRAM_BELOW, task, monitor, rule, start, seed)
 
 
 def _c_homotopy(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
@@ -114,7 +110,7 @@ def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
         return answer
     if not task.homotopy:
         return plain(Smoothed(task, "least squares", False, 1.0), monitor, start)
-    return _in_fewer_features(_ls_steps, task, monitor, rule, start, seed)
+    return in_fewer_features(_ls_steps, GRAM_BELOW, task, monitor, rule, start, seed)
 
 
 def _ls_steps(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
@@ -123,53 +119,7 @@ def _ls_steps(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None
     if objective.d <= GRAM_BELOW:
         status = newton_steps(objective, monitor, rule, "features")
         return Result(objective.w, status, monitor.iterations, monitor.history)
-    return _by_products(objective, monitor)
-
-
-def _in_fewer_features(
-    solve: Callable[..., Result], task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int
-) -> Result:
-    """The answer by way of the same problem with its lone features folded, where there are many."""
-    counts = Folded.possible(task.rows) if task.rows.d > GRAM_BELOW else None
-    if counts is None:
-        return solve(task, monitor, rule, start, seed)
-    folded = Folded(task.rows, counts)
-    less = Task(folded.rows, task.y, task.cost, task.free_bias, task.target, mu=task.mu)
-    result = solve(less, monitor, rule, None if start is None else folded.fold(start), seed)
-    result.w = folded.unfold(result.w)
-    return result
-
-
-def _by_products(objective: LeastSquares, monitor: Monitor) -> Result:
-    """LS-SVM in many features: conjugate gradients on both sides, begun anew where rounding has spoilt them."""
-    answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
-    primal, dual, flat, count = objective.value_at_zero(), 0.0, 0, 0
-    while True:
-        steps, f = objective.two_sided(), objective.value()
-        whole = 0.5 * steps.first**2  # P - D at the start
-        status, left, k = None, whole, 0
-        wanted = max(CG_SURE * (monitor.gap or 0.0), EXACT)
-        while not steps.over and left > max(wanted * (f - steps.fallen), CG_ROUND * whole):
-            steps.step()
-            k, left = k + 1, whole - steps.fallen - steps.risen
-            status = monitor.limit(count + k)
-            if status is not None:
-                break
-        count += k
-        f, bound, a = objective.both(steps)
-        if f < primal:
-            primal, answer = f, objective.w.copy()
-        before = relative_gap(primal, dual)
-        if bound > dual:
-            dual, alpha = bound, a
-        limit = monitor.step(primal, dual, gradient=steps.first, active=objective.n, cg=k, step=1.0)
-        status = limit or status
-        gap = relative_gap(primal, dual)
-        flat = 0 if gap < 0.5 * before else flat + 1
-        if status is None and (gap <= EXACT or flat >= CG_FLAT):
-            status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
-        if status is not None:
-            return Result(answer, status, monitor.iterations, monitor.history, alpha)
+    return by_products(objective, monitor)
 
 
 def _first_mu(task: Task, unit: float) -> float:

@@ -19,6 +19,10 @@ from svmtool.settings import Settings
 from svmtool.solvers.base import Rule
 from svmtool.training.problem_set import ProblemSet
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.problem.normal_equations import NormalEquations
+
 L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which -e ends a run, for each unit of it ...
 L1_LEAST_GAP, L1_MOST_GAP = 1e-10, 1e-3  # ... and never outside of these
 
@@ -29,8 +33,25 @@ class Problems(ProblemSet):
     def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None = None):
         super().__init__(table, settings, row_weights)
         self.count = self.classes.problems if len(self.classes.number) else 0
-        if self.count > 1:
+        self._equations: list[NormalEquations] = []
+        if self.count > 1 and not self.by_sums:
             self.rows.serve_several()
+
+    @property
+    def by_sums(self) -> bool:
+        """Whether the problems are given as normal equations too."""
+        return self.rows.d <= self.solver.sums_below
+
+    def prepare(self) -> None:
+        if self.settings.loo and not self.by_sums:
+            raise SvmtoolError(f"--loo wants a matrix of features x features: {self.rows.d} are too many")
+        if self.by_sums and self.sums is None and self.count:
+            from svmtool.problem.label_sums import LabelSums
+
+            s = self.settings
+            self.sums = LabelSums([label for label, _ in s.class_weights])
+            self.sums.change(self.rows, self.classes.labels, self.classes.number, self.row_weights)
+            self._equations = self.sums.equations(s.C, s.bias, self.factor)
 
     def _read_labels(self, labels: np.ndarray) -> None:
         self.classes = Classes(labels)
@@ -46,7 +67,10 @@ class Problems(ProblemSet):
         s = self.settings
         more = self.loss.power, self.count > 1, s.inner_steps, s.mu, not s.no_homotopy
         target = np.zeros(self.rows.n) if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
-        return Task(self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, *more)
+        return Task(
+            self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, *more,
+            equations=self._equations[k] if self._equations else None, passes=s.passes or 1,
+        )  # fmt: skip
 
     def rule(self, k: int) -> Rule:
         if self.eps is None:
@@ -63,6 +87,15 @@ class Problems(ProblemSet):
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
         bias = self.settings.bias
         return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
+
+    def validation(self, model: LinearModel) -> str:
+        if not self.settings.loo or not self.count:
+            return ""
+        from svmtool.training.leave_one_out import right
+
+        tasks = [self.task(k) for k in range(self.count)]
+        good = right(tasks, model, self.classes.number, self.classes.counts)
+        return f"Leave-one-out Accuracy = {100.0 * float(np.mean(good)):g}%\n"
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See ProblemSet; columns go by label.  SvmtoolError for a model of other classes or of another bias."""

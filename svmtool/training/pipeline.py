@@ -25,8 +25,12 @@ from svmtool.training.solver_text import solver_text
 
 class Training:
     """What training gives: model, results (one a problem), certificate, `summary` lines about the training rows,
-    warnings, `seconds` of training alone: labels, objective and solver, neither reading nor certificate; and
-    `lacking`: why the model has not the probabilities that were asked for, else empty."""
+    warnings, `seconds` of training alone: labels, objective and solver, neither reading nor certificate;
+    `lacking`: why the model has not the probabilities that were asked for, else empty; and `sums`: the LabelSums that
+    an adaptable model's state is made of, else None; `validation`: what --loo prints."""
+
+    sums: Any = None
+    validation = ""
 
     def __init__(
         self, model: LinearModel, results: list[Result], certificate: Certificate, summary: str, warnings: list[str],
@@ -59,6 +63,7 @@ def train(
     seconds = problems.solved_at - began
     model = problems.model(problems.weights(results), _notes(settings, certificate, results))
     done = Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
+    done.sums, done.validation = problems.sums, problems.validation(model)
     if kept is not None and not model.gives_probabilities:
         del problems
         _add_sigmoids(done, kept, settings, row_weights, stop, began)
@@ -96,6 +101,7 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
 
         work = validation.search_C if settings.find_C else validation.cross_validate
         return work(table, settings, row_weights, console)
+    state = _state(settings, table, row_weights, model_path, console)
     tables = [table]  # the only reference, so that training may give its memory back
     del table
     with Recorder(settings, _target(settings), console) as recorder, Interruptible() as stop:
@@ -106,10 +112,23 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
     for result in done.results:
         console.solver(solver_text(settings.row, result))
     console.solver(done.certificate.line() + "\n" + done.summary)
-    linear_model.write(model_path, done.model)
+    console.out(done.validation)
+    if state is None:
+        linear_model.write(model_path, done.model)
+    else:
+        state.write(done.sums, done.model)
     if done.lacking:
         console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
     return exit_status(settings, done, model_path, stop.set, console)
+
+
+def _state(settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any) -> Any:
+    """What keeps the state of an adaptable model beside it; None for other solvers."""
+    if "--add" not in settings.row.honours:
+        return None
+    from svmtool.training.adapt import NewState
+
+    return NewState(settings, table, row_weights, model_path) if NewState.possible(model_path, console) else None
 
 
 def _target(settings: Settings) -> float | None:

@@ -26,6 +26,10 @@ from svmtool.problem.task import Task
 from svmtool.settings import Settings
 from svmtool.solvers.base import Monitor, Result, Rule, StopFlag
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.problem.label_sums import LabelSums
+
 DENSE_BELOW = 1500  # features up to which a set that is mostly non-zero is held as a dense matrix
 
 LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
@@ -55,11 +59,13 @@ class ProblemSet(ABC):
 
     A kind says: `task`, `rule`, `model`, `start_from`; where it wants also `name`, `finish`, `dual_point`, `summary`.
     count: number of problems; missing: labels of -wi that the data lack; untrained: what a model of no rows is like;
-    solved_at: when, by time.perf_counter, `fit_and_certify` had the last answer.
+    solved_at: when, by time.perf_counter, `fit_and_certify` had the last answer; sums: of the rows, where solvers want
+    normal equations.
     """
 
     count = 1
     solved_at = -math.inf
+    sums: LabelSums | None = None
     missing: list[int] = []
     untrained = "the model knows no class"
 
@@ -72,8 +78,9 @@ class ProblemSet(ABC):
         self.loss = losses.of(self.solver.loss, settings.loss_power)
         self.n_features = table.n_features
         self.row_weights = row_weights
-        largest = max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0)), settings.bias, 1.0)
-        self._refuse_overflow(table, largest)
+        largest = refuse_overflow(
+            table, settings.C, settings.class_weights, row_weights, settings.bias, self._largest_label(table.labels)
+        )
         self._read_labels(table.labels)
         self.rows = rows.from_csr(
             table.indptr, table.indices, table.values, table.n_features, settings.bias, DENSE_BELOW
@@ -129,6 +136,13 @@ class ProblemSet(ABC):
         """Lines about the training rows, printed after the solver's text."""
         return ""
 
+    def prepare(self) -> None:  # noqa: B027  most kinds have nothing to share
+        """Form what all problems share, with all threads; before the first is solved."""
+
+    def validation(self, model: LinearModel) -> str:
+        """What --loo prints; empty without it."""
+        return ""
+
     # What follows from it
 
     @property
@@ -149,6 +163,7 @@ class ProblemSet(ABC):
     ) -> list[Result]:
         """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs."""
         results: list[Any] = [None] * self.count
+        self.prepare()
 
         def solve(k: int) -> None:
             results[k] = self._solve(k, start, report, stop)
@@ -165,6 +180,7 @@ class ProblemSet(ABC):
         """
         results: list[Any] = [None] * self.count
         found: list[Any] = [None] * self.count
+        self.prepare()
 
         def solve(k: int) -> None:
             results[k] = self._solve(k, start, report, stop)
@@ -227,22 +243,29 @@ class ProblemSet(ABC):
             raise SvmtoolError("the initial model has weights that are no numbers, or too large to start from")
         return start
 
-    def _refuse_overflow(self, table: Table, largest: float) -> None:
-        """SvmtoolError where sums of squares of values up to `largest` would leave the range of numbers."""
-        s = self.settings
-        labels = self._largest_label(table.labels)
-        cost = s.C
-        for _, factor in s.class_weights:
-            cost *= max(factor, 1.0)
-        if self.row_weights is not None:
-            cost *= float(self.row_weights.max(initial=1.0))
-        digits = 2 * math.log10(max(largest, labels)) + math.log10(len(table) + 1)
-        if digits + math.log10(min(max(cost, 1.0), 1e300)) > 290:
-            also = f" and labels up to {labels:g}" if labels > largest else ""
-            raise SvmtoolError(
-                f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: "
-                "scale the features (svm-scale) or choose a smaller -c"
-            )
+
+def refuse_overflow(
+    table: Table, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None,
+    largest: float = 1.0, labels: float = 1.0,
+) -> float:  # fmt: skip
+    """The largest size of a value, of `largest`, and 1; SvmtoolError where sums of squares would leave the numbers.
+
+    labels: the largest number that the labels bring into the problem.
+    """
+    largest = max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0)), largest, 1.0)
+    cost = C
+    for _, factor in class_weights:
+        cost *= max(factor, 1.0)
+    if row_weights is not None:
+        cost *= float(row_weights.max(initial=1.0))
+    digits = 2 * math.log10(max(largest, labels)) + math.log10(len(table) + 1)
+    if digits + math.log10(min(max(cost, 1.0), 1e300)) > 290:
+        also = f" and labels up to {labels:g}" if labels > largest else ""
+        raise SvmtoolError(
+            f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: "
+            "scale the features (svm-scale) or choose a smaller -c"
+        )
+    return largest
 
 
 def take(table: Table, chosen: np.ndarray) -> Table:

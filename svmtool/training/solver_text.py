@@ -22,6 +22,11 @@ def solver_text(row: Solver, result: Result) -> str:
             rho = result.w[-1]
             lines += f"rho = {'-' if np.isnan(rho) else ''}{rho:.6f}\n"  # without rows it is C's -nan
         return lines
+    if not row.optimal:
+        passes = result.history[1:]
+        return "".join(
+            f"pass {k + 1:2d} f {r['objective']:5.3e} rows added {r['active']}\n" for k, r in enumerate(passes)
+        )
     if row.regulariser == "|w|_1":
         return _l1_text(row, result)
     lines = []

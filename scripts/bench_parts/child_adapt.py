@@ -1,0 +1,80 @@
+"""Child process: rows are made and written, a model is trained, rows are added and removed.  Its argument in JSON:
+
+{"rows": n, "new": rows to add, "d": features, "many": file for n rows, "some": file for the new ones, "model": path}
+-> {training, adding, removing: seconds alone, without files, apart: relative distance from training again}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
+
+import numpy as np
+
+from bench_parts.judge import answer
+from svmtool.cli.console import Console
+from svmtool.formats import svmlight
+from svmtool.settings import Settings
+from svmtool.training import adapt, pipeline
+
+ROWS_A_BLOCK, REPEATS = 20_000, 5
+
+
+def make(path: str, n: int, d: int, seed: int) -> None:
+    """n rows with labels that a plane tells, but for noise."""
+    rng, w = np.random.default_rng(seed), np.random.default_rng(0).normal(size=d)
+    with open(path, "w") as file:
+        for start in range(0, n, ROWS_A_BLOCK):
+            X = rng.normal(size=(min(ROWS_A_BLOCK, n - start), d))
+            y = np.sign(X @ w + 2.0 * rng.normal(size=len(X)))
+            pairs = (" ".join(f"{j}:{v:.4g}" for j, v in enumerate(x, 1)) for x in X.tolist())
+            file.writelines(f"{label:+g} {row}\n" for label, row in zip(y.tolist(), pairs, strict=True))
+
+
+def joined(a: svmlight.Table, b: svmlight.Table) -> svmlight.Table:
+    return svmlight.Table(
+        np.append(a.labels, b.labels), np.append(a.indptr, a.indptr[-1] + b.indptr[1:]),
+        np.append(a.indices, b.indices), np.append(a.values, b.values), max(a.n_features, b.n_features),
+    )  # fmt: skip
+
+
+def main() -> None:
+    order = json.loads(sys.argv[1])
+    make(order["many"], order["rows"], order["d"], 1)
+    make(order["some"], order["new"], order["d"], 2)
+    settings = Settings(solver=71, quiet=True, solver_given=True).with_default_bias()
+    table, new = svmlight.read(order["many"]), svmlight.read(order["some"])
+    files = adapt.NewState(settings, table, None, order["model"])
+    runs = [pipeline.train(table, settings) for _ in range(3)]
+    files.write(runs[0].sums, runs[0].model)
+    adding, removing = [], []
+    for _ in range(REPEATS):
+        adaptable = adapt.Adaptable(settings, order["model"], order["model"] + ".other", Console(True))
+        adaptable.log_at_target()  # copied from where the old model stays: not a part of what a change takes
+        start = time.perf_counter()
+        adaptable.add(new)
+        model, _ = adaptable.solve()
+        adding.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        adaptable.remove(order["some"], new, None)
+        adaptable.solve()
+        removing.append(time.perf_counter() - start)
+        adaptable.close()
+    again = pipeline.train(joined(table, new), settings).model
+    answer(
+        {
+            "training": statistics.median(run.seconds for run in runs),
+            "adding": statistics.median(adding), "removing": statistics.median(removing),
+            "apart": float(np.linalg.norm(model.W - again.W) / np.linalg.norm(again.W)),
+        }
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The state of an adaptable model, MODEL.state.npz beside MODEL: what it takes to add rows without the old ones.
+
+A zip of plain arrays (numpy's .npz without pickles; zip keeps a checksum of each).  It holds the text of the model that
+belongs to it.  State and model are two files, renamed one after the other, the state first: where a run was ended
+between the two, the model there is the one whose signature the state keeps as `before`, and it is written anew.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+
+import numpy as np
+
+from svmtool.errors import ModelError
+from svmtool.formats.output import replacing
+from svmtool.problem.label_sums import LabelSums
+
+SUFFIX = ".state.npz"
+VERSION = 1
+ABSENT = -1  # signature of a file that is not there
+
+# name -> type and number of dimensions
+ARRAYS = {
+    "version": ("i8", 0), "solver": ("i8", 0), "C": ("f8", 0), "bias": ("f8", 0), "own": ("i8", 1), "factor": ("f8", 1),
+    "features": ("i8", 0), "labels": ("i8", 1), "count": ("i8", 1), "weight": ("f8", 1), "first": ("f8", 2),
+    "gram": ("f8", 2), "past": ("f8", 1), "model": ("u1", 1), "before": ("i8", 0), "log": ("u8", 0),
+    "entries": ("i8", 0),
+}  # fmt: skip
+
+
+class State:
+    """solver, C, bias: of the last training; own, factor: labels with a class weight, and these; sums: LabelSums;
+    model: the model file's bytes; before: signature of the file that it took the place of; log, entries: see RowLog."""
+
+    def __init__(
+        self, solver: int, C: float, bias: float, class_weights: tuple[tuple[int, float], ...], sums: LabelSums,
+        model: bytes = b"", before: int = ABSENT, log: int = 0, entries: int = 0,
+    ):  # fmt: skip
+        self.solver, self.C, self.bias, self.class_weights, self.sums = solver, C, bias, class_weights, sums
+        self.model, self.before, self.log, self.entries = model, before, log, entries
+
+
+def signature(content: bytes | None) -> int:
+    """Length and checksum of a file's content in one number; ABSENT for None."""
+    return ABSENT if content is None else (len(content) & 0x7FFFFFFF) << 32 | zlib.crc32(content)
+
+
+def content_of(path: str) -> bytes | None:
+    """A file's bytes; None where it is absent."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def write(path: str, state: State) -> None:
+    """Write the state of the model `path`: the old one stays whole until the new one is."""
+    sums = state.sums
+    arrays = {
+        "version": VERSION, "solver": state.solver, "C": state.C, "bias": state.bias,
+        "own": [label for label, _ in state.class_weights], "factor": [f for _, f in state.class_weights],
+        "features": sums.m, "labels": sums.labels, "count": sums.count, "weight": sums.weight, "first": sums.first,
+        "gram": [_packed(gram) for gram in sums.gram], "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
+        "before": state.before, "log": state.log, "entries": state.entries,
+    }  # fmt: skip
+    with replacing(path + SUFFIX, "can't save the model's state to") as file:
+        np.savez(file, **{name: np.asarray(value, ARRAYS[name][0]) for name, value in arrays.items()})
+
+
+def read(path: str) -> State:
+    """The state of the model `path`; ModelError where it is absent, damaged or of another version."""
+    name = path + SUFFIX
+    if not os.path.exists(name):
+        raise ModelError(f"can't open the model's state {name}: only -s 71 leaves one beside its models")
+    try:
+        with open(name, "rb") as raw, np.load(raw, allow_pickle=False) as file:  # np.load leaves a bad file open
+            if int(file["version"]) != VERSION:
+                raise ModelError(f"{name}: a state of version {int(file['version'])}; this svmtool knows {VERSION}")
+            found = {key: file[key] for key in ARRAYS}
+    except (OSError, ValueError, KeyError, EOFError, zlib.error, NotImplementedError, SyntaxError) as e:
+        raise ModelError(f"{name} is damaged or no state of a model: {str(e)[:100]}") from None
+    except Exception as e:
+        if type(e).__name__ != "BadZipFile":
+            raise
+        raise ModelError(f"{name} is damaged: {str(e)[:100]}") from None
+    _check(name, found)
+    return _made(found)
+
+
+def _check(name: str, found: dict) -> None:
+    m, k, g = int(found["features"]), len(found["labels"]), 1 + len(set(found["own"].tolist()))
+    shapes = {
+        "count": (k,), "weight": (k,), "first": (k, m), "gram": (g, m * (m + 1) // 2), "past": (m,),
+        "factor": found["own"].shape,
+    }  # fmt: skip
+    for key, (kind, dimensions) in ARRAYS.items():
+        array = found[key]
+        if array.dtype.str[1:] != kind or array.ndim != dimensions or array.shape != shapes.get(key, array.shape):
+            raise ModelError(f"{name} is damaged: its array {key!r} is not what it should be")
+    if m < 0 or int(found["entries"]) < 0:
+        raise ModelError(f"{name} is damaged: it counts less than nothing")
+
+
+def _made(found: dict) -> State:
+    own = tuple(zip(found["own"].tolist(), found["factor"].tolist(), strict=True))
+    sums = LabelSums([label for label, _ in own], int(found["features"]))
+    sums.labels, sums.count, sums.weight = found["labels"].tolist(), found["count"], found["weight"]
+    sums.first, sums.past = found["first"], found["past"]
+    for gram, packed in zip(sums.gram, found["gram"], strict=True):
+        _unpack(packed, gram)
+    numbers = {key: found[key].item() for key in ("solver", "C", "bias", "before", "log", "entries")}
+    return State(class_weights=own, sums=sums, model=found["model"].tobytes(), **numbers)
+
+
+def _packed(gram: np.ndarray) -> np.ndarray:
+    """The upper triangle of a symmetric matrix, row after row."""
+    return np.concatenate([np.zeros(0), *(gram[i, i:] for i in range(len(gram)))])
+
+
+def _unpack(packed: np.ndarray, gram: np.ndarray) -> None:
+    """Fill gram with the symmetric matrix that `packed` is the upper triangle of."""
+    m, at = len(gram), 0
+    for i in range(m):
+        gram[i, i:] = gram[i:, i] = packed[at : at + m - i]
+        at += m - i

@@ -1,0 +1,68 @@
+"""FALSVM: the linear LS-SVM of the rows that a pass over all of them finds on the wrong side.
+Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: Algorithm 2.
+
+Rows come in random order.  One with y x.w < 0 is added to those that the model is of, in closed form (Eqs. 4-6); others
+are passed by.  What it ends at is the minimiser of f over the rows added, of no other function: the certificate is that
+of the LS-SVM of all rows, and says how far from it this is.
+
+Notation   paper: P   Q = P x   a     code: P - Z'Z (solvers' scale: the inverse of 2 C G)   q   a / 2C
+Differs from the paper in:
+ 1. The first row is added whatever its side (w = 0 has none on the wrong side), and so is every other until w is not 0.
+ 2. P is changed for a block of rows at once: until then their vectors are kept in Z.
+ 3. w changes along +P'x (y - w.x), as Eq. 6 has it; the sign in Algorithm 2 is a slip.
+ 4. --passes: so many passes, each in an order of its own; a row on the wrong side again is added again.
+Stops when: all passes are made.
+Memory: d x d for P and for its change, and MOST vectors of d.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled.falsvm_loops import falsvm_rows
+from svmtool.compiled.rand_loops import rand_seed, rand_shuffle
+from svmtool.errors import SvmtoolError
+from svmtool.problem.least_squares import LeastSquares
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.task import Task
+from svmtool.solvers.base import Monitor, Result, Rule, Status
+
+LARGEST = 5000  # features, for the sake of P
+BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
+ROWS_A_CALL = 1 << 14  # between two looks at the clock
+
+PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is no optimum of all rows")
+
+
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Make `task.passes` passes from w = 0; history tells of f after each, and as `active` the rows added so far."""
+    rows, d = task.rows, task.rows.d
+    if d > LARGEST:
+        raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")
+    csr = rows if isinstance(rows, CsrRows) else rows.as_csr()
+    objective = LeastSquares(rows, task.y, task.cost)
+    block = max(BLOCK, min(d // WIDE, MOST))
+    w, P, Z, change = np.zeros(d), np.eye(d), np.zeros((block, d)), np.empty((d, d))
+    state, random, order = np.zeros(3, np.int64), np.zeros(32, np.int64), np.arange(rows.n)
+    rand_seed(random, seed)
+    call = falsvm_rows.bind(csr.indptr, csr.indices, csr.values, order, task.y, task.cost, w, P, Z, state)
+    status = _record(objective, monitor, w, 0)
+    for _ in range(task.passes):
+        if status is not None:
+            break
+        rand_shuffle(random, order, 0, rows.n)
+        at = 0
+        while at < rows.n and status is None:
+            at = call(rows.bias, d, at, min(at + ROWS_A_CALL, rows.n))
+            if state[0] == block:
+                P -= np.matmul(Z.T, Z, out=change)
+                state[0] = 0
+            status = monitor.limit()
+        status = _record(objective, monitor, w, int(state[1])) or status
+    return Result(w, status or PASSES, monitor.iterations, monitor.history)
+
+
+def _record(objective: LeastSquares, monitor: Monitor, w: np.ndarray, added: int) -> Status | None:
+    objective.move(w)
+    f, g = objective.gradient()
+    return monitor.step(f, max(objective.bound, 0.0), gradient=float(np.sqrt(g @ g)), active=added)

@@ -1,0 +1,36 @@
+"""Linear LS-SVM, in one go.      min_w  1/2 |w|^2 + C sum_i v_i (1 - y_i x_i.w)^2
+Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: Section III, Eq. 2.
+
+    G w = A y,   G = sum v_i x_i x_i' + nu I,   A y = sum v_i y_i x_i,   nu = 1/(2C)
+
+Differs from the paper in:
+ 1. v_i: weights of classes and rows beside C.
+ 2. Problems of several classes share G and its Cholesky factor wherever their weights agree (problem/label_sums.py).
+ 3. What rounding leaves of f'(w) is taken out by further steps with the same factor; where f is nothing beside f(0),
+    by steps on the rows (solvers/least_squares.py).
+ 4. Beyond 1500 features conjugate gradients climb on both sides of the gap instead (problem/two_sided.py).
+Stops when: the certified relative gap is as small as asked for.
+Memory: d x d for G and again for its factor; by conjugate gradients 9 vectors of n, 5 of d.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.least_squares import LeastSquares
+from svmtool.problem.task import Task
+from svmtool.solvers.base import Monitor, Result, Rule
+from svmtool.solvers.least_squares import by_products, by_sums, in_fewer_features
+
+
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Solve from `start` (zeros if None); by the normal equations where the task has them."""
+    if task.equations is not None:
+        return by_sums(task.equations, task, monitor, rule, start)
+    return in_fewer_features(_products, 0, task, monitor, rule, start, seed)
+
+
+def _products(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
+    objective = LeastSquares(task.rows, task.y, task.cost)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    return by_products(objective, monitor)

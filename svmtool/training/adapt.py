@@ -1,0 +1,301 @@
+"""Adding rows to a trained model and removing rows from it: state -> sums -> equations -> model -> state and model.
+
+What a change costs depends on the rows that come or go and on the number of features, not on the rows in the model.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from svmtool import __version__
+from svmtool.errors import ModelError, SvmtoolError
+from svmtool.formats import adaptable_state, linear_model, weight_file
+from svmtool.formats.adaptable_state import State, content_of, signature
+from svmtool.formats.reading import Reading
+from svmtool.formats.row_log import SUFFIX as LOG_SUFFIX
+from svmtool.formats.row_log import RowLog, hashes_of
+from svmtool.formats.stream import rows_as_they_come
+from svmtool.formats.svmlight import RawTable, Table, joined, read
+from svmtool.model import LinearModel
+from svmtool.problem.certify import Certificate, worst
+from svmtool.problem.label_sums import UNIT, LabelSums
+from svmtool.problem.labels import cost_factors, first_appearance, whole_labels
+from svmtool.problem.normal_equations import NormalEquations
+from svmtool.problem.rows import CsrRows
+from svmtool.settings import Settings
+from svmtool.training.interrupt import Interruptible
+from svmtool.training.outcome import CTRL_C
+from svmtool.training.problem_set import refuse_overflow, take
+
+EVERY_SECONDS = 10.0  # a stream's model is written so often where rows have come and nothing else is said
+PENDING = 1 << 21  # non-zeros of a stream that are held before they go into the sums
+ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is told
+GOLDEN = 0.6180339887498949
+PROBES = 3  # random directions in which rounding is taken to have moved the matrix
+
+
+class Adaptable:
+    """A model that rows are added to and removed from: its State and its RowLog, read from and written to files.
+
+    source: the model to change, None for one without rows; target: where the changed one goes.
+    """
+
+    def __init__(self, settings: Settings, source: str | None, target: str, console: Any):
+        self.settings, self.target, self.console = settings, target, console
+        if source is None:
+            sums = LabelSums([label for label, _ in settings.class_weights])
+            self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
+            self.log: RowLog | None = None  # as long as there are no rows, what is at the target stays
+            self._copy = False
+            return
+        in_place = os.path.realpath(source) == os.path.realpath(target)
+        log = RowLog(source + LOG_SUFFIX, 0, 0)
+        if os.path.exists(source + adaptable_state.SUFFIX):  # else its absence is what is to be told
+            log.lock()
+        self.log, self._copy = log, not in_place
+        try:
+            self.state = adaptable_state.read(source)
+            log.number, log.entries = self.state.log, self.state.entries
+            log.check()
+            self._check_model(source)
+            self._check_settings()
+        except BaseException:
+            log.close()
+            raise
+
+    def _check_model(self, source: str) -> None:
+        """The state belongs to the model beside it, or a run ended between the two."""
+        content, state = content_of(source), self.state
+        if content == state.model:
+            return
+        if signature(content) != state.before:
+            if content is None:
+                raise ModelError(f"can't open model file {source}")
+            raise ModelError(f"{source}{adaptable_state.SUFFIX} does not belong to {source}: train anew")
+        self.console.warn(f"{source} is older than its state: a run ended before it was written; it is written anew")
+        linear_model.write_text(source, [state.model])
+
+    def _check_settings(self) -> None:
+        """-c, -B and -wi are as in the state unless given; other class weights would need the rows."""
+        s, state = self.settings, self.state
+        if s.solver != state.solver:
+            raise SvmtoolError(f"the model was trained by -s {state.solver}, not -s {s.solver}")
+        if s.class_weights and s.class_weights != state.class_weights:
+            raise SvmtoolError("-w differs from the class weights of the model: train anew")
+        state.C = s.C if s.C_given else state.C
+        state.bias = s.bias if s.bias_given else state.bias
+
+    def remove(self, path: str, table: Table, weights: np.ndarray | None) -> int:
+        """Take rows out; SvmtoolError, and nothing done, where one is not there.  Returns their number."""
+        numbers, table, r = _used(table, weights)
+        hashes = hashes_of(table, whole_labels(table.labels), r)
+        assert self.log is not None, "the command line asks for a model"
+        missing = self.log.first_missing(hashes)
+        if missing is not None:
+            raise SvmtoolError(
+                f"{path}: line {numbers[missing] + 1}: the model does not hold this row"
+                + (" so often" if np.any(hashes[:missing] == hashes[missing]) else "")
+                + ": none is removed"
+            )
+        self._change(table, r, -1.0)
+        self.log_at_target().append(hashes, removed=True)
+        return len(table)
+
+    def add(self, table: Table, weights: np.ndarray | None = None) -> int:
+        """Put rows in; returns their number."""
+        _, table, r = _used(table, weights)
+        hashes = hashes_of(table, whole_labels(table.labels), r)
+        self._change(table, r, 1.0)
+        self.log_at_target().append(hashes)
+        return len(table)
+
+    def log_at_target(self) -> RowLog:
+        """The log that may be written to."""
+        if self.log is None:
+            self.log = RowLog.create(self.target + LOG_SUFFIX, np.zeros(0, np.uint64)).lock()
+        if self._copy:
+            self.log, self._copy = self.log.moved_to_copy(self.target + LOG_SUFFIX), False
+        return self.log
+
+    def _change(self, table: Table, r: np.ndarray, sign: float) -> None:
+        most = self.settings.row.sums_below
+        if table.n_features >= most:
+            raise SvmtoolError(f"{table.n_features} features are too many for an adaptable model (at most {most - 1})")
+        refuse_overflow(table, self.state.C, self.state.class_weights, r)
+        rows = CsrRows(table.indptr, table.indices, table.values, table.n_features)
+        labels, number, _ = first_appearance(table.labels)
+        self.state.sums.change(rows, labels, number, r, sign)
+
+    def solve(self) -> tuple[LinearModel, Certificate]:
+        """The model of the rows that it holds now."""
+        state = self.state
+        sums, bias = state.sums, state.bias
+        labels = model_order(sums.labels)
+        factor, _ = cost_factors(sums.labels, state.class_weights)
+        problems = sums.equations(state.C, bias, factor) if sums.n else []
+        solved = [solution(problem) for problem in problems]
+        W = np.stack([w for w, _ in solved], axis=1) if solved else np.zeros((sums.m + (bias >= 0), 0))
+        if labels != sums.labels:
+            W = -W
+        certificate = worst([c for _, c in solved])
+        row = self.settings.row
+        asked = "".join(f" -w{label} {f:.17g}" for label, f in state.class_weights)
+        notes = (
+            f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {state.C:.17g} -B {bias:.17g}{asked}",
+            f"# {certificate.line()}",
+            f"# Rows: {sums.n}, by sums over rows added and removed",
+        )
+        error = max((rounding(p, w, sums) for p, (w, _) in zip(problems, solved, strict=True)), default=0.0)
+        if error > ACCURATE:
+            self.console.warn(
+                f"WARNING: rounding in sums over rows added and removed may have moved the weights by {error:.1g} of "
+                "their size: train anew where that matters"
+            )
+        return LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=notes), certificate
+
+    def close(self) -> None:
+        if self.log is not None:
+            self.log.close()
+
+    def write(self, model: LinearModel) -> None:
+        """State and model: a run that ends between the two leaves a state from which the model is written anew."""
+        state = self.state
+        state.before = signature(content_of(self.target))
+        state.model = b"".join(linear_model.text_of(model))
+        log = self.log_at_target()
+        log.flush()
+        state.log, state.entries = log.number, log.entries
+        adaptable_state.write(self.target, state)
+        linear_model.write_text(self.target, [state.model])
+
+
+def model_order(labels: list[int]) -> list[int]:
+    """The order of labels in the model: LIBLINEAR puts 1 before -1."""
+    return [1, -1] if labels == [-1, 1] else labels
+
+
+def solution(problem: NormalEquations) -> tuple[np.ndarray, Certificate]:
+    """The minimiser, and what the sums know of it; the violation is the largest entry of the gradient."""
+    w = problem.minimiser()
+    f, g = problem.gradient(w)
+    return w, Certificate(f, max(f - 0.5 * float(g @ g), 0.0), float(np.abs(g).max(initial=0.0)))
+
+
+def rounding(problem: NormalEquations, w: np.ndarray, sums: LabelSums) -> float:
+    """How far rounding in the sums may have moved w, relative to its size: an estimate.
+
+    Entry (i, j) of the matrix has gone through sums of size q_i q_j at most, q^2 = past, and is taken to be off by UNIT
+    of that with a random sign.
+    """
+    size = float(np.sqrt(w @ w))
+    if size == 0.0:
+        return 0.0
+    q = np.zeros(problem.d)
+    q[: sums.m] = np.sqrt(sums.past)
+    k = np.arange(1, PROBES * problem.d + 1).reshape(PROBES, problem.d)
+    signs = np.where(k * GOLDEN % 1.0 < 0.5, -1.0, 1.0)  # as good as random: importing numpy.random takes 20 ms
+    moved = max(float(np.linalg.norm(problem.matrix.solve(s * q))) for s in signs)
+    return 2.0 * problem.C * UNIT * moved * float(np.linalg.norm(q * w)) / size
+
+
+def _used(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Table, np.ndarray]:
+    """The rows of positive weight: their places in the file, themselves, and their weights."""
+    if weights is None:
+        return np.arange(len(table)), table, np.ones(len(table))
+    kept = np.flatnonzero(weights > 0)
+    return kept, take(table, kept), weights[kept]
+
+
+class NewState:
+    """State and rows' log of a model that is trained from all its rows; made before the training uses these up."""
+
+    def __init__(self, settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str):
+        self.settings, self.path, self.features = settings, model_path, table.n_features
+        _, table, r = _used(table, row_weights)
+        self.hashes = hashes_of(table, whole_labels(table.labels), r)
+
+    @staticmethod
+    def possible(model_path: str, console: Any) -> bool:
+        """Whether the model goes to a file, which a state can stand beside; else the user is told."""
+        if model_path != "-" and (not os.path.exists(model_path) or os.path.isfile(model_path)):
+            return True
+        console.warn(f"WARNING: {model_path} is no file that a state could stand beside: rows cannot be added later")
+        return False
+
+    def write(self, sums: LabelSums | None, model: LinearModel) -> None:
+        """Write log, state and model."""
+        s = self.settings
+        if sums is None:  # no rows
+            sums = LabelSums([label for label, _ in s.class_weights], self.features)
+        log = RowLog.create(self.path + LOG_SUFFIX, self.hashes)
+        text = b"".join(linear_model.text_of(model))
+        before = signature(content_of(self.path))
+        state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
+        adaptable_state.write(self.path, state)
+        linear_model.write_text(self.path, [text])
+
+
+def run(settings: Settings, added: Reading | None, model_path: str, console: Any) -> int:
+    """svm-train --add and --remove after its command line; added: None for a stream.  Returns the exit status."""
+    adaptable = Adaptable(settings, settings.initial_model, model_path, console)
+    with contextlib.closing(adaptable):
+        if settings.remove:
+            table = read(settings.remove)
+            weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
+            console.solver(f"Removed {adaptable.remove(settings.remove, table, weights)} rows\n")
+        if settings.add == "-":
+            return _stream(adaptable, console)
+        if added is not None:
+            table = added.table()
+            weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
+            console.solver(f"Added {adaptable.add(table, weights)} rows\n")
+        _write(adaptable, console)
+        return 0
+
+
+def _write(adaptable: Adaptable, console: Any) -> None:
+    model, certificate = adaptable.solve()
+    adaptable.write(model)
+    console.solver(f"Rows in the model = {adaptable.state.sums.n}\n{certificate.line()}\n")
+
+
+def _stream(adaptable: Adaptable, console: Any) -> int:
+    """Rows from standard input, with a model every so many rows or seconds, and one at the end or at Ctrl-C."""
+    s = adaptable.settings
+    every_rows = s.every_rows or np.inf
+    every_seconds = s.every_seconds or (EVERY_SECONDS if s.every_rows is None else np.inf)
+    pending: list[RawTable] = []
+    waiting, fresh, written = 0, 0, time.perf_counter()
+
+    def take_in() -> None:
+        nonlocal waiting
+        if pending:
+            parts, waiting = pending.copy(), 0
+            pending.clear()
+            adaptable.add(joined(parts))
+
+    with Interruptible() as stop:
+        try:
+            for table in rows_as_they_come(lambda: stop.set):
+                if table is not None:
+                    pending.append(table)
+                    waiting, fresh = waiting + table.values.size, fresh + table.labels.size
+                if waiting > PENDING:
+                    take_in()
+                if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
+                    take_in()
+                    _write(adaptable, console)
+                    fresh, written = 0, time.perf_counter()
+        except SvmtoolError:  # a malformed line costs none of the rows before it
+            if fresh:
+                take_in()
+                _write(adaptable, console)
+            raise
+        take_in()
+        _write(adaptable, console)
+        return CTRL_C if stop.set else 0

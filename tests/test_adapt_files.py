@@ -1,0 +1,307 @@
+"""The files of an adaptable model: what is refused, what a run that was ended half-way leaves, and streams."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from adapt_suite import Row, apart, batch, draw, text_of_rows, weights_in
+
+from svmtool.errors import ModelError
+from svmtool.formats import adaptable_state, linear_model
+from svmtool.formats.row_log import RowLog, hashes_of
+from svmtool.formats.svmlight import read
+from svmtool.problem.label_sums import LabelSums
+
+RNG = np.random.default_rng(1)
+ROWS, NEW = draw(RNG, 30, 4), draw(RNG, 8, 4)
+FILES = "m", "m.state.npz", "m.state.rows"
+
+
+@pytest.fixture
+def ready(svm_train):
+    """Files d, new and m, the model of d; returns svm_train -q -s 71."""
+    Path("new").write_text(text_of_rows(NEW))
+    assert svm_train("-q", "-s", 71, "d", "m", data=text_of_rows(ROWS))[0] == 0
+    return lambda *argv: svm_train("-q", "-s", 71, *argv)
+
+
+def contents() -> list[bytes]:
+    return [Path(name).read_bytes() for name in FILES]
+
+
+def refused(ready, sentence: str, *argv) -> None:
+    """The command ends with status 1 and the sentence, and no file has changed."""
+    before, names = contents(), sorted(os.listdir())
+    status, _, err = ready(*argv)
+    assert status == 1 and sentence in err, err
+    assert contents() == before and sorted(os.listdir()) == names
+
+
+def test_rows_that_are_not_there_are_not_removed(ready):
+    stranger = Row(1, (0.5, 0.25, 9.0, 1.0))
+    other_label = ROWS[3]._replace(label=-ROWS[3].label)
+    for k, bad in ((2, stranger), (4, other_label), (5, ROWS[0])):
+        Path("old").write_text(text_of_rows([*ROWS[:k], bad]))
+        words = " so often" if bad is ROWS[0] else ""
+        refused(
+            ready,
+            f"old: line {k + 1}: the model does not hold this row{words}: none is removed",
+            "--remove",
+            "old",
+            "-i",
+            "m",
+        )
+    Path("old").write_text(text_of_rows(ROWS[:1]))
+    assert ready("--remove", "old", "-i", "m")[0] == 0
+    refused(ready, "old: line 1: the model does not hold this row", "--remove", "old", "-i", "m")
+    assert ready("--add", "old", "-i", "m")[0] == 0
+    assert ready("--remove", "old", "-i", "m")[0] == 0, "a row that came back can go again"
+    assert apart(weights_in("m"), batch(ROWS[1:])) <= 1e-8
+
+
+def test_a_row_is_the_same_however_it_is_written(ready):
+    """Zeros spelt out, other digits of the same number, a label with a point."""
+    Path("old").write_text(
+        "".join(f"{r.label}.0 " + " ".join(f"{j + 1}:{v:.25e}" for j, v in enumerate(r.x)) + "\n" for r in ROWS[:5])
+    )
+    assert ready("--remove", "old", "-i", "m")[0] == 0
+    assert apart(weights_in("m"), batch(ROWS[5:])) <= 1e-8
+
+
+def test_hashes_differ_where_rows_do(tmp_path):
+    rows = [
+        Row(1, (1.0, 2.0)),
+        Row(1, (2.0, 1.0)),
+        Row(1, (1.0, 0.0, 2.0)),
+        Row(2, (1.0, 2.0)),
+        Row(1, ()),
+        Row(1, (1.0,)),
+    ]
+    (tmp_path / "d").write_text(text_of_rows([*rows, *rows]))
+    table = read(str(tmp_path / "d"))
+    labels, ones = table.labels.astype(np.int64), np.ones(len(table))
+    hashes = hashes_of(table, labels, ones)
+    assert len(set(hashes[:6].tolist())) == 6 and np.array_equal(hashes[:6], hashes[6:])
+    assert not set(hashes.tolist()) & set(hashes_of(table, labels, 2.0 * ones).tolist())
+    assert not np.any(hashes & np.uint64(1))
+
+
+def test_log_counts_rows_like_a_multiset(tmp_path):
+    """Against a plain count, over more pieces than one."""
+    rng, held = np.random.default_rng(2), {}
+    keys = rng.integers(0, 2**63, 300, dtype=np.uint64) << np.uint64(1)
+    log = RowLog.create(str(tmp_path / "log"), keys[:100]).lock()
+    for key in keys[:100].tolist():
+        held[key] = held.get(key, 0) + 1
+    for _ in range(200):
+        some = rng.choice(keys, rng.integers(1, 6))
+        if rng.random() < 0.5:
+            log.append(some)
+            change = 1
+        else:
+            left, first = dict(held), None
+            for k, key in enumerate(some.tolist()):
+                left[key] = left.get(key, 0) - 1
+                if left[key] < 0 and first is None:
+                    first = k
+            assert log.first_missing(some) == first
+            if first is not None:
+                continue
+            log.append(some, removed=True)
+            change = -1
+        for key in some.tolist():
+            held[key] = held.get(key, 0) + change
+    log.close()
+
+
+@pytest.mark.parametrize("name", FILES[1:])
+def test_a_missing_file_is_told(ready, name):
+    Path(name).unlink()
+    status, _, err = ready("--add", "new", "-i", "m")
+    assert status == 1 and name in err and "Traceback" not in err
+
+
+def test_a_state_that_does_not_belong_to_the_model_is_refused(ready, svm_train):
+    assert svm_train("-q", "-s", 71, "-c", 3, "d", "other")[0] == 0
+    Path("m").write_bytes(Path("other").read_bytes())
+    refused(ready, "m.state.npz does not belong to m: train anew", "--add", "new", "-i", "m")
+    Path("m.state.npz").write_bytes(Path("other.state.npz").read_bytes())
+    refused(ready, "m.state.rows does not belong to the model's state", "--add", "new", "-i", "m")
+
+
+def test_a_damaged_state_is_refused_or_harmless(ready):
+    """Each bit of a sample flipped: never a traceback, never another state."""
+    good, state = Path("m.state.npz").read_bytes(), adaptable_state.read("m")
+    refusals = 0
+    for at in np.linspace(0, len(good) - 1, 300).astype(int).tolist():
+        bad = bytearray(good)
+        bad[at] ^= 0x10
+        Path("m.state.npz").write_bytes(bad)
+        try:
+            found = adaptable_state.read("m")
+        except ModelError as e:
+            assert "m.state.npz" in str(e)
+            refusals += 1
+            continue
+        assert found.sums.gram.tobytes() == state.sums.gram.tobytes() and found.model == state.model
+        assert (found.C, found.bias, found.entries, found.log) == (state.C, state.bias, state.entries, state.log)
+    assert refusals > 200
+    for end in (0, 10, len(good) // 2, len(good) - 1):
+        Path("m.state.npz").write_bytes(good[:end])
+        with pytest.raises(ModelError, match="damaged"):
+            adaptable_state.read("m")
+
+
+def test_a_state_of_another_version_is_refused(ready, monkeypatch):
+    with monkeypatch.context() as m:
+        m.setattr(adaptable_state, "VERSION", 99)
+        adaptable_state.write("m", adaptable_state.State(71, 1.0, 1.0, (), LabelSums()))
+    refused(ready, "a state of version 99; this svmtool knows 1", "--add", "new", "-i", "m")
+
+
+@pytest.mark.parametrize("moment", ["log", "state", "model"])
+def test_a_run_ended_between_two_files_is_repaired(ready, moment, monkeypatch):
+    """Ended before the state: the old model; before the model: it is written anew, with a word."""
+
+    class EndedError(Exception):
+        pass
+
+    def end(*args, **options):
+        raise EndedError
+
+    place = {"log": (RowLog, "flush"), "state": (adaptable_state, "write"), "model": (linear_model, "write_text")}
+    with monkeypatch.context() as m:
+        m.setattr(*place[moment], end)
+        with pytest.raises(EndedError):
+            ready("--add", "new", "-i", "m")
+    status, _, err = ready("--add", "new", "-i", "m")
+    assert status == 0 and ("it is written anew" in err) == (moment == "model")
+    wanted = ROWS + NEW + NEW if moment == "model" else ROWS + NEW
+    assert apart(weights_in("m"), batch(wanted)) <= 1e-8
+    Path("all").write_text(text_of_rows(wanted))
+    assert ready("--remove", "all", "-i", "m")[0] == 0, "the log of rows agrees"
+
+
+def test_two_runs_at_a_time_are_refused(ready):
+    log = RowLog("m.state.rows", 0, 0).lock()
+    refused(ready, "m.state.rows: another run is changing this model", "--add", "new", "-i", "m")
+    log.close()
+    assert ready("--add", "new", "-i", "m")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "argv, sentence",
+    [
+        ("--add new -i m -v 5", "-v is about training"),
+        ("--add new -i m --max-iter 5", "--max-iter is about training"),
+        ("--add new -i m -b 1", "--probability is about training"),
+        ("--add new -i m --loo", "--loo is about training"),
+        ("-s auto --add new -i m", "give the model's own -s"),
+        ("--add new", "--add needs -i MODEL"),
+        ("--remove new x", "--remove needs -i MODEL"),
+        ("--add new -i m x y", "y is one name too many"),
+        ("--add new -i m -", "models are files"),
+        ("--add new -i m --every-rows 5", "say how often --add - writes"),
+        ("--every-seconds 5 d", "say how often --add - writes"),
+        ("--add - -i m -W new", "--weights tells of the rows of one file"),
+        ("--add new -i m -w1 2", "-w differs from the class weights of the model"),
+        ("--add new -i m -c -1", "C <= 0"),
+        ("--add nowhere -i m", "can't open input file nowhere"),
+        ("--add new -i nowhere", "can't open the model's state nowhere.state.npz"),
+        ("--add bad -i m", "Wrong input format at line 2: bad: token '2:x'"),
+        ("--add huge -i m", "overflow when squared and summed"),
+        ("--add wide -i m", "features are too many"),
+        ("--add half -i m", "would both become class 1"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(ready, argv, sentence):
+    Path("bad").write_text("1 1:1\n1 2:x\n")
+    Path("huge").write_text("1 1:1e200\n")
+    Path("wide").write_text("1 1000000:1\n")
+    Path("half").write_text("1.2 1:1\n1.9 1:1\n")
+    refused(ready, sentence, *argv.split())
+
+
+def test_other_solvers_refuse_rows(ready, svm_train):
+    status, _, err = svm_train("-s", 70, "--add", "new", "-i", "m")
+    assert status == 1 and "does not honour --add: use -s 71" in err
+    assert svm_train("-q", "-s", 2, "d", "m2")[0] == 0
+    status, _, err = ready("--add", "new", "-i", "m2")
+    assert status == 1 and "only -s 71" in err
+
+
+def test_a_model_on_standard_output_has_no_state(command):
+    done = command("train", "-q", "-s", 71, "-", "-", input=text_of_rows(ROWS).encode())
+    assert done.returncode == 0 and b"rows cannot be added later" in done.stderr and b"solver_type" in done.stdout
+
+
+def begin(folder: Path, *argv) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "svmtool", "train", "-s", "71", "--add", "-", *argv],
+        cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def wait_for(condition, process: subprocess.Popen) -> None:
+    until = time.monotonic() + 60
+    while not condition():
+        assert process.poll() is None, process.communicate()[1].decode()
+        assert time.monotonic() < until, "the run never came so far"
+        time.sleep(0.01)
+
+
+def test_a_stream_is_learnt_while_it_runs_and_ended_by_ctrl_c(tmp_path, monkeypatch):
+    """Rows are in the model although the input has not ended; those that came last too, after Ctrl-C."""
+    monkeypatch.chdir(tmp_path)
+    process = begin(tmp_path, "--every-rows", "20", "m")
+    try:
+        process.stdin.write(text_of_rows(ROWS).encode())
+        process.stdin.flush()
+        wait_for(lambda: Path("m").exists(), process)
+        assert apart(weights_in("m"), batch(ROWS)) <= 1e-8
+        process.stdin.write(text_of_rows(NEW).encode() + b"1 1:1")  # the last line is not finished
+        process.stdin.flush()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 130
+    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
+    adaptable_state.read("m")
+
+
+def test_a_stream_by_seconds_into_an_old_model(ready, tmp_path):
+    process = begin(tmp_path, "--every-seconds", "0.1", "-i", "m")
+    try:
+        before = Path("m").read_bytes()
+        process.stdin.write(text_of_rows(NEW[:4]).encode())
+        process.stdin.flush()
+        wait_for(lambda: Path("m").read_bytes() != before, process)
+        out, err = process.communicate(text_of_rows(NEW[4:]).encode(), timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0 and err == b"" and b"Rows in the model = 38" in out
+    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
+
+
+def test_a_malformed_line_of_a_stream_costs_none_before_it(ready, command):
+    done = command("train", "-s", 71, "--add", "-", "-i", "m", input=text_of_rows(NEW).encode() + b"1 1:1 1:2\n1 3:4\n")
+    assert done.returncode == 1 and b"Wrong input format at line 9: -" in done.stderr
+    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
+
+
+def test_an_empty_stream_makes_a_model_of_no_rows(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = command("train", "-s", 71, "--add", "-", "m", input=b"")
+    assert done.returncode == 0 and weights_in("m") == {}
+    done = command("train", "-s", 71, "--add", "-", "m2", input=b"1 x\n")
+    assert done.returncode == 1 and not Path("m2").exists()

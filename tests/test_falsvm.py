@@ -1,0 +1,104 @@
+"""-s 72 against Algorithm 2 written out, row by row, in the paper's letters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from adapt_suite import PaperForm
+from solver_suite import PROBLEMS
+
+from svmtool.compiled import threads
+from svmtool.compiled.rand_loops import rand_seed, rand_shuffle
+from svmtool.formats import linear_model
+from svmtool.problem.rows import DenseRows
+from svmtool.settings import Settings
+from svmtool.solvers import base, falsvm
+from svmtool.training.multiclass import Problems
+
+NAMES = [name for name, p in PROBLEMS.items() if not p.free]
+
+
+def solved(p, layout="csr", **settings):
+    s = Settings(solver=72, C=1.0, bias=p.bias, solver_given=True, **settings)
+    problems = Problems(reference.table_of(p.X, p.y), s, p.cost)
+    if layout == "dense":
+        problems.rows = DenseRows(np.ascontiguousarray(p.X), p.bias)
+    [result] = problems.fit()
+    return result, problems.judge(0, result)
+
+
+def algorithm_2(p, passes=1, seed=1):
+    """w and the rows added, one after the other; every row in the scale of its cost, so that nu = 1/2."""
+    random, order = np.zeros(32, np.int64), np.arange(len(p.y))
+    rand_seed(random, seed)
+    paper, added = PaperForm(p.A.shape[1], 1.0), []
+    for _ in range(passes):
+        rand_shuffle(random, order, 0, len(order))
+        for k in order.tolist():
+            x, y = p.A[k], p.y[k]
+            if not np.any(paper.w) or y * float(paper.w @ x) < 0:
+                root = np.sqrt(p.cost[k])
+                paper.add(root * x, root * y)
+                added.append(k)
+    return paper.w, added
+
+
+@pytest.mark.parametrize("layout", ["csr", "dense"])
+@pytest.mark.parametrize("block", [1, 5, 48])
+@pytest.mark.parametrize("name", NAMES)
+def test_is_algorithm_2(name, block, layout, monkeypatch):
+    monkeypatch.setattr(falsvm, "BLOCK", block)
+    monkeypatch.setattr(falsvm, "MOST", 0)
+    p = PROBLEMS[name]
+    for passes, seed in ((1, 1), (3, 7)):
+        result, certificate = solved(p, layout, passes=passes, seed=seed)
+        w, added = algorithm_2(p, passes, seed)
+        assert result.history[-1]["active"] == len(added) > 1
+        np.testing.assert_allclose(result.w, w, rtol=1e-9, atol=1e-11)
+        # and that is the least-squares SVM of the rows added
+        A, y, c = p.A[added], p.y[added], p.cost[added]
+        best = np.linalg.solve(A.T @ (c[:, None] * A) + np.eye(A.shape[1]) / 2, A.T @ (c * y))
+        np.testing.assert_allclose(result.w, best, rtol=1e-8, atol=1e-10)
+        assert result.status is falsvm.PASSES and result.status.converged
+        q = p._replace(loss="least squares")
+        assert certificate.primal == pytest.approx(q.value(result.w), rel=1e-12)
+        minimum = np.linalg.solve(q.hessian(w), q.A.T @ (2.0 * q.cost * q.y))
+        assert certificate.dual <= q.value(minimum) * (1 + 1e-12)
+        assert certificate.gap > 1e-6, "it is no optimum, and must not be told for one"
+
+
+def test_limits_and_threads():
+    p = PROBLEMS["tall-hard"]
+    result, _ = solved(p, max_seconds=1e-9)
+    assert result.status is base.TIME and result.history
+    stop = base.StopFlag()
+    stop.set = True
+    problems = Problems(reference.table_of(p.X, p.y), Settings(solver=72, bias=1.0), p.cost)
+    [result] = problems.fit(stop=stop)
+    assert result.status is base.INTERRUPTED and not np.any(result.w)
+    found = []
+    for count in (1, 2):
+        threads.set_count(count)
+        try:
+            found.append(solved(p)[0].w.tobytes())
+        finally:
+            threads.set_count(None)
+    assert found[0] == found[1]
+
+
+def test_command(svm_train, command, data):
+    """Several classes, odd data, and what is printed; the certificate tells that it is no optimum."""
+    status, out, err = svm_train("-s", 72, "--passes", 2, data / "digits", "m")
+    assert (status, err) == (0, "") and out.count("pass  2 f ") == 10 and "Certified relative gap = " in out
+    assert "Stopped: all passes" in "".join(linear_model.read("m").notes)
+    assert float(command("predict", data / "digits.t", "m", "o").stdout.split()[2].rstrip(b"%")) > 70
+    for text in ("", "1\n1\n-1\n", "3 1:1\n", "1 1:1e5\n-1 1:1e-9\n"):
+        for C in (1e-12, 1.0, 1e10):
+            status, _, err = svm_train("-q", "-s", 72, "-c", C, "d", "m2", data=text)
+            assert status == 0 and "Traceback" not in err
+            assert np.all(np.isfinite(linear_model.read("m2").W))
+    status, _, err = svm_train("-s", 72, "d", data="1 1:1\n-1 6000:1\n")
+    assert status == 1 and "are too many" in err
+    status, _, err = svm_train("-s", 72, "--gap", 0.1, "d")
+    assert status == 1 and "does not honour --gap" in err

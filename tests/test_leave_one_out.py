@@ -1,0 +1,75 @@
+"""--loo against training once for each row, without it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from adapt_suite import batch, dense, draw, text_of_rows
+
+from svmtool.problem import rows as rows_module
+from svmtool.problem.rows import DenseRows
+
+
+def predicted(rows, x, label, C, bias, factor):
+    """The label of x by the model of `rows`, whose classes come in order of appearance."""
+    W = batch(rows, C, bias, factor)
+    values = {k: float(w[: len(x)] @ x[: len(w)]) for k, w in W.items()}
+    if len(W) == 2:  # in the model's order 0 is the second one's
+        first, second = sorted(W, reverse=True) if set(W) == {-1, 1} else W
+        return first if values[first] > 0 else second
+    return max(values, key=values.get)
+
+
+@pytest.mark.parametrize("number", [70, 71])
+@pytest.mark.parametrize("layout", ["csr", "dense"])
+@pytest.mark.parametrize(
+    "labels, C, bias, factor",
+    [
+        ((1, -1), 0.05, 1.0, {}), ((-1, 1), 10.0, -1.0, {1: 3.0}), ((4, 2, 9), 1.0, 1.0, {}),
+        ((4, 2, 9), 1.0, 2.5, {2: 4.0, 9: 0.5}),
+    ],
+)  # fmt: skip
+def test_is_training_without_each_row(number, layout, labels, C, bias, factor, svm_train, monkeypatch):
+    monkeypatch.setattr(rows_module, "DENSE_FEATURES", 1000 if layout == "csr" else 1)
+    monkeypatch.setattr(rows_module, "DENSE_FROM", 0.0)
+    rows = draw(np.random.default_rng(number + len(labels)), 40, 6, labels)
+    asked = ["-c", C, "-B", bias, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
+    status, out, err = svm_train("-q", "-s", number, "--loo", *asked, "d", "m", data=text_of_rows(rows))
+    assert (status, err) == (0, "")
+    A = dense(rows, bias)
+    right = 0
+    for i, row in enumerate(rows):
+        others = rows[:i] + rows[i + 1 :]
+        assert dense(others, bias).shape[1] == A.shape[1], "this test wants every feature in two rows"
+        right += predicted(others, A[i], row.label, C, bias, factor) == row.label
+    assert 0 < right < len(rows)
+    assert out == f"Leave-one-out Accuracy = {100 * right / len(rows):g}%\n"
+
+
+def test_the_only_row_of_a_class_is_never_right(svm_train):
+    status, out, _ = svm_train("-q", "-s", 70, "--loo", "d", "m", data="1 1:1\n1 1:1.5\n-1 1:-1\n")
+    assert status == 0 and out == "Leave-one-out Accuracy = 66.6667%\n"
+
+
+def test_forms_of_both_layouts():
+    rng = np.random.default_rng(3)
+    X, M = rng.normal(size=(30, 5)), rng.normal(size=(6, 6))
+    M = M + M.T
+    A = np.hstack([X, np.full((30, 1), 2.0)])
+    wanted = np.einsum("ij,jk,ik->i", A, M, A)
+    both = DenseRows(X, 2.0)
+    for rows in (both, both.as_csr()):
+        np.testing.assert_allclose(rows.quadratic_forms(M), wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "argv, sentence", [("-s 2 --loo", "does not honour --loo: use -s 70 or 71"), ("-s 70 --loo -v 3", "not with -v")]
+)
+def test_where_it_makes_no_sense_it_is_refused(argv, sentence, svm_train):
+    status, _, err = svm_train(*argv.split(), "d", data="1 1:1\n-1 1:2\n")
+    assert status == 1 and sentence in err
+
+
+def test_too_many_features_are_refused(svm_train):
+    status, _, err = svm_train("-s", 70, "--loo", "d", data="1 1:1\n-1 5000:2\n")
+    assert status == 1 and "are too many" in err
