@@ -34,10 +34,11 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     counts = [(len(members[i]), len(members[j])) for i, j in pairs]
     costs = [(s.C * factor[i], s.C * factor[j]) for i, j in pairs]
     points = data.points()
-    solved = []
-    for k, (i, j) in enumerate(pairs):
-        label = f"{classes.labels[i]} {classes.labels[j]}" if len(pairs) > 1 else None
-        solved.append(fitting.solve(pair_problem(points.take(chosen[k]), s, counts[k], costs[k]), label))
+    solved = fitting.solve_several(
+        lambda k: pair_problem(points.take(chosen[k]), s, counts[k], costs[k]),
+        [len(some) for some in chosen],
+        [f"{classes.labels[i]} {classes.labels[j]}" if len(pairs) > 1 else None for i, j in pairs],
+    )
     texts, sigmoids, lacking = [f.text() for f in solved], None, ""
     if s.probability and rand is not None:
         from svmtool.training import kernel_calibration as calibration
