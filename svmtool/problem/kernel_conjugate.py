@@ -19,7 +19,8 @@ from svmtool.problem.linalg import Factored
 
 MOST = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
 BATCHES = 8  # in which they are chosen
-JITTER = 1e-6  # added to a batch's diagonal, beside the largest of K: several times the rounding of single precision
+TINY, INDEFINITE = 1e-5, 1e-3  # eigenvalues of a batch, beside the largest of K's diagonal: up to which they are
+# rounding of single precision, and from which negative ones are not
 ENOUGH = 0.1  # sum of what is left of K's diagonal, beside the least of D, from which more rows do not pay
 STRIP = 4096  # columns of V that are held in double precision at a time
 
@@ -27,7 +28,7 @@ STRIP = 4096  # columns of V that are held in double precision at a time
 class Nystroem:
     """The inverse of V'V + D, V'V near K + shift; of D alone where K is not positive definite.
 
-    V is a partial Cholesky factor, of the rows S.  They are chosen in batches, evenly along the running sum of what is
+    V is a partial factor of it, from the rows S.  They are chosen in batches, evenly along the running sum of what is
     left of the diagonal, K_ii - |v_i|^2: so rows unlike all others are found, which have large eigenvalues of their own
     where C is large (Chen, Epperly, Tropp and Webber, Randomly pivoted Cholesky, CPAM 78 (2025); here not at random).
 
@@ -38,26 +39,27 @@ class Nystroem:
         p, self.D = state.problem, state.D
         n, least = p.n, float(self.D.min(initial=np.inf))
         most = int(min(n, MOST, cache_mb * MEGABYTE / (4 * n)))
-        size = -(-most // BATCHES)
+        batch = -(-most // BATCHES)
         V, m = np.empty((most, n), np.float32), 0
         left = state.rows.diagonal + p.shift
-        jitter = JITTER * float(np.abs(left).max(initial=0.0))
+        size = float(np.abs(left).max(initial=0.0))
         while m < most and float(np.sum(left)) > ENOUGH * least:
-            new = _evenly(left, min(size, most - m))
+            new = _evenly(left, min(batch, most - m))
             rows = state.rows.values(new, np.arange(n))
             rows += np.float32(p.shift)
             rows -= V[:m, new].T @ V[:m]
-            W = rows[:, new].astype(np.float64)
-            W.flat[:: len(new) + 1] += jitter
-            try:
-                lower = np.linalg.cholesky(W)
-            except np.linalg.LinAlgError:
+            if not np.all(np.isfinite(rows)):
                 break
-            np.matmul(np.linalg.inv(lower).astype(np.float32), rows, out=V[m : m + len(new)])
-            left -= np.einsum("ij,ij->j", V[m : m + len(new)], V[m : m + len(new)])
+            found, Q = np.linalg.eigh(rows[:, new].astype(np.float64))
+            kept = found > TINY * size  # rows nearly alike, several in a batch, leave rounding errors of zeros
+            if found[0] < -INDEFINITE * size or not np.any(kept):
+                break
+            end = m + np.count_nonzero(kept)
+            np.matmul((Q[:, kept] / np.sqrt(found[kept])).T.astype(np.float32), rows, out=V[m:end])
+            left -= np.einsum("ij,ij->j", V[m:end], V[m:end])
             left[new] = 0.0
             np.maximum(left, 0.0, out=left)
-            m += len(new)
+            m = end
         self.V = V[:m]
         self.strips = [slice(lo, lo + STRIP) for lo in range(0, n, STRIP)]
         if not m:
