@@ -90,20 +90,24 @@ class Fitting:
         return Solved(answer, result, found)
 
     def solve_several(
-        self, problem: Callable[[int], KernelProblem | LeastSquaresSvc], sizes: list[int], labels: list[str | None]
-    ) -> list[Solved]:
+        self, problem: Callable[[int], KernelProblem | LeastSquaresSvc], sizes: list[int], labels: list[str | None],
+        row_mb: float,
+    ) -> list[Solved]:  # fmt: skip
         """Solve problem(k), of sizes[k] rows, for each k: side by side as far as -m has room, the largest first.
 
-        How much of -m one is given depends on its size alone, so that any number of threads gives the same bits.
+        How much of -m one is given depends on its size alone, so that any number of threads gives the same bits.  Of
+        several each has a copy of its rows, of row_mb MB a row, which comes out of its share, up to half of that.
         """
         whole = self.settings.cache_mb
-        room = [whole if len(sizes) == 1 else min(whole / AT_ONCE, enough_mb(n)) for n in sizes]
+        if len(sizes) == 1:
+            return [self.solve(problem(0), labels[0], whole)]
+        room = [min(whole / AT_ONCE, enough_mb(n) + n * row_mb) for n in sizes]
         solved: list[Solved | None] = [None] * len(sizes)
         for group in groups(room, whole):
 
             def one(b: int, group: list[int] = group) -> None:
                 k = group[b]
-                solved[k] = self.solve(problem(k), labels[k], room[k])
+                solved[k] = self.solve(problem(k), labels[k], max(room[k] / 2, room[k] - sizes[k] * row_mb))
 
             if threads.count() < AT_ONCE * len(group):
                 threads.run_blocks(one, len(group))
