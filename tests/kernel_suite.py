@@ -11,7 +11,7 @@ from kernel_models import table_of
 from svmtool import registry
 from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.certify import Certificate
-from svmtool.problem.certify_kernel import certify
+from svmtool.problem.certify_kernel import certificate_of
 from svmtool.problem.kernel_problem import (
     Answer,
     EpsilonSvr,
@@ -97,7 +97,7 @@ def judged(problem, result: KernelResult) -> Judged:
         c = np.bincount(problem.row, problem.y * result.alpha, len(K))
         gradient = problem.y * (K @ c)[problem.row] + problem.p
         f = K @ answer.coef
-    found = certify(problem, result.alpha, gradient, result.rho, result.r, answer.scale)
+    found = certificate_of(problem, result.alpha, gradient, result.rho, result.r, answer.scale)
     return Judged(result, answer, f - answer.rho, found)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.certify_kernel import certify
+from svmtool.problem.certify_kernel import certificate_of
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
 from svmtool.problem.rows import DenseRows
 from svmtool.solvers.base import PRECISION, RULE, Monitor
@@ -67,7 +67,7 @@ def solve(
         G += y * step * (K[row[i]] - K[row[j]])[row]
         iterations += 1
     rho, r = multipliers(problem, a, G)
-    found = certify(problem, a, G, rho, r)
+    found = certificate_of(problem, a, G, rho, r)
     monitor.step(found.primal, found.dual, found.gap)
     return KernelResult(a, rho, r, -found.dual, found.gap, iterations, status, G)
 
@@ -75,7 +75,7 @@ def solve(
 def look(problem, monitor, a, G):
     """Hand the state to the monitor; the Status it may return."""
     rho, r = multipliers(problem, a, G)
-    found = certify(problem, a, G, rho, r)
+    found = certificate_of(problem, a, G, rho, r)
     return monitor.step(found.primal, found.dual, found.gap)
 
 

@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from conftest import libsvm_program
-from kernel_suite import KERNELS, oracle, random_data, solve
+from kernel_suite import KERNELS, Data, oracle, random_data, solve
 from reference_kernel import kernel_matrix
 from test_loops import check_each_loop_is_called
 
@@ -15,7 +15,7 @@ from svmtool import registry
 from svmtool.compiled import steepest_loops
 from svmtool.compiled.steepest_loops import steepest_steps
 from svmtool.errors import SvmtoolError
-from svmtool.problem.kernel_conjugate import JITTER, Conjugate
+from svmtool.problem.kernel_conjugate import Conjugate
 from svmtool.problem.kernels import Kernel
 from svmtool.solvers.base import GAP, PRECISION, RULE, Monitor
 from svmtool.solvers.residual import INDEFINITE
@@ -112,13 +112,32 @@ def test_products_with_half_of_the_matrix(row, kernel, sparse):
 @both
 def test_preconditioner_is_the_inverse_of_what_it_says(row):
     problem = random_data(50).problem(row, KERNELS["rbf"])
-    near = Conjugate(problem, 30 * 50 * 4 * 2 / 2**20).near
-    assert len(near.U) == 30
-    S, K = np.arange(30) * 50 // 30, kernel_matrix(problem) + problem.shift
-    jitter = JITTER * (1.0 + problem.shift) * np.eye(30)
-    M = K[:, S] @ np.linalg.solve(K[np.ix_(S, S)] + jitter, K[S]) + np.diag(0.5 / problem.cost)
+    near = Conjugate(problem, 30 * 50 * 4 / 2**20).near
+    K, V = kernel_matrix(problem) + problem.shift, near.V.astype(np.float64)
+    assert 20 <= len(V) <= 30
     r = np.random.default_rng(0).standard_normal(50)
-    np.testing.assert_allclose(M @ near.solve(r), r, atol=1e-3)
+    np.testing.assert_allclose(V.T @ (V @ near.solve(r)) + near.D * near.solve(r), r, atol=1e-9)
+    left = K - V.T @ V
+    assert np.linalg.eigvalsh(left).min() > -1e-5, "V'V is no larger than K"
+    S = np.arange(30) * 50 // 30
+    even = K - K[:, S] @ np.linalg.solve(K[np.ix_(S, S)], K[S])
+    assert np.trace(left) < np.trace(even), "nearer to K than with rows at even distances"
+
+
+@both
+def test_preconditioner_finds_rows_unlike_the_others(row):
+    """Two thousand near rows and five far ones: a few rows tell all of K, and steps are few at a large cost."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([0.1 * rng.standard_normal((2000, 3)), 10.0 * np.eye(5, 3) + np.arange(5)[:, None]])
+    X = X[rng.permutation(len(X))]
+    y = np.where(X @ [1.0, -1.0, 0.5] > 0.0, 1.0, -1.0)
+    order = np.argsort(-y, kind="stable")
+    problem = Data(X[order], y[order], X[order, 0], 100.0).problem(row, KERNELS["rbf"])
+    run = Conjugate(problem, 0.5)
+    assert len(run.near.V) < 65
+    left = np.diag(kernel_matrix(problem)) + problem.shift - np.sum(run.near.V.astype(np.float64) ** 2, axis=0)
+    assert left.max() < 1e-2
+    assert solve(row, problem, 1e-6, 0.5).result.iterations <= 6
 
 
 @both

@@ -7,7 +7,8 @@ import pytest
 import reference_kernel
 from scipy import optimize
 
-from svmtool.problem.certify_kernel import certify, gap_of
+from svmtool.problem import certify_kernel
+from svmtool.problem.certify_kernel import certificate_of, certify, gap_of
 from svmtool.problem.kernel_problem import CSvc, EpsilonSvr, KernelResult, NuSvc, NuSvr, OneClass, Points
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.rows import DenseRows
@@ -139,6 +140,58 @@ def test_records_end_a_run_by_gap(name):
     assert result.status.converged and result.gap <= 1e-4
     found = certify(problem, result.alpha, gradient(problem, result.alpha), result.rho, result.r)
     assert result.gap == pytest.approx(found.gap, abs=1e-9)
+
+
+@pytest.fixture
+def sampling(monkeypatch):
+    """The judge computes every third row alone."""
+    monkeypatch.setattr(certify_kernel, "SAMPLE", N // 3)
+    monkeypatch.setattr(certify_kernel, "VALUES", 0)
+
+
+def solved(name):
+    problem = Data(2).problem(name)
+    result = reference_kernel.solve(problem, Monitor(), eps=1e-3)
+    return problem, result, gradient(problem, result.alpha)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_of_right_values_changes_nothing(name, sampling):
+    problem, result, G = solved(name)
+    found = certify(problem, result.alpha, G, result.rho, result.r)
+    truth = certificate_of(problem, result.alpha, G, result.rho, result.r)
+    assert found.sampled.startswith(f"decision values of {N // 3} of {N} rows computed again: within ")
+    assert found.sampled in found.line()
+    assert (found.primal, found.dual, found.gap) == pytest.approx((truth.primal, truth.dual, truth.gap), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_sample_finds_wrong_is_computed(name, sampling):
+    """A solver that is wrong about all rows by the same, or about all but the sample's neighbours, changes nothing."""
+    problem, result, G = solved(name)
+    truth = certificate_of(problem, result.alpha, G, result.rho, result.r)
+    for wrong in (G + 1e-2, np.zeros(len(G)), np.full(len(G), np.nan), G * np.where(np.arange(len(G)) % 2, 1.0, 1.5)):
+        found = certify(problem, result.alpha, wrong, result.rho, result.r)
+        assert found.sampled == ""
+        assert (found.primal, found.dual, found.violation) == pytest.approx(
+            (truth.primal, truth.dual, truth.violation), rel=1e-6, abs=1e-9
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_differences_widen_the_gap(name):
+    """The gap from values that are off by `apart` at most covers the gap of the right ones."""
+    problem, result, G = solved(name)
+    rng = np.random.default_rng(0)
+    right = gap_of(problem, result.alpha, G, result.rho, result.r)
+    for apart in (1e-6, 1e-3, 0.1):
+        off = G + apart * rng.choice((-1.0, 1.0), len(G))
+        assert gap_of(problem, result.alpha, off, result.rho, result.r, apart) >= right
+        found = certificate_of(problem, result.alpha, off, result.rho, result.r, 1.0, apart)
+        truth = certificate_of(problem, result.alpha, G, result.rho, result.r)
+        assert found.primal - found.dual >= truth.primal - truth.dual and found.violation >= truth.violation * (
+            1 - 1e-9
+        )
 
 
 def result_of(problem, alpha, rho=0.3, r=0.0):

@@ -5,7 +5,7 @@ import pytest
 
 from svmtool.compiled import kernel_row_loops as loops
 from svmtool.compiled import working_set_loops
-from svmtool.problem import kernel_tiles
+from svmtool.problem import kernel_rows, kernel_tiles
 from svmtool.problem.kernel_problem import CSvc, Points
 from svmtool.problem.kernel_rows import KernelRows, exact_sum
 from svmtool.problem.kernels import Kernel
@@ -92,12 +92,16 @@ def test_block_is_symmetric():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_exact_sum(case):
+@pytest.mark.parametrize("part", [4096, 70])
+def test_exact_sum(case, part, monkeypatch):
+    monkeypatch.setattr(kernel_rows, "PART", part)
     X, sparse, kernel, _ = CASES[case]
     coef = np.random.default_rng(6).normal(size=300) * (np.arange(300) % 3 == 0)
     problem = CSvc(Points(kernel, held(X, sparse), None), np.ones(300), np.ones(300))
     truth = coef @ kernel_matrix(X, kernel)
     assert exact_sum(problem, coef) == pytest.approx(truth, rel=1e-9, abs=1e-9 * np.abs(truth).max())
+    of = np.array([3, 299, 100])
+    assert exact_sum(problem, coef, of) == pytest.approx(truth[of], rel=1e-9, abs=1e-9 * np.abs(truth).max())
 
 
 def test_single_exp():

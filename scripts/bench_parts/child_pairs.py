@@ -27,17 +27,18 @@ from svmtool.training.kernel_set import kernel_set
 
 
 class PairFitting(Fitting):
-    """Solves with given options, and adds up seconds of the solver alone."""
+    """Solves with given options, and adds up seconds of the solver alone, of all pairs of classes."""
 
     def __init__(self, settings: KernelSettings, options: alfpgm.Options):
         super().__init__(settings)
         self.options, self.seconds = options, 0.0
 
-    def solve(self, problem, label: str | None = None) -> Solved:
+    def solve(self, problem, label: str | None = None, cache_mb: float | None = None) -> Solved:
         s = self.settings
         monitor = Monitor(s.gap, None, s.max_seconds, None, None, self.started)
         start = time.perf_counter()
-        result = alfpgm.solve(problem, monitor, s.tolerance, s.cache_mb, **self.options._asdict())
+        room = s.cache_mb if cache_mb is None else cache_mb
+        result = alfpgm.solve(problem, monitor, s.tolerance, room, **self.options._asdict())
         self.seconds += time.perf_counter() - start
         found = problem.answer(result)
         return Solved(found, result, certify(problem, result.alpha, result.gradient, result.rho, result.r, found.scale))

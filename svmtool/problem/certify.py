@@ -28,16 +28,22 @@ def relative_gap(primal: float, dual: float) -> float:
 
 
 class Certificate:
-    """primal, dual: values; gap: (primal - dual) / primal; violation: largest KKT violation of the dual point."""
+    """primal, dual: values; gap: (primal - dual) / primal; violation: largest KKT violation of the dual point.
+
+    sampled: what the user must know where the judge has not computed all of it alone, else empty.
+    """
+
+    sampled = ""
 
     def __init__(self, primal: float, dual: float, violation: float):
         self.primal, self.dual, self.violation = primal, dual, violation
         self.gap = relative_gap(primal, dual)
 
     def line(self) -> str:
+        sampled = f"; {self.sampled}" if self.sampled else ""
         return (
             f"Certified relative gap = {self.gap:.3g} (primal {self.primal:.9g}, dual {self.dual:.9g}, "
-            f"KKT violation {self.violation:.3g})"
+            f"KKT violation {self.violation:.3g}{sampled})"
         )
 
 
@@ -174,4 +180,9 @@ def worst(parts: list[Certificate]) -> Certificate:
         sum(p.primal for p in parts), sum(p.dual for p in parts), max((p.violation for p in parts), default=0.0)
     )
     whole.gap = max((p.gap for p in parts), default=0.0)
+    sampled = [p.sampled for p in parts if p.sampled]
+    if sampled:
+        whole.sampled = (
+            sampled[0] if len(parts) == 1 else f"decision values sampled in {len(sampled)} of {len(parts)} problems"
+        )
     return whole

@@ -36,8 +36,8 @@ def gap_of(lead: float, square: float, size: float) -> float:
     return _certificate(lead, square, size).gap
 
 
-def judge(z: np.ndarray, alpha: np.ndarray, size: float) -> Certificate:
-    """Judge alpha f8[n] >= 0 by z = K alpha f8[n]; both are divided by alpha's sum.
+def judge(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0) -> Certificate:
+    """Judge alpha f8[n] >= 0 by z = K alpha f8[n], right to within `apart`; both are divided by alpha's sum.
 
     violation: the largest of rho - z_i, and of |z_i - rho| where alpha_i > 0.
     """
@@ -46,7 +46,7 @@ def judge(z: np.ndarray, alpha: np.ndarray, size: float) -> Certificate:
         return Certificate(0.0, 0.0, 0.0)
     z = z / total
     square = float(alpha @ z) / total
-    found = _certificate(lead_of(z), square, size)
+    found = _certificate(lead_of(z) - apart / total, square + apart / total, size)
     found.violation = float(np.max(np.where(alpha > 0.0, np.abs(z - square), square - z), initial=0.0))
     return found
 

@@ -2,8 +2,8 @@
 
     (K + shift + D) c = y,  or with sum c = 0 and a free constant added
 
-The preconditioner has U' (K_SS)^-1 U + D in place of K + shift + D, U the rows S of K + shift (Nystroem's
-approximation): it takes the large eigenvalues out of the system, which are few.  Under the equality steps are
+The preconditioner has U' (K_SS)^-1 U = V'V in place of K + shift, U its rows S (Nystroem's approximation): it takes
+the large eigenvalues out of the system, which are few.  Under the equality steps are
 projected: z = M^-1 r - M^-1 1 (1'M^-1 r) / (1'M^-1 1).
 """
 
@@ -11,62 +11,101 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.compiled.threads import run_blocks
 from svmtool.problem.kernel_least_squares import Residuals
 from svmtool.problem.kernel_problem import LeastSquaresSvc
 from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.linalg import Factored
 
 MOST = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
-JITTER = 1e-6  # added to K_SS, beside its diagonal: several times the rounding of single precision
-STRIP = 4096  # columns of U that are held in double precision at a time
+BATCHES = 8  # in which they are chosen
+TINY, INDEFINITE = 1e-5, 1e-3  # eigenvalues of a batch, beside the largest of K's diagonal: up to which they are
+# rounding of single precision, and from which negative ones are not
+ENOUGH = 0.1  # sum of what is left of K's diagonal, beside the least of D, from which more rows do not pay
+STRIP = 4096  # columns of V that are held in double precision at a time
 
 
 class Nystroem:
-    """The inverse of U' (K_SS + jitter)^-1 U + D, or of D alone where K_SS is not positive definite.
+    """The inverse of V'V + D, V'V near K + shift; of D alone where K is not positive definite.
 
-    cache_mb: memory that U may take.
+    V is a partial factor of it, from the rows S.  They are chosen in batches, evenly along the running sum of what is
+    left of the diagonal, K_ii - |v_i|^2: so rows unlike all others are found, which have large eigenvalues of their own
+    where C is large (Chen, Epperly, Tropp and Webber, Randomly pivoted Cholesky, CPAM 78 (2025); here not at random).
+
+    cache_mb: memory that V may take.
     """
 
     def __init__(self, state: Residuals, cache_mb: float):
         p, self.D = state.problem, state.D
-        m = int(min(p.n, MOST, cache_mb * MEGABYTE / (4 * p.n)))
-        S = np.arange(m) * p.n // max(m, 1)
-        self.U = state.rows.values(S, np.arange(p.n))
-        self.U += np.float32(p.shift)
-        W = self.U[:, S].astype(np.float64)
-        W.flat[:: m + 1] += JITTER * float(np.abs(W.flat[:: m + 1]).max(initial=0.0))
-        try:
-            np.linalg.cholesky(W)
-        except np.linalg.LinAlgError:
-            self.U = self.U[:0]
-        if not len(self.U):
+        n, least = p.n, float(self.D.min(initial=np.inf))
+        most = int(min(n, MOST, cache_mb * MEGABYTE / (4 * n)))
+        batch = -(-most // BATCHES)
+        V, m = np.empty((most, n), np.float32), 0
+        left = state.rows.diagonal + p.shift
+        size = float(np.abs(left).max(initial=0.0))
+        while m < most and float(np.sum(left)) > ENOUGH * least:
+            new = _evenly(left, min(batch, most - m))
+            rows = state.rows.values(new, np.arange(n))
+            rows += np.float32(p.shift)
+            rows -= V[:m, new].T @ V[:m]
+            if not np.all(np.isfinite(rows)):
+                break
+            found, Q = np.linalg.eigh(rows[:, new].astype(np.float64))
+            kept = found > TINY * size  # rows nearly alike, several in a batch, leave rounding errors of zeros
+            if found[0] < -INDEFINITE * size or not np.any(kept):
+                break
+            end = m + np.count_nonzero(kept)
+            np.matmul((Q[:, kept] / np.sqrt(found[kept])).T.astype(np.float32), rows, out=V[m:end])
+            left -= np.einsum("ij,ij->j", V[m:end], V[m:end])
+            left[new] = 0.0
+            np.maximum(left, 0.0, out=left)
+            m = end
+        self.V = V[:m]
+        self.strips = [slice(lo, lo + STRIP) for lo in range(0, n, STRIP)]
+        if not m:
             return
-        for lo in range(0, p.n, STRIP):
-            part = self.U[:, lo : lo + STRIP] / np.sqrt(self.D[lo : lo + STRIP])
-            W += part @ part.T
-        self.system = Factored(W)
+        parts: list[np.ndarray] = [np.empty(0)] * len(self.strips)
+
+        def work(b: int) -> None:
+            part = self.V[:, self.strips[b]] / np.sqrt(self.D[self.strips[b]])
+            parts[b] = part @ part.T
+
+        run_blocks(work, len(parts))
+        H = np.eye(m)
+        for part in parts:
+            H += part
+        self.system = Factored(H)
 
     def solve(self, r: np.ndarray) -> np.ndarray:
         """M^-1 r."""
         z = r / self.D
-        if not len(self.U):
+        if not len(self.V):
             return z
         # in double precision: what is left of r is smaller than r by the condition of the system
-        s, strips = np.zeros(len(self.U)), [slice(lo, lo + STRIP) for lo in range(0, len(r), STRIP)]
-        for strip in strips:
-            s += self.U[:, strip].astype(np.float64) @ z[strip]
+        s = np.zeros(len(self.V))
+        for strip in self.strips:
+            s += self.V[:, strip].astype(np.float64) @ z[strip]
         s = self.system.solve(s)
-        for strip in strips:
-            z[strip] -= (s @ self.U[:, strip].astype(np.float64)) / self.D[strip]
+        for strip in self.strips:
+            z[strip] -= (s @ self.V[:, strip].astype(np.float64)) / self.D[strip]
         return z
+
+
+def _evenly(weights: np.ndarray, count: int) -> np.ndarray:
+    """Places i8, `count` at most, at even distances along the running sum of the weights (not negative)."""
+    total = np.cumsum(weights)
+    marks = (np.arange(count) + 0.5) * (total[-1] / count)
+    return np.unique(np.minimum(np.searchsorted(total, marks), len(weights) - 1))
 
 
 class Conjugate:
     """Steps from where the state is; count: how many there have been."""
 
     def __init__(self, problem: LeastSquaresSvc, cache_mb: float):
-        self.state, self.count = Residuals(problem, cache_mb / 2), 0
-        self.near = Nystroem(self.state, cache_mb / 2)
+        n = problem.n
+        rows_mb = cache_mb / 2 if 4 * n * n <= cache_mb / 2 * MEGABYTE else 0.0  # a product wants all rows or none
+        self.state, self.count = Residuals(problem, rows_mb), 0
+        self.near = Nystroem(self.state, cache_mb - rows_mb)
         if problem.free_bias:
             self.along = self.near.solve(np.ones(problem.n))
             self.along /= float(np.sum(self.along))

@@ -82,6 +82,15 @@ class KernelProblem:
         self.kernel, self.rows, self.matrix = points.kernel, points.rows, points.matrix
         self.row, self.y, self.p, self.upper, self.start, self.two_sums = row, y, p, upper, start, two_sums
 
+    @property
+    def n(self) -> int:
+        """The number of points."""
+        return self.rows.n if self.rows is not None else len(self.matrix)
+
+    def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Qa + p, f8[m], from the points' decision values without rho, f8[n]."""
+        return self.y * f[self.row] + self.p
+
     def answer(self, result: KernelResult) -> Answer:
         """What a result means."""
         coef = self.coefficients(result.alpha)
@@ -238,6 +247,15 @@ class LeastSquaresSvc:
         self.n, self.y, self.cost = len(self.used), y[self.used], cost[self.used]
         self.free_bias = free_bias
         self.shift = 0.0 if free_bias else 1.0  # added to all kernel values
+        self.row = np.arange(self.n)
+
+    def coefficients(self, alpha: np.ndarray) -> np.ndarray:
+        """c f8[n] of alpha f8[n]."""
+        return self.y * alpha
+
+    def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Qa - 1 f8[n], Q_ij = y_i y_j (K_ij + D_ij), from f = K c, f8[n]."""
+        return self.y * (f + 0.5 * self.coefficients(alpha) / self.cost) - 1.0
 
     def answer(self, result: KernelResult) -> Answer:
         """What a result means."""

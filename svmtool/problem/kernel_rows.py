@@ -12,10 +12,11 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.kernel_model import KernelModel
 from svmtool.problem.kernel_problem import KernelProblem
 from svmtool.problem.kernel_tiles import Tiles
-from svmtool.problem.rows import DenseRows
+from svmtool.problem.rows import CsrRows, DenseRows
 
 MEGABYTE = 1 << 20
 GROUP = 512  # targets of a product's tiles
+PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` lays out at a time
 
 
 class KernelRows:
@@ -24,7 +25,7 @@ class KernelRows:
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
         self.capacity = int(min(self.n, cache_mb * MEGABYTE / (4 * max(self.n, 1))))
-        self.store = _large_array(self.capacity * self.n)
+        self.store = large_array(self.capacity * self.n)
         self.slot = np.full(self.n, -1)  # where a row is kept
         self.owner = np.full(self.capacity, -1)
         self.used = np.zeros(self.capacity, np.int64)  # when a kept row was last asked for
@@ -54,14 +55,20 @@ class KernelRows:
     def block(self, chosen: np.ndarray, out: np.ndarray) -> None:
         """out f4 (m, m) = K among the rows `chosen` (i8[m])."""
         targets = self.tiles.take(chosen)
-        width, m = self.tiles.width, len(chosen)
+        width, height, m = self.tiles.width, self.tiles.height, len(chosen)
+        parts = [targets.part(first, min(first + height, m)) for first in range(0, m, height)]
 
         def work(b: int) -> None:  # columns lo .. hi-1 of the upper triangle, and what they are below it
             lo, hi = b * width, min((b + 1) * width, m)
-            P = np.empty((hi, hi - lo), np.float32)
-            targets.fill(targets.part(0, hi), lo, hi, P)
-            out[:hi, lo:hi] = P
-            out[lo:hi, :lo] = P[:lo].T
+            P = np.empty((min(height, m), hi - lo), np.float32)
+            for first in range(0, hi, height):
+                part = parts[first // height]
+                last = first + part.n
+                tile = P[: part.n]
+                targets.fill(part, lo, hi, tile)
+                out[first:last, lo:hi] = tile
+                if first < lo:
+                    out[lo:hi, first : min(last, lo)] = tile[: lo - first].T
 
         run_blocks(work, -(-m // width))
 
@@ -138,7 +145,7 @@ class KernelRows:
         return free
 
 
-def _large_array(size: int) -> np.ndarray:
+def large_array(size: int) -> np.ndarray:
     """f4[size]; the system gives its memory only as it is written to, in large pages where it has them."""
     memory = mmap.mmap(-1, max(4 * size, 1))
     if hasattr(mmap, "MADV_HUGEPAGE"):
@@ -149,17 +156,31 @@ def _large_array(size: int) -> np.ndarray:
     return np.frombuffer(memory, np.float32, size)
 
 
-def exact_sum(problem: KernelProblem, coef: np.ndarray) -> np.ndarray:
-    """f8[n]: sum_i coef_i K(x_i, .) over the training rows in double precision: decision values without their rho."""
+def exact_sum(problem: KernelProblem, coef: np.ndarray, of: np.ndarray | None = None) -> np.ndarray:
+    """sum_i coef_i K(x_i, .) over the training rows `of` (i8; None: all) in double precision, f8.
+
+    These are decision values without their rho, as svm-predict computes them.
+    """
     used = np.flatnonzero(coef)
     if problem.rows is None:
-        return coef[used] @ problem.matrix[used]
-    rows = problem.rows.as_csr() if isinstance(problem.rows, DenseRows) else problem.rows
-    support = rows.take(used)
-    model = KernelModel(
-        "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[used][None, :], None, support.indptr,
-        support.indices, support.values,
-    )  # fmt: skip
-    f = np.empty(rows.n)
-    model.scores.decide(rows, rows.n, f)
+        return coef[used] @ (problem.matrix[used] if of is None else problem.matrix[np.ix_(used, of)])
+    rows = problem.rows if of is None else problem.rows.take(of)
+    f = np.zeros(rows.n)
+    step = PART if isinstance(rows, DenseRows) else max(rows.n, 1)
+    for first in range(0, len(used), PART):
+        some = used[first : first + PART]
+        support = _csr(problem.rows.take(some))
+        scores = KernelModel(
+            "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[some][None, :], None, support.indptr,
+            support.indices, support.values,
+        ).scores  # fmt: skip
+        for lo in range(0, rows.n, step):
+            part = _csr(rows.take(np.arange(lo, min(lo + step, rows.n))) if step < rows.n else rows)
+            values = np.empty(part.n)
+            scores.decide(part, part.n, values)
+            f[lo : lo + part.n] += values
     return f
+
+
+def _csr(rows: CsrRows | DenseRows) -> CsrRows:
+    return rows.as_csr() if isinstance(rows, DenseRows) else rows

@@ -8,24 +8,27 @@ from svmtool.problem.decomposition import Decomposition
 
 CROWDED, EARLY = 0.75, 30  # free variables in a set's size from which sets grow, and rounds before that: at first
 # many are free that will not stay so
-LARGEST = 4096  # variables to which sets grow: their block of the kernel matrix then takes 64 MB
+LARGEST = 3072  # variables to which sets grow: their block of the kernel matrix then takes 36 MB
 FIRST = 256  # variables of the first set; sets double up to their full size, for easy problems never need that
 TINY = 1e-12  # curvature in place of one that is not positive
 
 
 class ViolatingSets:
-    """Sets of about `full` variables: the newest half of the last one, and those that violate optimality most."""
+    """Sets of about `full` variables: the newest half of the last one, and those that violate optimality most.
 
-    def __init__(self, full: int):
-        self.size, self.full = min(FIRST, full), full
+    most: the size that `full` may grow to.
+    """
+
+    def __init__(self, full: int, most: int = LARGEST):
+        self.size, self.full, self.most = min(FIRST, full), full, most
         self.newest = np.empty(0, np.int64)
         self.rounds = 0
 
     def choose(self, state: Decomposition) -> np.ndarray:
         """The next set, i8."""
         self.rounds += 1
-        if self.rounds > EARLY and CROWDED * self.full < np.count_nonzero(state.free) and self.full < LARGEST:
-            self.full = min(2 * self.full, LARGEST)
+        if self.rounds > EARLY and CROWDED * self.full < np.count_nonzero(state.free) and self.full < self.most:
+            self.full = min(2 * self.full, self.most)
         if self.rounds > 1:
             self.size = min(2 * self.size, self.full)
         if self.size >= len(state.F):

@@ -21,7 +21,8 @@ from svmtool.compiled import working_set_loops as loops
 from svmtool.problem.certify_kernel import relative
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
-from svmtool.problem.working_sets import PairSets, ViolatingSets
+from svmtool.problem.kernel_rows import MEGABYTE, large_array
+from svmtool.problem.working_sets import LARGEST, PairSets, ViolatingSets
 from svmtool.solvers.base import GAP, PRECISION, RULE, Monitor
 
 LANES = int(loops.LANES)
@@ -31,7 +32,8 @@ LAST = 0.5  # ... but to no less than this share of the tolerance
 CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
 PATIENCE = 5  # rounds from an exact f without a smaller violation: rounding rules
 EASY = 10  # of these steps are taken among all of them, before they go on ...
-SMALL = 256  # ... within sets of so many, whose block of the kernel matrix takes 256 KB
+SMALL = 256  # ... within sets of so many, whose block of the kernel matrix takes 256 KB, ...
+MIDDLE = 1024  # ... or where many of them are free up to so many: 4 MB
 MU = 0.1  # the paper's penalty
 POWER_STEPS, SAFETY = 10, 1.1  # of power iteration for the largest eigenvalue, and what it may lack
 OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient steps of each
@@ -59,7 +61,8 @@ def solve(
     options: the fields of Options.
     """
     o = Options(**options)
-    state = Decomposition(problem, cache_mb)
+    block_mb = min(LARGEST, len(problem.y)) ** 2 * 4 / MEGABYTE
+    state = Decomposition(problem, max(cache_mb - block_mb, cache_mb / 2))
     if o.paper_form:
         sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
         subproblem = augmented_lagrangian
@@ -105,14 +108,15 @@ class PairDescent:
         p = state.problem
         place, filled, cut = _in_lanes(chosen, state.signs[0])
         if self.room.size < len(filled) ** 2:
-            self.room = np.empty(len(filled) ** 2, np.float32)
+            self.room = np.empty(0, np.float32)  # the system has it back before a larger one is taken
+            self.room = large_array(len(filled) ** 2)
         K = self.room[: len(filled) ** 2].reshape(len(filled), -1)
         state.rows.block(p.row[filled], K)
         part = _Part(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # what only fills lanes cannot move
         left = STEPS * len(chosen)
         left -= part.descend(tolerance, EASY * len(chosen))
-        sets = ViolatingSets(SMALL)
+        sets = ViolatingSets(SMALL, MIDDLE)
         while left > 0:
             violation = part.judge()
             if violation <= tolerance:

@@ -13,11 +13,13 @@ import numpy as np
 from svmtool.kernel_model import KernelModel
 from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.kernel_problem import CSvc, LeastSquaresSvc, NuSvc, Points
+from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.labels import Classes
 from svmtool.training.folds import GlibcRand
 from svmtool.training.kernel_fit import Fitting, KernelTraining, Solved
 from svmtool.training.kernel_set import KernelSet
 
+NUMBER = 16  # bytes that a number of a pair's rows takes: its value, its index, and its value in single precision
 ONE_CLASS = "WARNING: training data in only one class. See README for details.\n"
 
 
@@ -34,10 +36,12 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     counts = [(len(members[i]), len(members[j])) for i, j in pairs]
     costs = [(s.C * factor[i], s.C * factor[j]) for i, j in pairs]
     points = data.points()
-    solved = []
-    for k, (i, j) in enumerate(pairs):
-        label = f"{classes.labels[i]} {classes.labels[j]}" if len(pairs) > 1 else None
-        solved.append(fitting.solve(pair_problem(points.take(chosen[k]), s, counts[k], costs[k]), label))
+    solved = fitting.solve_several(
+        lambda k: pair_problem(points.take(chosen[k]), s, counts[k], costs[k]),
+        [len(some) for some in chosen],
+        [f"{classes.labels[i]} {classes.labels[j]}" if len(pairs) > 1 else None for i, j in pairs],
+        0.0 if points.rows is None else NUMBER * points.rows.nnz / max(points.n, 1) / MEGABYTE,
+    )
     texts, sigmoids, lacking = [f.text() for f in solved], None, ""
     if s.probability and rand is not None:
         from svmtool.training import kernel_calibration as calibration
