@@ -19,6 +19,7 @@ from svmtool.compiled.threads import alone, run_blocks
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
 DENSE_FROM = 0.5  # share of non-zeros from which a set is held dense ...
+COLUMNS_BELOW = 64  # features up to which such a set's Gram matrix is summed column after column
 DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
 
 
@@ -165,15 +166,21 @@ class CsrRows(Rows):
         """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
         m = self.plain
         if m == self.d and len(self.gram_blocks) == 1:
-            loops.csr_gram(*self._arrays, c, gram, m, 0, self.n)
+            self._add_gram(c, gram, 0, self.n)
             return
-        flat, _ = self._sum_over(
-            self.gram_blocks, m * m, lambda g, lo, hi: loops.csr_gram(*self._arrays, c, g, m, lo, hi)
-        )
+        flat, _ = self._sum_over(self.gram_blocks, m * m, lambda g, lo, hi: self._add_gram(c, g, lo, hi))
         gram[:m, :m] += flat.reshape(m, m)
         if self.bias >= 0:
             edge = self.transpose_product(c)
             gram[:, -1] += self.bias * edge
+
+    def _add_gram(self, c: np.ndarray, gram: np.ndarray, lo: int, hi: int) -> None:
+        m = self.plain
+        if m <= COLUMNS_BELOW and self.nnz >= DENSE_FROM * self.n * m:
+            chunk = np.empty((m + 2) * int(loops.CHUNK))
+            loops.csr_gram_by_columns(*self._arrays, c, gram, chunk, m, lo, hi)
+        else:
+            loops.csr_gram(*self._arrays, c, gram, m, lo, hi)
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
         """sum_i c_i x_ij^2, length d."""
