@@ -21,7 +21,19 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
-from bench_parts import alone, commands, each_number, fosvm, hinge, kernel, kernel_pairs, kernel_predict, lssvm, nesvm  # noqa: E402
+from bench_parts import (  # noqa: E402
+    alone,
+    commands,
+    each_number,
+    fosvm,
+    hinge,
+    kernel,
+    kernel_ls,
+    kernel_pairs,
+    kernel_predict,
+    lssvm,
+    nesvm,
+)
 from bench_parts.context import Context  # noqa: E402
 from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
 
@@ -53,6 +65,7 @@ PARTS = {
     "kernel": kernel.kernel,
     "kernel-pairs": kernel_pairs.kernel_pairs,
     "kernel-predict": kernel_predict.kernel_predict,
+    "kernel-ls": kernel_ls.kernel_ls,
 }
 
 

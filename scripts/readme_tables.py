@@ -72,21 +72,33 @@ def figures(paths: list[str]) -> str:
     where = (
         f"Measured on {m['date']}: {m['processor']}, {m['cores']} cores, Python {m['python']}; medians, side by side."
     )
-    tables = [table(("what", "measured", "asked", "holds"), rows), *kernel_figures(sections)]
+    tables = [table(("what", "measured", "asked", "holds"), rows), *tool_figures(sections)]
     return where + "\n\n" + "\n\n".join(tables)
 
 
-def kernel_figures(sections: list[dict]) -> list[str]:
-    """The tables of kernel training, of prediction, and of working sets of p pairs, where they were measured."""
+# part of the benchmark -> what its table of tools, side by side, shows
+SIDE_BY_SIDE = {
+    "kernel": "training with a kernel, s",
+    "kernel-predict": "prediction with a kernel, s",
+    "kernel-ls": "kernel least squares and C-SVC: training, s, and accuracy on other rows",
+    "lssvm": "least squares: training alone, s, and accuracy on other rows",
+    "lssvm-dims": "training alone, s, by number of features",
+    "fosvm": "novelty: training alone, s, share rejected, area under the ROC curve",
+}
+FOSVM_TOOLS = {"80": "-s 80", "81": "-s 81", "2": "LIBSVM -s 2"}
+
+
+def tool_figures(sections: list[dict]) -> list[str]:
+    """The tables of tools side by side, and of working sets of p pairs, where they were measured."""
     found = []
     for section in sections:
-        rows = [row for row in section["rows"] if "tools" in row]
-        if section["name"] in ("kernel", "kernel-predict") and rows:
-            tools = list(dict.fromkeys(tool for row in rows for tool in row["tools"]))
-            what = "training with a kernel, s" if section["name"] == "kernel" else "prediction with a kernel, s"
-            cells = [(row["job"], *(seconds(row["tools"].get(tool)) for tool in tools)) for row in rows]
-            found.append(table((what, *tools), cells))
-        if section["name"] == "kernel-pairs":
+        name = section["name"]
+        rows = [(row["job"], tools) for row in section["rows"] if (tools := tools_of(row))]
+        if name in SIDE_BY_SIDE and rows:
+            tools = list(dict.fromkeys(tool for _, some in rows for tool in some))
+            cells = [(job, *(cell(some.get(tool)) for tool in tools)) for job, some in rows]
+            found.append(table((SIDE_BY_SIDE[name], *tools), cells))
+        if name == "kernel-pairs":
             cells = []
             for row in section["rows"]:
                 runs = [row[form] for form in ("ours", "paper")]
@@ -98,11 +110,25 @@ def kernel_figures(sections: list[dict]) -> list[str]:
     return found
 
 
-def seconds(run: dict | None) -> str:
+def tools_of(row: dict) -> dict[str, dict]:
+    """What a row of the benchmark says of each tool: seconds, and more that `cell` knows."""
+    if "d" in row:
+        return {tool: {"seconds": seconds} for tool, seconds in row["seconds"].items()}
+    if "best" in row:
+        return {tool: row["best"][key] for key, tool in FOSVM_TOOLS.items() if row["best"].get(key)}
+    return row.get("tools", {})
+
+
+def cell(run: dict | None) -> str:
     """Of one tool in a row, with a word where its budget ended it."""
     if run is None or "failed" in run:
         return "-" if run is None else "failed"
-    return f"{'over ' if run['over'] else ''}{run['seconds']:.3g}"
+    words = [f"{'over ' if run.get('over') else ''}{run['seconds']:.3g}"]
+    if "accuracy" in run:
+        words.append(f"{100 * run['accuracy']:.2f} %")
+    if "rejected" in run:
+        words += [f"{run['rejected']:.3f}", f"{run['test']:.4f}"]
+    return ", ".join(words) + ("" if run.get("converged", True) else ", **not there**")
 
 
 TABLES = {

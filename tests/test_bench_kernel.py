@@ -15,7 +15,7 @@ from conftest import REPOSITORY
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 import readme_tables
-from bench_parts import bars, kernel, kernel_predict
+from bench_parts import bars, kernel, kernel_ls, kernel_predict
 from bench_parts.context import Context
 from bench_parts.measure import CommandFailed, Report
 
@@ -124,3 +124,16 @@ def test_prediction_is_compared_with_libsvm(tmp_path, data, libsvm_programs, mon
     kernel_predict.kernel_predict(ctx)
     (row,) = ctx.report.sections[-1]["rows"]
     assert row["differ"] == 0 and set(row["tools"]) == {"ours", "LIBSVM"} and row["ratio"] > 0
+
+
+def test_least_squares_stand_beside_svc(tmp_path, data, monkeypatch):
+    monkeypatch.setattr(bars, "KERNEL_LS_CASES", (("breast_cancer", 1.0, 1e-3),))
+    ctx = context(tmp_path, data)
+    kernel_ls.kernel_ls(ctx)
+    rows = ctx.report.sections[-1]["rows"]
+    assert [set(row["tools"]) for row in rows] == [{"-s 73", "-s 52", "-s 60"}]
+    assert all(run["accuracy"] > 0.85 and run["gap"] <= 1e-2 for run in rows[0]["tools"].values())
+    train, test = kernel_ls.parted(ctx, "diabetes", str(data / "diabetes"))
+    lines = [Path(part).read_bytes().splitlines() for part in (train, test)]
+    assert sorted(lines[0] + lines[1]) == sorted((data / "diabetes").read_bytes().splitlines())
+    assert len(lines[1]) == sum(map(len, lines)) // kernel_ls.TESTED
