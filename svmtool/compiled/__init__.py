@@ -50,6 +50,8 @@ TAKES = {"u4": "i4", "u8": "i8"}  # signed arrays that pass for unsigned
 
 REGISTRY: dict[str, Loop] = {}
 
+address_of, from_buffer = ctypes.addressof, ctypes.c_char.from_buffer
+
 
 def loop_sources() -> list[str]:
     """The files whose text decides the machine code, in a fixed order."""
@@ -94,23 +96,38 @@ class Loop:
         self.n_arrays = sum(a.endswith("[]") for a in self.arguments)
         assert all(a.endswith("[]") for a in self.arguments[: self.n_arrays]), f"{self.name}: arrays come first"
         self.dtypes = [a[:-2] for a in self.arguments[: self.n_arrays]]
+        self._seen: list[Any] = [None] * self.n_arrays  # the type that each argument had last: that one is right
         self.entry: Callable | None = None
         assert self.name not in REGISTRY, f"two loops are called {self.name}"
         REGISTRY[self.name] = self
 
     def _addresses(self, arrays) -> list[int]:
         """Pointer and length of each array, after a check that saves us from wild memory."""
-        flat = []
-        for dtype, a in zip(self.dtypes, arrays, strict=True):
-            found = type_name(a.dtype)
-            if (found != dtype and found != TAKES.get(dtype)) or not a.flags.c_contiguous:
-                raise TypeError(f"loop {self.name}: wants contiguous {dtype}, got {a.dtype}")
+        if len(arrays) != self.n_arrays:
+            raise TypeError(f"loop {self.name}: wants {self.n_arrays} arrays, got {len(arrays)}")
+        flat, seen, k = [], self._seen, 0
+        for a in arrays:
+            if a.dtype is not seen[k]:
+                self._check_type(k, a)
             try:
-                flat.append(ctypes.addressof(ctypes.c_char.from_buffer(a)))  # four times as fast as what follows
-            except (TypeError, ValueError):  # read-only or empty
+                flat.append(address_of(from_buffer(a)))  # refuses what is not contiguous
+            except (TypeError, ValueError):  # read-only or empty takes four times as long
+                if not a.flags.c_contiguous:
+                    raise self._unfit(k, a) from None
                 flat.append(a.__array_interface__["data"][0])
             flat.append(a.size)
+            k += 1
         return flat
+
+    def _check_type(self, k: int, a) -> None:
+        """TypeError unless an array suits argument k."""
+        found = type_name(a.dtype)
+        if found != self.dtypes[k] and found != TAKES.get(self.dtypes[k]):
+            raise self._unfit(k, a)
+        self._seen[k] = a.dtype
+
+    def _unfit(self, k: int, a) -> TypeError:
+        return TypeError(f"loop {self.name}: wants contiguous {self.dtypes[k]}, got {a.dtype}")
 
     def _flat(self, arrays) -> list:
         """The arrays as numba wants them: flat, of the declared type, writable (loops honour read-only ones)."""

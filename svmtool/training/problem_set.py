@@ -208,7 +208,7 @@ class ProblemSet(ABC):
             sink = lambda **record: report(label=name, **record)  # noqa: E731
         task, used = self.task(k), None
         n = task.rows.n
-        if n and task.cost.min() <= 0:  # -wi 0: rows that cost nothing only stand in the way
+        if n and s.class_weights and task.cost.min() <= 0:  # -wi 0: rows that cost nothing only stand in the way
             used = np.flatnonzero(task.cost > 0)
             task = task.only(used)
         monitor = Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
