@@ -278,3 +278,20 @@ def test_cholesky_tells_the_pivot_that_fails():
     A = np.diag([1.0, -1.0, 1.0])
     assert solve_loops.cholesky_solve(A, np.ones(3), np.empty(3), 3) == 2
     assert solve_loops.cholesky_solve(np.array([[np.nan]]), np.ones(1), np.empty(1), 1) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [np.zeros(8)[::2], np.zeros((3, 2), order="F"), np.zeros(4, np.float32), np.zeros(4, np.int64)],
+    ids=["gaps", "columns first", "single precision", "whole numbers"],
+)
+def test_unfit_arrays_are_refused(wrong):
+    """A loop would read or write beyond them."""
+    right = np.ones(4)
+    hinge_loops.add_scaled(right, right, 1.0, 0, 4)
+    with pytest.raises(TypeError, match="add_scaled"):
+        hinge_loops.add_scaled(right, wrong, 1.0, 0, 4)
+    with pytest.raises(TypeError):
+        hinge_loops.add_scaled(right)
+    hinge_loops.add_scaled(right, right, 1.0, 0, 4)
+    assert right[0] == 4.0
