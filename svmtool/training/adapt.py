@@ -284,14 +284,31 @@ def _stream(adaptable: Adaptable, console: Any) -> int:
     every_rows = s.every_rows or np.inf
     every_seconds = s.every_seconds or (EVERY_SECONDS if s.every_rows is None else np.inf)
     pending: list[RawTable] = []
-    waiting, fresh, written = 0, 0, time.perf_counter()
+    waiting, fresh, taken, told, written = 0, 0, 0, 0, time.perf_counter()
+    fault: SvmtoolError | None = None
+
+    def accept(table: Table) -> None:
+        """Add rows; of some that are refused those before the first, which is what the SvmtoolError tells of."""
+        nonlocal taken
+        try:
+            adaptable.add(table)
+        except SvmtoolError as e:
+            if len(table) == 1:
+                raise SvmtoolError(f"-: line {taken + 1}: {e}") from None
+            half = len(table) // 2
+            for chosen in (np.arange(half), np.arange(half, len(table))):
+                part = take(table, chosen)
+                part.n_features = int(part.indices.max(initial=-1)) + 1
+                accept(part)
+        else:
+            taken += len(table)
 
     def take_in() -> None:
         nonlocal waiting
         if pending:
             parts, waiting = pending.copy(), 0
             pending.clear()
-            adaptable.add(joined(parts))
+            accept(joined(parts))
 
     with Interruptible() as stop:
         try:
@@ -304,12 +321,15 @@ def _stream(adaptable: Adaptable, console: Any) -> int:
                 if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
                     take_in()
                     _write(adaptable, console)
-                    fresh, written = 0, time.perf_counter()
-        except SvmtoolError:  # a malformed line costs none of the rows before it
-            if fresh:
-                take_in()
-                _write(adaptable, console)
-            raise
-        take_in()
-        _write(adaptable, console)
+                    fresh, told, written = 0, taken, time.perf_counter()
+        except SvmtoolError as e:  # a row that is refused costs none of the rows before it
+            fault = e
+        try:
+            take_in()
+        except SvmtoolError as e:
+            fault = e
+        if fault is None or taken > told:
+            _write(adaptable, console)
+        if fault is not None:
+            raise fault
         return CTRL_C if stop.set else 0
