@@ -69,7 +69,7 @@ class Settings(NamedTuple):
         return registry.find(self.solver)
 
     def with_default_bias(self) -> Settings:
-        """Solvers whose paper has a bias do so unless -B says otherwise, free or regularised as there."""
+        """With the bias feature that the solver's paper has, free or regularised as there, unless -B was given."""
         row = next((r for r in registry.SOLVERS if r.number == self.solver), None)
         if row is None or self.bias_given:
             return self

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from svmtool.cli.train import main
 from svmtool.problem.label_sums import UNIT, LabelSums
 from svmtool.problem.normal_equations import Matrix, NormalEquations
+from svmtool.problem.rows import DenseRows
 from svmtool.training import adapt
 
 EQUAL = 1e-8
@@ -159,6 +160,20 @@ def test_rounding_that_spoils_a_model_is_told(svm_train):
     assert off > EQUAL and off <= 30 * told
 
 
+def test_the_certificate_of_sums_allows_for_their_rounding():
+    """Rows on the margin, and a C that makes C V so large that its last digits are more than all of f."""
+    rng = np.random.default_rng(12)
+    A, y, C = rng.normal(size=(10, 30)), np.tile([1.0, -1.0], 5), 1e12
+    sums = LabelSums()
+    sums.change(DenseRows(A), [1, -1], (y < 0).astype(np.int64))
+    [problem] = sums.equations(C, -1.0, [1.0, 1.0])
+    _, certificate = adapt.solution(problem, sums)
+    K = A @ A.T + np.eye(10) / (2.0 * C)
+    least = 0.5 * float(y @ np.linalg.solve(K, y))
+    assert certificate.dual <= least <= certificate.primal
+    assert abs(problem.gradient(problem.minimiser())[0] - least) > 1e-6 * least, "this test wants digits lost"
+
+
 def test_the_estimate_of_rounding_is_near_what_random_changes_do():
     """Against matrices moved at random by UNIT of what their entries went through."""
     rng = np.random.default_rng(11)
@@ -166,7 +181,7 @@ def test_the_estimate_of_rounding_is_near_what_random_changes_do():
     sums, S, b = LabelSums((), 6), A.T @ A, A.T @ np.sign(A[:, 0] + rng.normal(size=50))
     sums.past = 1e10 * np.diagonal(S)
     problem = NormalEquations(Matrix(S, 1.0), b, 50.0)
-    w, _ = adapt.solution(problem)
+    w, _ = adapt.solution(problem, sums)
     q, moved = np.sqrt(sums.past), []
     for _ in range(30):
         E = UNIT * np.outer(q, q) * rng.choice([-1.0, 1.0], S.shape)

@@ -299,6 +299,15 @@ def test_a_malformed_line_of_a_stream_costs_none_before_it(ready, command):
     assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
 
 
+@pytest.mark.parametrize("line, why", [(b"1 9000:1", b"too many"), (b"1 1:1e200", b"overflow")])
+@pytest.mark.parametrize("behind", [b"", b"1 1:1\n", b"1 x\n"])
+def test_a_row_that_no_model_can_take_costs_none_before_it(line, why, behind, ready, command):
+    given = text_of_rows(NEW).encode() + line + b"\n" + behind
+    done = command("train", "-s", 71, "--add", "-", "-i", "m", input=given)
+    assert done.returncode == 1 and b"-: line 9: " in done.stderr and why in done.stderr
+    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
+
+
 def test_an_empty_stream_makes_a_model_of_no_rows(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = command("train", "-s", 71, "--add", "-", "m", input=b"")

@@ -7,7 +7,10 @@ import pytest
 from adapt_suite import batch, dense, draw, text_of_rows
 
 from svmtool.problem import rows as rows_module
+from svmtool.problem.label_sums import LabelSums
 from svmtool.problem.rows import DenseRows
+from svmtool.problem.task import Task
+from svmtool.training.leave_one_out import decision_values
 
 
 def predicted(rows, x, label, C, bias, factor):
@@ -44,6 +47,25 @@ def test_is_training_without_each_row(number, layout, labels, C, bias, factor, s
         right += predicted(others, A[i], row.label, C, bias, factor) == row.label
     assert 0 < right < len(rows)
     assert out == f"Leave-one-out Accuracy = {100 * right / len(rows):g}%\n"
+
+
+@pytest.mark.parametrize("layout", ["csr", "dense"])
+@pytest.mark.parametrize("C", [1.0, 1e6, 1e10])
+def test_large_c_with_fewer_rows_than_features(C, layout):
+    rng = np.random.default_rng(2)
+    n, d, bias = 10, 30, 0.5
+    X, y = rng.normal(size=(n, d)), np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    rows = DenseRows(X, bias) if layout == "dense" else DenseRows(X, bias).as_csr()
+    sums = LabelSums()
+    sums.change(rows, [1, -1], (y < 0).astype(np.int64))
+    [equations] = sums.equations(C, bias, [1.0, 3.0])
+    cost = np.where(y > 0, C, 3.0 * C)
+    found = decision_values([Task(rows, y, cost, equations=equations)])[:, 0]
+    K = X @ X.T + bias**2
+    for i in range(n):
+        k = np.arange(n) != i
+        wanted = K[i, k] @ np.linalg.solve(K[np.ix_(k, k)] + np.diag(0.5 / cost[k]), y[k])
+        assert found[i] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 
 def test_the_only_row_of_a_class_is_never_right(svm_train):

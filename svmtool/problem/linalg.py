@@ -48,7 +48,7 @@ class Factored:
         return p
 
     def inverse(self) -> np.ndarray:
-        """H^-1."""
+        """H^-1, both triangles: f8 of H's shape."""
         half = np.linalg.inv(self._lower)
         return half.T @ half
 

@@ -36,7 +36,7 @@ class Projections(Protocol):
 
 
 def inner_products(rows: Rows, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """f8 (some, others): x_i.x_j between two sets of rows (i8)."""
+    """f8 (some, others): x_i.x_j between two sets of rows (i8), which have no bias feature."""
     if isinstance(rows, DenseRows):
         return rows.X[some] @ rows.X[others].T
     P, right, ones = np.empty((len(some), len(others))), rows.take(others), np.ones(len(others))
@@ -64,7 +64,7 @@ class LinearProjections:
         self.rows.margins(self.w, self.ones, self.z)
 
     def refresh(self) -> None:
-        """It is."""
+        """Nothing is to be done: z always is."""
 
     def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
         self._weigh(rows, a)

@@ -23,7 +23,7 @@ class Task:
     sample    rows that a round looks at, for solvers that draw some
     nu        the share of rows that a one-class problem leaves out
     one_of_several: other problems are solved at the same time
-    equations: its normal equations, for solvers whose row of the registry asks for them (`by_sums`), where formed
+    equations: its normal equations, for solvers whose row of the registry asks for them (`sums_below`), where formed
     passes: what `--passes` says
     """
 

@@ -138,7 +138,7 @@ class Adaptable:
         labels = model_order(sums.labels)
         factor, _ = cost_factors(sums.labels, state.class_weights)
         problems = sums.equations(state.C, bias, factor) if sums.n else []
-        solved = [solution(problem) for problem in problems]
+        solved = [solution(problem, sums) for problem in problems]
         W = np.stack([w for w, _ in solved], axis=1) if solved else np.zeros((sums.m + (bias >= 0), 0))
         if labels != sums.labels:
             W = -W
@@ -179,24 +179,38 @@ def model_order(labels: list[int]) -> list[int]:
     return [1, -1] if labels == [-1, 1] else labels
 
 
-def solution(problem: NormalEquations) -> tuple[np.ndarray, Certificate]:
-    """The minimiser, and what the sums know of it; the violation is the largest entry of the gradient."""
+def solution(problem: NormalEquations, sums: LabelSums) -> tuple[np.ndarray, Certificate]:
+    """The minimiser, and what the sums know of it; the violation is the largest entry of the gradient.
+
+    Rounding in the sums, of which there are no rows to look at instead, may make f and its gradient other ones by so
+    much as the matrix is off, see `rounding`, and UNIT of f's other parts: the certificate allows for that.
+    """
     w = problem.minimiser()
     f, g = problem.gradient(w)
-    return w, Certificate(f, max(f - 0.5 * float(g @ g), 0.0), float(np.abs(g).max(initial=0.0)))
+    q = _passed(problem, sums)
+    reach = float(q @ np.abs(w))
+    off = UNIT * problem.C * (problem.V + 2.0 * abs(float(problem.b @ w)) + reach * reach)
+    slope = float(np.linalg.norm(g)) + 2.0 * UNIT * problem.C * reach * float(np.linalg.norm(q))
+    primal, dual = f + off, f - off - 0.5 * slope * slope
+    return w, Certificate(max(primal, 0.0), max(dual, 0.0), float(np.abs(g).max(initial=0.0)))
+
+
+def _passed(problem: NormalEquations, sums: LabelSums) -> np.ndarray:
+    """q f8[d]: entry (i, j) of the problem's matrix has gone through sums of size q_i q_j at most."""
+    q = np.zeros(problem.d)
+    q[: sums.m] = np.sqrt(sums.past)
+    return q
 
 
 def rounding(problem: NormalEquations, w: np.ndarray, sums: LabelSums) -> float:
     """How far rounding in the sums may have moved w, relative to its size: an estimate.
 
-    Entry (i, j) of the matrix has gone through sums of size q_i q_j at most, q^2 = past, and is taken to be off by UNIT
-    of that with a random sign.
+    Each entry of the matrix is taken to be off by UNIT of the sums that it has gone through, with a random sign.
     """
     size = float(np.sqrt(w @ w))
     if size == 0.0:
         return 0.0
-    q = np.zeros(problem.d)
-    q[: sums.m] = np.sqrt(sums.past)
+    q = _passed(problem, sums)
     k = np.arange(1, PROBES * problem.d + 1).reshape(PROBES, problem.d)
     signs = np.where(k * GOLDEN % 1.0 < 0.5, -1.0, 1.0)  # as good as random: importing numpy.random takes 20 ms
     moved = max(float(np.linalg.norm(problem.matrix.solve(s * q))) for s in signs)
@@ -270,14 +284,31 @@ def _stream(adaptable: Adaptable, console: Any) -> int:
     every_rows = s.every_rows or np.inf
     every_seconds = s.every_seconds or (EVERY_SECONDS if s.every_rows is None else np.inf)
     pending: list[RawTable] = []
-    waiting, fresh, written = 0, 0, time.perf_counter()
+    waiting, fresh, taken, told, written = 0, 0, 0, 0, time.perf_counter()
+    fault: SvmtoolError | None = None
+
+    def accept(table: Table) -> None:
+        """Add rows; of some that are refused those before the first, which is what the SvmtoolError tells of."""
+        nonlocal taken
+        try:
+            adaptable.add(table)
+        except SvmtoolError as e:
+            if len(table) == 1:
+                raise SvmtoolError(f"-: line {taken + 1}: {e}") from None
+            half = len(table) // 2
+            for chosen in (np.arange(half), np.arange(half, len(table))):
+                part = take(table, chosen)
+                part.n_features = int(part.indices.max(initial=-1)) + 1
+                accept(part)
+        else:
+            taken += len(table)
 
     def take_in() -> None:
         nonlocal waiting
         if pending:
             parts, waiting = pending.copy(), 0
             pending.clear()
-            adaptable.add(joined(parts))
+            accept(joined(parts))
 
     with Interruptible() as stop:
         try:
@@ -290,12 +321,15 @@ def _stream(adaptable: Adaptable, console: Any) -> int:
                 if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
                     take_in()
                     _write(adaptable, console)
-                    fresh, written = 0, time.perf_counter()
-        except SvmtoolError:  # a malformed line costs none of the rows before it
-            if fresh:
-                take_in()
-                _write(adaptable, console)
-            raise
-        take_in()
-        _write(adaptable, console)
+                    fresh, told, written = 0, taken, time.perf_counter()
+        except SvmtoolError as e:  # a row that is refused costs none of the rows before it
+            fault = e
+        try:
+            take_in()
+        except SvmtoolError as e:
+            fault = e
+        if fault is None or taken > told:
+            _write(adaptable, console)
+        if fault is not None:
+            raise fault
         return CTRL_C if stop.set else 0

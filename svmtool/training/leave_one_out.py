@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.model import LinearModel
+from svmtool.problem.linalg import Factored
 from svmtool.problem.normal_equations import Matrix, NormalEquations
+from svmtool.problem.rows import DenseRows
 from svmtool.problem.task import Task
 
 ROUNDED = 1e-15  # 1 - h of a row that its neighbours say nothing of, which rounding may bring below 0
@@ -18,18 +20,35 @@ ROUNDED = 1e-15  # 1 - h of a row that its neighbours say nothing of, which roun
 
 def decision_values(tasks: list[Task]) -> np.ndarray:
     """Of each row by the model without it, f8 (n, problems); the tasks know their normal equations."""
-    forms: dict[Matrix, np.ndarray] = {}
+    shared: dict[Matrix, np.ndarray] = {}
     columns = []
     for task in tasks:
-        equations = task.equations
+        equations, few = task.equations, task.rows.n <= task.rows.d
         assert isinstance(equations, NormalEquations)
-        if equations.matrix not in forms:
-            forms[equations.matrix] = task.rows.quadratic_forms(equations.matrix.inverse())
-        h = 2.0 * task.cost * forms[equations.matrix]
+        matrix = equations.matrix
+        if matrix not in shared:
+            shared[matrix] = _inverse_by_rows(task) if few else task.rows.quadratic_forms(matrix.inverse())
         f = np.empty(task.rows.n)
         task.rows.margins(equations.minimiser(), np.ones(task.rows.n), f)
+        if few:
+            M, s = shared[matrix], np.sqrt(2.0 * task.cost)
+            carry = s > 0.0
+            f[carry] = task.y[carry] - (M @ (s * task.y))[carry] / (s * M.diagonal())[carry]
+            columns.append(f)
+            continue
+        h = 2.0 * task.cost * shared[matrix]
         columns.append((f - h * task.y) / np.maximum(1.0 - h, ROUNDED))
     return np.stack(columns, axis=1)
+
+
+def _inverse_by_rows(task: Task) -> np.ndarray:
+    """M f8[n, n] of the module's text."""
+    rows, n, s = task.rows, task.rows.n, np.sqrt(2.0 * task.cost)
+    K = np.zeros((n, n))
+    (rows.as_csr() if isinstance(rows, DenseRows) else rows).fill_kernel(np.arange(n), K, 0)
+    H = K.T * np.outer(s, s)
+    H.flat[:: n + 1] += 1.0
+    return Factored(H).inverse()
 
 
 def right(tasks: list[Task], model: LinearModel, number: np.ndarray, counts: np.ndarray) -> np.ndarray:
