@@ -123,7 +123,7 @@ class _Run:
         self.fall = np.inf  # share of f by which the last step lowered it
         self.least_fall = -1.0  # the share at which a first guess is good enough
         self.most_violation = -1.0  # the sum of violations at which a run by -e may end
-        self.total = np.inf  # that sum where the last step began
+        self.total = 1e-300  # that sum where the last step began; none yet
         self.passes = np.zeros(1)  # coordinate passes of the last model
 
     def from_weights(self, w: np.ndarray) -> Status:
