@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,8 @@ class Adaptable:
 
     def __init__(self, settings: Settings, source: str | None, target: str, console: Any):
         self.settings, self.target, self.console = settings, target, console
+        if not _may_be_replaced(target):
+            raise SvmtoolError(f"can't save model to file {target}: a state can stand only beside a regular file")
         if source is None:
             sums = LabelSums([label for label, _ in settings.class_weights])
             self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
@@ -122,11 +125,17 @@ class Adaptable:
             self.log, self._copy = self.log.moved_to_copy(self.target + LOG_SUFFIX), False
         return self.log
 
-    def _change(self, table: Table, r: np.ndarray, sign: float) -> None:
-        most = self.settings.row.sums_below
+    def check(self, table: Table, r: np.ndarray | None = None) -> None:
+        """SvmtoolError where these rows, of weights r (1 unless given), cannot be added."""
+        state, most = self.state, self.settings.row.sums_below
         if table.n_features >= most:
             raise SvmtoolError(f"{table.n_features} features are too many for an adaptable model (at most {most - 1})")
-        refuse_overflow(table, self.state.C, self.state.class_weights, r)
+        held = float(np.sqrt(state.sums.past.max(initial=0.0)))  # -c and -B may be larger than when these rows came
+        refuse_overflow(table, state.C, state.class_weights, r, largest=max(state.bias, held))
+        whole_labels(table.labels)
+
+    def _change(self, table: Table, r: np.ndarray, sign: float) -> None:
+        self.check(table, r)
         rows = CsrRows(table.indptr, table.indices, table.values, table.n_features)
         labels, number, _ = first_appearance(table.labels)
         self.state.sums.change(rows, labels, number, r, sign)
@@ -211,6 +220,10 @@ def _used(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Table, 
     return kept, take(table, kept), weights[kept]
 
 
+def _may_be_replaced(path: str) -> bool:
+    return os.path.isfile(path) or not os.path.exists(path)
+
+
 class NewState:
     """State and rows' log of a model that is trained from all its rows; made before the training uses these up."""
 
@@ -222,7 +235,7 @@ class NewState:
     @staticmethod
     def possible(model_path: str, console: Any) -> bool:
         """Whether the model goes to a file, which a state can stand beside; else the user is told."""
-        if model_path != "-" and (not os.path.exists(model_path) or os.path.isfile(model_path)):
+        if model_path != "-" and _may_be_replaced(model_path):
             return True
         console.warn(f"WARNING: {model_path} is no file that a state could stand beside: rows cannot be added later")
         return False
@@ -270,14 +283,22 @@ def _stream(adaptable: Adaptable, console: Any) -> int:
     every_rows = s.every_rows or np.inf
     every_seconds = s.every_seconds or (EVERY_SECONDS if s.every_rows is None else np.inf)
     pending: list[RawTable] = []
-    waiting, fresh, written = 0, 0, time.perf_counter()
+    waiting, taken, fresh, written = 0, 0, 0, time.perf_counter()
 
     def take_in() -> None:
-        nonlocal waiting
-        if pending:
-            parts, waiting = pending.copy(), 0
-            pending.clear()
-            adaptable.add(joined(parts))
+        nonlocal waiting, taken, fresh
+        if not pending:
+            return
+        table, waiting = joined(pending), 0
+        try:
+            adaptable.add(table)
+        except SvmtoolError as e:
+            good = _rows_before_fault(adaptable, table)
+            fresh -= len(table) - good
+            if good:
+                adaptable.add(_beginning(table, good))
+            raise SvmtoolError(f"-: line {taken + good + 1}: {e}") from None
+        taken += len(table)
 
     with Interruptible() as stop:
         try:
@@ -291,11 +312,34 @@ def _stream(adaptable: Adaptable, console: Any) -> int:
                     take_in()
                     _write(adaptable, console)
                     fresh, written = 0, time.perf_counter()
-        except SvmtoolError:  # a malformed line costs none of the rows before it
-            if fresh:
+            take_in()
+        except SvmtoolError:  # a faulty line costs none of the rows before it
+            try:
                 take_in()
-                _write(adaptable, console)
+            finally:
+                if fresh:
+                    _write(adaptable, console)
             raise
-        take_in()
         _write(adaptable, console)
         return CTRL_C if stop.set else 0
+
+
+def _rows_before_fault(adaptable: Adaptable, table: Table) -> int:
+    """How many rows at the beginning of a table that cannot be added can be."""
+
+    def faulty(row: int) -> bool:
+        try:
+            adaptable.check(_beginning(table, row + 1))
+        except SvmtoolError:
+            return True
+        return False
+
+    return bisect_left(range(len(table) - 1), True, key=faulty)  # with all its rows it is known to be faulty
+
+
+def _beginning(table: Table, n: int) -> Table:
+    """The first n rows, with as many features as these have."""
+    end = table.indptr[n]
+    indices = table.indices[:end]
+    features = int(indices.max(initial=-1)) + 1
+    return Table(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features)
