@@ -233,6 +233,18 @@ def test_what_makes_no_sense_is_refused(ready, argv, sentence):
     refused(ready, sentence, *argv.split())
 
 
+def test_probabilities_that_a_change_loses_are_told(ready, svm_train):
+    assert ready("-b", 1, "d", "p")[0] == 0 and "# Sigmoid:" in Path("p").read_text()
+    status, _, err = ready("--add", "new", "-i", "p")
+    assert status == 0 and err.startswith("WARNING: p holds no probabilities (-b 1) any more") and err.count("\n") == 1
+    assert ready("--add", "new", "-i", "p") == (0, "", "")
+
+
+@pytest.mark.parametrize("argv", [("-s", 2, "d"), ("-s", 71, "d"), ("-s", 80, "d"), ("--add", "new")])
+def test_a_model_needs_a_name(ready, argv):
+    refused(ready, "can't save model to file ''", *argv, "")
+
+
 def test_other_solvers_refuse_rows(ready, svm_train):
     status, _, err = svm_train("-s", 70, "--add", "new", "-i", "m")
     assert status == 1 and "does not honour --add: use -s 71" in err

@@ -49,7 +49,8 @@ class Adaptable:
     def __init__(self, settings: Settings, source: str | None, target: str, console: Any):
         self.settings, self.target, self.console = settings, target, console
         if not _may_be_replaced(target):
-            raise SvmtoolError(f"can't save model to file {target}: a state can stand only beside a regular file")
+            name = target or "''"
+            raise SvmtoolError(f"can't save model to file {name}: a state can stand only beside a regular file")
         if source is None:
             sums = LabelSums([label for label, _ in settings.class_weights])
             self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
@@ -173,7 +174,7 @@ class Adaptable:
 
     def write(self, model: LinearModel) -> None:
         """State and model: a run that ends between the two leaves a state from which the model is written anew."""
-        state = self.state
+        state, calibrated = self.state, linear_model.SIGMOID_NOTE.encode() in self.state.model
         state.before = signature(content_of(self.target))
         state.model = b"".join(linear_model.text_of(model))
         log = self.log_at_target()
@@ -181,6 +182,10 @@ class Adaptable:
         state.log, state.entries = log.number, log.entries
         adaptable_state.write(self.target, state)
         linear_model.write_text(self.target, [state.model])
+        if calibrated:
+            self.console.warn(
+                f"WARNING: {self.target} holds no probabilities (-b 1) any more: they take all rows, train anew"
+            )
 
 
 def model_order(labels: list[int]) -> list[int]:
@@ -221,7 +226,7 @@ def _used(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Table, 
 
 
 def _may_be_replaced(path: str) -> bool:
-    return os.path.isfile(path) or not os.path.exists(path)
+    return os.path.isfile(path) or (path != "" and not os.path.exists(path))
 
 
 class NewState:
