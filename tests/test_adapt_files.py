@@ -219,6 +219,10 @@ def test_two_runs_at_a_time_are_refused(ready):
         ("--add huge -i m", "overflow when squared and summed"),
         ("--add wide -i m", "features are too many"),
         ("--add half -i m", "would both become class 1"),
+        ("--add new -i m -B 1e160", "overflow when squared and summed"),
+        ("--add new -i m /dev/full", "can't save model to file /dev/full"),
+        ("--add new /dev/null", "can't save model to file /dev/null"),
+        ("--add new -i m .", "can't save model to file ."),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(ready, argv, sentence):
@@ -227,6 +231,18 @@ def test_what_makes_no_sense_is_refused(ready, argv, sentence):
     Path("wide").write_text("1 1000000:1\n")
     Path("half").write_text("1.2 1:1\n1.9 1:1\n")
     refused(ready, sentence, *argv.split())
+
+
+def test_probabilities_that_a_change_loses_are_told(ready, svm_train):
+    assert ready("-b", 1, "d", "p")[0] == 0 and "# Sigmoid:" in Path("p").read_text()
+    status, _, err = ready("--add", "new", "-i", "p")
+    assert status == 0 and err.startswith("WARNING: p holds no probabilities (-b 1) any more") and err.count("\n") == 1
+    assert ready("--add", "new", "-i", "p") == (0, "", "")
+
+
+@pytest.mark.parametrize("argv", [("-s", 2, "d"), ("-s", 71, "d"), ("-s", 80, "d"), ("--add", "new")])
+def test_a_model_needs_a_name(ready, argv):
+    refused(ready, "can't save model to file ''", *argv, "")
 
 
 def test_other_solvers_refuse_rows(ready, svm_train):
@@ -299,13 +315,22 @@ def test_a_malformed_line_of_a_stream_costs_none_before_it(ready, command):
     assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
 
 
-@pytest.mark.parametrize("line, why", [(b"1 9000:1", b"too many"), (b"1 1:1e200", b"overflow")])
-@pytest.mark.parametrize("behind", [b"", b"1 1:1\n", b"1 x\n"])
-def test_a_row_that_no_model_can_take_costs_none_before_it(line, why, behind, ready, command):
-    given = text_of_rows(NEW).encode() + line + b"\n" + behind
-    done = command("train", "-s", 71, "--add", "-", "-i", "m", input=given)
-    assert done.returncode == 1 and b"-: line 9: " in done.stderr and why in done.stderr
-    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
+@pytest.mark.parametrize("bad", ["1 1:1e200", "1 99999999:1", "9e99 1:1", "0.5 1:1\n0.25 1:1"])
+@pytest.mark.parametrize("after", ["1 1:1\n", "1 1:1\n1 x\n"])
+@pytest.mark.parametrize("every", [[], ["--every-rows", 1]])
+def test_a_row_that_cannot_be_added_costs_none_before_it(ready, command, bad, after, every):
+    stream = text_of_rows(NEW) + bad + "\n" + after
+    kept = [*NEW, Row(0, (1.0, 0.0, 0.0, 0.0))] if "\n" in bad else NEW
+    done = command("train", "-s", 71, "--add", "-", "-i", "m", *every, input=stream.encode())
+    assert done.returncode == 1 and done.stderr.startswith(f"-: line {len(kept) + 1}: ".encode())
+    assert f"Rows in the model = {len(ROWS + kept)}\n".encode() in done.stdout
+    assert apart(weights_in("m"), batch(ROWS + kept)) <= 1e-8
+
+
+def test_a_stream_whose_first_row_cannot_be_added_changes_nothing(ready, command):
+    before = contents()
+    done = command("train", "-s", 71, "--add", "-", "-i", "m", input=b"1 1:1e200\n")
+    assert done.returncode == 1 and done.stderr.startswith(b"-: line 1: ") and contents() == before
 
 
 def test_an_empty_stream_makes_a_model_of_no_rows(command, tmp_path, monkeypatch):

@@ -46,7 +46,7 @@ ODD = {
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("options", [[], ["-B", 1], ["-c", "1e10"]], ids=str)
+@pytest.mark.parametrize("options", [[], ["-B", 1], ["-B", -1], ["-c", "1e10"]], ids=str)
 @pytest.mark.parametrize("name", ODD)
 @every_number
 def test_odd_data_end_well_or_in_one_sentence(number, name, options, svm_train):

@@ -28,6 +28,8 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
     Raises SvmtoolError "`refusal` PATH" where nothing can be created and
     "can't write PATH: ..." where writing fails.  BrokenPipeError passes through.
     """
+    if not path:  # or it would be the folder's
+        raise SvmtoolError(f"{refusal} '': a file needs a name")
     direct = _direct(path, refusal)
     if direct is not None:
         with _write_errors(path):

@@ -51,7 +51,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         if status is not None:
             break
         rand_shuffle(random, order, 0, rows.n)
-        at = 0
+        at = 0 if d else rows.n  # without features no row changes anything
         while at < rows.n and status is None:
             at = call(rows.bias, d, at, min(at + ROWS_A_CALL, rows.n))
             if state[0] == block:

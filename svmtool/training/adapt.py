@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,9 @@ class Adaptable:
 
     def __init__(self, settings: Settings, source: str | None, target: str, console: Any):
         self.settings, self.target, self.console = settings, target, console
+        if not _may_be_replaced(target):
+            name = target or "''"
+            raise SvmtoolError(f"can't save model to file {name}: a state can stand only beside a regular file")
         if source is None:
             sums = LabelSums([label for label, _ in settings.class_weights])
             self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
@@ -122,11 +126,17 @@ class Adaptable:
             self.log, self._copy = self.log.moved_to_copy(self.target + LOG_SUFFIX), False
         return self.log
 
-    def _change(self, table: Table, r: np.ndarray, sign: float) -> None:
-        most = self.settings.row.sums_below
+    def check(self, table: Table, r: np.ndarray | None = None) -> None:
+        """SvmtoolError where these rows, of weights r (1 unless given), cannot be added."""
+        state, most = self.state, self.settings.row.sums_below
         if table.n_features >= most:
             raise SvmtoolError(f"{table.n_features} features are too many for an adaptable model (at most {most - 1})")
-        refuse_overflow(table, self.state.C, self.state.class_weights, r)
+        held = float(np.sqrt(state.sums.past.max(initial=0.0)))  # -c and -B may be larger than when these rows came
+        refuse_overflow(table, state.C, state.class_weights, r, largest=max(state.bias, held))
+        whole_labels(table.labels)
+
+    def _change(self, table: Table, r: np.ndarray, sign: float) -> None:
+        self.check(table, r)
         rows = CsrRows(table.indptr, table.indices, table.values, table.n_features)
         labels, number, _ = first_appearance(table.labels)
         self.state.sums.change(rows, labels, number, r, sign)
@@ -164,7 +174,7 @@ class Adaptable:
 
     def write(self, model: LinearModel) -> None:
         """State and model: a run that ends between the two leaves a state from which the model is written anew."""
-        state = self.state
+        state, calibrated = self.state, linear_model.SIGMOID_NOTE.encode() in self.state.model
         state.before = signature(content_of(self.target))
         state.model = b"".join(linear_model.text_of(model))
         log = self.log_at_target()
@@ -172,6 +182,10 @@ class Adaptable:
         state.log, state.entries = log.number, log.entries
         adaptable_state.write(self.target, state)
         linear_model.write_text(self.target, [state.model])
+        if calibrated:
+            self.console.warn(
+                f"WARNING: {self.target} holds no probabilities (-b 1) any more: they take all rows, train anew"
+            )
 
 
 def model_order(labels: list[int]) -> list[int]:
@@ -225,6 +239,10 @@ def _used(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Table, 
     return kept, take(table, kept), weights[kept]
 
 
+def _may_be_replaced(path: str) -> bool:
+    return os.path.isfile(path) or (path != "" and not os.path.exists(path))
+
+
 class NewState:
     """State and rows' log of a model that is trained from all its rows; made before the training uses these up."""
 
@@ -236,7 +254,7 @@ class NewState:
     @staticmethod
     def possible(model_path: str, console: Any) -> bool:
         """Whether the model goes to a file, which a state can stand beside; else the user is told."""
-        if model_path != "-" and (not os.path.exists(model_path) or os.path.isfile(model_path)):
+        if model_path != "-" and _may_be_replaced(model_path):
             return True
         console.warn(f"WARNING: {model_path} is no file that a state could stand beside: rows cannot be added later")
         return False
@@ -284,31 +302,22 @@ def _stream(adaptable: Adaptable, console: Any) -> int:
     every_rows = s.every_rows or np.inf
     every_seconds = s.every_seconds or (EVERY_SECONDS if s.every_rows is None else np.inf)
     pending: list[RawTable] = []
-    waiting, fresh, taken, told, written = 0, 0, 0, 0, time.perf_counter()
-    fault: SvmtoolError | None = None
+    waiting, taken, fresh, written = 0, 0, 0, time.perf_counter()
 
-    def accept(table: Table) -> None:
-        """Add rows; of some that are refused those before the first, which is what the SvmtoolError tells of."""
-        nonlocal taken
+    def take_in() -> None:
+        nonlocal waiting, taken, fresh
+        if not pending:
+            return
+        table, waiting = joined(pending), 0
         try:
             adaptable.add(table)
         except SvmtoolError as e:
-            if len(table) == 1:
-                raise SvmtoolError(f"-: line {taken + 1}: {e}") from None
-            half = len(table) // 2
-            for chosen in (np.arange(half), np.arange(half, len(table))):
-                part = take(table, chosen)
-                part.n_features = int(part.indices.max(initial=-1)) + 1
-                accept(part)
-        else:
-            taken += len(table)
-
-    def take_in() -> None:
-        nonlocal waiting
-        if pending:
-            parts, waiting = pending.copy(), 0
-            pending.clear()
-            accept(joined(parts))
+            good = _rows_before_fault(adaptable, table)
+            fresh -= len(table) - good
+            if good:
+                adaptable.add(_beginning(table, good))
+            raise SvmtoolError(f"-: line {taken + good + 1}: {e}") from None
+        taken += len(table)
 
     with Interruptible() as stop:
         try:
@@ -321,15 +330,35 @@ def _stream(adaptable: Adaptable, console: Any) -> int:
                 if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
                     take_in()
                     _write(adaptable, console)
-                    fresh, told, written = 0, taken, time.perf_counter()
-        except SvmtoolError as e:  # a row that is refused costs none of the rows before it
-            fault = e
-        try:
+                    fresh, written = 0, time.perf_counter()
             take_in()
-        except SvmtoolError as e:
-            fault = e
-        if fault is None or taken > told:
-            _write(adaptable, console)
-        if fault is not None:
-            raise fault
+        except SvmtoolError:  # a faulty line costs none of the rows before it
+            try:
+                take_in()
+            finally:
+                if fresh:
+                    _write(adaptable, console)
+            raise
+        _write(adaptable, console)
         return CTRL_C if stop.set else 0
+
+
+def _rows_before_fault(adaptable: Adaptable, table: Table) -> int:
+    """How many rows at the beginning of a table that cannot be added can be."""
+
+    def faulty(row: int) -> bool:
+        try:
+            adaptable.check(_beginning(table, row + 1))
+        except SvmtoolError:
+            return True
+        return False
+
+    return bisect_left(range(len(table) - 1), True, key=faulty)  # with all its rows it is known to be faulty
+
+
+def _beginning(table: Table, n: int) -> Table:
+    """The first n rows, with as many features as these have."""
+    end = table.indptr[n]
+    indices = table.indices[:end]
+    features = int(indices.max(initial=-1)) + 1
+    return Table(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features)

@@ -90,8 +90,9 @@ def _check_serials(table: Table, file: str) -> None:
     gaps[np.repeat(np.arange(len(table)), lengths)[table.indices != place]] = True
     needed = int(serial.max(initial=0))
     refuse("Wrong input format", gaps | (lengths <= needed), f"-t 4 wants all kernel values from 1: to {needed}:")
-    K = table.values[heads[:, None] + serial.astype(np.int64)]
-    size = np.sqrt(np.abs(np.outer(np.diag(K), np.diag(K)))) + np.abs(K)
+    K = 0.25 * table.values[heads[:, None] + serial.astype(np.int64)]  # sums and differences stay numbers
+    root = np.sqrt(np.abs(np.diag(K)))
+    size = np.outer(root, root) + np.abs(K)
     uneven = np.abs(K - K.T) > SYMMETRIC * size
     refuse("Wrong input format", uneven.any(axis=1), "the kernel values are not symmetric: K(x,z) differs from K(z,x)")
 
