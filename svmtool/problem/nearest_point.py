@@ -16,9 +16,12 @@ import numpy as np
 from svmtool.problem.linalg import solve_positive
 
 ROUNDING = 1e-13  # of the largest K(x, x): by so much may w.f(x_j) be short of rho
-DRIFT = 1e-6  # residual of a system up to which its inverse will do, with one step of refinement
+DRIFT = 1e-6  # residual of a system from which its inverse is made anew, and with which a new one will not do
+EXACT = 1e-13  # residual that no further refinement is worth
 NEAR = 1e-10  # share of a row that may be left when those before it are taken out, lest it spoil the inverse
 FEW = 0.25  # share of the rows up to which it pays to change an inverse; beyond, it is made anew
+RIDGE = 1e-9  # share by which diagonals grow: rows that depend on each other, or as good as that, have an inverse then
+REFINEMENTS = 4  # steps at most that take the ridge out of a solution again
 FIRST_ROOM = 32
 
 
@@ -134,6 +137,7 @@ class _Inverse:
         block = K[np.ix_(S, S)]
         self.shift = float(block.diagonal().max()) or 1.0
         block += self.shift
+        block.flat[:: len(S) + 1] *= 1.0 + RIDGE
         try:
             self._M, self._rows = np.linalg.inv(block), S
             x = self._refined(K, S)
@@ -144,9 +148,18 @@ class _Inverse:
 
     def _refined(self, K: np.ndarray, S: np.ndarray) -> np.ndarray | None:
         """The solution by the inverse; None where that is not good enough."""
-        x = np.sum(self._M, axis=1)
-        left = 1.0 - (K[np.ix_(S, S)] @ x + self.shift * float(np.sum(x)))
-        return x + self._M @ left if float(np.abs(left).max()) <= DRIFT else None
+        x, block, worst = np.sum(self._M, axis=1), K[np.ix_(S, S)], np.inf
+        best = x
+        for _ in range(REFINEMENTS):
+            left = 1.0 - (block @ x + self.shift * float(np.sum(x)))
+            size = float(np.abs(left).max())
+            if not size < 0.5 * worst:
+                break
+            best, worst = x, size
+            if size <= EXACT:
+                break
+            x = x + self._M @ left
+        return best if worst <= DRIFT else None
 
     def _leave(self, stays: np.ndarray) -> bool:
         """The others of the inverse's rows go; whether that worked."""
@@ -162,6 +175,7 @@ class _Inverse:
     def _join(self, K: np.ndarray, new: np.ndarray) -> bool:
         """The rows `new` of K come; False where they are too near to dependent."""
         side, own = K[np.ix_(self._rows, new)] + self.shift, K[np.ix_(new, new)] + self.shift
+        own.flat[:: len(new) + 1] *= 1.0 + RIDGE
         U = self._M @ side
         rest = own - side.T @ U
         if not np.min(rest.diagonal() / own.diagonal()) > NEAR:
