@@ -56,12 +56,14 @@ def kernel_options() -> str:
 
 
 def figures(paths: list[str]) -> str:
-    """The bars that scripts/bench.py measured, from its JSON files, with machine and date (of the last)."""
+    """The bars that scripts/bench.py measured, from its JSON files, with dates and the machine (of the last)."""
     sections: list[dict] = []
+    dates = set()
     for path in paths:
         with open(path, encoding="utf-8") as f:
             found = json.load(f)
         m = found["machine"]
+        dates.add(m["date"])
         sections += found["sections"]
     rows = []
     for section in sections:
@@ -69,9 +71,8 @@ def figures(paths: list[str]) -> str:
             if bar["value"] is not None:
                 asked = f"{'at least' if bar['relation'] == '>=' else 'at most'} {bar['limit']:g}"
                 rows.append((bar["text"], f"{bar['value']:.3g}", asked, "yes" if bar["holds"] else "**no**"))
-    where = (
-        f"Measured on {m['date']}: {m['processor']}, {m['cores']} cores, Python {m['python']}; medians, side by side."
-    )
+    where = f"Measured on {' and '.join(sorted(dates))}: {m['processor']}, {m['cores']} cores, Python {m['python']}; "
+    where += "medians, side by side."
     tables = [table(("what", "measured", "asked", "holds"), rows), *tool_figures(sections)]
     return where + "\n\n" + "\n\n".join(tables)
 

@@ -45,6 +45,7 @@ def test_added_rows_are_measured_against_training_again(tmp_path):
 
 def test_crossing():
     mine = [[10, 1.0], [20, 2.0], [30, 3.0]]
-    assert lssvm.crossing(mine, [[10, 2.0], [20, 2.5], [30, 2.9]]) == "faster up to d = 20"
-    assert lssvm.crossing(mine, [[10, 0.5], [20, 0.5], [30, 0.5]]) == "slower from d = 10 on"
+    assert lssvm.crossing(mine, [[10, 2.0], [20, 2.5], [30, 2.9]]) == "slower at d = 30"
+    assert lssvm.crossing(mine, [[10, 0.5], [20, 0.5], [30, 0.5]]) == "slower at d = 10, 20, 30"
     assert lssvm.crossing(mine, [[10, 2.0], [20, 9.0], [30, 9.0]]) == "faster everywhere"
+    assert lssvm.crossing(mine, [[10, 2.0], [20, 1.0], [30, 9.0]]) == "slower at d = 20"

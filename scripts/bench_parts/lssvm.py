@@ -141,8 +141,8 @@ def dimensions(ctx: Context) -> None:
 
 
 def crossing(mine: list, theirs: list) -> str:
-    """Where the second becomes faster than the first and stays so."""
-    slower = [d for (d, a), (_, b) in zip(mine, theirs, strict=True) if a <= b]
+    """Where the first is not the faster one."""
+    slower = [d for (d, a), (_, b) in zip(mine, theirs, strict=True) if a > b]
     if not slower:
-        return f"slower from d = {mine[0][0]} on"
-    return "faster everywhere" if slower[-1] == mine[-1][0] else f"faster up to d = {slower[-1]}"
+        return "faster everywhere"
+    return "slower at d = " + ", ".join(map(str, slower))
