@@ -115,7 +115,7 @@ def tools_of(row: dict) -> dict[str, dict]:
     """What a row of the benchmark says of each tool: seconds, and more that `cell` knows."""
     if "d" in row:
         return {tool: {"seconds": seconds} for tool, seconds in row["seconds"].items()}
-    if "best" in row:
+    if "runs" in row and "best" in row:
         return {tool: row["best"][key] for key, tool in FOSVM_TOOLS.items() if row["best"].get(key)}
     return row.get("tools", {})
 

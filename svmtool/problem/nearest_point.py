@@ -21,7 +21,7 @@ EXACT = 1e-13  # residual that no further refinement is worth
 NEAR = 1e-10  # share of a row that may be left when those before it are taken out, lest it spoil the inverse
 FEW = 0.25  # share of the rows up to which it pays to change an inverse; beyond, it is made anew
 RIDGE = 1e-9  # share by which diagonals grow: rows that depend on each other, or as good as that, have an inverse then
-REFINEMENTS = 4  # steps at most that take the ridge out of a solution again
+REFINEMENTS = 12  # steps at most that take the ridge out of a solution again
 FIRST_ROOM = 32
 
 
