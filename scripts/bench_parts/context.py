@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import lzma
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
-from bench_parts.measure import Report
+from bench_parts.measure import Report, environment
 
 
 class Context:
@@ -66,6 +68,16 @@ class Context:
     def path(self, name: str) -> str:
         """A scratch file."""
         return str(self.scratch / name)
+
+    def draw(self, script: str, name: str, curves: dict) -> None:
+        """Let a script of this folder draw curves into a file of that name among the plots; says what came of it."""
+        self.plots.mkdir(parents=True, exist_ok=True)
+        target = self.plots / name
+        argv = [sys.executable, str(Path(__file__).with_name(script)), str(target)]
+        done = subprocess.run(argv, input=json.dumps(curves), capture_output=True, text=True, env=environment())
+        self.report.show(
+            f"   drawn: {target}" if done.returncode == 0 else f"   not drawn: {done.stderr.strip()[-500:]}"
+        )
 
     def reference(self, tool: str) -> str | None:
         """LIBLINEAR's train or predict, LIBSVM's svm-train and so on; None where no folder was given."""

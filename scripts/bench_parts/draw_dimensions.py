@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-try:
-    import matplotlib
-    from matplotlib.figure import Figure
-except ImportError:
-    sys.exit("the picture needs matplotlib: pip install 'svmtool[plot]'")
-
-from svmtool.formats import output
+from canvas import Figure, picture
 
 
-def main() -> None:
-    curves = json.load(sys.stdin)
-    matplotlib.rcParams["svg.hashsalt"] = "lssvm_dimensions"  # equal runs give equal files
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+def draw(figure: Figure, curves: dict) -> None:
+    """A line for each tool, dashed for LIBLINEAR's."""
+    figure.set_size_inches(7, 4.5)
     axes = figure.subplots()
     for tool, points in curves.items():
         axes.plot(*zip(*points, strict=True), "o--" if tool.startswith("LIBLINEAR") else "o-", label=tool)
@@ -29,9 +16,7 @@ def main() -> None:
     axes.set_ylabel("seconds, training alone")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    with output.replacing(sys.argv[1]) as file:
-        figure.savefig(file, format="svg", metadata={"Date": None})
 
 
 if __name__ == "__main__":
-    main()
+    picture("lssvm_dimensions", draw)

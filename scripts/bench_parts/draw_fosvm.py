@@ -1,29 +1,13 @@
-"""Child process: draws rounds over the number of rows.  stdin: {set: [runs of child_fosvm]}; argument: SVG file.
-
-A process of its own, for matplotlib would make the measuring one large.
-"""
+"""Child process: draws rounds over the number of rows.  stdin: {set: [runs of child_fosvm]}; argument: SVG file."""
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-try:
-    import matplotlib
-    from matplotlib.figure import Figure
-except ImportError:
-    sys.exit("the picture needs matplotlib: pip install 'svmtool[plot]'")
-
-from svmtool.formats import output
+from canvas import Figure, picture
 
 
-def main() -> None:
-    curves = json.load(sys.stdin)
-    matplotlib.rcParams["svg.hashsalt"] = "fosvm"  # equal runs give equal files
-    figure = Figure(figsize=(9, 4), layout="constrained")
+def draw(figure: Figure, curves: dict) -> None:
+    """Rounds and seconds side by side, a colour for each set."""
+    figure.set_size_inches(9, 4)
     for side, what in zip(figure.subplots(1, 2), ("rounds", "seconds"), strict=True):
         for k, (name, runs) in enumerate(curves.items()):
             for solver, style in ((80, "-o"), (81, ":")):
@@ -36,9 +20,7 @@ def main() -> None:
         side.set_ylabel(what)
         side.grid(alpha=0.3)
         side.legend(fontsize="small")
-    with output.replacing(sys.argv[1]) as file:
-        figure.savefig(file, format="svg", metadata={"Date": None})
 
 
 if __name__ == "__main__":
-    main()
+    picture("fosvm", draw)

@@ -1,46 +1,28 @@
-"""Child process: draws seconds and rounds over p.  stdin: {set: {form: [runs of child_pairs]}}; argument: SVG file.
-
-A process of its own, for matplotlib would make the measuring one large.
-"""
+"""Child process: draws seconds and rounds over p.  stdin: {set: {form: [runs of child_pairs]}}; argument: SVG file."""
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-try:
-    import matplotlib
-    from matplotlib.figure import Figure
-except ImportError:
-    sys.exit("the picture needs matplotlib: pip install 'svmtool[plot]'")
-
-from svmtool.formats import output
+from canvas import Figure, picture
 
 NAMES = {"ours": "ours", "paper": "the paper's form"}
 
 
-def main() -> None:
-    curves = json.load(sys.stdin)
-    matplotlib.rcParams["svg.hashsalt"] = "kernel_pairs"  # equal runs give equal files
-    figure = Figure(figsize=(9, 3.2 * len(curves)), layout="constrained")
+def draw(figure: Figure, curves: dict) -> None:
+    """A set in each row, seconds and rounds side by side."""
+    figure.set_size_inches(9, 3.2 * len(curves))
     for axes, (name, forms) in zip(figure.subplots(len(curves), 2, squeeze=False), curves.items(), strict=True):
         for side, what in zip(axes, ("seconds", "rounds"), strict=True):
             for k, (form, runs) in enumerate(forms.items()):
-                draw(side, f"C{k}", NAMES[form], what, runs)
+                draw_form(side, f"C{k}", NAMES[form], what, runs)
             side.set_xlabel("p, pairs of a working set")
             side.set_ylabel(what)
             side.set_title(name, fontsize="medium")
             side.grid(alpha=0.3)
             side.legend(fontsize="small")
     figure.supxlabel("hollow marks: ended by the limit of time, before the tolerance", fontsize="small")
-    with output.replacing(sys.argv[1]) as file:
-        figure.savefig(file, format="svg", metadata={"Date": None})
 
 
-def draw(axes, colour: str, name: str, what: str, runs: list[dict]) -> None:
+def draw_form(axes, colour: str, name: str, what: str, runs: list[dict]) -> None:
     """One form: a line over p, hollow where the limit of time ended the run; its default p as a level line."""
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -57,4 +39,4 @@ def draw(axes, colour: str, name: str, what: str, runs: list[dict]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    picture("kernel_pairs", draw)

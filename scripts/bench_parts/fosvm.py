@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from bench_parts import bars
 from bench_parts.alone import HERE
 from bench_parts.context import Context
 from bench_parts.kernel import side_by_side, within
-from bench_parts.measure import child_json, environment
+from bench_parts.measure import child_json
 
 LEAST_NU = 1e-3
 READING = ["-n", "1e-6", "-e", "1e9"]  # LIBSVM reads, sets up its cache and has nothing left to do
@@ -58,7 +57,7 @@ def fosvm(ctx: Context) -> None:
                 ratio = best[2]["seconds"] / best[solver]["seconds"]
                 report.bar(f"{name}, LIBSVM / {NAMES[solver]}, alone", ratio, ">=", bars.FOSVM_FASTER)
     if curves:
-        _draw(ctx, curves)
+        ctx.draw("draw_fosvm.py", "fosvm_rounds.svg", curves)
 
 
 def _child(order: dict):
@@ -90,13 +89,3 @@ def _libsvm(ctx: Context, order: dict, train: str, ours: list[dict]) -> list[dic
 def _cell(run: dict) -> str:
     words = f"{run['seconds']:7.3f} s rejects {run['rejected']:.3f} AUC {run['test']:.4f} (gamma {run['gamma']:.3g})"
     return words if run["converged"] else words + " NOT CONVERGED"
-
-
-def _draw(ctx: Context, curves: dict) -> None:
-    ctx.plots.mkdir(parents=True, exist_ok=True)
-    target = ctx.plots / "fosvm_rounds.svg"
-    done = subprocess.run(
-        list(map(str, [sys.executable, HERE / "draw_fosvm.py", target])),
-        input=json.dumps(curves), capture_output=True, text=True, env=environment(),
-    )  # fmt: skip
-    ctx.report.show(f"   drawn: {target}" if done.returncode == 0 else f"   not drawn: {done.stderr.strip()[-500:]}")

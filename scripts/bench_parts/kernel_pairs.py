@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 from bench_parts import bars
 from bench_parts.alone import HERE
 from bench_parts.context import Context
 from bench_parts.kernel import Case, cases
-from bench_parts.measure import child_json, environment
+from bench_parts.measure import child_json
 
 
 def forms_of(ctx: Context, case: Case) -> dict[str, list[dict]]:
@@ -44,13 +43,7 @@ def kernel_pairs(ctx: Context) -> None:
         default = forms["ours"][bars.PAIRS.index(None)]
         report.bar(f"{case.label}, violation left at the default p", default["violation"], "<=", bars.KERNEL_EPS)
     if curves:
-        ctx.plots.mkdir(parents=True, exist_ok=True)
-        target = ctx.plots / "kernel_pairs.svg"
-        argv = [sys.executable, HERE / "draw_pairs.py", target]
-        done = subprocess.run(
-            list(map(str, argv)), input=json.dumps(curves), capture_output=True, text=True, env=environment()
-        )
-        report.show(f"   drawn: {target}" if done.returncode == 0 else f"   not drawn: {done.stderr.strip()[-500:]}")
+        ctx.draw("draw_pairs.py", "kernel_pairs.svg", curves)
 
 
 def _cell(run: dict) -> str:

@@ -14,7 +14,7 @@ from bench_parts import bars
 from bench_parts.alone import HERE
 from bench_parts.context import Context
 from bench_parts.hinge import ours
-from bench_parts.measure import alternate, child_json, environment
+from bench_parts.measure import alternate, child_json
 from bench_parts.measure import ours as our_command
 
 
@@ -131,13 +131,7 @@ def dimensions(ctx: Context) -> None:
                 if peer in curves:
                     report.row(f"{ours_is} against {peer}: {crossing(curves[ours_is], curves[peer])}")
     if curves:
-        ctx.plots.mkdir(parents=True, exist_ok=True)
-        target = ctx.plots / "lssvm_dimensions.svg"
-        done = subprocess.run(
-            [sys.executable, str(HERE / "draw_dimensions.py"), str(target)], input=json.dumps(curves),
-            capture_output=True, text=True, env=environment(),
-        )  # fmt: skip
-        report.show(f"   drawn: {target}" if done.returncode == 0 else f"   not drawn: {done.stderr.strip()[-500:]}")
+        ctx.draw("draw_dimensions.py", "lssvm_dimensions.svg", curves)
 
 
 def crossing(mine: list, theirs: list) -> str:

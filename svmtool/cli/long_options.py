@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -32,11 +33,16 @@ def _whole(least: int) -> Callable[[str, str], int]:
     return read
 
 
-def _positive(name: str, text: str) -> float:
+def _number(text: str) -> float:
+    """nan for what is none, which lies in no range."""
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
-        value = 0.0
+        return math.nan
+
+
+def _positive(name: str, text: str) -> float:
+    value = _number(text)
     if not 0 < value < float("inf"):
         raise SvmtoolError(f"ERROR: {name} {text}: wants a number > 0")
     return value
@@ -44,20 +50,14 @@ def _positive(name: str, text: str) -> float:
 
 def _theta(name: str, text: str) -> float:
     """The gap that a theta stands for."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
+    value = _number(text)
     if not 0 < value < 1 or not gap_of_theta(value) > 0:
         raise SvmtoolError(f"ERROR: {name} {text}: wants a number between 0 and 1")
     return gap_of_theta(value)
 
 
 def _power(name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
+    value = _number(text)
     if not 1 <= value <= 2:
         raise SvmtoolError(f"ERROR: {name} {text}: wants a number from 1 to 2")
     return value

@@ -7,7 +7,6 @@ between the two, the model there is the one whose signature the state keeps as `
 
 from __future__ import annotations
 
-import os
 import zlib
 
 import numpy as np
@@ -71,20 +70,21 @@ def write(path: str, state: State) -> None:
 
 def read(path: str) -> State:
     """The state of the model `path`; ModelError where it is absent, damaged or of another version."""
+    import zipfile  # np.load imports it too
+
     name = path + SUFFIX
-    if not os.path.exists(name):
-        raise ModelError(f"can't open the model's state {name}: only -s 71 leaves one beside its models")
     try:
-        with open(name, "rb") as raw, np.load(raw, allow_pickle=False) as file:  # np.load leaves a bad file open
+        raw = open(name, "rb")  # np.load would leave a bad file open
+    except FileNotFoundError:
+        raise ModelError(f"can't open the model's state {name}: only -s 71 leaves one beside its models") from None
+    damage = (ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, SyntaxError)
+    try:
+        with raw, np.load(raw, allow_pickle=False) as file:
             if int(file["version"]) != VERSION:
                 raise ModelError(f"{name}: a state of version {int(file['version'])}; this svmtool knows {VERSION}")
             found = {key: file[key] for key in ARRAYS}
-    except (OSError, ValueError, KeyError, EOFError, zlib.error, NotImplementedError, SyntaxError) as e:
+    except damage as e:
         raise ModelError(f"{name} is damaged or no state of a model: {str(e)[:100]}") from None
-    except Exception as e:
-        if type(e).__name__ != "BadZipFile":
-            raise
-        raise ModelError(f"{name} is damaged: {str(e)[:100]}") from None
     _check(name, found)
     return _made(found)
 

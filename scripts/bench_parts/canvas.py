@@ -1,0 +1,30 @@
+"""What the child processes that draw share: curves as JSON on stdin, a figure, the SVG file that the argument names.
+
+They are processes of their own, for matplotlib would make the measuring one large.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+try:
+    import matplotlib
+    from matplotlib.figure import Figure
+except ImportError:
+    sys.exit("the picture needs matplotlib: pip install 'svmtool[plot]'")
+
+from svmtool.formats import output
+
+
+def picture(name: str, draw: Callable[[Figure, dict], None]) -> None:
+    """Let `draw` put the curves on a figure, and write it: equal curves and name give equal files."""
+    matplotlib.rcParams["svg.hashsalt"] = name
+    figure = Figure(layout="constrained")
+    draw(figure, json.load(sys.stdin))
+    with output.replacing(sys.argv[1]) as file:
+        figure.savefig(file, format="svg", metadata={"Date": None})
