@@ -8,15 +8,20 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from adapt_suite import PaperForm, Row, apart, batch, dense, draw, text_of_rows, weights_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import table_of
 
 from svmtool.cli.train import main
+from svmtool.errors import SvmtoolError
 from svmtool.problem.label_sums import UNIT, LabelSums
 from svmtool.problem.normal_equations import Matrix, NormalEquations
 from svmtool.problem.rows import DenseRows
+from svmtool.settings import Settings
 from svmtool.training import adapt
+from svmtool.training.multiclass import Problems
 
 EQUAL = 1e-8
 
@@ -188,3 +193,18 @@ def test_the_estimate_of_rounding_is_near_what_random_changes_do():
         moved.append(np.linalg.norm(np.linalg.solve(np.eye(6) / 2 + S + np.triu(E) + np.triu(E, 1).T, b) - w))
     told = adapt.rounding(problem, w, sums) * np.linalg.norm(w)
     assert np.median(moved) / 5 <= told <= 5 * np.max(moved)
+
+
+@pytest.mark.parametrize("bias", [-1.0, 1.0])
+def test_as_many_features_can_be_added_as_can_be_trained(bias, tmp_path):
+    asked = Settings(solver=71, bias=bias, bias_given=True)
+    adaptable = adapt.Adaptable(asked, None, str(tmp_path / "m"), None)
+    most = asked.row.sums_below - (bias >= 0)
+    row = table_of(np.ones((1, 1)), np.ones(1))
+    row.n_features = most
+    adaptable.check(row)
+    assert Problems(row, asked).by_sums
+    row.n_features = most + 1
+    with pytest.raises(SvmtoolError, match=f"at most {most}"):
+        adaptable.check(row)
+    assert not Problems(row, asked).by_sums

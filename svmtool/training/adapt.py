@@ -128,9 +128,10 @@ class Adaptable:
 
     def check(self, table: Table, r: np.ndarray | None = None) -> None:
         """SvmtoolError where these rows, of weights r (1 unless given), cannot be added."""
-        state, most = self.state, self.settings.row.sums_below
-        if table.n_features >= most:
-            raise SvmtoolError(f"{table.n_features} features are too many for an adaptable model (at most {most - 1})")
+        state = self.state
+        most = self.settings.row.sums_below - (state.bias >= 0)
+        if table.n_features > most:
+            raise SvmtoolError(f"{table.n_features} features are too many for an adaptable model (at most {most})")
         held = float(np.sqrt(state.sums.past.max(initial=0.0)))  # -c and -B may be larger than when these rows came
         refuse_overflow(table, state.C, state.class_weights, r, largest=max(state.bias, held))
         whole_labels(table.labels)
