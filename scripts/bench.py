@@ -36,7 +36,6 @@ from bench_parts import (  # noqa: E402
 )
 from bench_parts.context import Context  # noqa: E402
 from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
-
 from svmtool.compiled import ahead_of_time  # noqa: E402
 
 PARTS = {

@@ -13,7 +13,6 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 from bench_parts import lssvm
 from bench_parts.context import Context
 from bench_parts.measure import Report
-
 from svmtool.formats import svmlight
 
 

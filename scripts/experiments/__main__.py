@@ -1,0 +1,104 @@
+"""Runs the papers' experiments and writes the report.
+
+    python scripts/experiments [--only alm-table1,..] [--quick] [--peer-python PYTHON] [--data DIR] [--results DIR]
+
+Finished cells are kept in the results folder: a second run continues where the first stopped.
+EXPERIMENTS.md is written by a run of all experiments that is not --quick; the page always.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+sys.path = [str(REPOSITORY), str(HERE.parent), *(p for p in sys.path if Path(p).resolve() != HERE)]
+
+from tqdm import tqdm  # noqa: E402
+
+from experiments import report, studies  # noqa: E402
+from experiments.runner import Runner  # noqa: E402
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="experiments", description="Runs the papers' experiments and writes the report.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--only", default="", help="experiments to run, comma-separated (default: all)")
+    parser.add_argument("--list", action="store_true", help="list the experiments")
+    parser.add_argument("--quick", action="store_true", help="few small cells: whether everything works")
+    parser.add_argument("--peer-python", default=sys.executable, help="a Python that has what peers.txt names")
+    parser.add_argument(
+        "--data", action="append", help="folder of data sets, plain or .xz (default: shared/data, data)"
+    )
+    parser.add_argument("--results", default=str(REPOSITORY / "results" / "experiments"), help="folder of what is kept")
+    parser.add_argument("--summary", default=None, help="write the Markdown summary here, whatever was run")
+    return parser.parse_args()
+
+
+def machine() -> str:
+    processor = platform.processor()
+    try:
+        with open("/proc/cpuinfo") as f:
+            processor = next((line.split(":")[1].strip() for line in f if line.startswith("model name")), processor)
+    except OSError:
+        pass  # not Linux: what platform knows must do
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{processor}, {cores} cores, {platform.system()}, Python {platform.python_version()}"
+
+
+def main() -> int:
+    chosen = options()
+    known = studies.all_of_them()
+    if chosen.list:
+        for e in known.values():
+            print(f"{e.name:24} {e.source}: {e.claim}")
+        return 0
+    names = [name for name in chosen.only.split(",") if name] or list(known)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        print(f"no such experiment: {', '.join(unknown)} (there are {', '.join(known)})", file=sys.stderr)
+        return 1
+    folders = [Path(f) for f in chosen.data or (REPOSITORY.parent / "shared" / "data", REPOSITORY / "data")]
+    results = Path(chosen.results)
+    runner = Runner(folders, results, chosen.peer_python)
+    found, failed = [], 0
+    cells = {name: known[name].cells(chosen.quick) for name in names}
+    with tqdm(total=sum(map(len, cells.values())), unit="cell", disable=None) as bar:
+        for name in names:
+            outcomes = []
+            for cell in cells[name]:
+                bar.set_postfix_str(f"{name}: {cell}"[:80])
+                outcomes.append(runner.run(cell))
+                if outcomes[-1].ended == "failed":
+                    failed += 1
+                    tqdm.write(f"{name}: {cell} failed: {outcomes[-1].words.strip()}", file=sys.stderr)
+                bar.update()
+            finding = known[name].conclude(outcomes)
+            found.append((known[name], finding))
+            tqdm.write(f"{name}: {finding.measured} Holds: {finding.holds}.")
+    facts = {
+        "date": datetime.date.today().isoformat(), "machine": machine(),
+        "versions": ", ".join(v for _, v in sorted(runner.versions.items()) if v),
+    }  # fmt: skip
+    absent = sorted(tool for tool, version in runner.versions.items() if not version)
+    if absent:
+        facts["not installed"] = ", ".join(absent)
+    results.mkdir(parents=True, exist_ok=True)
+    report.write(results / "index.html", report.page(facts, found))
+    print(f"written: {results / 'index.html'}")
+    summary = chosen.summary or (str(REPOSITORY / "EXPERIMENTS.md") if not chosen.only and not chosen.quick else None)
+    if summary:
+        report.write(Path(summary), report.markdown(facts, found))
+        print(f"written: {summary}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""What an experiment is declared with: data, cells, and what is made of their results.
+
+A study (one small file in studies/) holds one `Experiment`.  Its cells are run by runner.py, each in a process of its
+own; `conclude` makes a `Finding` of what they gave, which report.py prints.  Nothing here imports numpy.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Data:
+    """A set by its name, and what is done to it.
+
+    rows        so many rows, drawn with a fixed seed; None: all
+    features    so many of the features that most rows have; None: all
+    classes     "two": as they are, if there are two, else the largest class against the others; "as they are"
+    test        share of rows held out where the set has no file of test rows (name + ".t")
+    bias        a last feature of 1 for every row: a bias that is regularised
+    unit        features divided by their largest absolute value
+    """
+
+    name: str
+    rows: int | None = None
+    features: int | None = None
+    classes: str = "two"
+    test: float = 0.2
+    bias: bool = False
+    unit: bool = False
+
+    def __str__(self) -> str:
+        more = [] if self.rows is None else [f"{self.rows:,} rows"]
+        more += [] if self.features is None else [f"{self.features} features"]
+        return ", ".join([self.name, *more])
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One tool, one method, one problem: a process that is run, bounded and kept.
+
+    tool, method   a module of tools/ and one of its METHODS
+    objective      what judge.py is to compute, e.g. "hinge"; "" for none
+    settings       C and whatever else the method takes (JSON values only)
+    steps          what `fit` is called with in turn, e.g. tolerances; the first is run twice, the first time unmeasured
+    seconds        all of the process may take so long
+    megabytes      of memory that it may have
+    run            number of the repetition, which is the seed as well
+    """
+
+    tool: str
+    method: str
+    data: Data
+    objective: str = ""
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    steps: tuple[Any, ...] = (None,)
+    seconds: float = 20.0
+    megabytes: int = 6000
+    run: int = 1
+
+    def order(self) -> dict[str, Any]:
+        """Everything that determines it, as JSON values."""
+        return dataclasses.asdict(self)
+
+    def key(self, version: str) -> str:
+        """Name of its result in the cache, for one version of its tool."""
+        text = json.dumps([self.order(), version], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.method} on {self.data}"
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What a cell gave.
+
+    steps   a dict for each step that ended: "step", "seconds" (of training alone), "objective", "accuracy" (of the
+            test rows) and what the tool adds
+    ended   "done", "over time", "out of memory", "failed" or "absent" (the tool is not installed)
+    words   the last of what a failed cell said
+    """
+
+    cell: Cell
+    steps: list[dict[str, Any]]
+    ended: str
+    words: str = ""
+
+    @property
+    def last(self) -> dict[str, Any] | None:
+        """The last step that ended."""
+        return self.steps[-1] if self.steps else None
+
+
+@dataclasses.dataclass
+class Table:
+    """Rows of cells (numbers or words) under column heads."""
+
+    title: str
+    heads: Sequence[str]
+    rows: list[Sequence[Any]]
+
+
+@dataclasses.dataclass
+class Plot:
+    """Curves: name -> points (x, y)."""
+
+    title: str
+    x: str
+    y: str
+    curves: dict[str, list[tuple[float, float]]]
+    log_x: bool = True
+    log_y: bool = True
+
+
+@dataclasses.dataclass
+class Finding:
+    """What came of an experiment.
+
+    measured   one sentence with the figures that the claim is judged by
+    holds      "yes", "no", "partly" or "not measured"
+    why        where a solver of ours loses, or the claim fails: what limits it
+    """
+
+    measured: str
+    holds: str
+    tables: list[Table] = dataclasses.field(default_factory=list)
+    plots: list[Plot] = dataclasses.field(default_factory=list)
+    why: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """A table or figure of a paper.
+
+    name      as in `make experiments ONLY=name`
+    source    paper, table or figure
+    claim     what the paper says, in a sentence
+    printed   the figures that it prints
+    cells     quick -> the cells; quick: a few small ones that take seconds
+    conclude  outcomes, in the order of the cells -> what came of it
+    """
+
+    name: str
+    source: str
+    claim: str
+    printed: str
+    cells: Callable[[bool], list[Cell]]
+    conclude: Callable[[list[Outcome]], Finding]

@@ -1,0 +1,50 @@
+"""What several studies make of outcomes: optima, times to an accuracy, means, slopes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from experiments.declare import Outcome
+
+
+def optimum(outcomes: Iterable[Outcome]) -> float:
+    """The least objective that any of them reached on their common problem; nan where none did."""
+    values = [step["objective"] for o in outcomes for step in o.steps if "objective" in step]
+    return min(values, default=math.nan)
+
+
+def seconds_to(outcome: Outcome, least: float, share: float) -> float:
+    """The seconds of its quickest step whose objective is within `share` of the least; inf where none is."""
+    near = (s["seconds"] for s in outcome.steps if s.get("objective", math.inf) <= least + share * abs(least))
+    return min(near, default=math.inf)
+
+
+def errors(outcome: Outcome, least: float) -> list[tuple[float, float]]:
+    """(seconds, relative error) of its steps, for a plot of convergence."""
+    points = [(s["seconds"], (s["objective"] - least) / abs(least)) for s in outcome.steps if "objective" in s]
+    return [(t, max(e, 1e-12)) for t, e in points]
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """nan for none."""
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+def slope(points: Sequence[tuple[float, float]]) -> float:
+    """The slope of log y over log x by least squares; nan for fewer than two points."""
+    if len(points) < 2:
+        return math.nan
+    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
+    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    spread = sum((x - mean_x) ** 2 for x in xs)
+    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / spread if spread else math.nan
+
+
+def shown(outcome: Outcome, seconds: float) -> str | float:
+    """A time for a table: the seconds, or why there are none."""
+    if math.isfinite(seconds):
+        return seconds
+    if outcome.ended == "over time":
+        return f"over {outcome.cell.seconds:g}"
+    return {"done": "not reached"}.get(outcome.ended, outcome.ended)

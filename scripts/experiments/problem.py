@@ -1,0 +1,42 @@
+"""What a tool is given, and what it gives back."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+WARM_ROWS = 100  # of the run that loads libraries and fills caches
+
+
+@dataclasses.dataclass
+class Problem:
+    """X, T: scipy CSR matrices of training and test rows; y, t: their labels; C; run: number of the repetition."""
+
+    X: Any
+    y: np.ndarray
+    T: Any
+    t: np.ndarray
+    C: float
+    run: int
+
+    def few(self) -> Problem:
+        """A problem of some rows of both classes."""
+        halves = [np.flatnonzero(self.y == label)[: WARM_ROWS // 2] for label in np.unique(self.y)[:2]]
+        rows = np.sort(np.concatenate(halves))
+        return dataclasses.replace(self, X=self.X[rows], y=self.y[rows])
+
+
+@dataclasses.dataclass
+class Fitted:
+    """seconds of training alone; w (d,), b: a linear answer; or `kernel`: (support rows CSR, coefficients, b, gamma);
+    or `decide`: rows -> decision values.  facts: what else is recorded."""
+
+    seconds: float
+    w: np.ndarray | None = None
+    b: float = 0.0
+    kernel: tuple | None = None
+    decide: Callable[[Any], np.ndarray] | None = None
+    facts: dict[str, Any] = dataclasses.field(default_factory=dict)

@@ -1,0 +1,107 @@
+"""Runs cells one after another, each in a process of its own, and keeps what they gave.
+
+A cell whose result is kept is not run again; a change of the cell, or of its tool's version, makes it another one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from experiments import sets
+from experiments.declare import Cell, Outcome
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+OURS = "ours"  # the one tool that runs under our own Python
+LOOK = 0.05  # seconds from one look at a child to the next
+PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+LAST_WORDS = 400  # characters of what a failed cell said
+
+
+class Runner:
+    """folders: of data sets; results: folder of what is kept; peer_python: the Python of all other tools."""
+
+    def __init__(self, folders: list[Path], results: Path, peer_python: str, say: Callable[[str], None] = print):
+        self.folders, self.results, self.peer_python, self.say = folders, results, peer_python, say
+        self.versions: dict[str, str] = {}
+
+    def python(self, tool: str) -> str:
+        return sys.executable if tool == OURS else self.peer_python
+
+    def version(self, tool: str) -> str:
+        """A tool's own words; empty where it is not installed."""
+        if tool not in self.versions:
+            code = f"from experiments.tools import {tool}; print({tool}.VERSION())"
+            done = subprocess.run([self.python(tool), "-c", code], capture_output=True, text=True, env=_environment())
+            self.versions[tool] = done.stdout.strip() if done.returncode == 0 else ""
+        return self.versions[tool]
+
+    def run(self, cell: Cell) -> Outcome:
+        """What the cell gives, now or before."""
+        version = self.version(cell.tool)
+        if not version:
+            return Outcome(cell, [], "absent", f"{cell.tool} is not installed")
+        kept = self.results / "cells" / f"{cell.key(version)}.json"
+        if kept.exists():
+            facts = json.loads(kept.read_text())
+            return Outcome(cell, facts["steps"], facts["ended"], facts["words"])
+        try:
+            data = sets.prepared(cell.data, self.folders, self.results / "data")
+        except sets.AbsentError as e:
+            return Outcome(cell, [], "absent", str(e))
+        outcome = self._child(cell, data)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        facts = {"cell": cell.order(), "version": version, "date": time.strftime("%Y-%m-%d %H:%M")}
+        facts |= {"steps": outcome.steps, "ended": outcome.ended, "words": outcome.words}
+        partial = kept.with_suffix(".partial")
+        partial.write_text(json.dumps(facts, indent=1) + "\n")
+        partial.replace(kept)
+        return outcome
+
+    def _child(self, cell: Cell, data: Path) -> Outcome:
+        argv = [self.python(cell.tool), str(HERE / "child.py"), str(data), json.dumps(cell.order())]
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as words:
+            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=words, env=_environment())
+            end, ended = time.monotonic() + cell.seconds, "done"
+            try:
+                while child.poll() is None:
+                    if time.monotonic() > end:
+                        ended = "over time"
+                    elif _resident(child.pid) > cell.megabytes:
+                        ended = "out of memory"
+                    else:
+                        time.sleep(LOOK)
+                        continue
+                    child.kill()
+                    child.wait()
+            finally:
+                child.kill()
+                child.wait()
+            if ended == "done" and child.returncode:
+                ended = "failed"
+            out.seek(0)
+            words.seek(0)
+            lines = [line for line in out.read().splitlines() if line.startswith("{") and line.endswith("}")]
+            return Outcome(cell, [json.loads(line) for line in lines], ended, words.read()[-LAST_WORDS:])
+
+
+def _environment() -> dict[str, str]:
+    env = dict(os.environ)
+    env["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), str(HERE.parent), *filter(None, [env.get("PYTHONPATH")])])
+    return env
+
+
+def _resident(pid: int) -> float:
+    """Megabytes of a process; 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/statm") as f:
+            return int(f.read().split()[1]) * PAGE / 1e6
+    except (OSError, IndexError):
+        return 0.0

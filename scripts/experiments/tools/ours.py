@@ -1,0 +1,72 @@
+"""svmtool in memory, as svm-train trains.
+
+Methods are "-s N" (linear, a step is --gap) and "kernel -s N" (RBF, a step is -e).  Settings: any of
+svmtool.settings.Settings' or svmtool.kernel_settings.KernelSettings' by name.  There is no bias but what the rows hold
+(Data.bias) unless they ask for one: so all tools solve one problem.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import scipy.sparse
+
+from experiments.problem import Fitted, Problem
+from svmtool import __version__
+from svmtool.formats.svmlight import Table
+from svmtool.settings import Settings
+from svmtool.training import pipeline
+
+METHODS = ("-s N", "kernel -s N")
+
+
+def VERSION() -> str:
+    return f"svmtool {__version__}"
+
+
+def table_of(X, y: np.ndarray) -> Table:
+    """Training uses a table up: this is a copy."""
+    return Table(y.copy(), X.indptr.astype("i8"), X.indices.astype("i4"), X.data.copy(), X.shape[1])
+
+
+def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fitted:
+    kind, number = method.split("-s ")
+    if kind:
+        return _kernel(problem, int(number), step, settings)
+    settings = {"bias": -1.0, "bias_given": True, **settings}
+    asked = Settings(solver=int(number), gap=step, seed=problem.run, quiet=True, **settings)
+    done = pipeline.train(table_of(problem.X, problem.y), asked)
+    status = done.status
+    W = done.model.W[:, 0] * (1.0 if done.model.labels is None or done.model.labels[0] == 1 else -1.0)
+    b = 0.0
+    if done.model.bias >= 0.0:
+        W, b = W[:-1], float(W[-1] * done.model.bias)
+    facts = {
+        "gap": done.certificate.gap, "converged": bool(status and status.converged),
+        "iterations": max(r.iterations for r in done.results),
+    }  # fmt: skip
+    return Fitted(done.seconds, W, b, facts=facts)
+
+
+def _kernel(problem: Problem, number: int, step: float | None, settings: dict) -> Fitted:
+    from svmtool.kernel_settings import KernelSettings
+    from svmtool.training.kernel_fit import Fitting
+    from svmtool.training.kernel_set import kernel_set
+    from svmtool.training.kernel_train import trainer
+
+    asked = KernelSettings(solver=number, eps=step, seed=problem.run, quiet=True, **settings)
+    table = table_of(problem.X, problem.y)
+    start = time.perf_counter()
+    done = trainer(asked)(kernel_set(table, asked, "rows"), Fitting(asked))
+    seconds = time.perf_counter() - start
+    model, status = done.model, done.status
+    side = 1.0 if model.labels[0] == 1 else -1.0
+    shape = (model.total_sv, problem.X.shape[1])
+    support = scipy.sparse.csr_matrix((model.values, model.indices, model.indptr), shape=shape)
+    facts = {
+        "gap": done.certificate.gap, "converged": bool(status and status.converged),
+        "iterations": sum(s.result.iterations for s in done.solved),
+    }  # fmt: skip
+    return Fitted(seconds, kernel=(support, side * model.coef[0], -side * float(model.rho[0]), model.kernel.gamma),
+                  facts=facts)  # fmt: skip
