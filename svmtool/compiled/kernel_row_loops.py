@@ -57,6 +57,16 @@ def rbf_tile(P, own, norms, gamma, m, width, first):
         rbf_of_products(P, k * width, width, own[k], norms, first, float32(gamma))
 
 
+@loop("void(f8[], f8[], f8[], f4[], f8, u8, u8, u8)", fast=True)
+def rbf_tile_of_double(products, own, norms, P, gamma, m, width, first):
+    """As `rbf_tile`, from products and squared norms in double: of the exponent only its end is single precision."""
+    for k in range(m):
+        base = -gamma * own[k]
+        for j in range(width):
+            x = base - gamma * norms[first + j] + 2.0 * gamma * products[k * width + j]
+            P[k * width + j] = single_exp_of_negative(float32(min(x, 0.0)))
+
+
 @loop("void(f4[], f8[], f8[], u8, u8, u8)", fast=True)
 def add_tile(P, c, f, m, width, first):
     """f[first + j] += sum_k c_k P[k, j]"""

@@ -114,6 +114,9 @@ class Double(Tiles):
     def fill(self, targets: Double, lo: int, hi: int, P: np.ndarray) -> None:
         with np.errstate(invalid="ignore"):  # as above
             products = dense(targets.rows, 0, targets.n) @ dense(self.rows, lo, hi).T
+        if self.kernel.kind == RBF:
+            loops.rbf_tile_of_double(products, targets.norms, self.norms, P, self.kernel.gamma, *P.shape, lo)
+            return
         self.kernel.finish(products, targets.norms, self.norms[lo:hi])
         P[:] = products
 

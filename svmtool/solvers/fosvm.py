@@ -24,22 +24,31 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.hard_one_class import gap_of, is_zero, lead_of
-from svmtool.problem.kernel_problem import HardOneClass, KernelResult
+from svmtool.problem.kernel_problem import HardOneClass, KernelResult, Points
+from svmtool.problem.kernel_rows import exact_sum
 from svmtool.problem.nearest_point import NearestPoint
+from svmtool.problem.pair_descent import CLEAR, LAST, PATIENCE, PairDescent, room_for_rows
 from svmtool.problem.projections import KernelProjections, LinearProjections, Projections
 from svmtool.problem.task import Task
+from svmtool.problem.working_sets import ViolatingSets
 from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
 
 SAMPLE = 59  # rows in a sample: with 95% one of them is among the furthest 5%
+ENOUGH = 300  # clean rows in a row that end a run by samples: with 95% less than 1% of all rows are beyond
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 SHARE_JOINS = 8  # one in so many of A's rows is the number that joins next, one at least
 INDEFINITE = Status(
     "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"
 )
 INSIDE = 1e-6  # of rho: by so much the rho that is stored is less
-SHARE = 0.05  # of the rows: the eps of which a run by samples tells the probability
+SHARE = 0.01  # of the rows: the eps of which a run by samples tells the probability
 FEW = 2  # rows that A begins with
+MANY = 128  # rows of A beyond which decomposition comes nearer in less time, with a kernel
+GROWTH = 4  # times the support is what joins it as the first part of the rows
+WORKING = 2048  # rows of a working set
+INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -66,24 +75,34 @@ def solve_kernel_sampled(
 
 
 class Sample:
-    """m rows at a time, drawn from those outside A."""
+    """m rows at a time, drawn from those outside A; `clean` counts those in a row of which none was beyond theta."""
 
     def __init__(self, m: int, n: int, seed: int):
-        self.m, self.n, self._random = m, n, np.random.default_rng(seed)
+        self.m, self.n, self.clean, self._random = m, n, 0, np.random.default_rng(seed)
 
-    def draw(self, chosen: np.ndarray) -> np.ndarray:
-        """m rows (i8) that are none of `chosen`, of which there must be more."""
-        drawn = self._random.choice(self.n, self.m + len(chosen), replace=False)
-        return drawn[~np.isin(drawn, chosen)][: self.m]
+    def draw(self, chosen: np.ndarray, m: int | None = None) -> np.ndarray:
+        """m rows (i8, ascending) that are none of `chosen`, of which there must be more."""
+        m = m or self.m
+        drawn = self._random.choice(self.n, m + len(chosen), replace=False)
+        return np.sort(drawn[~np.isin(drawn, chosen)][:m])
+
+    @property
+    def enough(self) -> int:
+        """Clean rows in a row that end a run."""
+        return max(self.m, ENOUGH)
+
+    def count(self, clean: bool) -> None:
+        """m more rows were looked at: whether none of them is beyond theta."""
+        self.clean = self.clean + self.m if clean else 0
 
     def status(self, looks: int) -> Status:
-        """That the last of so many samples held no row beyond theta, in words."""
+        """That so many rows drawn last held none beyond theta, in words; looks: samples drawn in all."""
         return Status(
             "sample",
             True,
-            f"by a sample, not certified: of {self.m} rows drawn none lies beyond theta; were a share eps of all rows "
-            f"beyond, a sample would miss them with probability exp(-{self.m} eps) at most "
-            f"({np.exp(-self.m * SHARE):.2g} for eps = {SHARE:.0%}); samples drawn: {looks}",
+            f"by a sample, not certified: of the last {self.clean} rows drawn none lies beyond theta; were a share eps "
+            f"of all rows beyond, they would be missed with probability exp(-{self.clean} eps) at most "
+            f"({np.exp(-self.clean * SHARE):.2g} for eps = {SHARE:.1%}); samples drawn: {looks}",
         )
 
 
@@ -91,8 +110,7 @@ class _Run:
     """A growing set A over `rows`, whose n rows are at least one; sample: None looks at all of them."""
 
     def __init__(self, rows: Projections, monitor: Monitor, sample: Sample | None):
-        self.rows, self.monitor = rows, monitor
-        self.sample = sample if sample is not None and sample.m < rows.n else None
+        self.rows, self.monitor, self.sample = rows, monitor, sample
         self.small = NearestPoint()
         self.chosen = np.empty(0, np.int64)
         self.iterations = 0
@@ -108,26 +126,27 @@ class _Run:
         """The model's rho: rows on the hyperplane are inside, in whatever order their values are summed."""
         return self.small.rho * (1.0 - INSIDE)
 
-    def run(self) -> Status:
-        """Rounds until the gap is reached; returns why they ended."""
+    def run(self, most: float = np.inf) -> Status | None:
+        """Rounds until the gap is reached; returns why they ended, None where A has more than `most` rows."""
         sure = False  # whether the rows that joined last were chosen by exact z
         while True:
             moved = self.small.solve()
             worst, least, all_seen = self.look()
             lead = min(lead_of(self.small.z), least)
             rho = self.small.rho
-            if self.monitor.gap is not None and gap_of(lead, rho, self.rows.size) <= self.monitor.gap:
-                if all_seen and not self.rows.exact:
-                    self.rows.refresh()
-                    continue
-            elif all_seen and not self.rows.exact and not moved and self.iterations:
-                self.rows.refresh()  # the last row that joined was not what it seemed
-                continue
             gap = gap_of(lead, rho, self.rows.size)
+            reached = self.monitor.gap is not None and gap <= self.monitor.gap
+            if all_seen and not self.rows.exact and (reached or (not moved and self.iterations)):
+                self.rows.refresh()  # or else the last row that joined was not what it seemed
+                continue
             status = self.monitor.step(-0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0, -0.5 * rho, gap,
                                        active=len(self.chosen))  # fmt: skip
-            if status is GAP and not all_seen:
-                status = self.sample.status(self.iterations + 1)
+            if not all_seen:
+                self.sample.count(reached)
+            clean = reached and not all_seen
+            if status is GAP and clean:
+                enough = self.sample.clean >= self.sample.enough
+                status = self.sample.status(self.iterations + 1) if enough else self.monitor.limit()
             if rho < -ROUNDED * self.rows.size:
                 status = INDEFINITE
             if status is None and not len(worst):
@@ -136,15 +155,19 @@ class _Run:
                 status = OPTIMAL if gap <= ROUNDED else PRECISION
             if status is not None:
                 return status
+            self.iterations += 1
+            if clean:
+                continue
             sure = all_seen and self.rows.exact
             self.join(worst)
-            self.iterations += 1
+            if len(self.chosen) > most:
+                return None
 
     def look(self) -> tuple[np.ndarray, float, bool]:
         """The worst rows outside A, the least z there, and whether all rows were looked at."""
         a = self.small.alpha
-        if self.sample is not None and self.rows.n - len(self.chosen) <= self.sample.m:
-            self.sample = None  # what is left is a sample: from now on nothing is left to chance
+        if self.sample is not None and self.rows.n - len(self.chosen) <= self.sample.enough:
+            self.sample = None  # so many would be looked at in the end: nothing is left to chance
         if self.sample is None:
             self.rows.move(self.chosen, a)
             z = self.rows.z
@@ -152,7 +175,7 @@ class _Run:
             worst, least = self.worst(z), float(np.min(z))
             z[self.chosen] = self.small.z
             return worst, least, True
-        drawn = np.sort(self.sample.draw(self.chosen))
+        drawn = self.sample.draw(self.chosen)
         z = self.rows.some(drawn, self.chosen, a)
         return drawn[self.worst(z)], float(np.min(z)), False
 
@@ -185,10 +208,74 @@ def _linear(task: Task, monitor: Monitor, sample: Sample | None) -> Result:
 def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None) -> KernelResult:
     rows = KernelProjections(problem, cache_mb)
     run = _Run(rows, monitor, sample)
-    status = run.run()
+    status = run.run(MANY)
+    rows.alpha[run.chosen] = run.small.alpha
+    if status is None:
+        return _of_many(problem, monitor, cache_mb, run.sample, rows.alpha)
     if run.sample is not None or not rows.exact:
-        rows.alpha[run.chosen] = run.small.alpha
         rows.refresh()
     rho, alpha = run.small.rho, rows.alpha
     gap = gap_of(lead_of(rows.z), rho, rows.size)
     return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, run.iterations, status, rows.z)
+
+
+def _of_many(
+    problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None, alpha: np.ndarray
+) -> KernelResult:
+    """On from alpha f8[n], by decomposition: over all rows, or over a part of them that doubles until samples pass."""
+    n, points = problem.n, Points(problem.kernel, problem.rows, problem.matrix)
+    part = np.flatnonzero(alpha)
+    more = GROWTH * len(part)
+    while True:
+        if sample is None or len(part) + more + sample.enough > n // 2:
+            part, sample = np.arange(n), None
+        else:
+            part = np.sort(np.append(part, sample.draw(part, more)))
+        state, status = _descend(HardOneClass(points.take(part), alpha[part]), monitor, cache_mb)
+        alpha[part] = state.a / float(np.sum(state.a))
+        if sample is None or status is not GAP:
+            break
+        drawn = sample.draw(part, sample.enough)
+        z = exact_sum(problem, alpha, drawn)
+        beyond = z < float(state.a @ state.f) / (1.0 + monitor.gap) ** 0.5
+        sample.clean = 0 if np.any(beyond) else len(drawn)
+        if sample.clean:
+            status = sample.status(monitor.iterations)
+            break
+        part = np.append(part, drawn)
+        more = len(part)
+    z = state.f if sample is None else exact_sum(problem, alpha)
+    rho = float(alpha @ z)
+    gap = gap_of(lead_of(z), rho, problem.size)
+    inside = lead_of(z[alpha > 0.0])  # the rho that satisfies all rows of A: theirs are only nearly the same
+    return KernelResult(alpha, inside * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+
+
+def _descend(problem: HardOneClass, monitor: Monitor, cache_mb: float) -> tuple[Decomposition, Status]:
+    """From problem.start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
+    state = Decomposition(problem, room_for_rows(problem.n, cache_mb))
+    sets, subproblem = ViolatingSets(WORKING), PairDescent()
+    best, stalled, moved = np.inf, 0, True
+    while True:
+        violation, _, _ = state.judge()
+        rho, lead = float(state.a @ state.f), lead_of(state.f)
+        gap = gap_of(lead, rho, problem.size)
+        reached = monitor.gap is not None and gap <= monitor.gap
+        enough = rho * (1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5)  # theta rho
+        if not state.exact and (not moved or (reached and state.error() > CLEAR * enough)):
+            state.refresh()
+            moved = True
+            continue
+        if state.exact:
+            stalled = 0 if violation < best else stalled + 1
+            best = min(best, violation)
+        status = monitor.step(-0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0, -0.5 * rho, gap,
+                              active=np.count_nonzero(state.a))  # fmt: skip
+        if rho < -ROUNDED * problem.size:
+            status = INDEFINITE
+        if status is None and (stalled >= PATIENCE or (state.exact and not moved)):
+            status = OPTIMAL if gap <= ROUNDED else PRECISION
+        if status is not None:
+            return state, status
+        chosen = sets.choose(state)
+        moved = state.change(chosen, subproblem(state, chosen, max(LAST * enough, INNER * violation)))
