@@ -29,7 +29,7 @@ from svmtool.problem.hard_one_class import gap_of, is_zero, lead_of
 from svmtool.problem.kernel_problem import HardOneClass, KernelResult, Points
 from svmtool.problem.kernel_rows import exact_sum
 from svmtool.problem.nearest_point import NearestPoint
-from svmtool.problem.pair_descent import CLEAR, LAST, PATIENCE, PairDescent, room_for_rows
+from svmtool.problem.pair_descent import LAST, PATIENCE, PairDescent, room_for_rows
 from svmtool.problem.projections import KernelProjections, LinearProjections, Projections
 from svmtool.problem.task import Task
 from svmtool.problem.working_sets import ViolatingSets
@@ -45,7 +45,7 @@ INDEFINITE = Status(
 INSIDE = 1e-6  # of rho: by so much the rho that is stored is less
 SHARE = 0.01  # of the rows: the eps of which a run by samples tells the probability
 FEW = 2  # rows that A begins with
-MANY = 128  # rows of A beyond which decomposition comes nearer in less time, with a kernel
+MANY = 64  # rows of A beyond which decomposition comes nearer in less time, with a kernel
 GROWTH = 4  # times the support is what joins it as the first part of the rows
 WORKING = 2048  # rows of a working set
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
@@ -107,14 +107,13 @@ class Sample:
 
 
 class _Run:
-    """A growing set A over `rows`, whose n rows are at least one; sample: None looks at all of them."""
+    """A set A that grows from `first` (i8) over `rows`, at least one; sample: None looks at all of them."""
 
-    def __init__(self, rows: Projections, monitor: Monitor, sample: Sample | None):
+    def __init__(self, rows: Projections, monitor: Monitor, sample: Sample | None, first: np.ndarray | None = None):
         self.rows, self.monitor, self.sample = rows, monitor, sample
         self.small = NearestPoint()
         self.chosen = np.empty(0, np.int64)
-        self.iterations = 0
-        self.join(np.arange(min(FEW, rows.n)))
+        self.join(np.arange(min(FEW, rows.n)) if first is None else first)
 
     def join(self, some: np.ndarray) -> None:
         """The rows `some` (i8) become part of A."""
@@ -136,7 +135,7 @@ class _Run:
             rho = self.small.rho
             gap = gap_of(lead, rho, self.rows.size)
             reached = self.monitor.gap is not None and gap <= self.monitor.gap
-            if all_seen and not self.rows.exact and (reached or (not moved and self.iterations)):
+            if all_seen and not self.rows.exact and (reached or (not moved and self.monitor.iterations)):
                 self.rows.refresh()  # or else the last row that joined was not what it seemed
                 continue
             status = self.monitor.step(-0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0, -0.5 * rho, gap,
@@ -146,7 +145,7 @@ class _Run:
             clean = reached and not all_seen
             if status is GAP and clean:
                 enough = self.sample.clean >= self.sample.enough
-                status = self.sample.status(self.iterations + 1) if enough else self.monitor.limit()
+                status = self.sample.status(self.monitor.iterations) if enough else self.monitor.limit()
             if rho < -ROUNDED * self.rows.size:
                 status = INDEFINITE
             if status is None and not len(worst):
@@ -155,7 +154,6 @@ class _Run:
                 status = OPTIMAL if gap <= ROUNDED else PRECISION
             if status is not None:
                 return status
-            self.iterations += 1
             if clean:
                 continue
             sure = all_seen and self.rows.exact
@@ -202,21 +200,29 @@ def _linear(task: Task, monitor: Monitor, sample: Sample | None) -> Result:
     w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
     if status.converged and is_zero(run.small.rho, rows.size):
         w[:] = 0.0
-    return Result(w, status, run.iterations, monitor.history, alpha)
+    return Result(w, status, monitor.iterations - 1, monitor.history, alpha)
 
 
 def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None) -> KernelResult:
     rows = KernelProjections(problem, cache_mb)
     run = _Run(rows, monitor, sample)
     status = run.run(MANY)
-    rows.alpha[run.chosen] = run.small.alpha
     if status is None:
-        return _of_many(problem, monitor, cache_mb, run.sample, rows.alpha)
+        alpha = np.zeros(rows.n)
+        alpha[run.chosen] = run.small.alpha
+        rows = None  # its memory goes to the working sets
+        result = _of_many(problem, monitor, cache_mb, run.sample, alpha)
+        if result.status is not PRECISION:
+            return result
+        rows = KernelProjections(problem, cache_mb)  # what they cannot tell apart an exact small problem can
+        run = _Run(rows, monitor, None, np.flatnonzero(result.alpha))
+        status = run.run()
+    rows.alpha[run.chosen] = run.small.alpha
     if run.sample is not None or not rows.exact:
         rows.refresh()
     rho, alpha = run.small.rho, rows.alpha
     gap = gap_of(lead_of(rows.z), rho, rows.size)
-    return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, run.iterations, status, rows.z)
+    return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, rows.z)
 
 
 def _of_many(
@@ -256,14 +262,14 @@ def _descend(problem: HardOneClass, monitor: Monitor, cache_mb: float) -> tuple[
     state = Decomposition(problem, room_for_rows(problem.n, cache_mb))
     sets, subproblem = ViolatingSets(WORKING), PairDescent()
     best, stalled, moved = np.inf, 0, True
+    theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
     while True:
         violation, _, _ = state.judge()
         rho, lead = float(state.a @ state.f), lead_of(state.f)
-        gap = gap_of(lead, rho, problem.size)
-        reached = monitor.gap is not None and gap <= monitor.gap
-        enough = rho * (1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5)  # theta rho
-        if not state.exact and (not moved or (reached and state.error() > CLEAR * enough)):
-            state.refresh()
+        wanted, apart = monitor.gap or 0.0, 0.0 if state.exact else state.error()
+        gap = gap_of(lead - apart, rho + apart, problem.size)
+        if not state.exact and (not moved or (gap > wanted >= gap_of(lead, rho, problem.size))):
+            state.refresh()  # what is in the way may be single precision alone
             moved = True
             continue
         if state.exact:
@@ -278,4 +284,4 @@ def _descend(problem: HardOneClass, monitor: Monitor, cache_mb: float) -> tuple[
         if status is not None:
             return state, status
         chosen = sets.choose(state)
-        moved = state.change(chosen, subproblem(state, chosen, max(LAST * enough, INNER * violation)))
+        moved = state.change(chosen, subproblem(state, chosen, max(LAST * theta * rho, INNER * violation)))
