@@ -36,14 +36,14 @@ from svmtool.problem.working_sets import ViolatingSets
 from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
 
 SAMPLE = 59  # rows in a sample: with 95% one of them is among the furthest 5%
-ENOUGH = 300  # clean rows in a row that end a run by samples: with 95% less than 1% of all rows are beyond
+ENOUGH = 3000  # clean rows in a row that end a run by samples: with 95% less than 0.1% of all rows are beyond
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 SHARE_JOINS = 8  # one in so many of A's rows is the number that joins next, one at least
 INDEFINITE = Status(
     "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"
 )
 INSIDE = 1e-6  # of rho: by so much the rho that is stored is less
-SHARE = 0.01  # of the rows: the eps of which a run by samples tells the probability
+SHARE = 0.001  # of the rows: the eps of which a run by samples tells the probability
 FEW = 2  # rows that A begins with
 MANY = 64  # rows of A beyond which decomposition comes nearer in less time, with a kernel
 GROWTH = 4  # times the support is what joins it as the first part of the rows
@@ -75,25 +75,24 @@ def solve_kernel_sampled(
 
 
 class Sample:
-    """m rows at a time, drawn from those outside A; `clean` counts those in a row of which none was beyond theta."""
+    """Rows drawn from those outside A: m at first, after each clean sample as many as were clean in a row.
+
+    clean: rows looked at in a row of which none was beyond theta; enough: so many of them end a run.
+    """
 
     def __init__(self, m: int, n: int, seed: int):
-        self.m, self.n, self.clean, self._random = m, n, 0, np.random.default_rng(seed)
+        self.m, self.n, self.clean, self.enough = m, n, 0, max(m, ENOUGH)
+        self._random = np.random.default_rng(seed)
 
-    def draw(self, chosen: np.ndarray, m: int | None = None) -> np.ndarray:
+    def draw(self, chosen: np.ndarray, m: int) -> np.ndarray:
         """m rows (i8, ascending) that are none of `chosen`, of which there must be more."""
-        m = m or self.m
         drawn = self._random.choice(self.n, m + len(chosen), replace=False)
         return np.sort(drawn[~np.isin(drawn, chosen)][:m])
-
-    @property
-    def enough(self) -> int:
-        """Clean rows in a row that end a run."""
-        return max(self.m, ENOUGH)
 
     def count(self, clean: bool) -> None:
         """m more rows were looked at: whether none of them is beyond theta."""
         self.clean = self.clean + self.m if clean else 0
+        self.m = max(self.m, self.clean)
 
     def status(self, looks: int) -> Status:
         """That so many rows drawn last held none beyond theta, in words; looks: samples drawn in all."""
@@ -173,7 +172,7 @@ class _Run:
             worst, least = self.worst(z), float(np.min(z))
             z[self.chosen] = self.small.z
             return worst, least, True
-        drawn = self.sample.draw(self.chosen)
+        drawn = self.sample.draw(self.chosen, self.sample.m)
         z = self.rows.some(drawn, self.chosen, a)
         return drawn[self.worst(z)], float(np.min(z)), False
 
@@ -243,9 +242,9 @@ def _of_many(
             break
         drawn = sample.draw(part, sample.enough)
         z = exact_sum(problem, alpha, drawn)
-        beyond = z < float(state.a @ state.f) / (1.0 + monitor.gap) ** 0.5
-        sample.clean = 0 if np.any(beyond) else len(drawn)
-        if sample.clean:
+        rho = float(state.a @ state.f)
+        if gap_of(lead_of(z), rho, problem.size) <= monitor.gap:
+            sample.clean = len(drawn)
             status = sample.status(monitor.iterations)
             break
         part = np.append(part, drawn)
