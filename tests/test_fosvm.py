@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 from fosvm_problems import KERNELS, cloud, optimum, solve, solve_linear, values
@@ -122,8 +120,7 @@ def test_sample_of_all_rows_is_all_rows():
         assert a.alpha.tobytes() == b.alpha.tobytes() and b.result.status is base.GAP
 
 
-def test_samples_repeat_with_their_seed(monkeypatch):
-    monkeypatch.setattr(fosvm, "ENOUGH", 20)
+def test_samples_repeat_with_their_seed():
     X = cloud(900, 4, 7)
     found = {seed: [solve(X, KERNELS["rbf"], 0.05, 81, sample=20, seed=seed) for _ in "ab"] for seed in range(6)}
     for a, b in found.values():
@@ -135,14 +132,13 @@ def test_samples_repeat_with_their_seed(monkeypatch):
 
 def test_what_a_sample_says_holds(monkeypatch):
     """Few runs end with more than 5% of the rows beyond theta: a sample of 59 misses them with 5% each time."""
-    monkeypatch.setattr(fosvm, "ENOUGH", 59)
     monkeypatch.setattr(fosvm, "MANY", 800)
     X = cloud(800, 3, 8)
     beyond = []
     for seed in range(40):
-        s = solve(X, KERNELS["rbf"], 0.1, 81, seed=seed)
+        s = solve(X, KERNELS["rbf"], 0.1, 81, sample=59, seed=seed)
         assert s.result.status.name == "sample" and "not certified" in s.result.status.advice
-        assert f"samples drawn: {s.result.iterations + 1}" in s.result.status.advice
+        assert f"rounds: {s.result.iterations + 1}" in s.result.status.advice
         beyond.append(np.mean(s.z < 0.9 * s.rho))
     looks = s.result.iterations + 1
     assert np.mean(np.array(beyond) > 0.05) <= 0.05 * (looks + 1) + 0.1
@@ -162,17 +158,14 @@ def test_threads_leave_the_bits_of_linear_answers(row, monkeypatch):
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.parametrize("sample", [59, 500])
-def test_many_clean_rows_end_a_run(sample):
-    """At least 3000 in a row, over samples that double; of all rows hardly one in a thousand is beyond then."""
+def test_hardly_a_row_is_beyond_after_samples():
+    """Of 3000 rows none was: with 95% less than one of all rows in a thousand."""
     X = cloud(20_000, 3, 8)
-    for seed in (1, 2, 3):
-        settings = Settings(solver=81, solver_given=True, gap=gap_of_theta(0.1), sample=sample, seed=seed)
+    for seed in range(5):
+        settings = Settings(solver=81, solver_given=True, gap=gap_of_theta(0.1), seed=seed)
         [result] = LinearSet(table_of(X, np.ones(len(X))), settings).fit()
-        clean = int(re.search(r"of the last (\d+) rows drawn none", result.status.advice)[1])
-        assert result.status.name == "sample" and 3000 <= clean < 6000 and clean % sample == 0
-        assert np.mean(X @ result.w[:-1] < 0.9 * result.w[-1]) <= 0.005
-        assert result.iterations >= np.log2(clean / sample), "samples double"
+        assert result.status.name == "sample" and "exp(-3000 eps)" in result.status.advice
+        assert np.mean(X @ result.w[:-1] < 0.9 * result.w[-1]) <= 0.003
 
 
 @pytest.fixture
@@ -221,15 +214,14 @@ def test_what_decomposition_cannot_tell_exact_small_problems_can(few_are_many, m
     assert s.rho == pytest.approx(exact.rho, rel=1e-9) and np.min(s.z) >= s.rho * (1 - 1e-9)
 
 
-def test_samples_of_many_rows(few_are_many, monkeypatch):
+def test_samples_of_many_rows(few_are_many):
     """Parts of the rows that double, until a fresh sample of the others is clean; or all rows."""
-    monkeypatch.setattr(fosvm, "ENOUGH", 100)
     X, wide = cloud(3000, 3, 14), Kernel(2, 0.3)
-    runs = [solve(X, wide, 0.3, 81, seed=seed) for seed in (2, 2, 3)]
+    runs = [solve(X, wide, 0.3, 81, sample=100, seed=seed) for seed in (2, 2, 3)]
     assert runs[0].alpha.tobytes() == runs[1].alpha.tobytes() != runs[2].alpha.tobytes()
     assert all(n < 1500 for n in few_are_many) and len(few_are_many) > 3, "parts"
     for s in runs:
-        assert s.result.status.name == "sample" and "of the last 100 rows drawn none" in s.result.status.advice
+        assert s.result.status.name == "sample" and "of 100 rows drawn none" in s.result.status.advice
         assert np.mean(s.z < 0.7 * s.rho) <= 0.05
         assert s.result.gap == pytest.approx((1 - s.short) ** -2 - 1, rel=1e-4)
     few_are_many.clear()

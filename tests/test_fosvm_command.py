@@ -57,8 +57,7 @@ def test_what_is_certified_and_what_is_not(number, svm_train):
         if number == 80:
             assert gap <= 0.8**-2 - 1 and "sample" not in out
         else:
-            rows = int(re.search(r"by a sample, not certified: of the last (\d+) rows drawn none lies", out)[1])
-            assert rows >= 3000 and f"exp(-{rows} eps)" in out
+            assert "by a sample, not certified" in out and "exp(-3000 eps)" in out
             assert "# Stopped: by a sample, not certified" in Path("m").read_text()
 
 

@@ -12,12 +12,18 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
 2. theta is asked for as a gap (registry.row.gap_of_theta): the dual value -rho / 2 holds for all rows, and w times
    1 - theta with (1 - theta)^2 rho satisfies them all, so that the one number tells the other.
 3. Algorithm 3 looks at m rows drawn from outside A.  If a share eps of all rows lay beyond theta, none of the m
-   would be among them with probability (1 - eps)^m <= exp(-m eps) only: that is what its end says, no more.
+   would be among them with probability (1 - eps)^m <= exp(-m eps) only: that is what its end says, no more.  A share
+   eps that is told wrong may cost the area under the ROC curve as much: 59 rows leave room for 5%, 3000 for 0.1%, and
+   of a small A they take hardly more time.
 4. Of a large A more than one row joins at a time: an eighth of its number, those with the least w.f(x_i).
 5. A row that single precision took for the worst and that double does not (kernels) makes z be computed anew.
+6. With a kernel, an A of more than MANY rows is no longer solved exactly, for any feasible alpha has its gap.  The
+   dual over all rows, C-SVC's without upper bounds, is decomposed: working sets of half the last one, the rows least
+   w.f(x_i) and those of A with the most, solved pair by pair.  The stored rho is then the one that all of A satisfy.
+   By samples the same is done over a part of the rows, which doubles until a sample of the others passes.
 Where the origin lies amid the rows rho goes to 0, and w = 0 is the answer; see problem/hard_one_class.py.
-Memory: the cache (kernel rows of A; those that find no room are computed each round), 4 vectors of n, the kernel matrix
-of A and its inverse.
+Memory: the cache (kernel rows of A; those that find no room are computed each round; from MANY on the working set's
+block too), 4 vectors of n; of an A solved exactly the kernel matrix and its inverse.
 """
 
 from __future__ import annotations
@@ -35,8 +41,7 @@ from svmtool.problem.task import Task
 from svmtool.problem.working_sets import ViolatingSets
 from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
 
-SAMPLE = 59  # rows in a sample: with 95% one of them is among the furthest 5%
-ENOUGH = 3000  # clean rows in a row that end a run by samples: with 95% less than 0.1% of all rows are beyond
+SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 SHARE_JOINS = 8  # one in so many of A's rows is the number that joins next, one at least
 INDEFINITE = Status(
@@ -75,33 +80,24 @@ def solve_kernel_sampled(
 
 
 class Sample:
-    """Rows drawn from those outside A: m at first, after each clean sample as many as were clean in a row.
-
-    clean: rows looked at in a row of which none was beyond theta; enough: so many of them end a run.
-    """
+    """m rows at a time, drawn from those outside A."""
 
     def __init__(self, m: int, n: int, seed: int):
-        self.m, self.n, self.clean, self.enough = m, n, 0, max(m, ENOUGH)
-        self._random = np.random.default_rng(seed)
+        self.m, self.n, self._random = m, n, np.random.default_rng(seed)
 
     def draw(self, chosen: np.ndarray, m: int) -> np.ndarray:
         """m rows (i8, ascending) that are none of `chosen`, of which there must be more."""
         drawn = self._random.choice(self.n, m + len(chosen), replace=False)
         return np.sort(drawn[~np.isin(drawn, chosen)][:m])
 
-    def count(self, clean: bool) -> None:
-        """m more rows were looked at: whether none of them is beyond theta."""
-        self.clean = self.clean + self.m if clean else 0
-        self.m = max(self.m, self.clean)
-
     def status(self, looks: int) -> Status:
-        """That so many rows drawn last held none beyond theta, in words; looks: samples drawn in all."""
+        """That the last sample held no row beyond theta, in words; looks: records of rounds so far."""
         return Status(
             "sample",
             True,
-            f"by a sample, not certified: of the last {self.clean} rows drawn none lies beyond theta; were a share eps "
-            f"of all rows beyond, they would be missed with probability exp(-{self.clean} eps) at most "
-            f"({np.exp(-self.clean * SHARE):.2g} for eps = {SHARE:.1%}); samples drawn: {looks}",
+            f"by a sample, not certified: of {self.m} rows drawn none lies beyond theta; were a share eps of all rows "
+            f"beyond, a sample would miss them with probability exp(-{self.m} eps) at most "
+            f"({np.exp(-self.m * SHARE):.2g} for eps = {SHARE:.1%}); rounds: {looks}",
         )
 
 
@@ -139,12 +135,8 @@ class _Run:
                 continue
             status = self.monitor.step(-0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0, -0.5 * rho, gap,
                                        active=len(self.chosen))  # fmt: skip
-            if not all_seen:
-                self.sample.count(reached)
-            clean = reached and not all_seen
-            if status is GAP and clean:
-                enough = self.sample.clean >= self.sample.enough
-                status = self.sample.status(self.monitor.iterations) if enough else self.monitor.limit()
+            if status is GAP and not all_seen:
+                status = self.sample.status(self.monitor.iterations)
             if rho < -ROUNDED * self.rows.size:
                 status = INDEFINITE
             if status is None and not len(worst):
@@ -153,8 +145,6 @@ class _Run:
                 status = OPTIMAL if gap <= ROUNDED else PRECISION
             if status is not None:
                 return status
-            if clean:
-                continue
             sure = all_seen and self.rows.exact
             self.join(worst)
             if len(self.chosen) > most:
@@ -163,8 +153,8 @@ class _Run:
     def look(self) -> tuple[np.ndarray, float, bool]:
         """The worst rows outside A, the least z there, and whether all rows were looked at."""
         a = self.small.alpha
-        if self.sample is not None and self.rows.n - len(self.chosen) <= self.sample.enough:
-            self.sample = None  # so many would be looked at in the end: nothing is left to chance
+        if self.sample is not None and self.rows.n - len(self.chosen) <= self.sample.m:
+            self.sample = None  # what is left is a sample: from now on nothing is left to chance
         if self.sample is None:
             self.rows.move(self.chosen, a)
             z = self.rows.z
@@ -232,7 +222,7 @@ def _of_many(
     part = np.flatnonzero(alpha)
     more = GROWTH * len(part)
     while True:
-        if sample is None or len(part) + more + sample.enough > n // 2:
+        if sample is None or len(part) + more + sample.m > n // 2:
             part, sample = np.arange(n), None
         else:
             part = np.sort(np.append(part, sample.draw(part, more)))
@@ -240,11 +230,10 @@ def _of_many(
         alpha[part] = state.a / float(np.sum(state.a))
         if sample is None or status is not GAP:
             break
-        drawn = sample.draw(part, sample.enough)
+        drawn = sample.draw(part, sample.m)
         z = exact_sum(problem, alpha, drawn)
         rho = float(state.a @ state.f)
         if gap_of(lead_of(z), rho, problem.size) <= monitor.gap:
-            sample.clean = len(drawn)
             status = sample.status(monitor.iterations)
             break
         part = np.append(part, drawn)
