@@ -48,7 +48,7 @@ class KernelSettings(NamedTuple):
     max_iter: int | None = None
     seed: int | None = None
     sgd_rows: int | None = None  # t of -s 73; None: its default form
-    sample: int | None = None  # rows that a round of FOSVM2 looks at; None: 59
+    sample: int | None = None  # rows that a round of FOSVM2 looks at; None: 3000
     threads: int | None = None
     strict: bool = False
     solver_log: str | None = None

@@ -50,7 +50,7 @@ class Settings(NamedTuple):
     remove: str | None = None  # --remove: rows that it is to forget
     every_rows: int | None = None  # of a stream, from one model written to the next
     every_seconds: float | None = None
-    sample: int | None = None  # --sample: rows that a round of FOSVM2 looks at; None: 59
+    sample: int | None = None  # --sample: rows that a round of FOSVM2 looks at; None: 3000
     no_homotopy: bool = False  # NESVM with one smoothing: its paper's Algorithm 1
     threads: int | None = None
     stratified: bool = False

@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fosvm_problems import KERNELS, cloud, optimum, solve, solve_linear, values
+from reference import table_of
 
 from svmtool.compiled import threads
 from svmtool.problem import hard_one_class
 from svmtool.problem.kernel_problem import HardOneClass, Points
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.nearest_point import NearestPoint
+from svmtool.registry.row import gap_of_theta
+from svmtool.settings import Settings
 from svmtool.solvers import base, fosvm
 from svmtool.solvers.base import Monitor, StopFlag
+from svmtool.training.hard_one_class import HardOneClass as LinearSet
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 both_kinds = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
@@ -100,6 +104,7 @@ def test_errors_of_kernel_rows_end_no_run(size, monkeypatch):
         f += size * np.cos(np.arange(len(f)) + len(chosen))
 
     monkeypatch.setattr(KernelRows, "add", blurred)
+    monkeypatch.setattr(fosvm, "MANY", 300)
     X = cloud(300, 3, 11)
     for theta in (0.05, 0.001):
         s = solve(X, KERNELS["rbf"], theta)
@@ -125,14 +130,15 @@ def test_samples_repeat_with_their_seed():
     assert linear[0] == linear[1] and len(set(linear)) > 1
 
 
-def test_what_a_sample_says_holds():
+def test_what_a_sample_says_holds(monkeypatch):
     """Few runs end with more than 5% of the rows beyond theta: a sample of 59 misses them with 5% each time."""
+    monkeypatch.setattr(fosvm, "MANY", 800)
     X = cloud(800, 3, 8)
     beyond = []
     for seed in range(40):
-        s = solve(X, KERNELS["rbf"], 0.1, 81, seed=seed)
+        s = solve(X, KERNELS["rbf"], 0.1, 81, sample=59, seed=seed)
         assert s.result.status.name == "sample" and "not certified" in s.result.status.advice
-        assert f"samples drawn: {s.result.iterations + 1}" in s.result.status.advice
+        assert f"rounds: {s.result.iterations + 1}" in s.result.status.advice
         beyond.append(np.mean(s.z < 0.9 * s.rho))
     looks = s.result.iterations + 1
     assert np.mean(np.array(beyond) > 0.05) <= 0.05 * (looks + 1) + 0.1
@@ -150,6 +156,106 @@ def test_threads_leave_the_bits_of_linear_answers(row, monkeypatch):
     finally:
         threads.set_count(None)
     assert found[0] == found[1] == found[2]
+
+
+def test_hardly_a_row_is_beyond_after_samples():
+    """Of 3000 rows none was: with 95% less than one of all rows in a thousand."""
+    X = cloud(20_000, 3, 8)
+    for seed in range(5):
+        settings = Settings(solver=81, solver_given=True, gap=gap_of_theta(0.1), seed=seed)
+        [result] = LinearSet(table_of(X, np.ones(len(X))), settings).fit()
+        assert result.status.name == "sample" and "exp(-3000 eps)" in result.status.advice
+        assert np.mean(X @ result.w[:-1] < 0.9 * result.w[-1]) <= 0.003
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Problems of some hundred rows go the way of large ones; returns how many rows each decomposition had."""
+    monkeypatch.setattr(fosvm, "MANY", 8)
+    monkeypatch.setattr(fosvm, "WORKING", 64)
+    sizes, plain = [], fosvm._descend
+
+    def descend(problem, *more):
+        sizes.append(problem.n)
+        return plain(problem, *more)
+
+    monkeypatch.setattr(fosvm, "_descend", descend)
+    return sizes
+
+
+@both_kinds
+@pytest.mark.parametrize("kernel", [KERNELS["rbf"], KERNELS["narrow"]], ids=["rbf", "narrow"])
+def test_decomposition_agrees_with_exact_small_problems(kernel, sparse, few_are_many, monkeypatch):
+    X = cloud(400, 3, 12)
+    found = {theta: solve(X, kernel, theta, sparse=sparse) for theta in THETAS}
+    close = solve(X, kernel, gap=1e-9, sparse=sparse)
+    assert few_are_many == [400] * 5
+    monkeypatch.setattr(fosvm, "MANY", 400)
+    exact = solve(X, kernel, gap=1e-10, sparse=sparse)
+    assert len(few_are_many) == 5, "the exact problems alone"
+    assert close.rho == pytest.approx(exact.rho, rel=2e-9)
+    np.testing.assert_allclose(close.z, exact.z, rtol=1e-3)
+    for theta, s in found.items():
+        assert s.result.status is base.GAP and s.short <= theta * (1 + 1e-9)
+        assert np.all(s.alpha >= 0.0) and np.sum(s.alpha) == pytest.approx(1.0, rel=1e-12)
+        assert (1 - theta) ** 2 * s.rho <= exact.rho * (1 + 1e-9) and exact.rho <= s.rho * (1 + 1e-9)
+        assert np.all(s.z[s.alpha > 0.0] > s.result.rho), "rows that carry the plane are inside"
+        assert s.result.rho >= (1 - theta) * s.rho * (1 - 1e-5)
+        np.testing.assert_allclose(s.result.gradient, s.z, rtol=1e-4)
+
+
+def test_what_decomposition_cannot_tell_exact_small_problems_can(few_are_many, monkeypatch):
+    """Coarse kernel values in its blocks stop it; the run goes on from there to the same optimum."""
+    X = cloud(200, 3, 13)
+    exact = solve(X, KERNELS["narrow"], gap=1e-10)
+    monkeypatch.setattr("svmtool.solvers.fosvm.PairDescent", lambda: lambda state, chosen, tolerance: state.a[chosen])
+    s = solve(X, KERNELS["narrow"], gap=1e-10)
+    assert few_are_many == [200, 200] and s.result.status.converged
+    assert s.rho == pytest.approx(exact.rho, rel=1e-9) and np.min(s.z) >= s.rho * (1 - 1e-9)
+
+
+def test_samples_of_many_rows(few_are_many):
+    """Parts of the rows that double, until a fresh sample of the others is clean; or all rows."""
+    X, wide = cloud(3000, 3, 14), Kernel(2, 0.3)
+    runs = [solve(X, wide, 0.3, 81, sample=100, seed=seed) for seed in (2, 2, 3)]
+    assert runs[0].alpha.tobytes() == runs[1].alpha.tobytes() != runs[2].alpha.tobytes()
+    assert all(n < 1500 for n in few_are_many) and len(few_are_many) > 3, "parts"
+    for s in runs:
+        assert s.result.status.name == "sample" and "of 100 rows drawn none" in s.result.status.advice
+        assert np.mean(s.z < 0.7 * s.rho) <= 0.05
+        assert s.result.gap == pytest.approx((1 - s.short) ** -2 - 1, rel=1e-4)
+    few_are_many.clear()
+    s = solve(X[:800], KERNELS["narrow"], 0.1, 81)
+    assert few_are_many[-1] == 800 and s.result.status is base.GAP and s.short <= 0.1 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("row", [80, 81])
+def test_threads_leave_the_bits_of_decomposition(row, few_are_many):
+    X, found = cloud(1500, 3, 15), []
+    try:
+        for count in (1, 2, 3):
+            threads.set_count(count)
+            found.append(solve(X, KERNELS["rbf"], 0.1, row).alpha.tobytes())
+    finally:
+        threads.set_count(None)
+    assert few_are_many and found[0] == found[1] == found[2]
+
+
+def test_limits_of_decomposition_are_told(few_are_many):
+    X = cloud(400, 3, 12)
+    s = solve(X, KERNELS["narrow"], 0.01, max_iter=20)
+    assert few_are_many and s.result.status is base.ITERATIONS and s.result.iterations == 20
+    assert np.sum(s.alpha) == pytest.approx(1.0, rel=1e-12) and s.short > 0.01
+
+
+def test_an_indefinite_kernel_is_told_by_decomposition(few_are_many):
+    """Its first rows are unrelated; where w.w would be negative comes to light among many."""
+    rng = np.random.default_rng(0)
+    K = np.eye(60)
+    noise = rng.standard_normal((52, 52))
+    K[8:, 8:] += 0.2 * (noise + noise.T)
+    result = fosvm.solve_kernel(HardOneClass(Points(Kernel(4), None, K)), Monitor(0.1, 500, 10.0))
+    assert result.status is fosvm.INDEFINITE and not result.status.converged
 
 
 def test_origin_amid_the_rows():

@@ -51,13 +51,13 @@ def test_kernel_model_is_libsvms(number, options, svm_train, command, libsvm_pro
 
 @both
 def test_what_is_certified_and_what_is_not(number, svm_train):
-    for kernel in ([], ["-g", "1"]):
-        _, out, _ = svm_train("-s", number, *kernel, "--theta", "0.2", "d", "m", data=text(cloud(400, 3, 3)))
+    for kernel in ([], ["-g", "0.1"]):
+        _, out, _ = svm_train("-s", number, *kernel, "--theta", "0.2", "d", "m", data=text(cloud(4000, 3, 3)))
         gap = float(re.search(r"Certified relative gap = (\S+)", out)[1])
         if number == 80:
             assert gap <= 0.8**-2 - 1 and "sample" not in out
         else:
-            assert "by a sample, not certified" in out and "exp(-59 eps)" in out
+            assert "by a sample, not certified" in out and "exp(-3000 eps)" in out
             assert "# Stopped: by a sample, not certified" in Path("m").read_text()
 
 

@@ -29,6 +29,12 @@ def kernel_matrix(X, kernel):
     return np.tanh(kernel.gamma * K + kernel.coef0) if kernel.kind == 3 else K
 
 
+def _groups(d):
+    """Rows near to each other and far from their mean."""
+    rng = np.random.default_rng(5)
+    return 30.0 * rng.integers(-1, 2, size=(300, 1)) + 0.4 * rng.normal(size=(300, d))
+
+
 CASES = {
     "single dense": (np.random.default_rng(0).normal(size=(300, 4)), False, Kernel(2, 0.3), "SingleDense"),
     "single sparse": (
@@ -38,6 +44,9 @@ CASES = {
     "double": (np.random.default_rng(3).normal(size=(300, 6)), True, Kernel(1, 0.5, 3, 1.0), "Double"),
     "sigmoid": (np.random.default_rng(3).normal(size=(300, 6)), False, Kernel(3, 0.1, 3, 0.2), "Double"),
     "linear": (np.random.default_rng(3).normal(size=(300, 6)), True, Kernel(0), "Double"),
+    "far groups": (_groups(6), False, Kernel(2, 0.3), "Differences"),
+    "far groups, sparse": (_groups(5), True, Kernel(2, 0.3), "Differences"),
+    "far groups, many features": (_groups(20), False, Kernel(2, 0.3), "Double"),
     "far": (1e3 * np.random.default_rng(3).normal(size=(300, 6)), False, Kernel(2, 1e-3), "Double"),
 }  # fmt: skip
 

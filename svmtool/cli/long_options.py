@@ -131,7 +131,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
         _theta,
         "stop where no row falls short of the plane by more than this share of rho (default 0.1)",
     ),
-    "--sample": LongOption("sample", "M", _whole(1), "rows that a round looks at (default 59)"),
+    "--sample": LongOption("sample", "M", _whole(1), "rows that a round looks at (default 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
     "--strict": LongOption("strict", "", None, "exit with status 2 when the solver did not converge, or -b 1 failed"),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line an iteration"),

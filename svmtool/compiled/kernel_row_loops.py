@@ -57,6 +57,47 @@ def rbf_tile(P, own, norms, gamma, m, width, first):
         rbf_of_products(P, k * width, width, own[k], norms, first, float32(gamma))
 
 
+@loop("void(f8[], f8[], f8[], f4[], f8, u8, u8, u8)", fast=True)
+def rbf_tile_of_double(products, own, norms, P, gamma, m, width, first):
+    """As `rbf_tile`, from products and squared norms in double: of the exponent only its end is single precision."""
+    for k in range(m):
+        base = -gamma * own[k]
+        for j in range(width):
+            x = base - gamma * norms[first + j] + 2.0 * gamma * products[k * width + j]
+            P[k * width + j] = single_exp_of_negative(float32(min(x, 0.0)))
+
+
+@helper(fast=True)
+def add_square_differences(P, start, width, target, first_feature, columns, n, first):
+    """P[start + j] -= (t_f - x_jf)^2 over four features f, of column first + j < n."""
+    f = first_feature
+    p, q, r, s = target[f], target[f + N1], target[f + N2], target[f + N3]
+    at = f * n + first
+    for j in range(width):
+        a = columns[at + j] - p
+        b = columns[at + n + j] - q
+        c = columns[at + N2 * n + j] - r
+        d = columns[at + N3 * n + j] - s
+        P[start + j] -= a * a + b * b + c * c + d * d
+
+
+@loop("void(f4[], f4[], f4[], f8, u8, u8, u8, u8, u8)", fast=True)
+def rbf_tile_of_differences(targets, columns, P, gamma, features, n, m, width, first):
+    """P[k, j] = exp(-gamma |t_k - x_j|^2), t_k of m targets (features in a row), x_j column first + j of n.
+
+    columns: feature after feature, n numbers each; `features` is a multiple of four.
+    """
+    scale = float32(gamma)
+    for k in range(m):
+        start = k * width
+        for j in range(width):
+            P[start + j] = ZERO
+        for f in range(N0, features, N4):
+            add_square_differences(P, start, width, targets[k * features :], f, columns, n, first)
+        for j in range(width):
+            P[start + j] = single_exp_of_negative(scale * P[start + j])
+
+
 @loop("void(f4[], f8[], f8[], u8, u8, u8)", fast=True)
 def add_tile(P, c, f, m, width, first):
     """f[first + j] += sum_k c_k P[k, j]"""

@@ -167,9 +167,10 @@ class HardOneClass(KernelProblem):
     size: mean of K(x_i, x_i).
     """
 
-    def __init__(self, points: Points):
+    def __init__(self, points: Points, start: np.ndarray | None = None):
         n = points.n
-        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), filled(1.0, 1.0, n))
+        start = filled(1.0, 1.0, n) if start is None else start
+        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), start)
         if points.rows is None:
             self.size = float(np.mean(np.diag(points.matrix)))
         else:

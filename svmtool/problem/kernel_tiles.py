@@ -2,12 +2,14 @@
 
 Products of dense rows are BLAS's, products of sparse rows a compiled loop's; RBF turns them into kernel values in the
 same tile.  Single precision carries an error of some 2^-24 gamma |x - c|^2 into RBF's exponent, c the mean, by which
-dense rows are shifted; where that says too little, and for the other kernels, products are taken in double.
+dense rows are shifted; where that says too little, and for the other kernels, products are taken in double.  Rows of
+few features need none of them: differences, squared, carry an error of some 2^-24 gamma |x - c| |x - z| only.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +19,9 @@ from svmtool.problem.kernels import Kernel
 from svmtool.problem.rows import CsrRows, DenseRows
 
 LINEAR, RBF = 0, 2
-LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF's products may be single: an error of some 4e-6 of a value
+LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF's products may be single: an error of some 4e-6 of a value;
+# its root up to which differences may be: with |x - z| of a value that counts, e^-r^2 r, the same error
+FEW = 16  # features up to which differences take less time than products in double
 SPARSE_FROM = 32  # features; with fewer, rows are always held dense
 SPARSE_WORK = 2.5  # a non-zero of a sparse row costs as much as so many features of a dense one
 
@@ -61,6 +65,28 @@ class SingleDense(Tiles):
         with np.errstate(invalid="ignore"):  # BLAS may raise the flag over lanes that hold no numbers of ours
             np.matmul(targets.X, self.X[lo:hi].T, out=P)
         loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
+
+
+class Differences(Tiles):
+    """RBF between dense rows of few features, f4 (n, features); by differences, which cancel nothing."""
+
+    def __init__(self, X: np.ndarray, gamma: float):
+        self.X, self.gamma, self.n = X, gamma, len(X)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """f4: feature after feature."""
+        return np.ascontiguousarray(self.X.T).ravel()
+
+    def take(self, chosen: np.ndarray) -> Differences:
+        return Differences(self.X[chosen], self.gamma)
+
+    def part(self, lo: int, hi: int) -> Differences:
+        return Differences(self.X[lo:hi], self.gamma)
+
+    def fill(self, targets: Differences, lo: int, hi: int, P: np.ndarray) -> None:
+        sizes = self.X.shape[1], self.n, targets.n, hi - lo, lo
+        loops.rbf_tile_of_differences(targets.X.ravel(), self.columns, P, self.gamma, *sizes)
 
 
 class SingleSparse(Tiles):
@@ -114,6 +140,9 @@ class Double(Tiles):
     def fill(self, targets: Double, lo: int, hi: int, P: np.ndarray) -> None:
         with np.errstate(invalid="ignore"):  # as above
             products = dense(targets.rows, 0, targets.n) @ dense(self.rows, lo, hi).T
+        if self.kernel.kind == RBF:
+            loops.rbf_tile_of_double(products, targets.norms, self.norms, P, self.kernel.gamma, *P.shape, lo)
+            return
         self.kernel.finish(products, targets.norms, self.norms[lo:hi])
         P[:] = products
 
@@ -165,12 +194,13 @@ def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarra
             return double
         single = rows.values.astype(np.float32), norms.astype(np.float32)
         return SingleSparse(rows.indptr, rows.indices, *single, rows.plain, kernel.gamma)
-    X = np.empty((rows.n, rows.plain), np.float32)
+    X = np.zeros((rows.n, rows.plain + -rows.plain % 4), np.float32)
     centre = rows.transpose_product(np.full(rows.n, 1.0 / max(rows.n, 1)))
     for lo in range(0, rows.n, Tiles.width):
         hi = min(lo + Tiles.width, rows.n)
-        X[lo:hi] = dense(rows, lo, hi) - centre
+        X[lo:hi, : rows.plain] = dense(rows, lo, hi) - centre
     norms = np.einsum("ij,ij->i", X, X)
-    if kernel.gamma * float(norms.max(initial=0.0)) > LARGEST_EXPONENT:
-        return double
-    return SingleDense(X, norms, kernel.gamma)
+    exponent = kernel.gamma * float(norms.max(initial=0.0))
+    if exponent <= LARGEST_EXPONENT:
+        return SingleDense(X, norms, kernel.gamma)
+    return Differences(X, kernel.gamma) if rows.plain <= FEW and exponent <= LARGEST_EXPONENT**2 else double

@@ -16,10 +16,8 @@ FOSVM = "Le, Phung, Nguyen and Venkatesh, Fast One-Class Support Vector Machine 
 FOSVM1, FOSVM2 = FOSVM + "Algorithm 2 (FOSVM1)", FOSVM + "Algorithm 3 (FOSVM2)"
 THETA = 0.1
 THETA_RULE = f"no row has w.{{0}} < (1 - theta) rho, theta = --theta (default {THETA:g}), certified"
-SAMPLE_RULE = f"of --sample rows drawn (default 59) none has w.{{0}} < (1 - theta) rho (default {THETA:g}): by "
-SAMPLE_RULE += (
-    "chance, not certified: a sample of m misses a share eps of all rows with probability exp(-m eps) at most"
-)
+SAMPLE_RULE = f"of --sample rows drawn (default 3000) none has w.{{0}} < (1 - theta) rho (default {THETA:g}): "
+SAMPLE_RULE += "by chance, not certified: m of them miss a share eps of all rows with probability exp(-m eps) at most"
 NOVELTY_OPTIONS = frozenset({"--theta", "--max-seconds", "--max-iter", "--seed", "--solver-log", "--plot"})
 NOVELTY = "min over w, rho of  1/2 |w|^2 - rho,  w.{0} >= rho for all i"
 GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default 1e-3)"

@@ -12,34 +12,48 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
 2. theta is asked for as a gap (registry.row.gap_of_theta): the dual value -rho / 2 holds for all rows, and w times
    1 - theta with (1 - theta)^2 rho satisfies them all, so that the one number tells the other.
 3. Algorithm 3 looks at m rows drawn from outside A.  If a share eps of all rows lay beyond theta, none of the m
-   would be among them with probability (1 - eps)^m <= exp(-m eps) only: that is what its end says, no more.
+   would be among them with probability (1 - eps)^m <= exp(-m eps) only: that is what its end says, no more.  A share
+   eps that is told wrong may cost the area under the ROC curve as much: 59 rows leave room for 5%, 3000 for 0.1%, and
+   of a small A they take hardly more time.
 4. Of a large A more than one row joins at a time: an eighth of its number, those with the least w.f(x_i).
 5. A row that single precision took for the worst and that double does not (kernels) makes z be computed anew.
+6. With a kernel, an A of more than MANY rows is no longer solved exactly, for any feasible alpha has its gap.  The
+   dual over all rows, C-SVC's without upper bounds, is decomposed: working sets of half the last one, the rows least
+   w.f(x_i) and those of A with the most, solved pair by pair.  The stored rho is then the one that all of A satisfy.
+   By samples the same is done over a part of the rows, which doubles until a sample of the others passes.
 Where the origin lies amid the rows rho goes to 0, and w = 0 is the answer; see problem/hard_one_class.py.
-Memory: the cache (kernel rows of A; those that find no room are computed each round), 4 vectors of n, the kernel matrix
-of A and its inverse.
+Memory: the cache (kernel rows of A; those that find no room are computed each round; from MANY on the working set's
+block too), 4 vectors of n; of an A solved exactly the kernel matrix and its inverse.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.hard_one_class import gap_of, is_zero, lead_of
-from svmtool.problem.kernel_problem import HardOneClass, KernelResult
+from svmtool.problem.kernel_problem import HardOneClass, KernelResult, Points
+from svmtool.problem.kernel_rows import exact_sum
 from svmtool.problem.nearest_point import NearestPoint
+from svmtool.problem.pair_descent import LAST, PATIENCE, PairDescent, room_for_rows
 from svmtool.problem.projections import KernelProjections, LinearProjections, Projections
 from svmtool.problem.task import Task
+from svmtool.problem.working_sets import ViolatingSets
 from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
 
-SAMPLE = 59  # rows in a sample: with 95% one of them is among the furthest 5%
+SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 SHARE_JOINS = 8  # one in so many of A's rows is the number that joins next, one at least
 INDEFINITE = Status(
     "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"
 )
 INSIDE = 1e-6  # of rho: by so much the rho that is stored is less
-SHARE = 0.05  # of the rows: the eps of which a run by samples tells the probability
+SHARE = 0.001  # of the rows: the eps of which a run by samples tells the probability
 FEW = 2  # rows that A begins with
+MANY = 64  # rows of A beyond which decomposition comes nearer in less time, with a kernel
+GROWTH = 4  # times the support is what joins it as the first part of the rows
+WORKING = 2048  # rows of a working set
+INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -71,32 +85,30 @@ class Sample:
     def __init__(self, m: int, n: int, seed: int):
         self.m, self.n, self._random = m, n, np.random.default_rng(seed)
 
-    def draw(self, chosen: np.ndarray) -> np.ndarray:
-        """m rows (i8) that are none of `chosen`, of which there must be more."""
-        drawn = self._random.choice(self.n, self.m + len(chosen), replace=False)
-        return drawn[~np.isin(drawn, chosen)][: self.m]
+    def draw(self, chosen: np.ndarray, m: int) -> np.ndarray:
+        """m rows (i8, ascending) that are none of `chosen`, of which there must be more."""
+        drawn = self._random.choice(self.n, m + len(chosen), replace=False)
+        return np.sort(drawn[~np.isin(drawn, chosen)][:m])
 
     def status(self, looks: int) -> Status:
-        """That the last of so many samples held no row beyond theta, in words."""
+        """That the last sample held no row beyond theta, in words; looks: records of rounds so far."""
         return Status(
             "sample",
             True,
             f"by a sample, not certified: of {self.m} rows drawn none lies beyond theta; were a share eps of all rows "
             f"beyond, a sample would miss them with probability exp(-{self.m} eps) at most "
-            f"({np.exp(-self.m * SHARE):.2g} for eps = {SHARE:.0%}); samples drawn: {looks}",
+            f"({np.exp(-self.m * SHARE):.2g} for eps = {SHARE:.1%}); rounds: {looks}",
         )
 
 
 class _Run:
-    """A growing set A over `rows`, whose n rows are at least one; sample: None looks at all of them."""
+    """A set A that grows from `first` (i8) over `rows`, at least one; sample: None looks at all of them."""
 
-    def __init__(self, rows: Projections, monitor: Monitor, sample: Sample | None):
-        self.rows, self.monitor = rows, monitor
-        self.sample = sample if sample is not None and sample.m < rows.n else None
+    def __init__(self, rows: Projections, monitor: Monitor, sample: Sample | None, first: np.ndarray | None = None):
+        self.rows, self.monitor, self.sample = rows, monitor, sample
         self.small = NearestPoint()
         self.chosen = np.empty(0, np.int64)
-        self.iterations = 0
-        self.join(np.arange(min(FEW, rows.n)))
+        self.join(np.arange(min(FEW, rows.n)) if first is None else first)
 
     def join(self, some: np.ndarray) -> None:
         """The rows `some` (i8) become part of A."""
@@ -108,26 +120,23 @@ class _Run:
         """The model's rho: rows on the hyperplane are inside, in whatever order their values are summed."""
         return self.small.rho * (1.0 - INSIDE)
 
-    def run(self) -> Status:
-        """Rounds until the gap is reached; returns why they ended."""
+    def run(self, most: float = np.inf) -> Status | None:
+        """Rounds until the gap is reached; returns why they ended, None where A has more than `most` rows."""
         sure = False  # whether the rows that joined last were chosen by exact z
         while True:
             moved = self.small.solve()
             worst, least, all_seen = self.look()
             lead = min(lead_of(self.small.z), least)
             rho = self.small.rho
-            if self.monitor.gap is not None and gap_of(lead, rho, self.rows.size) <= self.monitor.gap:
-                if all_seen and not self.rows.exact:
-                    self.rows.refresh()
-                    continue
-            elif all_seen and not self.rows.exact and not moved and self.iterations:
-                self.rows.refresh()  # the last row that joined was not what it seemed
-                continue
             gap = gap_of(lead, rho, self.rows.size)
+            reached = self.monitor.gap is not None and gap <= self.monitor.gap
+            if all_seen and not self.rows.exact and (reached or (not moved and self.monitor.iterations)):
+                self.rows.refresh()  # or else the last row that joined was not what it seemed
+                continue
             status = self.monitor.step(-0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0, -0.5 * rho, gap,
                                        active=len(self.chosen))  # fmt: skip
             if status is GAP and not all_seen:
-                status = self.sample.status(self.iterations + 1)
+                status = self.sample.status(self.monitor.iterations)
             if rho < -ROUNDED * self.rows.size:
                 status = INDEFINITE
             if status is None and not len(worst):
@@ -138,7 +147,8 @@ class _Run:
                 return status
             sure = all_seen and self.rows.exact
             self.join(worst)
-            self.iterations += 1
+            if len(self.chosen) > most:
+                return None
 
     def look(self) -> tuple[np.ndarray, float, bool]:
         """The worst rows outside A, the least z there, and whether all rows were looked at."""
@@ -152,7 +162,7 @@ class _Run:
             worst, least = self.worst(z), float(np.min(z))
             z[self.chosen] = self.small.z
             return worst, least, True
-        drawn = np.sort(self.sample.draw(self.chosen))
+        drawn = self.sample.draw(self.chosen, self.sample.m)
         z = self.rows.some(drawn, self.chosen, a)
         return drawn[self.worst(z)], float(np.min(z)), False
 
@@ -179,16 +189,87 @@ def _linear(task: Task, monitor: Monitor, sample: Sample | None) -> Result:
     w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
     if status.converged and is_zero(run.small.rho, rows.size):
         w[:] = 0.0
-    return Result(w, status, run.iterations, monitor.history, alpha)
+    return Result(w, status, monitor.iterations - 1, monitor.history, alpha)
 
 
 def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None) -> KernelResult:
     rows = KernelProjections(problem, cache_mb)
     run = _Run(rows, monitor, sample)
-    status = run.run()
+    status = run.run(MANY)
+    if status is None:
+        alpha = np.zeros(rows.n)
+        alpha[run.chosen] = run.small.alpha
+        rows = None  # its memory goes to the working sets
+        result = _of_many(problem, monitor, cache_mb, run.sample, alpha)
+        if result.status is not PRECISION:
+            return result
+        rows = KernelProjections(problem, cache_mb)  # what they cannot tell apart an exact small problem can
+        run = _Run(rows, monitor, None, np.flatnonzero(result.alpha))
+        status = run.run()
+    rows.alpha[run.chosen] = run.small.alpha
     if run.sample is not None or not rows.exact:
-        rows.alpha[run.chosen] = run.small.alpha
         rows.refresh()
     rho, alpha = run.small.rho, rows.alpha
     gap = gap_of(lead_of(rows.z), rho, rows.size)
-    return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, run.iterations, status, rows.z)
+    return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, rows.z)
+
+
+def _of_many(
+    problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None, alpha: np.ndarray
+) -> KernelResult:
+    """On from alpha f8[n], by decomposition: over all rows, or over a part of them that doubles until samples pass."""
+    n, points = problem.n, Points(problem.kernel, problem.rows, problem.matrix)
+    part = np.flatnonzero(alpha)
+    more = GROWTH * len(part)
+    while True:
+        if sample is None or len(part) + more + sample.m > n // 2:
+            part, sample = np.arange(n), None
+        else:
+            part = np.sort(np.append(part, sample.draw(part, more)))
+        state, status = _descend(HardOneClass(points.take(part), alpha[part]), monitor, cache_mb)
+        alpha[part] = state.a / float(np.sum(state.a))
+        if sample is None or status is not GAP:
+            break
+        drawn = sample.draw(part, sample.m)
+        z = exact_sum(problem, alpha, drawn)
+        rho = float(state.a @ state.f)
+        if gap_of(lead_of(z), rho, problem.size) <= monitor.gap:
+            status = sample.status(monitor.iterations)
+            break
+        part = np.append(part, drawn)
+        more = len(part)
+    z = state.f if sample is None else exact_sum(problem, alpha)
+    rho = float(alpha @ z)
+    gap = gap_of(lead_of(z), rho, problem.size)
+    inside = lead_of(z[alpha > 0.0])  # the rho that satisfies all rows of A: theirs are only nearly the same
+    return KernelResult(alpha, inside * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+
+
+def _descend(problem: HardOneClass, monitor: Monitor, cache_mb: float) -> tuple[Decomposition, Status]:
+    """From problem.start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
+    state = Decomposition(problem, room_for_rows(problem.n, cache_mb))
+    sets, subproblem = ViolatingSets(WORKING), PairDescent()
+    best, stalled, moved = np.inf, 0, True
+    theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
+    while True:
+        violation, _, _ = state.judge()
+        rho, lead = float(state.a @ state.f), lead_of(state.f)
+        wanted, apart = monitor.gap or 0.0, 0.0 if state.exact else state.error()
+        gap = gap_of(lead - apart, rho + apart, problem.size)
+        if not state.exact and (not moved or (gap > wanted >= gap_of(lead, rho, problem.size))):
+            state.refresh()  # what is in the way may be single precision alone
+            moved = True
+            continue
+        if state.exact:
+            stalled = 0 if violation < best else stalled + 1
+            best = min(best, violation)
+        status = monitor.step(-0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0, -0.5 * rho, gap,
+                              active=np.count_nonzero(state.a))  # fmt: skip
+        if rho < -ROUNDED * problem.size:
+            status = INDEFINITE
+        if status is None and (stalled >= PATIENCE or (state.exact and not moved)):
+            status = OPTIMAL if gap <= ROUNDED else PRECISION
+        if status is not None:
+            return state, status
+        chosen = sets.choose(state)
+        moved = state.change(chosen, subproblem(state, chosen, max(LAST * theta * rho, INNER * violation)))
