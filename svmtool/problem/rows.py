@@ -9,15 +9,21 @@ order, so that any number of threads gives the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from svmtool.compiled import row_loops as loops
 from svmtool.compiled.threads import alone, run_blocks
 
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from svmtool.formats.room import Room
+
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
+PIECE = 1 << 21  # non-zeros of rows on disk that are passed over between two looks at the memory; ...
+SCATTERED = 512  # ... or so many rows from here and there: each brings its neighbours' pages too
 DENSE_FROM = 0.5  # share of non-zeros from which a set is held dense ...
 COLUMNS_BELOW = 64  # features up to which such a set's Gram matrix is summed column after column
 DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
@@ -34,6 +40,11 @@ class Rows:
     largest_value = np.inf  # a bound of |x_ij|, the bias feature included, where one is known
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
+    room: Room | None = None  # where copies of rows go if not into memory
+
+    def new(self, shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
+        """An array for a copy of rows."""
+        return np.empty(shape, dtype) if self.room is None else self.room.zeros(shape, dtype)
 
     def serve_several(self) -> None:
         """Several problems on these rows will run at the same time: none needs blocks for its Gram matrix."""
@@ -56,16 +67,27 @@ class Rows:
             cuts = np.searchsorted(starts, marks[:-1]).tolist() + [self.n]
         return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
 
+    def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
+        """The rows lo .. hi as one piece, or as several of `step` rows (0: about PIECE non-zeros) with a look at the
+        memory between them."""
+        if self.room is None:
+            yield lo, hi
+            return
+        step = step or max(1, PIECE * self.n // max(self.nnz, 1))
+        for a in range(lo, hi, step):
+            yield a, min(a + step, hi)
+            self.room.check()
+
     def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float]) -> tuple:
         """Sum of arrays (and of returned numbers) over blocks, each block with an array of its own."""
         if len(blocks) == 1:
             total = np.zeros(shape)
-            return total, work(total, *blocks[0])
+            return total, self._add_pieces(total, blocks[0], work)
         if alone():  # the same sums in the same order, one part at a time
             total, number = np.zeros(shape), 0.0
             for b, block in enumerate(blocks):
                 part = total if b == 0 else np.zeros(shape)
-                number += work(part, *block) or 0.0
+                number += self._add_pieces(part, block, work)
                 if b:
                     total += part
             return total, number
@@ -74,7 +96,7 @@ class Rows:
 
         def one(b: int) -> None:
             part = np.zeros(shape)
-            numbers[b] = work(part, *blocks[b]) or 0.0
+            numbers[b] = self._add_pieces(part, blocks[b], work)
             parts[b] = part
 
         run_blocks(one, len(blocks))
@@ -82,6 +104,9 @@ class Rows:
         for part in parts[1:]:
             total += part
         return total, sum(numbers)
+
+    def _add_pieces(self, part: np.ndarray, block: tuple[int, int], work: Callable) -> float:
+        return sum(work(part, a, b) or 0.0 for a, b in self.pieces(*block))
 
     def shift(self, v: np.ndarray) -> float:
         """The bias feature's part of x.v, the same for each row."""
@@ -105,14 +130,21 @@ class Rows:
         self.margins(w, y, z)
 
     def for_each_block(self, work: Callable[[int, int], None]) -> None:
-        run_blocks(lambda b: work(*self.blocks[b]), len(self.blocks))
+        def one(b: int) -> None:
+            for lo, hi in self.pieces(*self.blocks[b]):
+                work(lo, hi)
+
+        run_blocks(one, len(self.blocks))
 
 
 class CsrRows(Rows):
     """Compressed sparse rows: indptr i8[n+1], indices i4[nnz] from 0, values f8[nnz]."""
 
-    def __init__(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float = -1.0):
-        self.indptr, self.indices, self.values = indptr, indices, values
+    def __init__(
+        self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float = -1.0,
+        room: Room | None = None,
+    ):  # fmt: skip
+        self.indptr, self.indices, self.values, self.room = indptr, indices, values, room
         self.n, self.bias, self.nnz = len(indptr) - 1, bias, len(values)
         self.d = plain + (bias >= 0)
         # each block of a sum over rows needs a vector of length d: not worth it where d is large
@@ -207,7 +239,8 @@ class CsrRows(Rows):
         largest = np.full(self.n, max(self.bias, 0.0))
         filled = np.flatnonzero(np.diff(self.indptr))
         if len(filled):
-            entries = np.maximum.reduceat(np.abs(self.values), self.indptr[filled])
+            starts = self.indptr[filled]
+            entries = np.maximum(np.maximum.reduceat(self.values, starts), -np.minimum.reduceat(self.values, starts))
             largest[filled] = np.maximum(largest[filled], entries)
         return largest
 
@@ -226,7 +259,7 @@ class CsrRows(Rows):
 
     def without_bias(self) -> CsrRows:
         """The same rows, nothing copied, without the bias feature."""
-        return CsrRows(*self._arrays, self.plain)
+        return CsrRows(*self._arrays, self.plain, room=self.room)
 
     def columns(self, chosen: np.ndarray) -> CsrRows:
         """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
@@ -243,11 +276,13 @@ class CsrRows(Rows):
 
     def take(self, chosen: np.ndarray) -> CsrRows:
         """The rows `chosen` (i8), copied."""
-        indptr = np.empty(len(chosen) + 1, np.int64)
-        total = int(np.sum(self.indptr[chosen + 1] - self.indptr[chosen]))
-        indices, values = np.empty(total, np.int32), np.empty(total)
-        loops.csr_take(*self._arrays, chosen, indptr, indices, values)
-        return CsrRows(indptr, indices, values, self.plain, self.bias)
+        indptr = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(self.indptr[chosen + 1] - self.indptr[chosen], out=indptr[1:])
+        indices, values = self.new(int(indptr[-1]), "i4"), self.new(int(indptr[-1]), "f8")
+        for a, b in self.pieces(0, len(chosen), SCATTERED):
+            place = slice(int(indptr[a]), int(indptr[b]))
+            loops.csr_take(*self._arrays, chosen[a:b], np.empty(b - a + 1, np.int64), indices[place], values[place])
+        return CsrRows(indptr, indices, values, self.plain, self.bias, self.room)
 
 
 class DenseRows(Rows):
@@ -256,8 +291,8 @@ class DenseRows(Rows):
     gram_entries = 14.0
     GATHER = 1 << 16  # numbers copied at once for the Gram matrix: they stay in cache
 
-    def __init__(self, X: np.ndarray, bias: float = -1.0):
-        self.X, self.bias = X, bias
+    def __init__(self, X: np.ndarray, bias: float = -1.0, room: Room | None = None):
+        self.X, self.bias, self.room = X, bias, room
         self.n, self.nnz = len(X), X.size
         self.d = X.shape[1] + (bias >= 0)
         self.blocks = self._partition(None, min(MAX_BLOCKS, X.size // BLOCK_WORK))
@@ -305,7 +340,7 @@ class DenseRows(Rows):
         m, step = self.plain, max(64, self.GATHER // max(self.plain, 1))
         some = np.flatnonzero(c)
         if len(some) <= min(2 * step, m):  # what blocks do with their matrices would take longer than the products
-            part = self.X[some]
+            part = self._copy(some)
             gram[:m, :m] += part.T @ (part * c[some, None])
             if self.bias >= 0:
                 gram[:, -1] += self.bias * self.transpose_product(c)
@@ -365,26 +400,37 @@ class DenseRows(Rows):
         return DenseRows(self.X / size[: self.plain], self.bias)
 
     def without_bias(self) -> DenseRows:
-        return DenseRows(self.X)
+        return DenseRows(self.X, room=self.room)
 
     def take(self, chosen: np.ndarray) -> DenseRows:
-        return DenseRows(self.X[chosen], self.bias)
+        return DenseRows(self._copy(chosen), self.bias, self.room)
+
+    def _copy(self, chosen: np.ndarray) -> np.ndarray:
+        X = self.new((len(chosen), self.plain), "f8")
+        for a, b in self.pieces(0, len(chosen), SCATTERED):
+            np.take(self.X, chosen[a:b], 0, X[a:b])
+        return X
 
     def as_csr(self) -> CsrRows:
         """The same rows with an index beside each number, zeros included; the numbers are shared."""
         indptr = np.arange(self.n + 1) * self.plain
-        indices = np.tile(np.arange(self.plain, dtype=np.int32), self.n)
-        return CsrRows(indptr, indices, self.X.reshape(-1), self.plain, self.bias)
+        indices = self.new(self.X.shape, "i4")
+        for lo, hi in self.pieces(0, self.n):
+            indices[lo:hi] = np.arange(self.plain)
+        return CsrRows(indptr, indices.reshape(-1), self.X.reshape(-1), self.plain, self.bias, self.room)
 
 
-def from_csr(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float, dense_below: int):
+def from_csr(
+    indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float, dense_below: int,
+    room: Room | None = None,
+):  # fmt: skip
     """The layout that is faster for these rows: dense where at least half of a low-dimensional set is non-zero.
 
     `dense_below` is the number of features up to which the solver forms Gram matrices.
     """
     n = len(indptr) - 1
     if DENSE_FEATURES < plain <= dense_below and len(values) >= DENSE_FROM * n * plain:
-        X = np.zeros((n, plain))
+        X = np.zeros((n, plain)) if room is None else room.zeros((n, plain))
         step = max(1, BLOCK_WORK // plain)
 
         def work(b: int) -> None:
@@ -392,8 +438,8 @@ def from_csr(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain:
             loops.csr_to_dense(indptr, indices, values, X[lo:hi], plain, lo, hi)
 
         run_blocks(work, -(-n // step))
-        return DenseRows(X, bias)
-    return CsrRows(indptr, indices, values, plain, bias)
+        return DenseRows(X, bias, room)
+    return CsrRows(indptr, indices, values, plain, bias, room)
 
 
 def draw_rows(n: int, group: int, seed: int) -> np.ndarray:
