@@ -44,7 +44,7 @@ class Room:
         self.most = 0  # bytes that were seen resident at most
         self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
         self._enough = limit - min(RESERVE * limit, LARGEST_RESERVE)
-        threading.Thread(target=self._watch, daemon=True).start()
+        threading.Thread(target=_watch, args=(weakref.ref(self),), daemon=True).start()
 
     def open(self, path: Path, dtype: str, count: int) -> np.ndarray:
         """The array in a file, read-only."""
@@ -80,7 +80,10 @@ class Room:
             for mapped in list(self._maps):
                 mapped.madvise(mmap.MADV_DONTNEED)
 
-    def _watch(self) -> None:
-        while True:
-            self.check()
-            time.sleep(LOOK)
+
+def _watch(room: weakref.ref[Room]) -> None:
+    """Check a room as long as there is one."""
+    while (still := room()) is not None:
+        still.check()
+        del still
+        time.sleep(LOOK)
