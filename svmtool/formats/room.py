@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import resource
 import tempfile
 import threading
 import time
@@ -41,7 +42,6 @@ class Room:
         except OSError:
             raise SvmtoolError("ERROR: --memory: this system does not tell how much memory a process holds") from None
         self.limit, self.folder = limit, folder
-        self.most = 0  # bytes that were seen resident at most
         self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
         self._enough = limit - min(RESERVE * limit, LARGEST_RESERVE)
         threading.Thread(target=_watch, args=(weakref.ref(self),), daemon=True).start()
@@ -74,11 +74,17 @@ class Room:
 
     def check(self) -> None:
         """Give mapped pages back if there are too many; loops over much data call it between their pieces."""
-        now = resident()
-        self.most = max(self.most, now)
-        if now > self._enough:
+        if resident() > self._enough:
             for mapped in list(self._maps):
                 mapped.madvise(mmap.MADV_DONTNEED)
+
+    def complaints(self) -> list[str]:
+        """A sentence where the process held more than the limit at any time, else none."""
+        held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        if held <= self.limit:
+            return []
+        more = "what it needs beside the rows does not fit, or other work kept the watcher waiting"
+        return [f"WARNING: the run held {held / MEGABYTE:.0f} MB, --memory {self.limit / MEGABYTE:.0f}M: {more}"]
 
 
 def _watch(room: weakref.ref[Room]) -> None:
