@@ -51,6 +51,9 @@ class Settings(NamedTuple):
     every_rows: int | None = None  # of a stream, from one model written to the next
     every_seconds: float | None = None
     sample: int | None = None  # --sample: rows that a round of FOSVM2 looks at; None: 3000
+    memory: float | None = None  # --memory: bytes that the process may hold; None: rows are read into memory
+    scratch: str = ""  # where rows on disk go; empty: beside the data
+    no_cache: bool = False  # rows on disk go when the run ends
     no_homotopy: bool = False  # NESVM with one smoothing: its paper's Algorithm 1
     threads: int | None = None
     stratified: bool = False

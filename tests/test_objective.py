@@ -7,6 +7,7 @@ import pytest
 from optima import Problem, minimiser
 from reference import csr_of, random_problem, ray_minimiser
 
+from svmtool.problem import row_blocks
 from svmtool.problem import rows as rows_module
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.squared_hinge import SquaredHinge
@@ -94,7 +95,7 @@ def test_sample_is_a_problem_of_its_own(case):
     p, f = case
     part = f.sample(7, 3)
     assert part.n == 10 and part.d == f.d and part.free_bias == f.free_bias
-    chosen = rows_module.draw_rows(70, 7, 3)
+    chosen = row_blocks.draw_rows(70, 7, 3)
     assert np.array_equal(chosen // 7, np.arange(10)), "one row of each group"
     np.testing.assert_allclose(part.cost, 7.0 * p.cost[chosen])
     q = Problem(p.X[chosen], p.y[chosen], part.cost, p.bias, p.free)

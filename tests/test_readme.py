@@ -39,7 +39,7 @@ def shell(tmp_path_factory):
 
 def test_commands_run(shell):
     """All blocks in the order of the README, each command by itself so that a failure names it."""
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
     output = {}
     for line in "".join(BLOCKS).splitlines():
         done = shell(line)

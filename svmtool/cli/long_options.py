@@ -48,6 +48,15 @@ def _positive(name: str, text: str) -> float:
     return value
 
 
+def _bytes(name: str, text: str) -> float:
+    """A number of bytes: K, M and G are thousands, millions and thousands of millions."""
+    unit = {"K": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:].upper(), 0.0)
+    value = _number(text[:-1] if unit else text) * (unit or 1.0)
+    if not 0 < value < float("inf"):
+        raise SvmtoolError(f"ERROR: {name} {text}: wants a size such as 500M or 2G")
+    return value
+
+
 def _theta(name: str, text: str) -> float:
     """The gap that a theta stands for."""
     value = _number(text)
@@ -95,6 +104,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--max-seconds": LongOption("max_seconds", "T", _positive, "stop after T seconds with the best model so far"),
     "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
     "--seed": LongOption("seed", "N", _whole(0), "another random order, of folds too (default: LIBLINEAR's folds)"),
+    "--memory": LongOption("memory", "SIZE", _bytes, "hold no more memory than this (2G, 500M): rows stay on disk"),
+    "--scratch": LongOption("scratch", "DIR", _file, "--memory: keep the rows here (default: beside the data)"),
+    "--no-cache": LongOption("no_cache", "", None, "--memory: do not leave the rows on disk for later runs"),
     "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 to 2 (default 2)"),
     "--mu": LongOption("mu", "MU", _mu, "ALM: merit (Eq. 29), geometric or balance; NESVM: its (first) smoothing, > 0"),
     "--no-homotopy": LongOption("no_homotopy", "", None, "NESVM with one smoothing, --mu (default 5): Algorithm 1"),

@@ -311,6 +311,8 @@ def _check_combinations(settings: Settings) -> None:
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
     if s.stratified and not validating:
         raise SvmtoolError("ERROR: --stratified needs -v or -C: it says how folds are drawn")
+    if s.memory is None and (s.scratch or s.no_cache):
+        raise SvmtoolError("ERROR: --scratch and --no-cache say what becomes of rows on disk: --memory puts them there")
     if s.every_rows is not None or s.every_seconds is not None:
         raise SvmtoolError("ERROR: --every-rows and --every-seconds say how often --add - writes the model")
     if validating and s.initial_model is not None:

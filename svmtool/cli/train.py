@@ -62,6 +62,10 @@ def train(command: options.Command, console: Console) -> int:
     threads.set_count(settings.threads)
     if isinstance(settings, Settings):
         data = Reading(command.data)
+        if settings.memory is not None:
+            from svmtool.formats.row_folder import DiskReading
+
+            data = DiskReading(command.data, settings.memory, settings.scratch, not settings.no_cache)
         if settings.initial_model is None:  # else that is read first: its faults come first, both may be one pipe
             data.start()
         from svmtool.training.pipeline import run

@@ -24,6 +24,8 @@ TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     import numpy as np
 
+    from svmtool.formats.room import Room
+
 BLOCK = 1 << 20  # bytes of text a thread works on at a time; fits the second-level cache
 STREAM_BLOCK = 1 << 18  # the same where a whole chunk is in memory
 CHUNK = 1 << 22
@@ -39,15 +41,17 @@ class Table:
     labels f8[n]; indptr i8[n + 1]; indices i4[nnz], from 0 on (the file's index
     less one), ascending in a row; values f8[nnz], zeros that the file spells out
     included; n_features: the largest index in the file (from 1 on), 0 for none.
+    room: where indices and values are mapped from files and may not be written to (see room.py), else None.
     """
 
-    __slots__ = ("labels", "indptr", "indices", "values", "n_features")
+    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "room")
 
     def __init__(
-        self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int
-    ):
+        self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int,
+        room: Room | None = None,
+    ):  # fmt: skip
         self.labels, self.indptr, self.indices, self.values = labels, indptr, indices, values
-        self.n_features = n_features
+        self.n_features, self.room = n_features, room
 
     def __len__(self) -> int:
         return len(self.labels)

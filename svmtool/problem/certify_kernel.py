@@ -24,7 +24,7 @@ from svmtool.problem import hard_one_class
 from svmtool.problem.certify import Certificate
 from svmtool.problem.kernel_problem import HardOneClass, KernelProblem, LeastSquaresSvc
 from svmtool.problem.kernel_rows import exact_sum
-from svmtool.problem.rows import draw_rows
+from svmtool.problem.row_blocks import draw_rows
 
 SAMPLE = 1024  # rows at least: faults in one row of a hundred stay unseen once in 30,000 runs
 VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second

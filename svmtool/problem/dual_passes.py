@@ -24,6 +24,7 @@ PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
 # neighbouring rows visited together; and where all fit into the cache, which spares the fetching, but not the better
 CHUNK, CHUNK_IN_CACHE = 16, 4  # progress of a finer order
 IN_CACHE = 1 << 16  # non-zeros
+ON_DISK = 1 << 16  # non-zeros of a chunk of rows on disk: pages are read one after another there
 
 
 def random_state(n: int, seed: int) -> np.ndarray:
@@ -38,6 +39,8 @@ def of_data(rows: Rows) -> Rows:
 
 def chunk_of(rows: CsrRows) -> int:
     """How many neighbouring rows a pass visits together."""
+    if rows.room is not None:
+        return max(CHUNK, ON_DISK * rows.n // max(rows.nnz, 1))
     return CHUNK_IN_CACHE if rows.nnz <= IN_CACHE else CHUNK
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.rows import Rows, draw_rows
+from svmtool.problem.row_blocks import Rows, draw_rows
 
 
 class RepeatedRows(Rows):

@@ -1,20 +1,22 @@
-"""Where the rows live: dense or CSR in memory, float64, in fixed blocks.
+"""Where the rows live: dense or CSR, float64, in memory or mapped from files, in fixed blocks (row_blocks.py).
 
 Solvers never see a row.  They see vectors of the feature space (length d, the
 bias feature last where there is one) through the objective, which calls the
 passes below.  The bias feature is never stored: its value enters each pass as a
-number.  A block of rows depends on the data alone and sums are taken in block
-order, so that any number of threads gives the same bits.
+number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from svmtool.compiled import row_loops as loops
-from svmtool.compiled.threads import alone, run_blocks
+from svmtool.compiled.threads import run_blocks
+from svmtool.problem.row_blocks import SCATTERED, Rows
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from svmtool.formats.room import Room
 
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
@@ -23,96 +25,14 @@ COLUMNS_BELOW = 64  # features up to which such a set's Gram matrix is summed co
 DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
 
 
-class Rows:
-    """What both layouts share.  n rows, d features (with the bias feature), bias its value (< 0: none)."""
-
-    n: int
-    d: int
-    nnz: int
-    bias: float
-    gram_entries = 3.5  # sums of a Gram matrix added to in the time that a non-zero takes in a Hessian product
-    largest_value = np.inf  # a bound of |x_ij|, the bias feature included, where one is known
-    blocks: list[tuple[int, int]]
-    gram_blocks: list[tuple[int, int]]
-
-    def serve_several(self) -> None:
-        """Several problems on these rows will run at the same time: none needs blocks for its Gram matrix."""
-        self.gram_blocks = [(0, self.n)]
-
-    @property
-    def plain(self) -> int:
-        """Number of features without the bias feature."""
-        return self.d - (self.bias >= 0)
-
-    def _partition(self, starts: np.ndarray | None, n_blocks: int) -> list[tuple[int, int]]:
-        """Cut the rows into about equal blocks of work."""
-        n_blocks = max(1, min(n_blocks, self.n))
-        if n_blocks == 1:
-            return [(0, self.n)]
-        if starts is None:
-            cuts = [self.n * b // n_blocks for b in range(n_blocks + 1)]
-        else:
-            marks = np.arange(n_blocks + 1) * (int(starts[-1]) / n_blocks)
-            cuts = np.searchsorted(starts, marks[:-1]).tolist() + [self.n]
-        return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
-
-    def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float]) -> tuple:
-        """Sum of arrays (and of returned numbers) over blocks, each block with an array of its own."""
-        if len(blocks) == 1:
-            total = np.zeros(shape)
-            return total, work(total, *blocks[0])
-        if alone():  # the same sums in the same order, one part at a time
-            total, number = np.zeros(shape), 0.0
-            for b, block in enumerate(blocks):
-                part = total if b == 0 else np.zeros(shape)
-                number += work(part, *block) or 0.0
-                if b:
-                    total += part
-            return total, number
-        parts: list[np.ndarray | None] = [None] * len(blocks)
-        numbers = [0.0] * len(blocks)
-
-        def one(b: int) -> None:
-            part = np.zeros(shape)
-            numbers[b] = work(part, *blocks[b]) or 0.0
-            parts[b] = part
-
-        run_blocks(one, len(blocks))
-        total = parts[0]
-        for part in parts[1:]:
-            total += part
-        return total, sum(numbers)
-
-    def shift(self, v: np.ndarray) -> float:
-        """The bias feature's part of x.v, the same for each row."""
-        return self.bias * float(v[-1]) if self.bias >= 0 else 0.0
-
-    def quadratic_forms(self, M: np.ndarray) -> np.ndarray:
-        """x_i'M x_i with the bias feature, length n, for a symmetric M (d x d)."""
-        forms = self._plain_forms(np.ascontiguousarray(M[: self.plain, : self.plain]))
-        if self.bias >= 0:
-            edge = np.empty(self.n)
-            self.without_bias().margins(M[: self.plain, -1].copy(), np.ones(self.n), edge)
-            forms += self.bias * (2.0 * edge + self.bias * M[-1, -1])
-        return forms
-
-    def draw(self, group: int, seed: int) -> np.ndarray:
-        """One random row of each `group`, i8: a sample to start on."""
-        return draw_rows(self.n, group, seed)
-
-    def margins_of(self, chosen: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
-        """z_i = y_i x_i.w for the rows `chosen` (i8); the rest of z may be anything."""
-        self.margins(w, y, z)
-
-    def for_each_block(self, work: Callable[[int, int], None]) -> None:
-        run_blocks(lambda b: work(*self.blocks[b]), len(self.blocks))
-
-
 class CsrRows(Rows):
     """Compressed sparse rows: indptr i8[n+1], indices i4[nnz] from 0, values f8[nnz]."""
 
-    def __init__(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float = -1.0):
-        self.indptr, self.indices, self.values = indptr, indices, values
+    def __init__(
+        self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float = -1.0,
+        room: Room | None = None,
+    ):  # fmt: skip
+        self.indptr, self.indices, self.values, self.room = indptr, indices, values, room
         self.n, self.bias, self.nnz = len(indptr) - 1, bias, len(values)
         self.d = plain + (bias >= 0)
         # each block of a sum over rows needs a vector of length d: not worth it where d is large
@@ -207,7 +127,8 @@ class CsrRows(Rows):
         largest = np.full(self.n, max(self.bias, 0.0))
         filled = np.flatnonzero(np.diff(self.indptr))
         if len(filled):
-            entries = np.maximum.reduceat(np.abs(self.values), self.indptr[filled])
+            starts = self.indptr[filled]
+            entries = np.maximum(np.maximum.reduceat(self.values, starts), -np.minimum.reduceat(self.values, starts))
             largest[filled] = np.maximum(largest[filled], entries)
         return largest
 
@@ -226,7 +147,7 @@ class CsrRows(Rows):
 
     def without_bias(self) -> CsrRows:
         """The same rows, nothing copied, without the bias feature."""
-        return CsrRows(*self._arrays, self.plain)
+        return CsrRows(*self._arrays, self.plain, room=self.room)
 
     def columns(self, chosen: np.ndarray) -> CsrRows:
         """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
@@ -243,11 +164,13 @@ class CsrRows(Rows):
 
     def take(self, chosen: np.ndarray) -> CsrRows:
         """The rows `chosen` (i8), copied."""
-        indptr = np.empty(len(chosen) + 1, np.int64)
-        total = int(np.sum(self.indptr[chosen + 1] - self.indptr[chosen]))
-        indices, values = np.empty(total, np.int32), np.empty(total)
-        loops.csr_take(*self._arrays, chosen, indptr, indices, values)
-        return CsrRows(indptr, indices, values, self.plain, self.bias)
+        indptr = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(self.indptr[chosen + 1] - self.indptr[chosen], out=indptr[1:])
+        indices, values = self.new(int(indptr[-1]), "i4"), self.new(int(indptr[-1]), "f8")
+        for a, b in self.pieces(0, len(chosen), SCATTERED):
+            place = slice(int(indptr[a]), int(indptr[b]))
+            loops.csr_take(*self._arrays, chosen[a:b], np.empty(b - a + 1, np.int64), indices[place], values[place])
+        return CsrRows(indptr, indices, values, self.plain, self.bias, self.room)
 
 
 class DenseRows(Rows):
@@ -256,8 +179,8 @@ class DenseRows(Rows):
     gram_entries = 14.0
     GATHER = 1 << 16  # numbers copied at once for the Gram matrix: they stay in cache
 
-    def __init__(self, X: np.ndarray, bias: float = -1.0):
-        self.X, self.bias = X, bias
+    def __init__(self, X: np.ndarray, bias: float = -1.0, room: Room | None = None):
+        self.X, self.bias, self.room = X, bias, room
         self.n, self.nnz = len(X), X.size
         self.d = X.shape[1] + (bias >= 0)
         self.blocks = self._partition(None, min(MAX_BLOCKS, X.size // BLOCK_WORK))
@@ -305,7 +228,7 @@ class DenseRows(Rows):
         m, step = self.plain, max(64, self.GATHER // max(self.plain, 1))
         some = np.flatnonzero(c)
         if len(some) <= min(2 * step, m):  # what blocks do with their matrices would take longer than the products
-            part = self.X[some]
+            part = self._copy(some)
             gram[:m, :m] += part.T @ (part * c[some, None])
             if self.bias >= 0:
                 gram[:, -1] += self.bias * self.transpose_product(c)
@@ -365,26 +288,37 @@ class DenseRows(Rows):
         return DenseRows(self.X / size[: self.plain], self.bias)
 
     def without_bias(self) -> DenseRows:
-        return DenseRows(self.X)
+        return DenseRows(self.X, room=self.room)
 
     def take(self, chosen: np.ndarray) -> DenseRows:
-        return DenseRows(self.X[chosen], self.bias)
+        return DenseRows(self._copy(chosen), self.bias, self.room)
+
+    def _copy(self, chosen: np.ndarray) -> np.ndarray:
+        X = self.new((len(chosen), self.plain), "f8")
+        for a, b in self.pieces(0, len(chosen), SCATTERED):
+            np.take(self.X, chosen[a:b], 0, X[a:b])
+        return X
 
     def as_csr(self) -> CsrRows:
         """The same rows with an index beside each number, zeros included; the numbers are shared."""
         indptr = np.arange(self.n + 1) * self.plain
-        indices = np.tile(np.arange(self.plain, dtype=np.int32), self.n)
-        return CsrRows(indptr, indices, self.X.reshape(-1), self.plain, self.bias)
+        indices = self.new(self.X.shape, "i4")
+        for lo, hi in self.pieces(0, self.n):
+            indices[lo:hi] = np.arange(self.plain)
+        return CsrRows(indptr, indices.reshape(-1), self.X.reshape(-1), self.plain, self.bias, self.room)
 
 
-def from_csr(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float, dense_below: int):
+def from_csr(
+    indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float, dense_below: int,
+    room: Room | None = None,
+):  # fmt: skip
     """The layout that is faster for these rows: dense where at least half of a low-dimensional set is non-zero.
 
     `dense_below` is the number of features up to which the solver forms Gram matrices.
     """
     n = len(indptr) - 1
     if DENSE_FEATURES < plain <= dense_below and len(values) >= DENSE_FROM * n * plain:
-        X = np.zeros((n, plain))
+        X = np.zeros((n, plain)) if room is None else room.zeros((n, plain))
         step = max(1, BLOCK_WORK // plain)
 
         def work(b: int) -> None:
@@ -392,12 +326,5 @@ def from_csr(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain:
             loops.csr_to_dense(indptr, indices, values, X[lo:hi], plain, lo, hi)
 
         run_blocks(work, -(-n // step))
-        return DenseRows(X, bias)
-    return CsrRows(indptr, indices, values, plain, bias)
-
-
-def draw_rows(n: int, group: int, seed: int) -> np.ndarray:
-    """One random row of each group of `group` consecutive rows, ascending."""
-    chosen = np.empty(n // group, np.int64)
-    loops.draw_one_of_each(chosen, group, seed)
-    return chosen
+        return DenseRows(X, bias, room)
+    return CsrRows(indptr, indices, values, plain, bias, room)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, RUN_OPTIONS, SQUARED_HINGE, Solver
+from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, ON_DISK, RUN_OPTIONS, SQUARED_HINGE, Solver
 
 SQUARED_TUBE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)^2"
 MFN_TUBE = MFN + ", with two squared hinges a row, one on each side of the tube"
@@ -29,7 +29,7 @@ ROWS = (
         eps_default=0.01,
         stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
         "class among l (LIBLINEAR's rule for -s 0; default -e 0.01), and a certified gap of 1e-6",
-        honours=RUN_OPTIONS | {"-R", "-C"},
+        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK,
         paper=LOGISTIC_PAPER,
     ),
     Solver(
@@ -46,7 +46,7 @@ ROWS = (
         stopping="the largest and the smallest projected gradient of the dual, and their difference, "
         "are all within -e of zero (LIBLINEAR's rule for -s 1; default 0.1); "
         "up to some 1500 features at the exact minimum",
-        honours=RUN_OPTIONS,
+        honours=RUN_OPTIONS | ON_DISK,
         paper=MFN,
     ),
     Solver(
@@ -63,7 +63,7 @@ ROWS = (
         stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
         "class among l (LIBLINEAR's rule for -s 2; default -e 0.01); "
         "up to some 1500 features also a certified gap of 1e-6",
-        honours=RUN_OPTIONS | {"-R", "-C"},
+        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK,
         paper=MFN,
     ),
     Solver(
@@ -81,7 +81,7 @@ ROWS = (
         stopping="the largest and the smallest projected gradient of the dual, and their difference, "
         "are all within -e of zero (LIBLINEAR's rule for -s 3; default 0.1); "
         "up to some 1500 features also a certified gap of 1e-6",
-        honours=RUN_OPTIONS,
+        honours=RUN_OPTIONS | ON_DISK,
         paper=ALM + "Algorithm 1 with p = 1 and a regularised bias",
     ),
     Solver(
@@ -166,7 +166,7 @@ ROWS = (
         eps_default=0.0001,
         stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e 0.0001); "
         "up to some 1500 features also a certified gap of 1e-6",
-        honours=(RUN_OPTIONS | {"-p", "-R", "-C"}) - {"--stratified"},
+        honours=(RUN_OPTIONS | ON_DISK | {"-p", "-R", "-C"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
     Solver(

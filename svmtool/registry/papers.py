@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from svmtool.registry.libsvm import C_SVC, KERNEL_OPTIONS, kernel_row
-from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, RUN_OPTIONS, SQUARED_HINGE, Solver, gap_of_theta
+from svmtool.registry.row import (
+    ALM,
+    BIAS,
+    HINGE,
+    MFN,
+    MFN_PAPER,
+    ON_DISK,
+    RUN_OPTIONS,
+    SQUARED_HINGE,
+    Solver,
+    gap_of_theta,
+)
 
 FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b with a regularised weight, -B -1 none"
 LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
@@ -36,7 +47,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-4,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-4)",
-        honours=(RUN_OPTIONS | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
+        honours=(RUN_OPTIONS | ON_DISK | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
         paper=ALM + "Algorithm 2",
     ),
     Solver(
@@ -53,7 +64,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",
-        honours=(RUN_OPTIONS | {"-R", "--loss-power", "--mu"}) - {"-e"},
+        honours=(RUN_OPTIONS | ON_DISK | {"-R", "--loss-power", "--mu"}) - {"-e"},
         paper=ALM + "Algorithm 1",
     ),
     Solver(
@@ -68,7 +79,7 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops as -s 2 does",
-        honours=RUN_OPTIONS | {"-R", "-C"},
+        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK,
         paper=MFN,
     ),
     Solver(
@@ -135,7 +146,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-3,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
-        honours=(RUN_OPTIONS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
+        honours=(RUN_OPTIONS | ON_DISK | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "C-SVM, Eqs. 45-48",
     ),
     Solver(
@@ -187,7 +198,7 @@ ROWS = (
         gap_default=1e-6,
         sums_below=1500,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); up to 1500 features one exact step",
-        honours=(RUN_OPTIONS | {"-C", "--loo"}) - {"-e"},
+        honours=(RUN_OPTIONS | ON_DISK | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM + "Section III, Eq. 2",
     ),
     Solver(

@@ -102,11 +102,14 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
         work = validation.search_C if settings.find_C else validation.cross_validate
         return work(table, settings, row_weights, console)
     state = _state(settings, table, row_weights, model_path, console)
+    room = table.room
     tables = [table]  # the only reference, so that training may give its memory back
     del table
     with Recorder(settings, _target(settings), console) as recorder, Interruptible() as stop:
         done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
     console.close()
+    if room is not None:
+        done.warnings += room.complaints()
     for warning in done.warnings:
         console.warn(warning)
     for result in done.results:

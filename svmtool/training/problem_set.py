@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 DENSE_BELOW = 1500  # features up to which a set that is mostly non-zero is held as a dense matrix
 
+VALUES_AT_ONCE = 1 << 21  # looked at, of rows that may lie on disk
+
 LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
 
 # task of a registry row -> module and class
@@ -83,7 +85,7 @@ class ProblemSet(ABC):
         )
         self._read_labels(table.labels)
         self.rows = rows.from_csr(
-            table.indptr, table.indices, table.values, table.n_features, settings.bias, DENSE_BELOW
+            table.indptr, table.indices, table.values, table.n_features, settings.bias, DENSE_BELOW, table.room
         )
         self.rows.largest_value = largest
 
@@ -252,7 +254,12 @@ def refuse_overflow(
 
     labels: the largest number that the labels bring into the problem.
     """
-    largest = max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0)), largest, 1.0)
+    for at in range(0, len(table.values), VALUES_AT_ONCE):
+        some = table.values[at : at + VALUES_AT_ONCE]
+        largest = max(float(some.max()), -float(some.min()), largest)
+        if table.room is not None:
+            table.room.check()
+    largest = max(largest, 1.0)
     cost = C
     for _, factor in class_weights:
         cost *= max(factor, 1.0)
@@ -270,5 +277,5 @@ def refuse_overflow(
 
 def take(table: Table, chosen: np.ndarray) -> Table:
     """The rows `chosen` (i8) of a table, in that order."""
-    some = rows.CsrRows(table.indptr, table.indices, table.values, table.n_features).take(chosen)
-    return Table(table.labels[chosen], some.indptr, some.indices, some.values, table.n_features)
+    some = rows.CsrRows(table.indptr, table.indices, table.values, table.n_features, room=table.room).take(chosen)
+    return Table(table.labels[chosen], some.indptr, some.indices, some.values, table.n_features, table.room)

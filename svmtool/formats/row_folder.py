@@ -1,0 +1,146 @@
+"""A data file's rows in binary on disk, for sets larger than memory: parsed once, used by all later runs.
+
+The folder NAME.rows, beside the data or in --scratch, holds the arrays of a svmlight.Table as they are in memory
+(labels f8, indptr i8, indices i4, values f8, in the machine's byte order) and header.json, which tells what file they
+were made from: its size, time and a sample of its bytes.  It is written under another name and renamed when whole; one
+that does not fit its file is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from svmtool.errors import SvmtoolError
+from svmtool.formats.room import MEGABYTE, Room
+from svmtool.formats.source import Source, open_source
+from svmtool.formats.svmlight import Table, raw_tables
+
+FORMAT = f"svmtool rows 1, {sys.byteorder}-endian"
+HEADER = "header.json"
+ARRAYS = {"labels": "f8", "indptr": "i8", "indices": "i4", "values": "f8"}
+SAMPLES, SAMPLE_BYTES = 16, 1 << 16  # places of a data file that its sample is taken at, and bytes at each
+LEAST_MEMORY = 300e6  # bytes: python, numpy and the compiled loops take a third of that
+BYTES_A_BYTE = 2.0  # of rows in memory for each of text, at most: "1:1 " is 12 bytes, numbers have more digits
+OVERHEAD = 150e6  # bytes of a run beside its rows
+
+
+class DiskReading:
+    """The reading of a data file by way of its folder; has the face of formats.reading.Reading.
+
+    memory: bytes that the run may hold; scratch: a folder, empty: the data file's own; keep: whether the rows stay for
+    later runs.
+    """
+
+    def __init__(self, path: str, memory: float, scratch: str, keep: bool):
+        self.path, self.memory, self.scratch, self.keep = path, memory, scratch, keep
+
+    def start(self) -> None:
+        """Nothing is read beforehand: it would be without numpy."""
+
+    def table(self) -> Table:
+        """The rows: in memory where they are sure to fit, else mapped from their folder.
+
+        Raises SvmtoolError where the file cannot be opened or the folder not be written, DataError for the first
+        malformed line.
+        """
+        if self.memory < LEAST_MEMORY:
+            raise SvmtoolError(f"ERROR: --memory: a run takes {LEAST_MEMORY / MEGABYTE:.0f}M at least")
+        with open_source(self.path) as source:
+            if source.size is not None and BYTES_A_BYTE * source.size + OVERHEAD < self.memory:
+                from svmtool.formats.svmlight import joined, read_raw
+
+                return joined(read_raw(source))
+            mark = self._mark() if source.size is not None or os.path.isfile(self.path) else None
+            folder = self._folder()
+            header = _header(folder, mark) if mark else None
+            if header is None:
+                header = self._make(source, folder, mark)
+        table = _mapped(folder, header, Room(int(self.memory), str(folder.parent)))
+        if not self.keep or mark is None:
+            shutil.rmtree(folder)  # what is mapped stays until the run ends
+        return table
+
+    def _mark(self) -> dict[str, Any]:
+        """What tells one state of the data file from another."""
+        with open(self.path, "rb") as file:
+            facts = os.fstat(file.fileno())
+            digest = hashlib.sha256()
+            for k in range(SAMPLES):
+                file.seek(max(0, (facts.st_size - SAMPLE_BYTES) * k // (SAMPLES - 1)))
+                digest.update(file.read(SAMPLE_BYTES))
+        return {"size": facts.st_size, "time_ns": facts.st_mtime_ns, "sample": digest.hexdigest()}
+
+    def _folder(self) -> Path:
+        if self.path == "-" or not self.scratch:
+            own = Path("stdin" if self.path == "-" else self.path)
+            return (Path(self.scratch) if self.scratch else own.parent) / (own.name + ".rows")
+        path = Path(self.path).resolve()
+        where = hashlib.sha256(str(path.parent).encode()).hexdigest()[:8]
+        return Path(self.scratch) / f"{path.name}.{where}.rows"
+
+    def _make(self, source: Source, folder: Path, mark: dict[str, Any] | None) -> dict[str, Any]:
+        """Parse the source into the folder; returns its header."""
+        partial = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+        try:
+            partial.mkdir()
+            header = {"format": FORMAT, **(mark or {}), **_write(source, partial)}
+            (partial / HEADER).write_text(json.dumps(header) + "\n")
+            if folder.exists():
+                shutil.rmtree(folder)
+            partial.rename(folder)
+        except OSError as e:
+            raise SvmtoolError(
+                f"can't keep the rows of {self.path} in {folder}: {e.strerror} (--scratch DIR names another folder)"
+            ) from e
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return header
+
+
+def _write(source: Source, folder: Path) -> dict[str, int]:
+    """Parse the rows, a piece of text at a time; returns how many rows, pairs and features there are."""
+    rows = pairs = features = 0
+    files = {name: open(folder / name, "wb") for name in ARRAYS}
+    try:
+        files["indptr"].write(np.zeros(1, "i8"))
+        for raw in raw_tables(source):
+            part = raw.table()
+            files["labels"].write(part.labels)
+            files["indptr"].write(part.indptr[1:] + pairs)
+            files["indices"].write(part.indices)
+            files["values"].write(part.values)
+            rows, pairs = rows + len(part), pairs + len(part.values)
+            features = max(features, part.n_features)
+    finally:
+        for file in files.values():
+            file.close()
+    return {"rows": rows, "pairs": pairs, "features": features}
+
+
+def _header(folder: Path, mark: dict[str, Any]) -> dict[str, Any] | None:
+    """The header of a folder that was made from the file so marked; None where there is none."""
+    try:
+        header = json.loads((folder / HEADER).read_text())
+        sizes = {name: (folder / name).stat().st_size for name in ARRAYS}
+        rows, pairs = header["rows"], header["pairs"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    due = {"labels": 8 * rows, "indptr": 8 * (rows + 1), "indices": 4 * pairs, "values": 8 * pairs}
+    fits = header.get("format") == FORMAT and all(header.get(name) == value for name, value in mark.items())
+    return header if fits and sizes == due else None
+
+
+def _mapped(folder: Path, header: dict[str, Any], room: Room) -> Table:
+    """The rows, mapped but for what there is one of for each row."""
+    counts = {"labels": header["rows"], "indptr": header["rows"] + 1}
+    labels, indptr = (np.fromfile(folder / name, ARRAYS[name], count) for name, count in counts.items())
+    indices, values = (room.open(folder / name, ARRAYS[name], header["pairs"]) for name in ("indices", "values"))
+    return Table(labels, indptr, indices, values, header["features"], room)

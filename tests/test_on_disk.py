@@ -1,0 +1,212 @@
+"""--memory: rows on disk give the models that rows in memory give, and no more than so much stays resident."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from svmtool import registry
+from svmtool.formats import room, row_folder, svmlight
+from svmtool.formats.room import Room
+from svmtool.registry.row import ON_DISK
+
+ROWS = [row for row in registry.SOLVERS if ON_DISK <= row.honours]
+MEMORY = ("--memory", "1G")
+
+
+@pytest.fixture
+def on_disk(monkeypatch):
+    """However small a file is, its rows go to disk; pages are given back at every look, and pieces are small."""
+    monkeypatch.setattr(row_folder, "BYTES_A_BYTE", np.inf)
+    monkeypatch.setattr(room, "LARGEST_RESERVE", np.inf)
+    monkeypatch.setattr(room, "RESERVE", 1.0)
+    monkeypatch.setattr(room, "KEPT_IN_MEMORY", 0)
+    monkeypatch.setattr("svmtool.problem.row_blocks.PIECE", 2000)
+    monkeypatch.setattr("svmtool.problem.rows.SCATTERED", 50)
+
+
+@pytest.fixture
+def parses(monkeypatch) -> list[str]:
+    """Names of the sources that are parsed into folders from now on."""
+    found = []
+
+    def noted(source, *args, **more):
+        found.append(source.name)
+        return svmlight.raw_tables(source, *args, **more)
+
+    monkeypatch.setattr(row_folder, "raw_tables", noted)
+    return found
+
+
+def certified(model: str) -> tuple[float, float]:
+    """Gap and primal value in a model file."""
+    gap, primal = re.search(r"gap = (\S+) \(primal (\S+),", model).groups()
+    return float(gap), float(primal)
+
+
+def test_the_issue_names_these():
+    assert {row.number for row in ROWS} == {0, 1, 2, 3, 11, 30, 31, 40, 50, 70}
+
+
+SLOW = (30, "digits")  # thousands of short passes
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [(row.number, name) for row in ROWS for name in ("breast_cancer", "digits") if (row.number, name) != SLOW],
+)
+def test_disk_and_memory_give_the_same_certified_value(number, name, data, svm_train, on_disk, tmp_path):
+    target = 1e-3 if number == SLOW[0] else 1e-7
+    asked = ("-q", "-s", number, "--gap", target, "-B", "1")
+    (tmp_path / "d").write_bytes((data / name).read_bytes())
+    assert svm_train(*asked, "d", "memory.model")[0] == 0
+    assert svm_train(*asked, *MEMORY, "d", "disk.model")[0] == 0
+    assert (tmp_path / "d.rows" / "header.json").exists()
+    here, there = ((tmp_path / f"{k}.model").read_text() for k in ("memory", "disk"))
+    (gap, primal), (other_gap, other) = certified(here), certified(there)
+    assert abs(primal - other) <= (gap + other_gap + 1e-9) * abs(primal)
+    assert other_gap <= target
+
+
+def test_a_later_run_parses_nothing_and_gives_the_same_bytes(data, svm_train, on_disk, parses, tmp_path):
+    (tmp_path / "d").write_bytes((data / "diabetes").read_bytes())
+    for k in range(2):
+        assert svm_train("-q", "-s", 2, *MEMORY, "d", f"m{k}")[0] == 0
+    assert parses == ["d"]
+    assert (tmp_path / "m0").read_bytes() == (tmp_path / "m1").read_bytes()
+
+
+@pytest.mark.parametrize("spoil", ["grown", "touched", "edited", "short", "header", "version"])
+def test_a_folder_that_does_not_fit_is_made_anew(spoil, data, svm_train, on_disk, parses, tmp_path):
+    path, text = tmp_path / "d", (data / "breast_cancer").read_bytes()
+    path.write_bytes(text)
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m0")[0] == 0
+    header, facts = tmp_path / "d.rows" / "header.json", path.stat()
+    if spoil == "grown":
+        path.write_bytes(text + text)
+    elif spoil == "touched":
+        os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns + 1))
+    elif spoil == "edited":  # same size, same time
+        path.write_bytes(text[:1] + (b"4" if text[1:2] != b"4" else b"2") + text[2:])
+        os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    elif spoil == "short":
+        with open(tmp_path / "d.rows" / "values", "r+b") as file:
+            file.truncate(100)
+    elif spoil == "header":
+        header.write_text("{")
+    else:
+        header.write_text(json.dumps({**json.loads(header.read_text()), "format": "svmtool rows 0"}))
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m1")[0] == 0
+    assert parses == ["d", "d"]
+    assert svm_train("-q", "-s", 2, "d", "m2")[0] == 0
+    assert (tmp_path / "m1").read_bytes() == (tmp_path / "m2").read_bytes()
+
+
+def test_folds_and_search_use_the_folder(data, svm_train, on_disk, parses, tmp_path):
+    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
+    for asked in (("-v", 5), ("-C", "-v", 3)):
+        here, there = (svm_train("-s", 2, *asked, *more, "d") for more in ((), MEMORY))
+        assert here == there and here[0] == 0
+    assert parses == ["d"]
+
+
+def test_no_cache_leaves_nothing(data, svm_train, on_disk, tmp_path):
+    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
+    assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m")[0] == 0
+    assert sorted(os.listdir(tmp_path)) == ["d", "m"]
+
+
+def test_scratch_tells_files_of_one_name_apart(data, svm_train, on_disk, tmp_path):
+    for folder, name in (("a", "breast_cancer"), ("b", "diabetes")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "d").write_bytes((data / name).read_bytes())
+    (tmp_path / "scratch").mkdir()
+    for folder in "ab":
+        assert svm_train("-q", "-s", 2, *MEMORY, "--scratch", "scratch", f"{folder}/d", f"m{folder}")[0] == 0
+        assert os.listdir(tmp_path / folder) == ["d"]
+        assert svm_train("-q", "-s", 2, f"{folder}/d", "m")[0] == 0
+        assert (tmp_path / f"m{folder}").read_bytes() == (tmp_path / "m").read_bytes()
+    assert len(os.listdir(tmp_path / "scratch")) == 2
+
+
+def test_packed_files_and_standard_input(data, command, tmp_path):
+    text = (data / "breast_cancer").read_bytes()
+    (tmp_path / "d.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "d").write_bytes(text)
+    assert command("train", "-q", "-s", 2, "d", "m").returncode == 0
+    assert command("train", "-q", "-s", 2, *MEMORY, "d.gz", "m1").returncode == 0
+    assert command("train", "-q", "-s", 2, *MEMORY, "-", "m2", input=text).returncode == 0
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "m1").read_bytes() == (tmp_path / "m2").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["d", "d.gz", "d.gz.rows", "m", "m1", "m2"]
+
+
+def test_a_small_file_stays_in_memory(data, svm_train, tmp_path):
+    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
+    assert sorted(os.listdir(tmp_path)) == ["d", "m"]
+
+
+def test_a_bad_line_is_named_and_leaves_nothing(svm_train, on_disk, tmp_path):
+    status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 2:x\n")
+    assert status == 1 and "d" in words and "line 2" in words and "2:x" in words
+    assert os.listdir(tmp_path) == ["d"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (("--memory", "2X"), "wants a size such as 500M or 2G"),
+        (("--memory", "0"), "wants a size"),
+        (("--memory", "100M"), "at least"),
+        (("--scratch", "s"), "--memory puts them there"),
+        (("--no-cache",), "--memory puts them there"),
+        (("-s", "5", *MEMORY), "does not honour --memory"),
+        (("-t", "2", *MEMORY), "is for linear models"),
+        ((*MEMORY, "--scratch", "nowhere"), "--scratch DIR names another folder"),
+    ],
+)
+def test_what_cannot_be_is_refused(asked, words, svm_train, on_disk, tmp_path):
+    status, _, said = svm_train("-q", *asked, "d", "m", data="1 1:1\n-1 1:2\n")
+    assert status == 1 and words in said
+    assert os.listdir(tmp_path) == ["d"]
+
+
+def test_a_run_that_held_more_says_so(data, command, tmp_path):
+    text = (data / "breast_cancer").read_bytes()
+    run = ("-q", "-s", 2, "--memory")
+    assert command("train", *run, "300M", "-", "m", input=text).stderr == b""
+    least = (
+        "import svmtool.formats.row_folder as f; f.LEAST_MEMORY = 0; from svmtool.cli.train import main; import sys;"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", least + "sys.exit(main(sys.argv[1:]))", *map(str, run), "1M", "-", "m"],
+        input=text, capture_output=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0 and b"--memory 1M" in done.stderr and b"held" in done.stderr
+
+
+def test_pages_are_given_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "_watch", lambda space: None)  # what `check` does alone
+    np.ones(1 << 23).tofile(tmp_path / "ones")
+    space = Room(10**12, str(tmp_path))
+    mapped, own = space.open(tmp_path / "ones", "f8", 1 << 23), space.zeros(1 << 22)
+    before = room.resident()
+    own[:] = 2.0
+    assert mapped.sum() == 1 << 23
+    grown = room.resident() - before
+    assert grown > 90e6
+    space.check()
+    assert room.resident() - before > 90e6  # far below the limit nothing is given back
+    space.limit = space._enough = 0
+    space.check()
+    assert room.resident() - before < 0.2 * grown
+    assert mapped.sum() == 1 << 23 and own.sum() == 1 << 23
+    assert os.listdir(tmp_path) == ["ones"]
