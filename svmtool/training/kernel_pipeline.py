@@ -15,7 +15,7 @@ from svmtool.training.interrupt import Interruptible
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel_train import trainer
-from svmtool.training.outcome import Recorder, exit_status
+from svmtool.training.outcome import Recorder, advice, exit_status
 
 
 def run(settings: KernelSettings, data: Reading, model_path: str, console: Any) -> int:
@@ -69,5 +69,5 @@ def notes(s: KernelSettings, done: KernelTraining) -> tuple[str, ...]:
     return (
         f"# svmtool {__version__}: {asked}",
         f"# {done.certificate.line()}",
-        "# Stopped: " + "; ".join(dict.fromkeys(f.result.status.advice for f in done.solved)),
+        "# Stopped: " + "; ".join(dict.fromkeys(advice(f.result.status, s.row) for f in done.solved)),
     )

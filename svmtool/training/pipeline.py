@@ -18,7 +18,7 @@ from svmtool.problem.certify import Certificate
 from svmtool.settings import Settings, check_after_reading
 from svmtool.solvers.base import Result, Status, StopFlag
 from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import Recorder, exit_status, worst_status
+from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
 from svmtool.training.problem_set import problems_of
 from svmtool.training.solver_text import solver_text
 
@@ -151,5 +151,5 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
     return (
         f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {settings.C:.17g} -B {settings.bias:.17g}{asked}",
         f"# {certificate.line()}",
-        "# Stopped: " + "; ".join(dict.fromkeys(r.status.advice for r in results)),
+        "# Stopped: " + "; ".join(dict.fromkeys(advice(r.status, row) for r in results)),
     )
