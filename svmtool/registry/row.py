@@ -18,7 +18,7 @@ class Solver(NamedTuple):
     space: str  # primal | dual: whose variables LIBLINEAR's stopping rule for this number looks at
     bias: str  # what becomes of the bias
     stopping: str  # the rule in words, with the default
-    honours: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL)
+    honours: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL, OBEYED_BY_TASK)
     paper: str
     entry: str = "solve"  # entry(task, monitor, rule, start, seed) -> Result
     task: str = "classification"  # or: all classes | regression | ordinal | one-class | hard one-class

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from svmtool import __version__
+from svmtool import __version__, registry
 from svmtool.errors import SvmtoolError
 from svmtool.formats import kernel_model
 from svmtool.formats.reading import Reading
@@ -59,7 +59,8 @@ def checked(settings: KernelSettings, data: Reading) -> KernelSet:
 
 def notes(s: KernelSettings, done: KernelTraining) -> tuple[str, ...]:
     """What only we know, for the lines behind the support vectors."""
-    asked = f"-s {s.row.number} ({s.row.name}) -t {s.kernel_type} ({KERNEL_NAMES[s.kernel_type]}) -c {s.C:.17g}"
+    asked = f"-s {s.row.number} ({s.row.name}) -t {s.kernel_type} ({KERNEL_NAMES[s.kernel_type]})"
+    asked += f" -c {s.C:.17g}" if "-c" in registry.obeyed(s.row) else ""
     if "-n" in s.row.honours:
         asked += f" -n {s.nu:.17g}"
     if "-p" in s.row.honours:

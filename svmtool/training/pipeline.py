@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import __version__
+from svmtool import __version__, registry
 from svmtool.formats import linear_model, weight_file
 from svmtool.formats.reading import Reading
 from svmtool.formats.svmlight import Table
@@ -139,7 +139,8 @@ def _target(settings: Settings) -> float | None:
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:
     """What only we know, for the lines behind the weights."""
     row = settings.row
-    asked = "" if settings.regularize_bias else " -R"
+    asked = f" -c {settings.C:.17g}" if "-c" in registry.obeyed(row) else ""
+    asked += f" -B {settings.bias:.17g}" + ("" if settings.regularize_bias else " -R")
     asked += " -b 1" if settings.probability else ""
     if "--loss-power" in row.honours:
         asked += f" --loss-power {settings.loss_power:g}"
@@ -149,7 +150,7 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
         asked += f" -n {settings.nu:.17g}"
     asked += "" if settings.gap is None else f" {row.gap_option(settings.gap)}"
     return (
-        f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {settings.C:.17g} -B {settings.bias:.17g}{asked}",
+        f"# svmtool {__version__}: -s {row.number} ({row.name}){asked}",
         f"# {certificate.line()}",
         "# Stopped: " + "; ".join(dict.fromkeys(advice(r.status, row) for r in results)),
     )
