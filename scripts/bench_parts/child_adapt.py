@@ -52,7 +52,8 @@ def main() -> None:
     table, new = svmlight.read(order["many"]), svmlight.read(order["some"])
     files = adapt.NewState(settings, table, None, order["model"])
     runs = [pipeline.train(table, settings) for _ in range(3)]
-    files.write(runs[0].sums, runs[0].model)
+    files.write(runs[0])
+    files.close()
     adding, removing = [], []
     for _ in range(REPEATS):
         adaptable = adapt.Adaptable(settings, order["model"], order["model"] + ".other", Console(True))

@@ -17,9 +17,10 @@ from svmtool import __version__
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats import adaptable_state, linear_model, weight_file
 from svmtool.formats.adaptable_state import State, content_of, signature
+from svmtool.formats.model_lock import ModelLock
 from svmtool.formats.reading import Reading
 from svmtool.formats.row_log import SUFFIX as LOG_SUFFIX
-from svmtool.formats.row_log import RowLog, hashes_of
+from svmtool.formats.row_log import RowLog, hashes_of, settle_left
 from svmtool.formats.stream import rows_as_they_come
 from svmtool.formats.svmlight import RawTable, Table, joined, read
 from svmtool.model import LinearModel
@@ -47,30 +48,31 @@ class Adaptable:
     """
 
     def __init__(self, settings: Settings, source: str | None, target: str, console: Any):
-        self.settings, self.target, self.console = settings, target, console
+        self.settings, self.console = settings, console
         if not _may_be_replaced(target):
             name = target or "''"
             raise SvmtoolError(f"can't save model to file {name}: a state can stand only beside a regular file")
-        if source is None:
-            sums = LabelSums([label for label, _ in settings.class_weights])
-            self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
-            self.log: RowLog | None = None  # as long as there are no rows, what is at the target stays
-            self._copy = False
-            return
-        in_place = os.path.realpath(source) == os.path.realpath(target)
-        log = RowLog(source + LOG_SUFFIX, 0, 0)
-        if os.path.exists(source + adaptable_state.SUFFIX):  # else its absence is what is to be told
-            log.lock()
-        self.log, self._copy = log, not in_place
-        try:
-            self.state = adaptable_state.read(source)
-            log.number, log.entries = self.state.log, self.state.entries
-            log.check()
-            self._check_model(source)
-            self._check_settings()
-        except BaseException:
-            log.close()
-            raise
+        in_place = source is not None and os.path.realpath(source) == os.path.realpath(target)
+        self.target = source if source is not None and in_place else target
+        self.log: RowLog | None = None
+        self._copy, self._locks = not in_place, []
+        with contextlib.ExitStack() as stack:  # what is open is closed again where something is refused
+            stack.callback(self.close)
+            self._locks.append(ModelLock(self.target))
+            if source is None:
+                sums = LabelSums([label for label, _ in settings.class_weights])
+                self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
+            else:
+                self._open(source)
+            stack.pop_all()
+
+    def _open(self, source: str) -> None:
+        if self._copy and os.path.exists(source + adaptable_state.SUFFIX):  # else its absence is what is to be told
+            self._locks.append(ModelLock(source))
+        self.state = adaptable_state.read(source)
+        self.log = RowLog.open(source + LOG_SUFFIX, self.state.log, self.state.entries)
+        self._check_model(source)
+        self._check_settings()
 
     def _check_model(self, source: str) -> None:
         """The state belongs to the model beside it, or a run ended between the two."""
@@ -119,11 +121,14 @@ class Adaptable:
         return len(table)
 
     def log_at_target(self) -> RowLog:
-        """The log that may be written to."""
-        if self.log is None:
-            self.log = RowLog.create(self.target + LOG_SUFFIX, np.zeros(0, np.uint64)).lock()
+        """The log that may be written to; until there are rows what is at the target stays."""
+        path = self.target + LOG_SUFFIX
         if self._copy:
-            self.log, self._copy = self.log.moved_to_copy(self.target + LOG_SUFFIX), False
+            settle_left(path, adaptable_state.log_number(self.target))
+            self.log, self._copy = self.log.copied(path) if self.log else RowLog.create(path), False
+            for lock in self._locks[1:]:  # the model that is left as it was
+                lock.close()
+        assert self.log is not None
         return self.log
 
     def check(self, table: Table, r: np.ndarray | None = None) -> None:
@@ -172,6 +177,8 @@ class Adaptable:
     def close(self) -> None:
         if self.log is not None:
             self.log.close()
+        for lock in self._locks:
+            lock.close()
 
     def write(self, model: LinearModel) -> None:
         """State and model: a run that ends between the two leaves a state from which the model is written anew."""
@@ -182,6 +189,7 @@ class Adaptable:
         log.flush()
         state.log, state.entries = log.number, log.entries
         adaptable_state.write(self.target, state)
+        log.settle()
         linear_model.write_text(self.target, [state.model])
         if calibrated:
             self.console.warn(
@@ -245,12 +253,16 @@ def _may_be_replaced(path: str) -> bool:
 
 
 class NewState:
-    """State and rows' log of a model that is trained from all its rows; made before the training uses these up."""
+    """State and rows' log of a model that is trained from all its rows; made before the training uses these up.
+
+    From then on the model is locked, until `close`.
+    """
 
     def __init__(self, settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str):
         self.settings, self.path, self.features = settings, model_path, table.n_features
         _, table, r = _used(table, row_weights)
         self.hashes = hashes_of(table, whole_labels(table.labels), r)
+        self._lock = ModelLock(model_path)
 
     @staticmethod
     def possible(model_path: str, console: Any) -> bool:
@@ -260,17 +272,23 @@ class NewState:
         console.warn(f"WARNING: {model_path} is no file that a state could stand beside: rows cannot be added later")
         return False
 
-    def write(self, sums: LabelSums | None, model: LinearModel) -> None:
-        """Write log, state and model."""
-        s = self.settings
+    def write(self, done: Any) -> None:
+        """Write log, state and model of a Training."""
+        s, sums, path = self.settings, done.sums, self.path + LOG_SUFFIX
         if sums is None:  # no rows
             sums = LabelSums([label for label, _ in s.class_weights], self.features)
-        log = RowLog.create(self.path + LOG_SUFFIX, self.hashes)
-        text = b"".join(linear_model.text_of(model))
-        before = signature(content_of(self.path))
-        state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
-        adaptable_state.write(self.path, state)
-        linear_model.write_text(self.path, [text])
+        settle_left(path, adaptable_state.log_number(self.path))
+        with contextlib.closing(RowLog.create(path)) as log:
+            log.append(self.hashes)
+            log.flush()
+            text, before = b"".join(linear_model.text_of(done.model)), signature(content_of(self.path))
+            state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
+            adaptable_state.write(self.path, state)
+            log.settle()
+            linear_model.write_text(self.path, [text])
+
+    def close(self) -> None:
+        self._lock.close()
 
 
 def run(settings: Settings, added: Reading | None, model_path: str, console: Any) -> int:

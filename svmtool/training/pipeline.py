@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -101,34 +102,45 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
 
         work = validation.search_C if settings.find_C else validation.cross_validate
         return work(table, settings, row_weights, console)
-    state = _state(settings, table, row_weights, model_path, console)
-    tables = [table]  # the only reference, so that training may give its memory back
-    del table
-    with Recorder(settings, _target(settings), console) as recorder, Interruptible() as stop:
-        done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
-    console.close()
-    for warning in done.warnings:
-        console.warn(warning)
-    for result in done.results:
-        console.solver(solver_text(settings.row, result))
-    console.solver(done.certificate.line() + "\n" + done.summary)
-    console.out(done.validation)
-    if state is None:
-        linear_model.write(model_path, done.model)
-    else:
-        state.write(done.sums, done.model)
+    with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
+        tables = [table]  # the only reference, so that training may give its memory back
+        del table
+        with Recorder(settings, _target(settings), console) as recorder, Interruptible() as stop:
+            done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
+        console.close()
+        for warning in done.warnings:
+            console.warn(warning)
+        for result in done.results:
+            console.solver(solver_text(settings.row, result))
+        console.solver(done.certificate.line() + "\n" + done.summary)
+        console.out(done.validation)
+        output.write(done)
     if done.lacking:
         console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
     return exit_status(settings, done, model_path, stop.set, console)
 
 
-def _state(settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any) -> Any:
-    """What keeps the state of an adaptable model beside it; None for other solvers."""
+class ModelFile:
+    """Where a model without a state goes."""
+
+    def __init__(self, path: str):
+        self.path = path
+
+    def write(self, done: Training) -> None:
+        linear_model.write(self.path, done.model)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _output(settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any) -> Any:
+    """What writes a Training: its model, with the state of an adaptable one beside it."""
     if "--add" not in settings.row.honours:
-        return None
+        return ModelFile(model_path)
     from svmtool.training.adapt import NewState
 
-    return NewState(settings, table, row_weights, model_path) if NewState.possible(model_path, console) else None
+    possible = NewState.possible(model_path, console)
+    return NewState(settings, table, row_weights, model_path) if possible else ModelFile(model_path)
 
 
 def _target(settings: Settings) -> float | None:
