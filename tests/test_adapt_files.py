@@ -266,10 +266,11 @@ def test_training_anew_behind_a_run_that_was_killed(ready, step):
         ("--add nowhere -i m", "can't open input file nowhere"),
         ("--add new -i nowhere", "can't open the model's state nowhere.state.npz"),
         ("--add bad -i m", "Wrong input format at line 2: bad: token '2:x'"),
-        ("--add huge -i m", "overflow when squared and summed"),
-        ("--add wide -i m", "features are too many"),
-        ("--add half -i m", "would both become class 1"),
-        ("--add new -i m -B 1e160", "overflow when squared and summed"),
+        ("--add huge -i m", "huge: line 2: feature values up to 1e+200 at a cost of 1 overflow when squared"),
+        ("--add huge -i m -W weights", "huge: line 3: feature values up to 1e+210 at a cost of 1 overflow when"),
+        ("--add wide -i m", "wide: line 1: 1000000 features are too many"),
+        ("--add half -i m", "half: line 2: labels 1.2 and 1.9 would both become class 1"),
+        ("--add new -i m -B 1e160", "feature values up to 1e+160 at a cost of 1 overflow when squared and summed"),
         ("--add new -i m /dev/full", "can't save model to file /dev/full"),
         ("--add new /dev/null", "can't save model to file /dev/null"),
         ("--add new -i m .", "can't save model to file ."),
@@ -277,7 +278,8 @@ def test_training_anew_behind_a_run_that_was_killed(ready, step):
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(ready, argv, sentence):
     Path("bad").write_text("1 1:1\n1 2:x\n")
-    Path("huge").write_text("1 1:1e200\n")
+    Path("huge").write_text("1 1:1\n1 1:1e200\n1 1:1e210\n1 1:2\n")
+    Path("weights").write_text("1 0 1 1\n")
     Path("wide").write_text("1 1000000:1\n")
     Path("half").write_text("1.2 1:1\n1.9 1:1\n")
     refused(ready, sentence, *argv.split())

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from bisect import bisect_left
 from typing import Any
 
@@ -21,8 +20,7 @@ from svmtool.formats.model_lock import ModelLock
 from svmtool.formats.reading import Reading
 from svmtool.formats.row_log import SUFFIX as LOG_SUFFIX
 from svmtool.formats.row_log import RowLog, hashes_of, settle_left
-from svmtool.formats.stream import rows_as_they_come
-from svmtool.formats.svmlight import RawTable, Table, joined, read
+from svmtool.formats.svmlight import Table, read
 from svmtool.model import LinearModel
 from svmtool.problem.certify import Certificate, worst
 from svmtool.problem.label_sums import UNIT, LabelSums
@@ -30,12 +28,8 @@ from svmtool.problem.labels import cost_factors, first_appearance, whole_labels
 from svmtool.problem.normal_equations import NormalEquations
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
-from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import CTRL_C
 from svmtool.training.problem_set import refuse_overflow, take
 
-EVERY_SECONDS = 10.0  # a stream's model is written so often where rows have come and nothing else is said
-PENDING = 1 << 21  # non-zeros of a stream that are held before they go into the sums
 ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is told
 GOLDEN = 0.6180339887498949
 PROBES = 3  # random directions in which rounding is taken to have moved the matrix
@@ -46,6 +40,8 @@ class Adaptable:
 
     source: the model to change, None for one without rows; target: where the changed one goes.
     """
+
+    counted = "Rows in the model"  # what the sums count
 
     def __init__(self, settings: Settings, source: str | None, target: str, console: Any):
         self.settings, self.console = settings, console
@@ -96,10 +92,16 @@ class Adaptable:
         state.C = s.C if s.C_given else state.C
         state.bias = s.bias if s.bias_given else state.bias
 
-    def remove(self, path: str, table: Table, weights: np.ndarray | None) -> int:
-        """Take rows out; SvmtoolError, and nothing done, where one is not there.  Returns their number."""
-        numbers, table, r = _used(table, weights)
+    def remove(self, path: str, table: Table, weights: np.ndarray | None) -> str:
+        """Take rows out; SvmtoolError, and nothing done, where one is not there.  Returns how many, in words."""
+        numbers, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
+        self._refuse_missing(path, numbers, hashes)
+        self._change(table, r, -1.0)
+        self.log_at_target().append(hashes, removed=True)
+        return f"{len(table)} rows"
+
+    def _refuse_missing(self, path: str, numbers: np.ndarray, hashes: np.ndarray) -> None:
         assert self.log is not None, "the command line asks for a model"
         missing = self.log.first_missing(hashes)
         if missing is not None:
@@ -108,17 +110,14 @@ class Adaptable:
                 + (" so often" if np.any(hashes[:missing] == hashes[missing]) else "")
                 + ": none is removed"
             )
-        self._change(table, r, -1.0)
-        self.log_at_target().append(hashes, removed=True)
-        return len(table)
 
-    def add(self, table: Table, weights: np.ndarray | None = None) -> int:
-        """Put rows in; returns their number."""
-        _, table, r = _used(table, weights)
+    def add(self, table: Table, weights: np.ndarray | None = None) -> str:
+        """Put rows in; returns how many, in words."""
+        _, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
         self._change(table, r, 1.0)
         self.log_at_target().append(hashes)
-        return len(table)
+        return f"{len(table)} rows"
 
     def log_at_target(self) -> RowLog:
         """The log that may be written to; until there are rows what is at the target stays."""
@@ -140,6 +139,34 @@ class Adaptable:
         held = float(np.sqrt(state.sums.past.max(initial=0.0)))  # -c and -B may be larger than when these rows came
         refuse_overflow(table, state.C, state.class_weights, r, largest=max(state.bias, held))
         whole_labels(table.labels)
+
+    def check_file(self, path: str, table: Table, weights: np.ndarray | None) -> None:
+        """`check`, with the line where the first row stands that cannot be added."""
+        numbers, table, r = used_rows(table, weights)
+        fault = self.first_fault(table, r)
+        if fault is not None:
+            raise SvmtoolError(f"{path}: line {numbers[fault[0]] + 1}: {fault[1]}")
+
+    def first_fault(self, table: Table, r: np.ndarray | None = None) -> tuple[int, SvmtoolError] | None:
+        """The first row that cannot be added to those before it, and why; None where all can.
+
+        SvmtoolError where it is not the rows that are at fault.
+        """
+
+        def fault(n: int) -> SvmtoolError | None:
+            try:
+                self.check(beginning(table, n), None if r is None else r[:n])
+            except SvmtoolError as e:
+                return e
+            return None
+
+        found = fault(len(table))
+        if found is None:
+            return None
+        if len(table) == 0 or fault(0):
+            raise found
+        first = bisect_left(range(1, len(table)), True, key=lambda n: fault(n) is not None)
+        return first, fault(first + 1) or found
 
     def _change(self, table: Table, r: np.ndarray, sign: float) -> None:
         self.check(table, r)
@@ -164,7 +191,7 @@ class Adaptable:
         notes = (
             f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {state.C:.17g} -B {bias:.17g}{asked}",
             f"# {certificate.line()}",
-            f"# Rows: {sums.n}, by sums over rows added and removed",
+            f"# {self.counted}: {sums.n}, by sums over rows added and removed",
         )
         error = max((rounding(p, w, sums) for p, (w, _) in zip(problems, solved, strict=True)), default=0.0)
         if error > ACCURATE:
@@ -173,6 +200,11 @@ class Adaptable:
                 "their size: train anew where that matters"
             )
         return LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=notes), certificate
+
+    def solve_and_write(self) -> None:
+        model, certificate = self.solve()
+        self.write(model)
+        self.console.solver(f"{self.counted} = {self.state.sums.n}\n{certificate.line()}\n")
 
     def close(self) -> None:
         if self.log is not None:
@@ -240,7 +272,15 @@ def rounding(problem: NormalEquations, w: np.ndarray, sums: LabelSums) -> float:
     return 2.0 * problem.C * UNIT * moved * float(np.linalg.norm(q * w)) / size
 
 
-def _used(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Table, np.ndarray]:
+def beginning(table: Table, n: int) -> Table:
+    """The first n rows, with as many features as these have."""
+    end = table.indptr[n]
+    indices = table.indices[:end]
+    features = int(indices.max(initial=-1)) + 1
+    return Table(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features)
+
+
+def used_rows(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Table, np.ndarray]:
     """The rows of positive weight: their places in the file, themselves, and their weights."""
     if weights is None:
         return np.arange(len(table)), table, np.ones(len(table))
@@ -260,7 +300,7 @@ class NewState:
 
     def __init__(self, settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str):
         self.settings, self.path, self.features = settings, model_path, table.n_features
-        _, table, r = _used(table, row_weights)
+        _, table, r = used_rows(table, row_weights)
         self.hashes = hashes_of(table, whole_labels(table.labels), r)
         self._lock = ModelLock(model_path)
 
@@ -291,93 +331,31 @@ class NewState:
         self._lock.close()
 
 
+def adaptable_of(settings: Settings, source: str | None, target: str, console: Any) -> Adaptable:
+    """The Adaptable of the solver's kind."""
+    if settings.row.optimal:
+        return Adaptable(settings, source, target, console)
+    from svmtool.training.adapt_falsvm import FastAdaptable
+
+    return FastAdaptable(settings, source, target, console)
+
+
 def run(settings: Settings, added: Reading | None, model_path: str, console: Any) -> int:
     """svm-train --add and --remove after its command line; added: None for a stream.  Returns the exit status."""
-    adaptable = Adaptable(settings, settings.initial_model, model_path, console)
+    adaptable = adaptable_of(settings, settings.initial_model, model_path, console)
     with contextlib.closing(adaptable):
         if settings.remove:
             table = read(settings.remove)
             weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
-            console.solver(f"Removed {adaptable.remove(settings.remove, table, weights)} rows\n")
+            console.solver(f"Removed {adaptable.remove(settings.remove, table, weights)}\n")
         if settings.add == "-":
-            return _stream(adaptable, console)
+            from svmtool.training.adapt_stream import add_stream
+
+            return add_stream(adaptable, console)
         if added is not None:
             table = added.table()
             weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
-            console.solver(f"Added {adaptable.add(table, weights)} rows\n")
-        _write(adaptable, console)
+            adaptable.check_file(added.path, table, weights)
+            console.solver(f"Added {adaptable.add(table, weights)}\n")
+        adaptable.solve_and_write()
         return 0
-
-
-def _write(adaptable: Adaptable, console: Any) -> None:
-    model, certificate = adaptable.solve()
-    adaptable.write(model)
-    console.solver(f"Rows in the model = {adaptable.state.sums.n}\n{certificate.line()}\n")
-
-
-def _stream(adaptable: Adaptable, console: Any) -> int:
-    """Rows from standard input, with a model every so many rows or seconds, and one at the end or at Ctrl-C."""
-    s = adaptable.settings
-    every_rows = s.every_rows or np.inf
-    every_seconds = s.every_seconds or (EVERY_SECONDS if s.every_rows is None else np.inf)
-    pending: list[RawTable] = []
-    waiting, taken, fresh, written = 0, 0, 0, time.perf_counter()
-
-    def take_in() -> None:
-        nonlocal waiting, taken, fresh
-        if not pending:
-            return
-        table, waiting = joined(pending), 0
-        try:
-            adaptable.add(table)
-        except SvmtoolError as e:
-            good = _rows_before_fault(adaptable, table)
-            fresh -= len(table) - good
-            if good:
-                adaptable.add(_beginning(table, good))
-            raise SvmtoolError(f"-: line {taken + good + 1}: {e}") from None
-        taken += len(table)
-
-    with Interruptible() as stop:
-        try:
-            for table in rows_as_they_come(lambda: stop.set):
-                if table is not None:
-                    pending.append(table)
-                    waiting, fresh = waiting + table.values.size, fresh + table.labels.size
-                if waiting > PENDING:
-                    take_in()
-                if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
-                    take_in()
-                    _write(adaptable, console)
-                    fresh, written = 0, time.perf_counter()
-            take_in()
-        except SvmtoolError:  # a faulty line costs none of the rows before it
-            try:
-                take_in()
-            finally:
-                if fresh:
-                    _write(adaptable, console)
-            raise
-        _write(adaptable, console)
-        return CTRL_C if stop.set else 0
-
-
-def _rows_before_fault(adaptable: Adaptable, table: Table) -> int:
-    """How many rows at the beginning of a table that cannot be added can be."""
-
-    def faulty(row: int) -> bool:
-        try:
-            adaptable.check(_beginning(table, row + 1))
-        except SvmtoolError:
-            return True
-        return False
-
-    return bisect_left(range(len(table) - 1), True, key=faulty)  # with all its rows it is known to be faulty
-
-
-def _beginning(table: Table, n: int) -> Table:
-    """The first n rows, with as many features as these have."""
-    end = table.indptr[n]
-    indices = table.indices[:end]
-    features = int(indices.max(initial=-1)) + 1
-    return Table(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features)
