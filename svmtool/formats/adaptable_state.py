@@ -77,7 +77,9 @@ def read(path: str) -> State:
     try:
         raw = open(name, "rb")  # np.load would leave a bad file open
     except FileNotFoundError:
-        raise ModelError(f"can't open the model's state {name}: only -s 71 leaves one beside its models") from None
+        raise ModelError(
+            f"can't open the model's state {name}: only -s 71, and -s 72 of two labels, leave one beside their models"
+        ) from None
     damage = (ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, SyntaxError)
     try:
         with raw, np.load(raw, allow_pickle=False) as file:

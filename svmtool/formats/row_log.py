@@ -1,7 +1,8 @@
 """The rows that an adaptable model holds, as a file beside its state: who knows them can refuse to remove others.
 
 u8 entries, little-endian: first the log's own number, which the state repeats, then for each row added its hash (even),
-for each removed its hash + 1, in the order in which it happened.  A run appends; the state says how many entries count,
+for each removed its hash + 1, in the order in which it happened; FALSVM's, which are seen and perhaps added, two kinds
+(training/adapt_falsvm.py).  A run appends; the state says how many entries count,
 so that what an interrupted run has left behind them is nothing.  Adding costs what the rows added cost; removing reads
 the log once, 8 bytes a row.
 """
@@ -115,20 +116,28 @@ class RowLog:
             raise SvmtoolError(f"can't write {self.path}: {e.strerror}") from e
         self.entries += len(noted)
 
-    def first_missing(self, hashes: np.ndarray) -> int | None:
-        """The place of the first of these rows that the model does not hold (or not so often), None for none."""
+    def held(self, hashes: np.ndarray) -> np.ndarray:
+        """How often the log holds rows of these hashes, f8[n]; hashes u8[n], each once."""
         self.flush()
-        unique, inverse = np.unique(hashes, return_inverse=True)
+        order = np.argsort(hashes)
+        keys = hashes[order]
         sieve = np.zeros(SIEVE, bool)
-        sieve[_lower(unique)] = True
-        held = np.zeros(len(unique))
+        sieve[_lower(keys)] = True
+        held = np.zeros(len(keys))
         for piece in self._pieces():
             likely = piece[sieve[_lower(piece)]]
-            keys = likely & ~REMOVED
-            at = np.minimum(np.searchsorted(unique, keys), len(unique) - 1)
-            found = unique[at] == keys
+            rows = likely & ~REMOVED
+            at = np.minimum(np.searchsorted(keys, rows), len(keys) - 1)
+            found = keys[at] == rows
             signs = 1.0 - 2.0 * (likely[found] & REMOVED).astype(float)
-            held += np.bincount(at[found], signs, len(unique))
+            held += np.bincount(at[found], signs, len(keys))
+        held[order] = held.copy()
+        return held
+
+    def first_missing(self, hashes: np.ndarray) -> int | None:
+        """The place of the first of these rows that the model does not hold (or not so often), None for none."""
+        unique, inverse = np.unique(hashes, return_inverse=True)
+        held = self.held(unique)
         order = np.argsort(inverse, kind="stable")
         begins = np.searchsorted(inverse[order], np.arange(len(unique)))
         before = np.empty(len(hashes), np.int64)  # equal rows that are to be removed before this one

@@ -51,7 +51,7 @@ class LabelSums:
         labels[number_i] is the label of row i; r f8[n] are the weights of rows (None: 1).  The rows' features may be
         more than those so far, their labels new; a label whose last row goes is forgotten.
         """
-        self._make_room(rows.plain, labels)
+        self.make_room(rows.plain, labels)
         if not rows.n:
             return
         r = np.ones(rows.n) if r is None else r
@@ -70,7 +70,8 @@ class LabelSums:
         self.count[at] += int(sign) * np.bincount(number, minlength=k)
         self._forget()
 
-    def _make_room(self, m: int, labels: Sequence[int]) -> None:
+    def make_room(self, m: int, labels: Sequence[int]) -> None:
+        """For m features, where there are fewer, and for labels that are new: they have no rows yet."""
         new = [label for label in labels if label not in self.labels]
         if new:
             self.labels += new

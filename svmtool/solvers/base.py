@@ -37,7 +37,9 @@ INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far i
 
 class Result:
     """w (length d), status, number of iterations, history (one dict an iteration) and, from dual methods,
-    alpha (length n): the dual point that belongs to w."""
+    alpha (length n): the dual point that belongs to w.  taken (i8[n]): how often each row was added, of FALSVM."""
+
+    taken: np.ndarray | None = None
 
     def __init__(self, w: np.ndarray, status: Status, iterations: int, history: list, alpha: np.ndarray | None = None):
         self.w, self.status, self.iterations, self.history, self.alpha = w, status, iterations, history, alpha

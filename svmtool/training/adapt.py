@@ -28,6 +28,7 @@ from svmtool.problem.labels import cost_factors, first_appearance, whole_labels
 from svmtool.problem.normal_equations import NormalEquations
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
+from svmtool.solvers.base import Result
 from svmtool.training.problem_set import refuse_overflow, take
 
 ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is told
@@ -298,19 +299,11 @@ class NewState:
     From then on the model is locked, until `close`.
     """
 
-    def __init__(self, settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str):
+    def __init__(self, settings: Settings, table: Table, r: np.ndarray, model_path: str):
+        """table: the rows of positive weight, r f8[n] their weights."""
         self.settings, self.path, self.features = settings, model_path, table.n_features
-        _, table, r = used_rows(table, row_weights)
         self.hashes = hashes_of(table, whole_labels(table.labels), r)
         self._lock = ModelLock(model_path)
-
-    @staticmethod
-    def possible(model_path: str, console: Any) -> bool:
-        """Whether the model goes to a file, which a state can stand beside; else the user is told."""
-        if model_path != "-" and _may_be_replaced(model_path):
-            return True
-        console.warn(f"WARNING: {model_path} is no file that a state could stand beside: rows cannot be added later")
-        return False
 
     def write(self, done: Any) -> None:
         """Write log, state and model of a Training."""
@@ -319,7 +312,7 @@ class NewState:
             sums = LabelSums([label for label, _ in s.class_weights], self.features)
         settle_left(path, adaptable_state.log_number(self.path))
         with contextlib.closing(RowLog.create(path)) as log:
-            log.append(self.hashes)
+            log.append(self._entries(done.results))
             log.flush()
             text, before = b"".join(linear_model.text_of(done.model)), signature(content_of(self.path))
             state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
@@ -327,8 +320,32 @@ class NewState:
             log.settle()
             linear_model.write_text(self.path, [text])
 
+    def _entries(self, results: list[Result]) -> np.ndarray:
+        if self.settings.row.optimal or not results:
+            return self.hashes
+        from svmtool.training.adapt_falsvm import entries
+
+        assert results[0].taken is not None
+        return entries(self.hashes, results[0].taken)
+
     def close(self) -> None:
         self._lock.close()
+
+
+def new_state(
+    settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any
+) -> NewState | None:
+    """The NewState of a training, None where there can be none: then the user is told, or the solver's text says it."""
+    _, used, r = used_rows(table, row_weights)
+    if not settings.row.optimal:
+        from svmtool.training.adapt_falsvm import MOST_LABELS
+
+        if len(first_appearance(used.labels)[0]) > MOST_LABELS:
+            return None
+    if model_path != "-" and _may_be_replaced(model_path):
+        return NewState(settings, used, r, model_path)
+    console.warn(f"WARNING: {model_path} is no file that a state could stand beside: rows cannot be added later")
+    return None
 
 
 def adaptable_of(settings: Settings, source: str | None, target: str, console: Any) -> Adaptable:

@@ -64,7 +64,7 @@ def train(
     seconds = problems.solved_at - began
     model = problems.model(problems.weights(results), _notes(settings, certificate, results))
     done = Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
-    done.sums, done.validation = problems.sums, problems.validation(model)
+    done.sums, done.validation = problems.sums_of(results), problems.validation(model)
     if kept is not None and not model.gives_probabilities:
         del problems
         _add_sigmoids(done, kept, settings, row_weights, stop, began)
@@ -137,10 +137,9 @@ def _output(settings: Settings, table: Table, row_weights: np.ndarray | None, mo
     """What writes a Training: its model, with the state of an adaptable one beside it."""
     if "--add" not in settings.row.honours:
         return ModelFile(model_path)
-    from svmtool.training.adapt import NewState
+    from svmtool.training.adapt import new_state
 
-    possible = NewState.possible(model_path, console)
-    return NewState(settings, table, row_weights, model_path) if possible else ModelFile(model_path)
+    return new_state(settings, table, row_weights, model_path, console) or ModelFile(model_path)
 
 
 def _target(settings: Settings) -> float | None:

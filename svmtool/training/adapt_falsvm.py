@@ -1,0 +1,95 @@
+"""Rows that come to a FALSVM, which go through its own rule (Algorithm 2), and rows that it is to forget.
+
+A row that comes is added where the model finds it on the wrong side, else it is passed by: nothing of it is kept but
+its hash, so that it may be removed as any other, which then changes nothing.  A row that was passed by is not looked
+at again, whatever else goes.  Rows come in the order in which they stand, --passes times.
+
+The sums hold the rows added and count all that were seen: a label is known as long as rows of it are.  For more than
+two labels each would need a matrix of its own rows, and a third one the rows passed by: such models keep no state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import registry
+from svmtool.errors import SvmtoolError
+from svmtool.formats.row_log import hashes_of
+from svmtool.formats.svmlight import Table
+from svmtool.problem.labels import cost_factors, first_appearance, whole_labels
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.task import Task
+from svmtool.solvers.base import Monitor, Rule
+from svmtool.training.adapt import Adaptable, rounding, used_rows
+
+MOST_LABELS = 2
+NOISE = 0.1  # error of w by rounding, relative, from which it is what rows that went have left: no row's side is known
+ADDED = np.uint64(0x9E3779B97F4A7C14)  # what parts the entry that a row was added from the one that it was seen
+
+
+class FastAdaptable(Adaptable):
+    """See Adaptable; the certificate is that of the rows added."""
+
+    counted = "Rows seen"
+
+    def check(self, table: Table, r: np.ndarray | None = None) -> None:
+        super().check(table, r)
+        known = list(dict.fromkeys([*self.state.sums.labels, *first_appearance(table.labels)[0]]))
+        if len(known) > MOST_LABELS:
+            raise SvmtoolError(
+                f"label {known[MOST_LABELS]} is a third one beside {known[0]} and {known[1]}: it would need the rows "
+                "that were passed by: train anew, or use -s 71"
+            )
+
+    def add(self, table: Table, weights: np.ndarray | None = None) -> str:
+        _, table, r = used_rows(table, weights)
+        hashes = hashes_of(table, whole_labels(table.labels), r)
+        taken = self._taken(table, r)
+        self._change(table, r * taken, 1.0)
+        self.log_at_target().append(entries(hashes, taken))
+        return f"{np.count_nonzero(taken)} of {len(table)} rows, the others are on their side"
+
+    def _taken(self, table: Table, r: np.ndarray) -> np.ndarray:
+        """How often each row is added, i8[n]."""
+        if not len(table):
+            return np.zeros(0, np.int64)
+        self.check(table, r)
+        state, sums = self.state, self.state.sums
+        labels, number, _ = first_appearance(table.labels)
+        sums.make_room(table.n_features, labels)
+        factor, _ = cost_factors(sums.labels, state.class_weights)
+        [equations] = sums.equations(state.C, state.bias, factor)
+        place = np.array([sums.labels.index(label) for label in labels])[number]
+        rows = CsrRows(table.indptr, table.indices, table.values, sums.m, state.bias)
+        task = Task(
+            rows, np.where(place == 0, 1.0, -1.0), state.C * factor[place] * r, equations=equations,
+            passes=self.settings.passes or 1,
+        )  # fmt: skip
+        used, taken = np.flatnonzero(task.cost > 0.0), np.zeros(len(table), np.int64)
+        w = equations.minimiser()
+        if rounding(equations, w, sums) > NOISE:
+            w[:] = 0.0
+        taken[used] = registry.entry(self.settings.row)(task.only(used), Monitor(), Rule(), w).taken
+        return taken
+
+    def remove(self, path: str, table: Table, weights: np.ndarray | None) -> str:
+        """Of equal rows, which the log cannot tell apart, those go first that were added, or added more often."""
+        numbers, table, r = used_rows(table, weights)
+        hashes = hashes_of(table, whole_labels(table.labels), r)
+        self._refuse_missing(path, numbers, hashes)
+        assert self.log is not None
+        different, first, count = np.unique(hashes, return_index=True, return_counts=True)
+        held = self.log.held(different), self.log.held(different ^ ADDED)
+        seen, added = (np.round(times).astype(np.int64) for times in held)
+        each, more = np.divmod(added, seen)
+        out = each * count + np.minimum(more, count)
+        gone = np.zeros(len(table), np.int64)
+        gone[first] = out
+        self._change(table, r * gone, -1.0)
+        self.log_at_target().append(entries(hashes, gone), removed=True)
+        return f"{len(table)} rows, {np.sum(np.minimum(count, out))} of them in the model"
+
+
+def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
+    """What the log is told of rows seen, u8[n], and how often each was added, i8[n]."""
+    return np.concatenate((hashes, np.repeat(hashes ^ ADDED, added)))
