@@ -134,6 +134,11 @@ class RowLog:
         held[order] = held.copy()
         return held
 
+    def balance(self) -> int:
+        """Entries of rows added less those of rows removed."""
+        self.flush()
+        return sum(len(piece) - 2 * int(np.count_nonzero(piece & REMOVED)) for piece in self._pieces())
+
     def first_missing(self, hashes: np.ndarray) -> int | None:
         """The place of the first of these rows that the model does not hold (or not so often), None for none."""
         unique, inverse = np.unique(hashes, return_inverse=True)

@@ -95,6 +95,11 @@ class LabelSums:
             if not filled:
                 self.past[:] = 0.0
 
+    def clear(self) -> None:
+        """All sums become 0, which they are known to be but for rounding; rows and labels still count."""
+        for sums in (self.gram, self.first, self.weight, self.past):
+            sums[...] = 0.0
+
     def equations(self, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:
         """The normal equations of each two-class problem; factor: the class weight of each label.
 

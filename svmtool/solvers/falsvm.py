@@ -37,7 +37,7 @@ PASSES = Status("passes", True, "all passes over the rows are made (--passes); t
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
-    """Make `task.passes` passes, from w = 0 or, where the task has equations, from `start`, their minimiser.
+    """Make `task.passes` passes, from w = 0 or, where the task has equations, from their minimiser.
 
     history tells of f after each, and as `active` the rows added so far; the Result's `taken` how often each row was.
     """
@@ -48,8 +48,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective = LeastSquares(rows, task.y, task.cost)
     block = max(BLOCK, min(d // WIDE, MOST))
     w, P, Z, change = np.zeros(d), np.eye(d), np.zeros((block, d)), np.empty((d, d))
-    if task.equations is not None and start is not None:
-        w, P = start.copy(), task.equations.matrix.inverse()
+    if task.equations is not None:
+        w, P = task.equations.minimiser(), task.equations.matrix.inverse()
     state, random, order = np.array([0, 0, np.any(w)]), np.zeros(32, np.int64), np.arange(rows.n)
     taken = np.zeros(rows.n, np.int64)
     rand_seed(random, seed)

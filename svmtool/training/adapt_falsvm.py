@@ -20,10 +20,9 @@ from svmtool.problem.labels import cost_factors, first_appearance, whole_labels
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 from svmtool.solvers.base import Monitor, Rule
-from svmtool.training.adapt import Adaptable, rounding, used_rows
+from svmtool.training.adapt import Adaptable, used_rows
 
 MOST_LABELS = 2
-NOISE = 0.1  # error of w by rounding, relative, from which it is what rows that went have left: no row's side is known
 ADDED = np.uint64(0x9E3779B97F4A7C14)  # what parts the entry that a row was added from the one that it was seen
 
 
@@ -66,10 +65,7 @@ class FastAdaptable(Adaptable):
             passes=self.settings.passes or 1,
         )  # fmt: skip
         used, taken = np.flatnonzero(task.cost > 0.0), np.zeros(len(table), np.int64)
-        w = equations.minimiser()
-        if rounding(equations, w, sums) > NOISE:
-            w[:] = 0.0
-        taken[used] = registry.entry(self.settings.row)(task.only(used), Monitor(), Rule(), w).taken
+        taken[used] = registry.entry(self.settings.row)(task.only(used), Monitor(), Rule()).taken
         return taken
 
     def remove(self, path: str, table: Table, weights: np.ndarray | None) -> str:
@@ -86,7 +82,10 @@ class FastAdaptable(Adaptable):
         gone = np.zeros(len(table), np.int64)
         gone[first] = out
         self._change(table, r * gone, -1.0)
-        self.log_at_target().append(entries(hashes, gone), removed=True)
+        log = self.log_at_target()
+        log.append(entries(hashes, gone), removed=True)
+        if log.balance() == self.state.sums.n:  # what is left is known to be none of those added
+            self.state.sums.clear()
         return f"{len(table)} rows, {np.sum(np.minimum(count, out))} of them in the model"
 
 
