@@ -116,23 +116,22 @@ class RowLog:
             raise SvmtoolError(f"can't write {self.path}: {e.strerror}") from e
         self.entries += len(noted)
 
-    def held(self, hashes: np.ndarray) -> np.ndarray:
-        """How often the log holds rows of these hashes, f8[n]; hashes u8[n], each once."""
+    def history(self, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the log tells of these hashes u8[n], each there once, in its order: which (i8), and whether removed."""
         self.flush()
         order = np.argsort(hashes)
         keys = hashes[order]
         sieve = np.zeros(SIEVE, bool)
         sieve[_lower(keys)] = True
-        held = np.zeros(len(keys))
+        which, removed = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
         for piece in self._pieces():
             likely = piece[sieve[_lower(piece)]]
             rows = likely & ~REMOVED
             at = np.minimum(np.searchsorted(keys, rows), len(keys) - 1)
             found = keys[at] == rows
-            signs = 1.0 - 2.0 * (likely[found] & REMOVED).astype(float)
-            held += np.bincount(at[found], signs, len(keys))
-        held[order] = held.copy()
-        return held
+            which.append(order[at[found]])
+            removed.append((likely[found] & REMOVED) != 0)
+        return np.concatenate(which), np.concatenate(removed)
 
     def balance(self) -> int:
         """Entries of rows added less those of rows removed."""
@@ -142,7 +141,8 @@ class RowLog:
     def first_missing(self, hashes: np.ndarray) -> int | None:
         """The place of the first of these rows that the model does not hold (or not so often), None for none."""
         unique, inverse = np.unique(hashes, return_inverse=True)
-        held = self.held(unique)
+        which, removed = self.history(unique)
+        held = np.bincount(which, np.where(removed, -1.0, 1.0), len(unique))
         order = np.argsort(inverse, kind="stable")
         begins = np.searchsorted(inverse[order], np.arange(len(unique)))
         before = np.empty(len(hashes), np.int64)  # equal rows that are to be removed before this one

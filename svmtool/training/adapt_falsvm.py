@@ -69,16 +69,13 @@ class FastAdaptable(Adaptable):
         return taken
 
     def remove(self, path: str, table: Table, weights: np.ndarray | None) -> str:
-        """Of equal rows, which the log cannot tell apart, those go first that were added, or added more often."""
+        """Of equal rows those go first that came last: what has been added and is removed again leaves no trace."""
         numbers, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
         self._refuse_missing(path, numbers, hashes)
         assert self.log is not None
         different, first, count = np.unique(hashes, return_index=True, return_counts=True)
-        held = self.log.held(different), self.log.held(different ^ ADDED)
-        seen, added = (np.round(times).astype(np.int64) for times in held)
-        each, more = np.divmod(added, seen)
-        out = each * count + np.minimum(more, count)
+        out = times_added(*self.log.history(np.concatenate((different, different ^ ADDED))), count)
         gone = np.zeros(len(table), np.int64)
         gone[first] = out
         self._change(table, r * gone, -1.0)
@@ -90,5 +87,27 @@ class FastAdaptable(Adaptable):
 
 
 def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """What the log is told of rows seen, u8[n], and how often each was added, i8[n]."""
-    return np.concatenate((hashes, np.repeat(hashes ^ ADDED, added)))
+    """What the log is told of rows, u8: of each its hash, and behind it how often it was added, i8[n]."""
+    told = np.repeat(hashes, 1 + added)
+    more = np.ones(len(told), bool)
+    more[np.cumsum(1 + added) - 1 - added] = False
+    told[more] ^= ADDED
+    return told
+
+
+def times_added(which: np.ndarray, removed: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """How often the last count_k (i8[n]) rows of each kind were added, i8[n], from what the log tells in its order.
+
+    which: k for a row of that kind, n + k where the last of these was added; removed: whether that was taken back.
+    """
+    n = len(count)
+    rows: list[list[int]] = [[] for _ in range(n)]
+    for k, gone in zip(which.tolist(), removed.tolist(), strict=True):
+        if k >= n:
+            if not gone:
+                rows[k - n][-1] += 1
+        elif gone:
+            rows[k].pop()
+        else:
+            rows[k].append(0)
+    return np.array([sum(times[-c:]) for times, c in zip(rows, count.tolist(), strict=True)], np.int64)
