@@ -15,6 +15,7 @@ from adapt_suite import Row, apart, batch, draw, text_of_rows, weights_in
 
 from svmtool.errors import ModelError
 from svmtool.formats import adaptable_state, linear_model
+from svmtool.formats.model_lock import ModelLock
 from svmtool.formats.row_log import RowLog, hashes_of
 from svmtool.formats.svmlight import read
 from svmtool.problem.label_sums import LabelSums
@@ -97,7 +98,8 @@ def test_log_counts_rows_like_a_multiset(tmp_path):
     """Against a plain count, over more pieces than one."""
     rng, held = np.random.default_rng(2), {}
     keys = rng.integers(0, 2**63, 300, dtype=np.uint64) << np.uint64(1)
-    log = RowLog.create(str(tmp_path / "log"), keys[:100]).lock()
+    log = RowLog.create(str(tmp_path / "log"))
+    log.append(keys[:100])
     for key in keys[:100].tolist():
         held[key] = held.get(key, 0) + 1
     for _ in range(200):
@@ -190,10 +192,58 @@ def test_a_run_ended_between_two_files_is_repaired(ready, moment, monkeypatch):
 
 
 def test_two_runs_at_a_time_are_refused(ready):
-    log = RowLog("m.state.rows", 0, 0).lock()
-    refused(ready, "m.state.rows: another run is changing this model", "--add", "new", "-i", "m")
-    log.close()
+    lock = ModelLock("m")
+    for argv in (("--add", "new", "-i", "m"), ("--add", "new", "-i", "m", "other"), ("d", "m")):
+        refused(ready, "m: another run is changing this model", *argv)
+    lock.close()
     assert ready("--add", "new", "-i", "m")[0] == 0
+
+
+# The command's arguments behind the number of a step: ends before (even) or after (odd) the rename of that half.
+KILLED = """
+import os, sys
+plain, steps = os.replace, iter(range(100))
+def replace(*names):
+    for half in (lambda: None, lambda: plain(*names)):
+        half()
+        if next(steps) == int(sys.argv[1]):
+            os._exit(9)
+os.replace = replace
+from svmtool.cli import train
+sys.exit(train.main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("step", range(7))
+@pytest.mark.parametrize("argv", ["d2 m", "--add new -i m", "-i other --add new m", "--add - m"])
+def test_a_run_that_is_killed_leaves_the_old_model_or_the_new(ready, argv, step):
+    """The process ends at once at a rename; then the rows are all the old ones or all the new."""
+    other = draw(np.random.default_rng(3), 12, 5)
+    Path("d2").write_text(text_of_rows(other))
+    assert ready("d2", "other")[0] == 0
+    steps = [sys.executable, "-c", KILLED, str(step), "-q", "-s", "71", *argv.split()]
+    done = subprocess.run(steps, input=text_of_rows(NEW).encode(), capture_output=True, timeout=120)
+    written = 5 if argv != "--add new -i m" else 3  # before and after each of state, log where it is another one, model
+    assert done.returncode == (9 if step <= written else 0), done.stderr
+    new = {"d2 m": other, "--add new -i m": ROWS + NEW, "-i other --add new m": other + NEW, "--add - m": NEW}[argv]
+    now = new if step else ROWS
+    status, _, err = ready("--add", "new", "-i", "m")
+    assert status == 0 and ("it is written anew" in err) == (1 <= step < written)
+    assert apart(weights_in("m"), batch(now + NEW)) <= 1e-8
+    Path("all").write_text(text_of_rows(now + NEW))
+    assert ready("--remove", "all", "-i", "m")[0] == 0, "the log of rows agrees"
+    assert not [name for name in os.listdir() if name.endswith((".new", ".lock"))]
+
+
+@pytest.mark.parametrize("step", range(6))
+def test_training_anew_behind_a_run_that_was_killed(ready, step):
+    """It may be killed too: what the first one had finished is then not lost."""
+    Path("d2").write_text(text_of_rows(NEW))
+    for at in (step, 0):
+        argv = [sys.executable, "-c", KILLED, str(at), "-q", "-s", "71", "d2", "m"]
+        assert subprocess.run(argv, capture_output=True, timeout=120).returncode == 9
+    assert ready("--add", "new", "-i", "m")[0] == 0
+    assert apart(weights_in("m"), batch((NEW if step else ROWS) + NEW)) <= 1e-8
 
 
 @pytest.mark.parametrize(
@@ -216,10 +266,11 @@ def test_two_runs_at_a_time_are_refused(ready):
         ("--add nowhere -i m", "can't open input file nowhere"),
         ("--add new -i nowhere", "can't open the model's state nowhere.state.npz"),
         ("--add bad -i m", "Wrong input format at line 2: bad: token '2:x'"),
-        ("--add huge -i m", "overflow when squared and summed"),
-        ("--add wide -i m", "features are too many"),
-        ("--add half -i m", "would both become class 1"),
-        ("--add new -i m -B 1e160", "overflow when squared and summed"),
+        ("--add huge -i m", "huge: line 2: feature values up to 1e+200 at a cost of 1 overflow when squared"),
+        ("--add huge -i m -W weights", "huge: line 3: feature values up to 1e+210 at a cost of 1 overflow when"),
+        ("--add wide -i m", "wide: line 1: 1000000 features are too many"),
+        ("--add half -i m", "half: line 2: labels 1.2 and 1.9 would both become class 1"),
+        ("--add new -i m -B 1e160", "feature values up to 1e+160 at a cost of 1 overflow when squared and summed"),
         ("--add new -i m /dev/full", "can't save model to file /dev/full"),
         ("--add new /dev/null", "can't save model to file /dev/null"),
         ("--add new -i m .", "can't save model to file ."),
@@ -227,7 +278,8 @@ def test_two_runs_at_a_time_are_refused(ready):
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(ready, argv, sentence):
     Path("bad").write_text("1 1:1\n1 2:x\n")
-    Path("huge").write_text("1 1:1e200\n")
+    Path("huge").write_text("1 1:1\n1 1:1e200\n1 1:1e210\n1 1:2\n")
+    Path("weights").write_text("1 0 1 1\n")
     Path("wide").write_text("1 1000000:1\n")
     Path("half").write_text("1.2 1:1\n1.9 1:1\n")
     refused(ready, sentence, *argv.split())

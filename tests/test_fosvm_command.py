@@ -74,6 +74,10 @@ REFUSED = {
     "-s 80 -e 0.1": "does not honour -e",
     "-s 80 -B 1": "does not honour -B",
     "-s 80 --weights w": "does not honour --weights",
+    "-s 80 -c 2": "solver 80 (fosvm) does not honour -c: use -s ",
+    "-s 81 -w1 2": "solver 81 (fosvm-sample) does not honour -w: use -s ",
+    "-s 80 -t 0 -c 2": "solver 80 (fosvm) does not honour -c",
+    "-s 81 -g 1 -w1 2": "solver 81 (fosvm-sample) does not honour -w",
     "-s 2 --theta 0.1": "does not honour --theta: use -s 80 or 81",
     "-s 80 -t 3": "-t 3 (sigmoid) has none",
     "-s 81 -t 1 -r -1": "-t 1 (polynomial) with -r -1 has none",
@@ -91,15 +95,22 @@ def test_refusals(line, svm_train, tmp_path):
 def test_odd_data_end_honestly(number, svm_train):
     for data, kernel, line in (
         ("", [], "the training file has no rows"),
-        ("1\n1\n", [], "w = 0: the origin lies amid the rows"),
-        ("1 1:1\n1 1:-1\n", [], "w = 0: the origin lies amid the rows"),
+        ("1\n1\n", [], "WARNING: w = 0: the origin lies amid the rows"),
+        ("1 1:1\n1 1:-1\n", [], "WARNING: w = 0: the origin lies amid the rows"),
         ("1 1:1\n1 1:-1\n", ["-t", "0"], "WARNING: the origin lies amid the rows"),
         ("1 1:1\n1 1:1\n1 1:1\n", [], "Certified relative gap = 0 "),
         ("1\n1\n1 2:1e-9\n", ["-g", "1"], "Certified relative gap = "),
         ("1 1:1e150\n1 1:2e150\n", [], "overflow"),
     ):
-        status, out, err = svm_train("-s", number, "-c", "1e10", "-w1", "0", *kernel, "--strict", "d", "m", data=data)
+        status, out, err = svm_train("-s", number, *kernel, "--strict", "d", "m", data=data)
         assert line in out + err and status == (1 if line == "overflow" else 0), (data, out, err)
+
+
+@both
+@pytest.mark.parametrize("kernel", [[], ["-t", "0"]])
+def test_rows_around_the_origin_are_told_also_when_quiet(number, kernel, svm_train):
+    status, out, err = svm_train("-q", "-s", number, *kernel, "d", "m", data="1 1:1\n1 1:-1\n")
+    assert (status, out) == (0, "") and "the origin lies amid the rows" in err and err.count("\n") == 1
 
 
 def test_metrics_take_all_that_is_not_1_for_an_outlier(svm_train, command):

@@ -178,6 +178,7 @@ FAULTS = {
     },
     "no degree": (GOOD.replace("rbf", "polynomial"), "ERROR: the model lacks degree, coef0"),
     "gamma nan": (GOOD.replace("gamma 0.5", "gamma nan"), "ERROR: gamma of the model is not finite"),
+    "rho nan": (ONE_CLASS.replace("rho 0.25", "rho nan"), EARLY + "line 6: rho is nan, not a number"),
     "gamma below 0": (GOOD.replace("gamma 0.5", "gamma -0.5"), "ERROR: gamma of the model is below 0"),
     "no classes": (
         GOOD.replace("nr_class 2", "nr_class 0")

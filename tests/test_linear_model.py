@@ -122,6 +122,11 @@ FAULTS = {
     "no feature number": (GOOD.replace("nr_feature 2\n", ""), "ERROR: the model lacks nr_feature"),
     "no labels": (GOOD.replace("label 1 -1\n", ""), "ERROR: the model of L2R_LR lacks its labels"),
     "no rho": (GOOD.replace("L2R_LR", "ONECLASS_SVM"), "ERROR: the one-class model lacks rho"),
+    "nan for rho": (
+        GOOD.replace("L2R_LR", "ONECLASS_SVM").replace("w\n", "rho -nan\nw\n"),
+        "ERROR: fscanf failed to read the model: line 6: rho is nan",
+    ),
+    "nan for the bias": (GOOD.replace("bias -1", "bias nan"), "ERROR: fscanf failed to read the model: line 5: bias"),
     "regression of three": (GOOD.replace("L2R_LR", "L2R_L2LOSS_SVR").replace("class 2", "class 3"), "ERROR:"),
     "negative features": (GOOD.replace("nr_feature 2", "nr_feature -1"), "ERROR: the model counts less than zero"),
     "huge features": (GOOD.replace("nr_feature 2", "nr_feature 2147483647"), "ERROR: fscanf failed to read the model"),

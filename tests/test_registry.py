@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import re
 
 import pytest
 from conftest import REPOSITORY
@@ -12,6 +13,8 @@ from svmtool import registry, settings
 from svmtool.cli import options, texts
 from svmtool.cli.long_options import LONG_OPTIONS
 from svmtool.errors import SvmtoolError, UsageError
+from svmtool.solvers import base
+from svmtool.training.outcome import advice
 
 # Words that LIBLINEAR's predict knows.
 WORDS = {
@@ -22,6 +25,15 @@ LIBLINEAR_NUMBERS = {0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 21}
 KNOWN_OPTIONS = set(LONG_OPTIONS) | {flag[:2] for flag, _, _ in texts.LIBLINEAR_OPTIONS} | {"-p", "-n"}
 
 every_row = pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
+
+
+@pytest.mark.parametrize("row", registry.SOLVERS + registry.KERNEL_SOLVERS, ids=lambda row: f"{row.number}-{row.name}")
+@pytest.mark.parametrize("status", [base.TIME, base.ITERATIONS], ids=str)
+def test_advice_at_a_limit_names_options_that_the_solver_has(status, row):
+    if status is base.TIME or "--max-iter" in row.honours:
+        options_named = re.findall(r"(?<!\S)-\S+", advice(status, row))
+        assert options_named and set(options_named) <= registry.obeyed(row)
+        assert (len(options_named) > 1) == row.optimal, "what goes to an optimum has a rule to loosen"
 
 
 def test_numbers_and_names_are_unique():

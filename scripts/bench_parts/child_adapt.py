@@ -50,9 +50,10 @@ def main() -> None:
     make(order["some"], order["new"], order["d"], 2)
     settings = Settings(solver=71, quiet=True, solver_given=True).with_default_bias()
     table, new = svmlight.read(order["many"]), svmlight.read(order["some"])
-    files = adapt.NewState(settings, table, None, order["model"])
+    files = adapt.NewState(settings, table, np.ones(len(table)), order["model"])
     runs = [pipeline.train(table, settings) for _ in range(3)]
-    files.write(runs[0].sums, runs[0].model)
+    files.write(runs[0])
+    files.close()
     adding, removing = [], []
     for _ in range(REPEATS):
         adaptable = adapt.Adaptable(settings, order["model"], order["model"] + ".other", Console(True))

@@ -19,6 +19,8 @@ def command(settings: Settings, given: list[str], files: list[str], notes: tuple
     if s.auto:
         raise SvmtoolError("ERROR: -s auto chooses for training: with --add or --remove give the model's own -s")
     for option in given:
+        if option == "--passes" and s.add not in (None, "-"):  # of a solver that has it
+            continue
         if option not in HONOURED and (option != "--probability" or s.probability):
             raise SvmtoolError(f"ERROR: {option} is about training: not with --add or --remove")
     if (s.every_rows is not None or s.every_seconds is not None) and s.add != "-":

@@ -16,6 +16,8 @@ ABOUT = (
 
 KERNELS = ("x.z", "(GAMMA x.z + COEF0)^DEGREE", "exp(-GAMMA |x-z|^2)", "tanh(GAMMA x.z + COEF0)", "given in the data")
 
+NO_COSTS = "none: no row is left out at any price"
+
 # LIBSVM's options: flag, value, meaning.
 OPTIONS = (
     ("-s", "SOLVER", "number or name of the solver (default 0)"),
@@ -58,6 +60,10 @@ def explain(s: KernelSettings) -> str:
         stops = row.stopping + (f"; here -e {s.eps:g}" if s.eps is not None else "")
     known = 0 <= s.kernel_type <= PRECOMPUTED
     own = sorted(name for name, option in LONG_OPTIONS.items() if option.setting in KernelSettings._fields)
+    taken = [*(flag for flag, _, _ in OPTIONS), *own] if row.number < 30 else sorted(registry.obeyed(row))
+    cost = f"C_i = C * (product of the -w factors of the row's class), of C-SVC; C = {s.C:g}"
+    if "-c" not in registry.obeyed(row):
+        cost = NO_COSTS
     facts = (
         ("solver", f"-s {row.number}, {row.name}: {row.help}"),
         ("task", row.task),
@@ -66,12 +72,12 @@ def explain(s: KernelSettings) -> str:
             "kernel",
             f"-t {s.kernel_type}, {KERNEL_NAMES[s.kernel_type]}: {KERNELS[s.kernel_type]}" if known else "unknown",
         ),
-        ("costs", f"C_i = C * (product of the -w factors of the row's class), of C-SVC; C = {s.C:g}"),
+        ("costs", cost),
         ("classes", "three or more: one problem for each pair of them, whose votes are counted"),
         ("bias", row.bias),
         ("stops when", stops),
         ("model file", f"svm_type {row.word}"),
-        ("honours", " ".join([*(flag for flag, _, _ in OPTIONS), *own])),
+        ("honours", " ".join(taken)),
         ("paper", row.paper),
         ("back end", row.module),
     )

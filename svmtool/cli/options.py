@@ -288,6 +288,8 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
             continue
         if option == "--probability" and not settings.probability:  # says what is so
             continue
+        if option == "--initial-model" and (settings.add or settings.remove):  # the model to change, no start
+            continue
         if option == "-B" and (settings.bias < 0 or row.number < 30):  # says what is so, or is judged then as well
             continue
         if option in ("-p", "-n") and row.number < 30:

@@ -119,6 +119,8 @@ def explain(settings: Settings | KernelSettings) -> str:
     else:
         stops = row.stopping + (f"; here -e {settings.eps:g}" if settings.eps is not None else "")
     cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {settings.C:g}"
+    if "-c" not in registry.obeyed(row):
+        cost = kernel_texts.NO_COSTS
     facts = (
         ("solver", f"-s {row.number}, {row.name}: {row.help}"),
         ("task", row.task),

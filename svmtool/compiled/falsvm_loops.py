@@ -8,13 +8,13 @@ from svmtool.compiled.row_loops import row_dot
 ONE = np.uint64(1)
 
 
-@loop("u8(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
-def falsvm_rows(indptr, indices, values, order, y, cost, w, P, Z, state, bias, d, lo, hi):
+@loop("u8(u8[], u4[], f8[], u8[], f8[], f8[], u8[], f8[], f8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
+def falsvm_rows(indptr, indices, values, order, y, cost, taken, w, P, Z, state, bias, d, lo, hi):
     """Rows order[lo] .. order[hi-1]: those that w has on the wrong side are added; returns where it stopped.
 
     (I + 2 sum c x x')^-1 of the rows added so far is P - Z'Z, P symmetric (d x d), Z of as many rows as state[0] tells;
-    it stops before a row that finds Z full.  state[1]: rows added in all; state[2]: whether w is more than its start,
-    0.  bias < 0: no bias feature; else its weight is the last.
+    it stops before a row that finds Z full.  state[1]: rows added in all, taken: how often each; state[2]: whether w is
+    more than 0.  bias < 0: no bias feature; else its weight is the last.
     """
     room = np.uint64(len(Z)) // d
     last = d - ONE
@@ -60,6 +60,7 @@ def falsvm_rows(indptr, indices, values, order, y, cost, w, P, Z, state, bias, d
             q[j] *= root
         state[0] = rank + ONE
         state[1] += ONE
+        taken[i] += ONE
         if a > 0.0:
             state[2] = ONE
     return hi

@@ -1,8 +1,9 @@
 """The state of an adaptable model, MODEL.state.npz beside MODEL: what it takes to add rows without the old ones.
 
 A zip of plain arrays (numpy's .npz without pickles; zip keeps a checksum of each).  It holds the text of the model that
-belongs to it.  State and model are two files, renamed one after the other, the state first: where a run was ended
-between the two, the model there is the one whose signature the state keeps as `before`, and it is written anew.
+belongs to it.  State, log of rows (row_log.py) and model are renamed one after the other, the state first: with it the
+change is made.  Where a run was ended behind it, the log waits under another name, and the model there is the one whose
+signature the state keeps as `before`: the next run puts the log in its place and writes the model anew.
 """
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ def read(path: str) -> State:
     try:
         raw = open(name, "rb")  # np.load would leave a bad file open
     except FileNotFoundError:
-        raise ModelError(f"can't open the model's state {name}: only -s 71 leaves one beside its models") from None
+        raise ModelError(
+            f"can't open the model's state {name}: only -s 71, and -s 72 of two labels, leave one beside their models"
+        ) from None
     damage = (ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, SyntaxError)
     try:
         with raw, np.load(raw, allow_pickle=False) as file:
@@ -87,6 +90,14 @@ def read(path: str) -> State:
         raise ModelError(f"{name} is damaged or no state of a model: {str(e)[:100]}") from None
     _check(name, found)
     return _made(found)
+
+
+def log_number(path: str) -> int | None:
+    """The number of the log that belongs to the state of the model `path`; None where there is no good state."""
+    try:
+        return read(path).log
+    except ModelError:
+        return None
 
 
 def _check(name: str, found: dict) -> None:

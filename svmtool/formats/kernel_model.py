@@ -8,7 +8,7 @@ What only we know stands behind the support vectors, in lines that start with `#
 
 Refused here although LIBSVM goes on: what leaves its memory uninitialised or makes it read beyond the end (a missing
 key, a list before `nr_class`, fewer lines than support vectors), counts that contradict each other, coefficients and
-pairs that are no numbers or not in order, numbers beyond 32 bits.
+pairs that are no numbers or not in order, numbers beyond 32 bits, and nan for the rho of a one-class model.
 """
 
 from __future__ import annotations
@@ -105,6 +105,8 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
                 raise ModelError(f"ERROR: {key} stands before nr_class in the model")
             k = found["nr_class"]
             take = scan.integer if key in ("label", "nr_sv") else scan.real
+            if key == "rho" and found.get("svm_type") == "one_class":
+                take = scan.threshold
             found[key] = tuple(take(key) for _ in range(k if key in ("label", "nr_sv") else k * (k - 1) // 2))
         elif key == "prob_density_marks":
             found[key] = tuple(scan.real(key) for _ in range(MARKS))

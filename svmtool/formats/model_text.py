@@ -52,6 +52,14 @@ class Scanner:
     def real(self, wanted: str) -> float:
         return parse_number(self._take(NUMBER, wanted))
 
+    def threshold(self, wanted: str) -> float:
+        """A real that decisions are compared with: with nan each would be the same, and mean nothing."""
+        value = self.real(wanted)
+        if value != value:
+            line = 1 + self.text.count(b"\n", 0, self.at)
+            raise ModelError(f"{self.failure}: line {line}: {wanted} is nan, not a number")
+        return value
+
 
 def is_kernel_model(text: Buffer, length: int) -> bool:
     """Whether the text of a model file begins with one of LIBSVM's words."""

@@ -1,25 +1,26 @@
 """The rows that an adaptable model holds, as a file beside its state: who knows them can refuse to remove others.
 
 u8 entries, little-endian: first the log's own number, which the state repeats, then for each row added its hash (even),
-for each removed its hash + 1, in the order in which it happened.  A run appends; the state says how many entries count,
+for each removed its hash + 1, in the order in which it happened; FALSVM's, which are seen and perhaps added, two kinds
+(training/adapt_falsvm.py).  A run appends; the state says how many entries count,
 so that what an interrupted run has left behind them is nothing.  Adding costs what the rows added cost; removing reads
 the log once, 8 bytes a row.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
 
 import numpy as np
 
 from svmtool.compiled import threads
 from svmtool.compiled.hash_loops import hash_rows
 from svmtool.errors import ModelError, SvmtoolError
-from svmtool.formats.output import replacing
 from svmtool.formats.svmlight import Table
 
 SUFFIX = ".state.rows"
+NEXT = ".new"  # behind it: see RowLog
 ENTRY = np.dtype("<u8")
 REMOVED = np.uint64(1)
 ENTRIES_A_PIECE = 1 << 17  # of the log in memory at a time
@@ -43,48 +44,55 @@ def hashes_of(table: Table, labels: np.ndarray, weights: np.ndarray) -> np.ndarr
 
 
 class RowLog:
-    """An open log.  number: its own; entries: how many count.  Locked against other runs that would change it."""
+    """An open log.  number: its own; entries: how many count.  Whoever opens one holds the model's lock.
 
-    def __init__(self, path: str, number: int, entries: int):
-        self.path, self.number, self.entries = path, number, entries
-        self._fd = -1
+    A log that takes the place of another has a name of its own, NEXT, until the state that tells of it is written
+    (`settle`): a run that is killed leaves the old state with the old log, or the new one with the new.
+    """
+
+    def __init__(self, path: str, number: int, entries: int, fd: int, waits: bool):
+        self.path, self.number, self.entries, self._fd, self._waits = path, number, entries, fd, waits
         self._pending: list[np.ndarray] = []
 
     @classmethod
-    def create(cls, path: str, hashes: np.ndarray) -> RowLog:
-        """A new log of rows added, in the place of an old one."""
-        number = int.from_bytes(os.urandom(8), "little")
-        with replacing(path, "can't save the model's rows to") as file:
-            file.write(np.array([number], ENTRY).tobytes())
-            file.write(hashes.astype(ENTRY, copy=False).tobytes())
-        return cls(path, number, len(hashes))
-
-    def lock(self) -> RowLog:
-        """Open for changes; ModelError where it is absent or another run is at it."""
-        import fcntl
-
+    def create(cls, path: str, number: int | None = None) -> RowLog:
+        """A log without rows that is to take the place of what is at `path`; its number is new unless given."""
+        number = int.from_bytes(os.urandom(8), "little") if number is None else number
         try:
-            self._fd = os.open(self.path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ModelError(f"{self.path}: another run is changing this model") from None
+            fd = os.open(path + NEXT, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o666)
+            os.pwrite(fd, np.array([number], ENTRY).tobytes(), 0)
+            os.fsync(fd)
         except OSError as e:
-            raise ModelError(f"can't open the model's rows {self.path}: {e.strerror}") from None
-        return self
+            raise SvmtoolError(f"can't save the model's rows to {path}: {e.strerror}") from None
+        return cls(path, number, 0, fd, waits=True)
 
-    def check(self) -> None:
-        """ModelError where the file is not the one that the state tells of."""
-        first = os.pread(self._fd, ENTRY.itemsize, 0)
-        whole = os.fstat(self._fd).st_size >= ENTRY.itemsize * (1 + self.entries)
-        if not whole or int.from_bytes(first, "little") != self.number:
-            raise ModelError(f"{self.path} does not belong to the model's state: train anew")
+    @classmethod
+    def open(cls, path: str, number: int, entries: int) -> RowLog:
+        """The log that a state tells of; ModelError where it is absent or another one."""
+        settle_left(path, number)
+        try:
+            fd = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        except OSError as e:
+            raise ModelError(f"can't open the model's rows {path}: {e.strerror}") from None
+        if os.fstat(fd).st_size < ENTRY.itemsize * (1 + entries) or _number_in(fd) != number:
+            os.close(fd)
+            raise ModelError(f"{path} does not belong to the model's state: train anew")
+        return cls(path, number, entries, fd, waits=False)
 
-    def moved_to_copy(self, path: str) -> RowLog:
-        """A copy of this log under another path, locked, in the place of an old file; this one is closed."""
-        with replacing(path, "can't save the model's rows to") as file, open(self.path, "rb") as source:
-            shutil.copyfileobj(source, file, 1 << 20)
+    def copied(self, path: str) -> RowLog:
+        """A copy of this log, which is closed, to take the place of what is at another path."""
+        copy = RowLog.create(path, self.number)
+        for piece in self._pieces():
+            copy.append(piece)
+            copy.flush()
         self.close()
-        return RowLog(path, self.number, self.entries).lock()
+        return copy
+
+    def settle(self) -> None:
+        """Take the place of the log before: the state that tells of this one is written."""
+        if self._waits:
+            os.replace(self.path + NEXT, self.path)
+        self._waits = False
 
     def append(self, hashes: np.ndarray, removed: bool = False) -> None:
         """Note rows; `flush` writes them."""
@@ -108,20 +116,33 @@ class RowLog:
             raise SvmtoolError(f"can't write {self.path}: {e.strerror}") from e
         self.entries += len(noted)
 
-    def first_missing(self, hashes: np.ndarray) -> int | None:
-        """The place of the first of these rows that the model does not hold (or not so often), None for none."""
+    def history(self, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the log tells of these hashes u8[n], each there once, in its order: which (i8), and whether removed."""
         self.flush()
-        unique, inverse = np.unique(hashes, return_inverse=True)
+        order = np.argsort(hashes)
+        keys = hashes[order]
         sieve = np.zeros(SIEVE, bool)
-        sieve[_lower(unique)] = True
-        held = np.zeros(len(unique))
+        sieve[_lower(keys)] = True
+        which, removed = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
         for piece in self._pieces():
             likely = piece[sieve[_lower(piece)]]
-            keys = likely & ~REMOVED
-            at = np.minimum(np.searchsorted(unique, keys), len(unique) - 1)
-            found = unique[at] == keys
-            signs = 1.0 - 2.0 * (likely[found] & REMOVED).astype(float)
-            held += np.bincount(at[found], signs, len(unique))
+            rows = likely & ~REMOVED
+            at = np.minimum(np.searchsorted(keys, rows), len(keys) - 1)
+            found = keys[at] == rows
+            which.append(order[at[found]])
+            removed.append((likely[found] & REMOVED) != 0)
+        return np.concatenate(which), np.concatenate(removed)
+
+    def balance(self) -> int:
+        """Entries of rows added less those of rows removed."""
+        self.flush()
+        return sum(len(piece) - 2 * int(np.count_nonzero(piece & REMOVED)) for piece in self._pieces())
+
+    def first_missing(self, hashes: np.ndarray) -> int | None:
+        """The place of the first of these rows that the model does not hold (or not so often), None for none."""
+        unique, inverse = np.unique(hashes, return_inverse=True)
+        which, removed = self.history(unique)
+        held = np.bincount(which, np.where(removed, -1.0, 1.0), len(unique))
         order = np.argsort(inverse, kind="stable")
         begins = np.searchsorted(inverse[order], np.arange(len(unique)))
         before = np.empty(len(hashes), np.int64)  # equal rows that are to be removed before this one
@@ -141,7 +162,30 @@ class RowLog:
     def close(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)
+            if self._waits:
+                with contextlib.suppress(OSError):
+                    os.unlink(self.path + NEXT)
         self._fd = -1
+
+
+def settle_left(path: str, number: int | None) -> None:
+    """What a killed run has left under NEXT: the log of this number goes to its place, any other away."""
+    try:
+        fd = os.open(path + NEXT, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    found = _number_in(fd)
+    os.close(fd)
+    if found is not None and found == number:
+        os.replace(path + NEXT, path)
+    else:
+        os.unlink(path + NEXT)
+
+
+def _number_in(fd: int) -> int | None:
+    """The number that a log begins with; None for a file too short for one."""
+    first = os.pread(fd, ENTRY.itemsize, 0)
+    return int.from_bytes(first, "little") if len(first) == ENTRY.itemsize else None
 
 
 def _lower(hashes: np.ndarray) -> np.ndarray:

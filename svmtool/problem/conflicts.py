@@ -29,18 +29,20 @@ def _groups(rows: CsrRows) -> np.ndarray:
     # equal rows have equal sums, to the last bit
     rows.margins(standard_normal(rows.d), np.ones(rows.n), z)
     order = np.argsort(z, kind="stable")
+    lengths = np.diff(rows.indptr)[order]
+    likely = 1 + np.flatnonzero((z[order[1:]] == z[order[:-1]]) & (lengths[1:] == lengths[:-1]))
     fresh = np.ones(rows.n, bool)
-    for k in np.flatnonzero(z[order[1:]] == z[order[:-1]]) + 1:
-        fresh[k] = not _equal(rows, order[k - 1], order[k])
+    fresh[likely] = _differ(rows.take(order[likely - 1]), rows.take(order[likely]))
     group = np.empty(rows.n, np.int64)
     group[order] = np.cumsum(fresh) - 1
     return group
 
 
-def _equal(rows: CsrRows, i: int, k: int) -> bool:
-    one, other = (slice(rows.indptr[j], rows.indptr[j + 1]) for j in (i, k))
-    same = np.array_equal(rows.indices[one], rows.indices[other])
-    return same and np.array_equal(rows.values[one], rows.values[other])
+def _differ(one: CsrRows, other: CsrRows) -> np.ndarray:
+    """Whether row i of one is not row i of the other, bool[n]; each is as long as the other."""
+    apart = (one.indices != other.indices) | (one.values != other.values)
+    before = np.concatenate(([0], np.cumsum(apart)))
+    return before[one.indptr[1:]] > before[one.indptr[:-1]]
 
 
 def standard_normal(d: int) -> np.ndarray:

@@ -51,7 +51,7 @@ class LabelSums:
         labels[number_i] is the label of row i; r f8[n] are the weights of rows (None: 1).  The rows' features may be
         more than those so far, their labels new; a label whose last row goes is forgotten.
         """
-        self._make_room(rows.plain, labels)
+        self.make_room(rows.plain, labels)
         if not rows.n:
             return
         r = np.ones(rows.n) if r is None else r
@@ -70,7 +70,8 @@ class LabelSums:
         self.count[at] += int(sign) * np.bincount(number, minlength=k)
         self._forget()
 
-    def _make_room(self, m: int, labels: Sequence[int]) -> None:
+    def make_room(self, m: int, labels: Sequence[int]) -> None:
+        """For m features, where there are fewer, and for labels that are new: they have no rows yet."""
         new = [label for label in labels if label not in self.labels]
         if new:
             self.labels += new
@@ -93,6 +94,11 @@ class LabelSums:
                 self.gram[g] = 0.0
             if not filled:
                 self.past[:] = 0.0
+
+    def clear(self) -> None:
+        """All sums become 0, which they are known to be but for rounding; rows and labels still count."""
+        for sums in (self.gram, self.first, self.weight, self.past):
+            sums[...] = 0.0
 
     def equations(self, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:
         """The normal equations of each two-class problem; factor: the class weight of each label.

@@ -17,10 +17,13 @@ from svmtool.errors import SvmtoolError
 from svmtool.registry import liblinear, libsvm, papers
 from svmtool.registry.row import Solver
 
-OBEYED_BY_ALL = frozenset({"-s", "-c", "-w", "-v", "-q", "--threads", "--strict"})
-OBEYED_BY_TASK = dict.fromkeys(
-    ("classification", "all classes"), frozenset({"--probability"})
-)  # what the training does, whatever the solver
+OBEYED_BY_ALL = frozenset({"-s", "-v", "-q", "--threads", "--strict"})
+COSTS = frozenset({"-c", "-w"})
+OBEYED_BY_TASK = {  # what the training does, whatever the solver; LIBLINEAR and LIBSVM take costs of all their own
+    **dict.fromkeys(("classification", "all classes"), COSTS | {"--probability"}),
+    **dict.fromkeys(("regression", "ordinal", "one-class"), COSTS),
+    "hard one-class": frozenset(),
+}
 
 SOLVERS: tuple[Solver, ...] = liblinear.ROWS + papers.ROWS
 _BY_KEY: dict[int | str, Solver] = {key: row for row in SOLVERS for key in (row.number, row.name)}
@@ -50,7 +53,7 @@ def honouring(option: str) -> list[Solver]:
 
 def obeyed(row: Solver) -> frozenset[str]:
     """All the options that a row obeys."""
-    return OBEYED_BY_ALL | OBEYED_BY_TASK.get(row.task, frozenset()) | row.honours
+    return OBEYED_BY_ALL | OBEYED_BY_TASK[row.task] | row.honours
 
 
 def in_words(rows: Iterable[Solver]) -> str:

@@ -25,6 +25,7 @@ LEAST_SQUARES = "min over w of  1/2 |w|^2 + sum_i C_i (1 - y_i w.x_i)^2"
 APPENDED = "a feature of value 1 is appended to every row unless -B says otherwise; its weight is regularised"
 FOSVM = "Le, Phung, Nguyen and Venkatesh, Fast One-Class Support Vector Machine for Novelty Detection, PAKDD 2015: "
 FOSVM1, FOSVM2 = FOSVM + "Algorithm 2 (FOSVM1)", FOSVM + "Algorithm 3 (FOSVM2)"
+ADAPTING = frozenset({"--add", "--remove", "--every-rows", "--every-seconds"})
 THETA = 0.1
 THETA_RULE = f"no row has w.{{0}} < (1 - theta) rho, theta = --theta (default {THETA:g}), certified"
 SAMPLE_RULE = f"of --sample rows drawn (default 3000) none has w.{{0}} < (1 - theta) rho (default {THETA:g}): "
@@ -215,7 +216,7 @@ ROWS = (
         gap_default=1e-6,
         sums_below=5000,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6): one exact step",
-        honours=(RUN_OPTIONS | {"-C", "--loo", "--add", "--remove", "--every-rows", "--every-seconds"}) - {"-e"},
+        honours=(RUN_OPTIONS | ADAPTING | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM + "Section IV, Eqs. 3-10, Algorithm 1",
     ),
     Solver(
@@ -224,14 +225,16 @@ ROWS = (
         word="L2R_L2LOSS_SVC",
         module="svmtool.solvers.falsvm",
         help="LS-SVM of the rows that passes over all find on the wrong side",
-        objective=LEAST_SQUARES + ", over the rows added; the certificate is that of all rows",
+        objective=LEAST_SQUARES
+        + ", over the rows added; the certificate is that of all rows, after --add or --remove of the rows added",
         loss="least squares",
         space="primal",
         bias=APPENDED,
         bias_default=1.0,
         optimal=False,
+        sums_below=5000,
         stopping="all passes over the rows are made (--passes, default 1)",
-        honours=(RUN_OPTIONS | {"--passes"}) - {"-e", "--gap", "--max-iter", "--initial-model"},
+        honours=(RUN_OPTIONS | ADAPTING | {"--passes"}) - {"-e", "--gap", "--max-iter", "--initial-model"},
         paper=LSSVM + "Algorithm 2",
     ),
     Solver(

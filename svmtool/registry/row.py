@@ -18,7 +18,7 @@ class Solver(NamedTuple):
     space: str  # primal | dual: whose variables LIBLINEAR's stopping rule for this number looks at
     bias: str  # what becomes of the bias
     stopping: str  # the rule in words, with the default
-    honours: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL)
+    honours: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL, OBEYED_BY_TASK)
     paper: str
     entry: str = "solve"  # entry(task, monitor, rule, start, seed) -> Result
     task: str = "classification"  # or: all classes | regression | ordinal | one-class | hard one-class
@@ -29,7 +29,7 @@ class Solver(NamedTuple):
     eps_default: float | None = None  # value of -e when it is not given; None: the certified gap decides
     gap_default: float | None = None  # value of --gap when neither -e nor --gap is given
     optimal: bool = True  # whether it goes to the optimum; else neither -e nor --gap has a default
-    sums_below: int = -1  # features up to which its tasks come with their normal equations; -1: never
+    sums_below: int = -1  # features up to which there are normal equations: of all rows, of those added; -1: never
 
     @property
     def default(self) -> str:

@@ -14,10 +14,13 @@ SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to, lest our order
 
 
 class Status:
-    """Why a run ended.  `converged` says whether the answer can be relied on; `advice` is for the user."""
+    """Why a run ended.  `converged` says whether the answer can be relied on; `advice` is for the user.
 
-    def __init__(self, name: str, converged: bool, advice: str):
-        self.name, self.converged, self.advice = name, converged, advice
+    early: a looser rule would have ended the run before; which options say so depends on the solver.
+    """
+
+    def __init__(self, name: str, converged: bool, advice: str, early: bool = False):
+        self.name, self.converged, self.advice, self.early = name, converged, advice, early
 
     def __repr__(self) -> str:
         return f"Status({self.name})"
@@ -27,14 +30,16 @@ OPTIMAL = Status("optimal", True, "the exact minimiser, as far as rounding lets 
 RULE = Status("rule", True, "the stopping rule of -e holds")
 GAP = Status("gap", True, "the certified relative gap is as small as asked for (--gap)")
 PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")
-ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter or loosen -e or --gap")
-TIME = Status("time", False, "time limit reached: raise --max-seconds or loosen -e or --gap")
+ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter", early=True)
+TIME = Status("time", False, "time limit reached: raise --max-seconds", early=True)
 INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far is kept")
 
 
 class Result:
     """w (length d), status, number of iterations, history (one dict an iteration) and, from dual methods,
-    alpha (length n): the dual point that belongs to w."""
+    alpha (length n): the dual point that belongs to w.  taken (i8[n]): how often each row was added, of FALSVM."""
+
+    taken: np.ndarray | None = None
 
     def __init__(self, w: np.ndarray, status: Status, iterations: int, history: list, alpha: np.ndarray | None = None):
         self.w, self.status, self.iterations, self.history, self.alpha = w, status, iterations, history, alpha

@@ -11,6 +11,8 @@ Differs from the paper in:
  2. P is changed for a block of rows at once: until then their vectors are kept in Z.
  3. w changes along +P'x (y - w.x), as Eq. 6 has it; the sign in Algorithm 2 is a slip.
  4. --passes: so many passes, each in an order of its own; a row on the wrong side again is added again.
+ 5. Rows may come to a model, whose normal equations the task then has: they are taken in the order in which they stand,
+    as a stream of rows could not be shuffled either.
 Stops when: all passes are made.
 Memory: d x d for P and for its change, and MOST vectors of d.
 """
@@ -35,7 +37,10 @@ PASSES = Status("passes", True, "all passes over the rows are made (--passes); t
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
-    """Make `task.passes` passes from w = 0; history tells of f after each, and as `active` the rows added so far."""
+    """Make `task.passes` passes, from w = 0 or, where the task has equations, from their minimiser.
+
+    history tells of f after each, and as `active` the rows added so far; the Result's `taken` how often each row was.
+    """
     rows, d = task.rows, task.rows.d
     if d > LARGEST:
         raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")
@@ -43,14 +48,18 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective = LeastSquares(rows, task.y, task.cost)
     block = max(BLOCK, min(d // WIDE, MOST))
     w, P, Z, change = np.zeros(d), np.eye(d), np.zeros((block, d)), np.empty((d, d))
-    state, random, order = np.zeros(3, np.int64), np.zeros(32, np.int64), np.arange(rows.n)
+    if task.equations is not None:
+        w, P = task.equations.minimiser(), task.equations.matrix.inverse()
+    state, random, order = np.array([0, 0, np.any(w)]), np.zeros(32, np.int64), np.arange(rows.n)
+    taken = np.zeros(rows.n, np.int64)
     rand_seed(random, seed)
-    call = falsvm_rows.bind(csr.indptr, csr.indices, csr.values, order, task.y, task.cost, w, P, Z, state)
+    call = falsvm_rows.bind(csr.indptr, csr.indices, csr.values, order, task.y, task.cost, taken, w, P, Z, state)
     status = _record(objective, monitor, w, 0)
     for _ in range(task.passes):
         if status is not None:
             break
-        rand_shuffle(random, order, 0, rows.n)
+        if task.equations is None:
+            rand_shuffle(random, order, 0, rows.n)
         at = 0 if d else rows.n  # without features no row changes anything
         while at < rows.n and status is None:
             at = call(rows.bias, d, at, min(at + ROWS_A_CALL, rows.n))
@@ -59,7 +68,9 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
                 state[0] = 0
             status = monitor.limit()
         status = _record(objective, monitor, w, int(state[1])) or status
-    return Result(w, status or PASSES, monitor.iterations, monitor.history)
+    result = Result(w, status or PASSES, monitor.iterations, monitor.history)
+    result.taken = taken
+    return result
 
 
 def _record(objective: LeastSquares, monitor: Monitor, w: np.ndarray, added: int) -> Status | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from bisect import bisect_left
 from typing import Any
 
@@ -17,11 +16,11 @@ from svmtool import __version__
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats import adaptable_state, linear_model, weight_file
 from svmtool.formats.adaptable_state import State, content_of, signature
+from svmtool.formats.model_lock import ModelLock
 from svmtool.formats.reading import Reading
 from svmtool.formats.row_log import SUFFIX as LOG_SUFFIX
-from svmtool.formats.row_log import RowLog, hashes_of
-from svmtool.formats.stream import rows_as_they_come
-from svmtool.formats.svmlight import RawTable, Table, joined, read
+from svmtool.formats.row_log import RowLog, hashes_of, settle_left
+from svmtool.formats.svmlight import Table, read
 from svmtool.model import LinearModel
 from svmtool.problem.certify import Certificate, worst
 from svmtool.problem.label_sums import UNIT, LabelSums
@@ -29,12 +28,9 @@ from svmtool.problem.labels import cost_factors, first_appearance, whole_labels
 from svmtool.problem.normal_equations import NormalEquations
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
-from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import CTRL_C
+from svmtool.solvers.base import Result
 from svmtool.training.problem_set import refuse_overflow, take
 
-EVERY_SECONDS = 10.0  # a stream's model is written so often where rows have come and nothing else is said
-PENDING = 1 << 21  # non-zeros of a stream that are held before they go into the sums
 ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is told
 GOLDEN = 0.6180339887498949
 PROBES = 3  # random directions in which rounding is taken to have moved the matrix
@@ -46,31 +42,34 @@ class Adaptable:
     source: the model to change, None for one without rows; target: where the changed one goes.
     """
 
+    counted = "Rows in the model"  # what the sums count
+
     def __init__(self, settings: Settings, source: str | None, target: str, console: Any):
-        self.settings, self.target, self.console = settings, target, console
+        self.settings, self.console = settings, console
         if not _may_be_replaced(target):
             name = target or "''"
             raise SvmtoolError(f"can't save model to file {name}: a state can stand only beside a regular file")
-        if source is None:
-            sums = LabelSums([label for label, _ in settings.class_weights])
-            self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
-            self.log: RowLog | None = None  # as long as there are no rows, what is at the target stays
-            self._copy = False
-            return
-        in_place = os.path.realpath(source) == os.path.realpath(target)
-        log = RowLog(source + LOG_SUFFIX, 0, 0)
-        if os.path.exists(source + adaptable_state.SUFFIX):  # else its absence is what is to be told
-            log.lock()
-        self.log, self._copy = log, not in_place
-        try:
-            self.state = adaptable_state.read(source)
-            log.number, log.entries = self.state.log, self.state.entries
-            log.check()
-            self._check_model(source)
-            self._check_settings()
-        except BaseException:
-            log.close()
-            raise
+        in_place = source is not None and os.path.realpath(source) == os.path.realpath(target)
+        self.target = source if source is not None and in_place else target
+        self.log: RowLog | None = None
+        self._copy, self._locks = not in_place, []
+        with contextlib.ExitStack() as stack:  # what is open is closed again where something is refused
+            stack.callback(self.close)
+            self._locks.append(ModelLock(self.target))
+            if source is None:
+                sums = LabelSums([label for label, _ in settings.class_weights])
+                self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
+            else:
+                self._open(source)
+            stack.pop_all()
+
+    def _open(self, source: str) -> None:
+        if self._copy and os.path.exists(source + adaptable_state.SUFFIX):  # else its absence is what is to be told
+            self._locks.append(ModelLock(source))
+        self.state = adaptable_state.read(source)
+        self.log = RowLog.open(source + LOG_SUFFIX, self.state.log, self.state.entries)
+        self._check_model(source)
+        self._check_settings()
 
     def _check_model(self, source: str) -> None:
         """The state belongs to the model beside it, or a run ended between the two."""
@@ -94,10 +93,16 @@ class Adaptable:
         state.C = s.C if s.C_given else state.C
         state.bias = s.bias if s.bias_given else state.bias
 
-    def remove(self, path: str, table: Table, weights: np.ndarray | None) -> int:
-        """Take rows out; SvmtoolError, and nothing done, where one is not there.  Returns their number."""
-        numbers, table, r = _used(table, weights)
+    def remove(self, path: str, table: Table, weights: np.ndarray | None) -> str:
+        """Take rows out; SvmtoolError, and nothing done, where one is not there.  Returns how many, in words."""
+        numbers, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
+        self._refuse_missing(path, numbers, hashes)
+        self._change(table, r, -1.0)
+        self.log_at_target().append(hashes, removed=True)
+        return f"{len(table)} rows"
+
+    def _refuse_missing(self, path: str, numbers: np.ndarray, hashes: np.ndarray) -> None:
         assert self.log is not None, "the command line asks for a model"
         missing = self.log.first_missing(hashes)
         if missing is not None:
@@ -106,24 +111,24 @@ class Adaptable:
                 + (" so often" if np.any(hashes[:missing] == hashes[missing]) else "")
                 + ": none is removed"
             )
-        self._change(table, r, -1.0)
-        self.log_at_target().append(hashes, removed=True)
-        return len(table)
 
-    def add(self, table: Table, weights: np.ndarray | None = None) -> int:
-        """Put rows in; returns their number."""
-        _, table, r = _used(table, weights)
+    def add(self, table: Table, weights: np.ndarray | None = None) -> str:
+        """Put rows in; returns how many, in words."""
+        _, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
         self._change(table, r, 1.0)
         self.log_at_target().append(hashes)
-        return len(table)
+        return f"{len(table)} rows"
 
     def log_at_target(self) -> RowLog:
-        """The log that may be written to."""
-        if self.log is None:
-            self.log = RowLog.create(self.target + LOG_SUFFIX, np.zeros(0, np.uint64)).lock()
+        """The log that may be written to; until there are rows what is at the target stays."""
+        path = self.target + LOG_SUFFIX
         if self._copy:
-            self.log, self._copy = self.log.moved_to_copy(self.target + LOG_SUFFIX), False
+            settle_left(path, adaptable_state.log_number(self.target))
+            self.log, self._copy = self.log.copied(path) if self.log else RowLog.create(path), False
+            for lock in self._locks[1:]:  # the model that is left as it was
+                lock.close()
+        assert self.log is not None
         return self.log
 
     def check(self, table: Table, r: np.ndarray | None = None) -> None:
@@ -135,6 +140,34 @@ class Adaptable:
         held = float(np.sqrt(state.sums.past.max(initial=0.0)))  # -c and -B may be larger than when these rows came
         refuse_overflow(table, state.C, state.class_weights, r, largest=max(state.bias, held))
         whole_labels(table.labels)
+
+    def check_file(self, path: str, table: Table, weights: np.ndarray | None) -> None:
+        """`check`, with the line where the first row stands that cannot be added."""
+        numbers, table, r = used_rows(table, weights)
+        fault = self.first_fault(table, r)
+        if fault is not None:
+            raise SvmtoolError(f"{path}: line {numbers[fault[0]] + 1}: {fault[1]}")
+
+    def first_fault(self, table: Table, r: np.ndarray | None = None) -> tuple[int, SvmtoolError] | None:
+        """The first row that cannot be added to those before it, and why; None where all can.
+
+        SvmtoolError where it is not the rows that are at fault.
+        """
+
+        def fault(n: int) -> SvmtoolError | None:
+            try:
+                self.check(beginning(table, n), None if r is None else r[:n])
+            except SvmtoolError as e:
+                return e
+            return None
+
+        found = fault(len(table))
+        if found is None:
+            return None
+        if len(table) == 0 or fault(0):
+            raise found
+        first = bisect_left(range(1, len(table)), True, key=lambda n: fault(n) is not None)
+        return first, fault(first + 1) or found
 
     def _change(self, table: Table, r: np.ndarray, sign: float) -> None:
         self.check(table, r)
@@ -159,7 +192,7 @@ class Adaptable:
         notes = (
             f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {state.C:.17g} -B {bias:.17g}{asked}",
             f"# {certificate.line()}",
-            f"# Rows: {sums.n}, by sums over rows added and removed",
+            f"# {self.counted}: {sums.n}, by sums over rows added and removed",
         )
         error = max((rounding(p, w, sums) for p, (w, _) in zip(problems, solved, strict=True)), default=0.0)
         if error > ACCURATE:
@@ -169,9 +202,16 @@ class Adaptable:
             )
         return LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=notes), certificate
 
+    def solve_and_write(self) -> None:
+        model, certificate = self.solve()
+        self.write(model)
+        self.console.solver(f"{self.counted} = {self.state.sums.n}\n{certificate.line()}\n")
+
     def close(self) -> None:
         if self.log is not None:
             self.log.close()
+        for lock in self._locks:
+            lock.close()
 
     def write(self, model: LinearModel) -> None:
         """State and model: a run that ends between the two leaves a state from which the model is written anew."""
@@ -182,6 +222,7 @@ class Adaptable:
         log.flush()
         state.log, state.entries = log.number, log.entries
         adaptable_state.write(self.target, state)
+        log.settle()
         linear_model.write_text(self.target, [state.model])
         if calibrated:
             self.console.warn(
@@ -232,7 +273,15 @@ def rounding(problem: NormalEquations, w: np.ndarray, sums: LabelSums) -> float:
     return 2.0 * problem.C * UNIT * moved * float(np.linalg.norm(q * w)) / size
 
 
-def _used(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Table, np.ndarray]:
+def beginning(table: Table, n: int) -> Table:
+    """The first n rows, with as many features as these have."""
+    end = table.indptr[n]
+    indices = table.indices[:end]
+    features = int(indices.max(initial=-1)) + 1
+    return Table(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features)
+
+
+def used_rows(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Table, np.ndarray]:
     """The rows of positive weight: their places in the file, themselves, and their weights."""
     if weights is None:
         return np.arange(len(table)), table, np.ones(len(table))
@@ -245,121 +294,85 @@ def _may_be_replaced(path: str) -> bool:
 
 
 class NewState:
-    """State and rows' log of a model that is trained from all its rows; made before the training uses these up."""
+    """State and rows' log of a model that is trained from all its rows; made before the training uses these up.
 
-    def __init__(self, settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str):
+    From then on the model is locked, until `close`.
+    """
+
+    def __init__(self, settings: Settings, table: Table, r: np.ndarray, model_path: str):
+        """table: the rows of positive weight, r f8[n] their weights."""
         self.settings, self.path, self.features = settings, model_path, table.n_features
-        _, table, r = _used(table, row_weights)
         self.hashes = hashes_of(table, whole_labels(table.labels), r)
+        self._lock = ModelLock(model_path)
 
-    @staticmethod
-    def possible(model_path: str, console: Any) -> bool:
-        """Whether the model goes to a file, which a state can stand beside; else the user is told."""
-        if model_path != "-" and _may_be_replaced(model_path):
-            return True
-        console.warn(f"WARNING: {model_path} is no file that a state could stand beside: rows cannot be added later")
-        return False
-
-    def write(self, sums: LabelSums | None, model: LinearModel) -> None:
-        """Write log, state and model."""
-        s = self.settings
+    def write(self, done: Any) -> None:
+        """Write log, state and model of a Training."""
+        s, sums, path = self.settings, done.sums, self.path + LOG_SUFFIX
         if sums is None:  # no rows
             sums = LabelSums([label for label, _ in s.class_weights], self.features)
-        log = RowLog.create(self.path + LOG_SUFFIX, self.hashes)
-        text = b"".join(linear_model.text_of(model))
-        before = signature(content_of(self.path))
-        state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
-        adaptable_state.write(self.path, state)
-        linear_model.write_text(self.path, [text])
+        settle_left(path, adaptable_state.log_number(self.path))
+        with contextlib.closing(RowLog.create(path)) as log:
+            log.append(self._entries(done.results))
+            log.flush()
+            text, before = b"".join(linear_model.text_of(done.model)), signature(content_of(self.path))
+            state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
+            adaptable_state.write(self.path, state)
+            log.settle()
+            linear_model.write_text(self.path, [text])
+
+    def _entries(self, results: list[Result]) -> np.ndarray:
+        if self.settings.row.optimal or not results:
+            return self.hashes
+        from svmtool.training.adapt_falsvm import entries
+
+        assert results[0].taken is not None
+        return entries(self.hashes, results[0].taken)
+
+    def close(self) -> None:
+        self._lock.close()
+
+
+def new_state(
+    settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any
+) -> NewState | None:
+    """The NewState of a training, None where there can be none: then the user is told, or the solver's text says it."""
+    _, used, r = used_rows(table, row_weights)
+    if not settings.row.optimal:
+        from svmtool.training.adapt_falsvm import MOST_LABELS
+
+        if len(first_appearance(used.labels)[0]) > MOST_LABELS:
+            return None
+    if model_path != "-" and _may_be_replaced(model_path):
+        return NewState(settings, used, r, model_path)
+    console.warn(f"WARNING: {model_path} is no file that a state could stand beside: rows cannot be added later")
+    return None
+
+
+def adaptable_of(settings: Settings, source: str | None, target: str, console: Any) -> Adaptable:
+    """The Adaptable of the solver's kind."""
+    if settings.row.optimal:
+        return Adaptable(settings, source, target, console)
+    from svmtool.training.adapt_falsvm import FastAdaptable
+
+    return FastAdaptable(settings, source, target, console)
 
 
 def run(settings: Settings, added: Reading | None, model_path: str, console: Any) -> int:
     """svm-train --add and --remove after its command line; added: None for a stream.  Returns the exit status."""
-    adaptable = Adaptable(settings, settings.initial_model, model_path, console)
+    adaptable = adaptable_of(settings, settings.initial_model, model_path, console)
     with contextlib.closing(adaptable):
         if settings.remove:
             table = read(settings.remove)
             weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
-            console.solver(f"Removed {adaptable.remove(settings.remove, table, weights)} rows\n")
+            console.solver(f"Removed {adaptable.remove(settings.remove, table, weights)}\n")
         if settings.add == "-":
-            return _stream(adaptable, console)
+            from svmtool.training.adapt_stream import add_stream
+
+            return add_stream(adaptable, console)
         if added is not None:
             table = added.table()
             weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
-            console.solver(f"Added {adaptable.add(table, weights)} rows\n")
-        _write(adaptable, console)
+            adaptable.check_file(added.path, table, weights)
+            console.solver(f"Added {adaptable.add(table, weights)}\n")
+        adaptable.solve_and_write()
         return 0
-
-
-def _write(adaptable: Adaptable, console: Any) -> None:
-    model, certificate = adaptable.solve()
-    adaptable.write(model)
-    console.solver(f"Rows in the model = {adaptable.state.sums.n}\n{certificate.line()}\n")
-
-
-def _stream(adaptable: Adaptable, console: Any) -> int:
-    """Rows from standard input, with a model every so many rows or seconds, and one at the end or at Ctrl-C."""
-    s = adaptable.settings
-    every_rows = s.every_rows or np.inf
-    every_seconds = s.every_seconds or (EVERY_SECONDS if s.every_rows is None else np.inf)
-    pending: list[RawTable] = []
-    waiting, taken, fresh, written = 0, 0, 0, time.perf_counter()
-
-    def take_in() -> None:
-        nonlocal waiting, taken, fresh
-        if not pending:
-            return
-        table, waiting = joined(pending), 0
-        try:
-            adaptable.add(table)
-        except SvmtoolError as e:
-            good = _rows_before_fault(adaptable, table)
-            fresh -= len(table) - good
-            if good:
-                adaptable.add(_beginning(table, good))
-            raise SvmtoolError(f"-: line {taken + good + 1}: {e}") from None
-        taken += len(table)
-
-    with Interruptible() as stop:
-        try:
-            for table in rows_as_they_come(lambda: stop.set):
-                if table is not None:
-                    pending.append(table)
-                    waiting, fresh = waiting + table.values.size, fresh + table.labels.size
-                if waiting > PENDING:
-                    take_in()
-                if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
-                    take_in()
-                    _write(adaptable, console)
-                    fresh, written = 0, time.perf_counter()
-            take_in()
-        except SvmtoolError:  # a faulty line costs none of the rows before it
-            try:
-                take_in()
-            finally:
-                if fresh:
-                    _write(adaptable, console)
-            raise
-        _write(adaptable, console)
-        return CTRL_C if stop.set else 0
-
-
-def _rows_before_fault(adaptable: Adaptable, table: Table) -> int:
-    """How many rows at the beginning of a table that cannot be added can be."""
-
-    def faulty(row: int) -> bool:
-        try:
-            adaptable.check(_beginning(table, row + 1))
-        except SvmtoolError:
-            return True
-        return False
-
-    return bisect_left(range(len(table) - 1), True, key=faulty)  # with all its rows it is known to be faulty
-
-
-def _beginning(table: Table, n: int) -> Table:
-    """The first n rows, with as many features as these have."""
-    end = table.indptr[n]
-    indices = table.indices[:end]
-    features = int(indices.max(initial=-1)) + 1
-    return Table(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features)

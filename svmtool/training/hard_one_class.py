@@ -15,6 +15,7 @@ class HardOneClass(OneClass):
     """The one problem without slack; see OneClass.  Without costs: of --weights nothing could be made."""
 
     sparse_only = False
+    _amid = False
 
     def task(self, k: int) -> Task:
         t = super().task(k)
@@ -24,11 +25,18 @@ class HardOneClass(OneClass):
     def rule(self, k: int) -> Rule:
         return Rule()
 
+    def finish(self, result: Result) -> None:
+        self._amid = self.rows.n > 0 and not np.any(result.w)
+
+    def warnings(self) -> list[str]:
+        """Also a word on rows that no plane parts from the origin, once that is found."""
+        found = super().warnings()
+        return [*found, f"WARNING: w = 0: {AMID}"] if self._amid else found
+
     def summary(self, results: list[Result]) -> str:
-        """What a run by samples can say of all rows, and a word on rows that no plane parts from the origin."""
+        """What a run by samples can say of all rows."""
         [result] = results
-        text = f"{result.status.advice}\n" if result.status.name == "sample" else ""
-        return text if not self.rows.n or np.any(result.w) else f"{text}w = 0: {AMID}\n"
+        return f"{result.status.advice}\n" if result.status.name == "sample" else ""
 
     def judge(self, k: int, result: Result) -> Certificate:
         return judge_linear(self.rows, result.alpha)

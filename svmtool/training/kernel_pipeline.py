@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from svmtool import __version__
+from svmtool import __version__, registry
 from svmtool.errors import SvmtoolError
 from svmtool.formats import kernel_model
 from svmtool.formats.reading import Reading
@@ -15,7 +15,7 @@ from svmtool.training.interrupt import Interruptible
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel_train import trainer
-from svmtool.training.outcome import Recorder, exit_status
+from svmtool.training.outcome import Recorder, advice, exit_status
 
 
 def run(settings: KernelSettings, data: Reading, model_path: str, console: Any) -> int:
@@ -59,7 +59,8 @@ def checked(settings: KernelSettings, data: Reading) -> KernelSet:
 
 def notes(s: KernelSettings, done: KernelTraining) -> tuple[str, ...]:
     """What only we know, for the lines behind the support vectors."""
-    asked = f"-s {s.row.number} ({s.row.name}) -t {s.kernel_type} ({KERNEL_NAMES[s.kernel_type]}) -c {s.C:.17g}"
+    asked = f"-s {s.row.number} ({s.row.name}) -t {s.kernel_type} ({KERNEL_NAMES[s.kernel_type]})"
+    asked += f" -c {s.C:.17g}" if "-c" in registry.obeyed(s.row) else ""
     if "-n" in s.row.honours:
         asked += f" -n {s.nu:.17g}"
     if "-p" in s.row.honours:
@@ -69,5 +70,5 @@ def notes(s: KernelSettings, done: KernelTraining) -> tuple[str, ...]:
     return (
         f"# svmtool {__version__}: {asked}",
         f"# {done.certificate.line()}",
-        "# Stopped: " + "; ".join(dict.fromkeys(f.result.status.advice for f in done.solved)),
+        "# Stopped: " + "; ".join(dict.fromkeys(advice(f.result.status, s.row) for f in done.solved)),
     )

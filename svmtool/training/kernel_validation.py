@@ -11,7 +11,7 @@ from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, strati
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet
 from svmtool.training.kernel_train import trainer
-from svmtool.training.outcome import NOT_CONVERGED
+from svmtool.training.outcome import NOT_CONVERGED, advice
 from svmtool.training.validation import percent, regression_lines
 
 
@@ -48,7 +48,8 @@ def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: 
     else:
         console.out(f"Cross Validation Accuracy = {percent(np.count_nonzero(predictions == data.labels) / n)}%\n")
     for status in dict.fromkeys(open_ends):
-        console.warn(f"WARNING: not converged in {open_ends.count(status)} of {len(starts) - 1} folds: {status.advice}")
+        many = f"{open_ends.count(status)} of {len(starts) - 1} folds"
+        console.warn(f"WARNING: not converged in {many}: {advice(status, s.row)}")
     return NOT_CONVERGED if s.strict and open_ends else 0
 
 

@@ -16,11 +16,12 @@ from svmtool.model import LinearModel
 from svmtool.problem.labels import Classes
 from svmtool.problem.task import Task
 from svmtool.settings import Settings
-from svmtool.solvers.base import Rule
+from svmtool.solvers.base import Result, Rule
 from svmtool.training.problem_set import ProblemSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from svmtool.problem.label_sums import LabelSums
     from svmtool.problem.normal_equations import NormalEquations
 
 L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which -e ends a run, for each unit of it ...
@@ -39,19 +40,31 @@ class Problems(ProblemSet):
 
     @property
     def by_sums(self) -> bool:
-        """Whether the problems are given as normal equations too."""
-        return self.rows.d <= self.solver.sums_below
+        """Whether the problems are given as normal equations too; they are those of the optimum."""
+        return self.solver.optimal and self.rows.d <= self.solver.sums_below
 
     def prepare(self) -> None:
         if self.settings.loo and not self.by_sums:
             raise SvmtoolError(f"--loo wants a matrix of features x features: {self.rows.d} are too many")
         if self.by_sums and self.sums is None and self.count:
-            from svmtool.problem.label_sums import LabelSums
-
             s = self.settings
-            self.sums = LabelSums([label for label, _ in s.class_weights])
-            self.sums.change(self.rows, self.classes.labels, self.classes.number, self.row_weights)
+            self.sums = self._summed(self.row_weights)
             self._equations = self.sums.equations(s.C, s.bias, self.factor)
+
+    def _summed(self, r: np.ndarray | None) -> LabelSums:
+        """The sums of all rows, of weights r."""
+        from svmtool.problem.label_sums import LabelSums
+
+        sums = LabelSums([label for label, _ in self.settings.class_weights])
+        sums.change(self.rows, self.classes.labels, self.classes.number, r)
+        return sums
+
+    def sums_of(self, results: list[Result]) -> LabelSums | None:
+        """See ProblemSet; of FALSVM's two-class model those of the rows added, which count all."""
+        taken = results[0].taken if self.count == 1 else None
+        if taken is None:
+            return self.sums
+        return self._summed(taken.astype(float) if self.row_weights is None else taken * self.row_weights)
 
     def _read_labels(self, labels: np.ndarray) -> None:
         self.classes = Classes(labels)

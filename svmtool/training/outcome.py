@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from svmtool.registry.row import Solver
 from svmtool.solvers.base import INTERRUPTED, Status
 
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
@@ -15,6 +16,12 @@ def worst_status(results: list) -> Status | None:
     return order[0] if order else None
 
 
+def advice(status: Status, row: Solver) -> str:
+    """Why a run of this solver ended, and what to do about it, in options that the solver has."""
+    rules = [option for option in ("-e", "--gap", "--theta") if option in row.honours]
+    return f"{status.advice} or loosen {' or '.join(rules)}" if status.early and rules else status.advice
+
+
 def exit_status(settings: Any, done: Any, model_path: str, interrupted: bool, console: Any) -> int:
     """Say what came of the run where it did not end as it should; returns the exit status."""
     status = done.status
@@ -24,7 +31,8 @@ def exit_status(settings: Any, done: Any, model_path: str, interrupted: bool, co
         console.warn(f"interrupted: {model_path} holds the best model so far, {done.certificate.line().lower()}")
         return CTRL_C
     if not status.converged:
-        console.warn(f"WARNING: not converged: {status.advice} (certified relative gap {done.certificate.gap:.2g})")
+        told = advice(status, settings.row)
+        console.warn(f"WARNING: not converged: {told} (certified relative gap {done.certificate.gap:.2g})")
     if done.lacking and interrupted:
         return CTRL_C
     return NOT_CONVERGED if settings.strict and (done.lacking or not status.converged) else 0

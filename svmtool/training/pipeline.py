@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import __version__
+from svmtool import __version__, registry
 from svmtool.formats import linear_model, weight_file
 from svmtool.formats.reading import Reading
 from svmtool.formats.svmlight import Table
@@ -18,7 +19,7 @@ from svmtool.problem.certify import Certificate
 from svmtool.settings import Settings, check_after_reading
 from svmtool.solvers.base import Result, Status, StopFlag
 from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import Recorder, exit_status, worst_status
+from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
 from svmtool.training.problem_set import problems_of
 from svmtool.training.solver_text import solver_text
 
@@ -63,7 +64,7 @@ def train(
     seconds = problems.solved_at - began
     model = problems.model(problems.weights(results), _notes(settings, certificate, results))
     done = Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
-    done.sums, done.validation = problems.sums, problems.validation(model)
+    done.sums, done.validation = problems.sums_of(results), problems.validation(model)
     if kept is not None and not model.gives_probabilities:
         del problems
         _add_sigmoids(done, kept, settings, row_weights, stop, began)
@@ -101,37 +102,45 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
 
         work = validation.search_C if settings.find_C else validation.cross_validate
         return work(table, settings, row_weights, console)
-    state = _state(settings, table, row_weights, model_path, console)
     room = table.room
-    tables = [table]  # the only reference, so that training may give its memory back
-    del table
-    with Recorder(settings, _target(settings), console) as recorder, Interruptible() as stop:
-        done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
-    console.close()
-    if room is not None:
-        done.warnings += room.complaints()
-    for warning in done.warnings:
-        console.warn(warning)
-    for result in done.results:
-        console.solver(solver_text(settings.row, result))
-    console.solver(done.certificate.line() + "\n" + done.summary)
-    console.out(done.validation)
-    if state is None:
-        linear_model.write(model_path, done.model)
-    else:
-        state.write(done.sums, done.model)
+    with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
+        tables = [table]  # the only reference, so that training may give its memory back
+        del table
+        with Recorder(settings, _target(settings), console) as recorder, Interruptible() as stop:
+            done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
+        console.close()
+        for warning in done.warnings + (room.complaints() if room else []):
+            console.warn(warning)
+        for result in done.results:
+            console.solver(solver_text(settings.row, result))
+        console.solver(done.certificate.line() + "\n" + done.summary)
+        console.out(done.validation)
+        output.write(done)
     if done.lacking:
         console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
     return exit_status(settings, done, model_path, stop.set, console)
 
 
-def _state(settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any) -> Any:
-    """What keeps the state of an adaptable model beside it; None for other solvers."""
-    if "--add" not in settings.row.honours:
-        return None
-    from svmtool.training.adapt import NewState
+class ModelFile:
+    """Where a model without a state goes."""
 
-    return NewState(settings, table, row_weights, model_path) if NewState.possible(model_path, console) else None
+    def __init__(self, path: str):
+        self.path = path
+
+    def write(self, done: Training) -> None:
+        linear_model.write(self.path, done.model)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _output(settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any) -> Any:
+    """What writes a Training: its model, with the state of an adaptable one beside it."""
+    if "--add" not in settings.row.honours:
+        return ModelFile(model_path)
+    from svmtool.training.adapt import new_state
+
+    return new_state(settings, table, row_weights, model_path, console) or ModelFile(model_path)
 
 
 def _target(settings: Settings) -> float | None:
@@ -142,7 +151,8 @@ def _target(settings: Settings) -> float | None:
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:
     """What only we know, for the lines behind the weights."""
     row = settings.row
-    asked = "" if settings.regularize_bias else " -R"
+    asked = f" -c {settings.C:.17g}" if "-c" in registry.obeyed(row) else ""
+    asked += f" -B {settings.bias:.17g}" + ("" if settings.regularize_bias else " -R")
     asked += " -b 1" if settings.probability else ""
     if "--loss-power" in row.honours:
         asked += f" --loss-power {settings.loss_power:g}"
@@ -152,7 +162,7 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
         asked += f" -n {settings.nu:.17g}"
     asked += "" if settings.gap is None else f" {row.gap_option(settings.gap)}"
     return (
-        f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {settings.C:.17g} -B {settings.bias:.17g}{asked}",
+        f"# svmtool {__version__}: -s {row.number} ({row.name}){asked}",
         f"# {certificate.line()}",
-        "# Stopped: " + "; ".join(dict.fromkeys(r.status.advice for r in results)),
+        "# Stopped: " + "; ".join(dict.fromkeys(advice(r.status, row) for r in results)),
     )

@@ -141,6 +141,10 @@ class ProblemSet(ABC):
     def prepare(self) -> None:  # noqa: B027  most kinds have nothing to share
         """Form what all problems share, with all threads; before the first is solved."""
 
+    def sums_of(self, results: list[Result]) -> LabelSums | None:
+        """The sums that an adaptable model's state is made of, None for other models."""
+        return self.sums
+
     def validation(self, model: LinearModel) -> str:
         """What --loo prints; empty without it."""
         return ""
@@ -217,10 +221,8 @@ class ProblemSet(ABC):
         w = None if start is None else np.ascontiguousarray(start[:, k])
         solve = registry.entry(self.solver)
         result = solve(task, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)
-        if result.alpha is not None and used is not None:
-            alpha = np.zeros((n, *result.alpha.shape[1:]))
-            alpha[used] = result.alpha
-            result.alpha = alpha
+        if used is not None:
+            result.alpha, result.taken = _spread(result.alpha, used, n), _spread(result.taken, used, n)
         self.finish(result)
         return result
 
@@ -244,6 +246,15 @@ class ProblemSet(ABC):
         if not np.all(np.abs(start) < LARGEST_START):
             raise SvmtoolError("the initial model has weights that are no numbers, or too large to start from")
         return start
+
+
+def _spread(values: np.ndarray | None, used: np.ndarray, n: int) -> np.ndarray | None:
+    """What is told of the rows `used` (i8), of n: 0 for the others."""
+    if values is None:
+        return None
+    whole = np.zeros((n, *values.shape[1:]), values.dtype)
+    whole[used] = values
+    return whole
 
 
 def refuse_overflow(

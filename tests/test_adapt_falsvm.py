@@ -1,0 +1,216 @@
+"""--add and --remove of -s 72 against Algorithm 2 and Eqs. 4-10 written out, row by row, in the paper's letters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from adapt_suite import PaperForm, Row, draw, text_of_rows, weights_in
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from test_adapt import folder
+
+from svmtool.cli.train import main
+from svmtool.compiled.rand_loops import rand_seed, rand_shuffle
+
+WIDE = 9  # features of the paper's form, the bias feature behind them
+ROUNDED = 1e-12  # a w that is nothing but for what rounding has left
+
+
+class Paper:
+    """P and w of one run after another, each row in the scale of its cost, so that nu = 1/2; and what is in them."""
+
+    def __init__(self, C: float, factor: dict[int, float]):
+        self.C, self.factor = C, factor
+        self.form = PaperForm(WIDE + 1, 1.0)
+        self.rows: list[list] = []  # row, how often it was added
+        self.positive = 0
+        self.tie = False  # whether rounding decided on which side a row was
+
+    def parts(self, row: Row) -> tuple[np.ndarray, float]:
+        """x and y in the scale of the row's cost."""
+        x = np.zeros(WIDE + 1)
+        x[: len(row.x)], x[-1] = row.x, 1.0
+        root = np.sqrt(self.C * self.factor.get(row.label, 1.0))
+        return root * x, root * (1.0 if row.label == self.positive else -1.0)
+
+    def take(self, rows: list[Row], passes: int, order: np.ndarray | None = None) -> None:
+        """Rows come; order i8[passes, n] is theirs, the one in which they stand where it is None."""
+        self.positive = self.positive or rows[0].label
+        entries = [[row, 0] for row in rows]
+        begun = float(np.linalg.norm(self.form.w)) > ROUNDED
+        for k in range(passes):
+            for i in range(len(rows)) if order is None else order[k].tolist():
+                x, y = self.parts(rows[i])
+                product = y * float(self.form.w @ x)
+                self.tie |= begun and abs(product) < ROUNDED
+                if not begun or product < 0:
+                    self.form.add(x, y)
+                    entries[i][1] += 1
+                    begun = True
+        self.rows += entries
+
+    def drop(self, row: Row) -> None:
+        """Of the rows equal to this one the last that came goes, as often as it was added."""
+        at = max(i for i, entry in enumerate(self.rows) if entry[0].text == row.text)
+        for _ in range(self.rows.pop(at)[1]):
+            self.form.remove(*self.parts(row))
+        if not any(entry[1] for entry in self.rows):
+            self.form = PaperForm(WIDE + 1, 1.0)  # without what rounding has left
+
+
+def shuffled(n: int, passes: int) -> np.ndarray:
+    """The orders of the training, as its seed 1 draws them."""
+    random, order, found = np.zeros(32, np.int64), np.arange(n), []
+    rand_seed(random, 1)
+    for _ in range(passes):
+        rand_shuffle(random, order, 0, n)
+        found.append(order.copy())
+    return np.array(found)
+
+
+def run(*argv, **files: list[Row]) -> int:
+    for name, rows in files.items():
+        Path(name).write_text(text_of_rows(rows))
+    return main(["-q", "-s", "72", *map(str, argv)])
+
+
+def agree(paper: Paper) -> None:
+    found, wanted = weights_in("m"), paper.form.w
+    w = found[paper.positive] if paper.positive in found else -found[-paper.positive]
+    full = np.zeros(WIDE + 1)
+    full[: len(w) - 1], full[-1] = w[:-1], w[-1]
+    np.testing.assert_allclose(full, wanted, rtol=1e-8, atol=1e-8 * max(1.0, float(np.abs(wanted).max())))
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_any_sequence_is_the_papers(data):
+    """Rows that come once or several times, equal ones, features that come, costs of classes."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    C, passes = data.draw(st.sampled_from([0.01, 1.0, 30.0])), data.draw(st.integers(1, 3))
+    factor = data.draw(st.sampled_from([{}, {1: 2.0, -1: 0.5}]))
+    paper = Paper(C, factor)
+    with folder():
+        rows = draw(rng, data.draw(st.integers(1, 30)), data.draw(st.integers(1, 6)))
+        rows += [rows[i] for i in rng.integers(0, len(rows), 8)]
+        asked = ["-c", C, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
+        assert run(*asked, "--passes", passes, "d", "m", d=rows) == 0
+        paper.take(rows, passes, shuffled(len(rows), passes))
+        assume(not paper.tie)
+        for _ in range(data.draw(st.integers(1, 3))):
+            gone = rng.permutation(len(rows))[: data.draw(st.integers(0, len(rows) - 1))]
+            new = draw(rng, data.draw(st.integers(1, 20)), data.draw(st.integers(1, WIDE)))
+            out = [rows[i] for i in gone]
+            for row in out:
+                paper.drop(row)
+            if out:
+                assert run("--remove", "out", "-i", "m", out=out) == 0
+                agree(paper)
+            assert run("--add", "new", "--passes", passes, "-i", "m", new=new) == 0
+            paper.take(new, passes)
+            assume(not paper.tie)
+            agree(paper)
+            rows = [row for i, row in enumerate(rows) if i not in set(gone.tolist())] + new
+
+
+@pytest.fixture
+def ready(svm_train):
+    """Files d, new and m, the model of d; returns svm_train -s 72."""
+    rng = np.random.default_rng(3)
+    Path("new").write_text(text_of_rows(draw(rng, 60, 4)))
+    assert svm_train("-s", 72, "d", "m", data=text_of_rows(draw(rng, 200, 4)))[0] == 0
+    return lambda *argv: svm_train("-s", 72, *argv)
+
+
+def test_rows_passed_by_are_known_and_change_nothing_when_they_go(ready):
+    _, out, _ = ready("--add", "new", "-i", "m")
+    assert out.startswith("Added ") and "Rows seen = 260" in out
+    taken = int(out.split()[1])
+    assert 0 < taken < 60
+    in_model = 0
+    for line in Path("new").read_text().splitlines(keepends=True):
+        before = weights_in("m")[1]
+        Path("one").write_text(line)
+        status, out, _ = ready("--remove", "one", "-i", "m")
+        assert status == 0 and out.startswith("Removed 1 rows, ")
+        came = int(out.split()[3])
+        in_model += came
+        moved = float(np.linalg.norm(weights_in("m")[1] - before))
+        assert (moved > 1e-6) == bool(came)
+    assert in_model == taken
+    status, _, err = ready("--remove", "one", "-i", "m")
+    assert status == 1 and "one: line 1: the model does not hold this row" in err
+
+
+def test_rows_added_and_removed_again_leave_no_trace(ready):
+    """Also where equal ones have been there before, added or passed by."""
+    lines = (Path("d").read_text() + Path("new").read_text()).splitlines(keepends=True)
+    Path("more").write_text("".join(lines[::2] * 2))
+    before = weights_in("m")[1]
+    status, out, _ = ready("--add", "more", "--passes", 2, "-i", "m")
+    assert status == 0 and int(out.split()[1]) > 10
+    assert np.linalg.norm(weights_in("m")[1] - before) > 1e-3
+    assert ready("--remove", "more", "-i", "m")[0] == 0
+    np.testing.assert_allclose(weights_in("m")[1], before, rtol=1e-9, atol=1e-12)
+
+
+def test_all_rows_go(ready):
+    assert ready("--remove", "d", "-i", "m")[0] == 0
+    assert weights_in("m") == {}
+    assert ready("--add", "d", "-i", "m")[0] == 0
+    assert set(weights_in("m")) == {1, -1}
+
+
+def test_a_stream_is_a_file_in_pieces(ready, command):
+    """However the rows are cut into pieces: each is looked at by the model of those before it."""
+    for name in ("m", "m.state.npz", "m.state.rows"):
+        Path(name.replace("m", "m2", 1)).write_bytes(Path(name).read_bytes())
+    assert ready("--add", "new", "-i", "m")[0] == 0
+    for part in np.array_split(Path("new").read_text().splitlines(keepends=True), 7):
+        done = command("train", "-s", 72, "--add", "-", "-i", "m2", input="".join(part.tolist()).encode())
+        assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(weights_in("m2")[1], weights_in("m")[1], rtol=1e-10)
+    assert Path("m2.state.rows").stat().st_size == Path("m.state.rows").stat().st_size
+
+
+def test_a_stream_into_nothing(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = draw(np.random.default_rng(4), 50, 3)
+    done = command("train", "-s", 72, "--add", "-", "m", input=text_of_rows(rows).encode())
+    assert done.returncode == 0 and b"Rows seen = 50" in done.stdout
+    paper = Paper(1.0, {})
+    paper.take(rows, 1)
+    agree(paper)
+
+
+def test_what_cannot_be_is_refused(ready, svm_train):
+    Path("third").write_text("1 1:1\n5 1:1\n")
+    Path("three").write_text("1 1:1\n2 1:-1\n3 2:1\n")
+    for argv, sentence in (
+        ("-s 72 --add third -i m", "third: line 2: label 5 is a third one beside "),
+        ("-s 71 --add new -i m", "the model was trained by -s 72, not -s 71"),
+        ("-s 72 --add - --passes 2 -i m", "--passes is about training"),
+        ("-s 72 --remove d --passes 2 -i m", "--passes is about training"),
+        ("-s 72 --add new --seed 3 -i m", "--seed is about training"),
+        ("-s 70 --add new -i m", "use -s 71 or 72"),
+    ):
+        status, _, err = svm_train("-q", *argv.split())
+        assert status == 1 and sentence in err
+    assert svm_train("-q", "-s", 72, "three", "m3") == (0, "", "")
+    assert not Path("m3.state.npz").exists()
+    status, _, err = svm_train("-q", "-s", 72, "--add", "new", "-i", "m3")
+    assert status == 1 and "and -s 72 of two labels" in err
+
+
+@pytest.mark.parametrize("data", ["", "1\n-1\n1\n", "2 1:1\n2 1:3\n", "1 1:1e-30 2:5\n-1 1:1e30\n"])
+@pytest.mark.parametrize("options", [["-c", 1e-12], ["-c", 1e10], ["-B", -1], ["-w1", 0]], ids=str)
+def test_odd_data_end_honestly(data, options, svm_train):
+    Path("new").write_text("1\n-1 1:1\n")
+    assert svm_train("-q", "-s", 72, *options, "d", "m", data=data)[0] == 0
+    for change in ("--add", "--remove"):
+        status, _, err = svm_train("-q", "-s", 72, change, "new", "-i", "m")
+        unknown = "is a third one" if change == "--add" else "does not hold this row"
+        assert status == 0 or (data[:1] == "2" and unknown in err), err
+        assert all(np.all(np.isfinite(w)) for w in weights_in("m").values())
