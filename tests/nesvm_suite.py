@@ -9,6 +9,7 @@ from optima import Problem
 from reference import table_of
 from solver_suite import PROBLEMS, keep_sparse
 
+from svmtool.problem import l1_saddle
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.settings import Settings
 from svmtool.solvers import lp_columns, nesvm
@@ -29,12 +30,12 @@ def sparse_layout(monkeypatch):
 
 @pytest.fixture(params=["features", "columns", "columns-stages"])
 def road(request, monkeypatch):
-    """All columns at once, or some at a time, these by interior point steps first or by stages alone."""
+    """All columns at once by stages; steps in rounds, over rows and columns that may matter; some columns by stages."""
     if request.param != "features":
         monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
         monkeypatch.setattr(lp_columns, "COLUMNS", 3)
-    if request.param == "columns-stages":
-        monkeypatch.setattr(lp_columns, "INTERIOR_COLUMNS", 0)
+        monkeypatch.setattr(l1_saddle, "FEWEST", 4)
+        monkeypatch.setattr(nesvm, "FEW_COLUMNS", 0 if request.param == "columns" else 1000)
     return request.param
 
 
