@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
+import scipy.optimize
 from optima import Problem
 from reference import table_of
 from solver_suite import PROBLEMS, keep_sparse
@@ -42,6 +43,16 @@ def road(request, monkeypatch):
 def l1_value(p: Problem, w: np.ndarray) -> float:
     """|w|_1, a free bias left out, + sum C max(0, 1 - y a.w)."""
     return float(np.sum(np.abs(p.R * w)) + p.cost @ np.maximum(p.slack(w), 0.0))
+
+
+def l1_optimum(p: Problem) -> float:
+    """By a linear program in w = plus - minus and the slacks."""
+    n, d = p.A.shape
+    prices = np.concatenate([p.R, p.R, p.cost])
+    Z = p.y[:, None] * p.A
+    found = scipy.optimize.linprog(prices, A_ub=-np.hstack([Z, -Z, np.eye(n)]), b_ub=-np.ones(n), method="highs")
+    assert found.status == 0
+    return float(found.fun)
 
 
 class Solved:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference
 import scipy.optimize
-from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_value, road, sparse_layout  # noqa: F401
+from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_optimum, road, sparse_layout  # noqa: F401
 from optima import Problem
 from solver_suite import PROBLEMS
 
@@ -19,16 +19,6 @@ from svmtool.problem.smoothed import Smoothed
 from svmtool.problem.task import Task
 from svmtool.solvers import base, nesvm
 from svmtool.solvers.base import Monitor, StopFlag
-
-
-def l1_optimum(p: Problem) -> float:
-    """By a linear program in w = plus - minus and the slacks."""
-    n, d = p.A.shape
-    prices = np.concatenate([p.R, p.R, p.cost])
-    Z = p.y[:, None] * p.A
-    found = scipy.optimize.linprog(prices, A_ub=-np.hstack([Z, -Z, np.eye(n)]), b_ub=-np.ones(n), method="highs")
-    assert found.status == 0
-    return float(found.fun)
 
 
 @every_layout

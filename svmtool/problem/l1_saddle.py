@@ -24,8 +24,9 @@ from svmtool.problem.l1_objective import Columns
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 
-ROOM, FEWEST = 0.2, 1000  # rows so far from their targets stay out, but for so many that are nearest, ...
-NEARLY = 0.8  # ... and columns with such sums and no weight
+ROOM = 0.2  # rows so far from their targets stay out, ...
+NEARLY = 0.8  # ... and columns with such sums and no weight; ...
+FEWEST = 1000  # ... but for so many of either that are nearest to coming in
 FEWER = 0.8  # rows and columns are chosen anew where at most so many are left of either, or where one is missing
 SHORT_ROW = 1e-2  # least sum of a row, beside the mean, that its step length is made of
 POWER_STEPS, POWER_CLOSE, MARGIN = 50, 1e-3, 1.05  # of the power iteration, as in problem/smoothed.py
@@ -90,7 +91,8 @@ class L1Saddle:
 
     def _norm(self, part: CsrRows) -> float:
         """Of the centred matrix with these step lengths, or a little more; at most 1, as the lengths make it."""
-        root_tau, v, ones, u, largest = np.sqrt(self._tau), standard_normal(part.d), np.ones(part.n), np.empty(part.n), 0.0
+        root_tau, v, largest = np.sqrt(self._tau), standard_normal(part.d), 0.0
+        ones, u = np.ones(part.n), np.empty(part.n)
         for _ in range(POWER_STEPS):
             size = float(np.sqrt(v @ v))
             if size == 0.0:
@@ -111,7 +113,7 @@ class L1Saddle:
         rows, free = self.rows, self.task.free_bias
         self._w0, self._a0 = self.w[self._columns], self.a[self._rows]
         shift = rows.shift(self.w) + float(self._centre @ self._w0)
-        self._done = 0
+        self._done, self._longest = 0, max(2, int(ROUND * self.steps))
         penalty = 0.0 if free or rows.bias <= 0.0 else 1.0 / rows.bias
         step = self._shift_step / self.balance
         self._state = np.array([shift, shift, shift, step, penalty, self._outside, 0.0, 0.0, 0.0])
@@ -127,11 +129,10 @@ class L1Saddle:
         """Steps, about `most` of them, in as many rounds as it takes."""
         last = self.steps + most
         while self.steps < last:
-            longest = max(2, int(ROUND * self.steps))
-            done = self._call(self._done, max(min(longest, self._done + last - self.steps), self._done + 1))
+            done = self._call(self._done, min(self._longest, self._done + last - self.steps))
             self.steps += done - self._done
             self._done = done
-            if self._state[8] or done >= longest:
+            if self._state[8] or done >= self._longest:
                 self._take()
                 self._weigh()
                 self._begin()
@@ -169,11 +170,10 @@ class L1Saddle:
         full = a >= self.task.cost
         far = max(ROOM, float(np.sort(np.abs(slack))[:FEWEST][-1]))
         some = ((a > 0.0) | (slack >= -far)) & ~(full & (slack > far))
-        columns = (w != 0.0) | (size > NEARLY)
+        columns = (w != 0.0) | (size >= min(NEARLY, -float(np.sort(-size)[:FEWEST][-1])))
         row_out, column_out = np.ones(self.n, bool), np.ones(self.rows.plain, bool)
         row_out[self._rows], column_out[self._columns] = False, False
         missing = np.any(row_out & np.where(full, slack < 0.0, slack > 0.0)) or np.any(column_out & (size > 1.0))
-        count, width = int(np.count_nonzero(some)), int(np.count_nonzero(columns))
-        fewer = count <= FEWER * len(self._rows) or width <= FEWER * len(self._columns)
-        if (missing or fewer) and width:
+        less = np.count_nonzero(some) <= FEWER * len(self._rows)
+        if missing or less or np.count_nonzero(columns) <= FEWER * len(self._columns):
             self._choose(np.flatnonzero(some), np.flatnonzero(columns))
