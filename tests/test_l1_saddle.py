@@ -195,3 +195,24 @@ def test_a_round_goes_on_after_a_look(most):
         runs[1].look()
     assert runs[0].steps == runs[1].steps == 60
     assert runs[0].w.tobytes() == runs[1].w.tobytes() and runs[0].a.tobytes() == runs[1].a.tobytes()
+
+
+def test_nothing_is_taken_before_a_step(monkeypatch):
+    """Rounds that end with run() leave the points of their last step, not the next round's empty memory."""
+    p = PROBLEMS["wide-free"]
+    run = L1Saddle(task_of(p), np.zeros(p.A.shape[1]))
+    monkeypatch.setattr(l1_saddle.np, "empty_like", lambda v: np.full_like(v, np.nan))
+    rounds = 0
+    for _ in range(100):
+        run.run(1)
+        rounds += run._done == 0
+        assert np.all(np.isfinite(run.w)) and np.all((run.a >= 0.0) & (run.a <= p.cost))
+    assert rounds > 3
+
+
+def test_what_cancels_only_but_for_rounding_is_left_out():
+    """At costs so large that equal rows of both signs leave a sum above rounding the bound must not rest on it."""
+    X, y = np.array([[1.0, 0.3], [1.0, 0.3], [0.2, 1.0]]), np.array([1.0, -1.0, 1.0])
+    for C, kept in ((1e3, True), (1e10, False)):
+        p = reference.random_problem(1, 3, 2)._replace(X=X, y=y, cost=np.full(3, C))
+        assert np.any(L1Saddle(task_of(p), np.zeros(2)).cancelled > 0.0) == kept

@@ -31,6 +31,7 @@ FEWER = 0.8  # rows and columns are chosen anew where at most so many are left o
 SHORT_ROW = 1e-2  # least sum of a row, beside the mean, that its step length is made of
 POWER_STEPS, POWER_CLOSE, MARGIN = 50, 1e-3, 1.05  # of the power iteration, as in problem/smoothed.py
 ROUND = 0.36  # a round takes at most so much of all steps so far
+CANCELS = 1e9  # up to such sums of a_i |x_ij| what cancels does so but for 1e-7
 STILL = 1e-12  # moves up to which the weight between the two sides is left as it is
 
 
@@ -46,6 +47,9 @@ class L1Saddle:
         self.task, self.rows, self.n = task, task.rows, task.rows.n
         self.whole = L1Columns(task)
         self.cancelled = cancelling(task.rows, task.y, task.cost)
+        entry = max(float(np.abs(task.rows.values).max(initial=0.0)), task.rows.bias)
+        if float(np.sum(self.cancelled)) * entry > CANCELS:
+            self.cancelled[:] = 0.0
         self.w, self.a = w.copy(), self.cancelled.copy()
         self.balance = 1.0  # between the two sides: steps in w are divided by it, steps in a multiplied
         self.steps = 0
@@ -60,7 +64,8 @@ class L1Saddle:
         """The rows and columns (i8, ascending) that steps are taken over; the others stay as they are."""
         task, rows = self.task, self.rows
         self._rows, self._columns = some, columns
-        part = rows.take(some).columns(columns)
+        everything = len(some) == self.n and len(columns) == rows.plain
+        part = rows if everything else rows.take(some).columns(columns)
         by_column = Columns(part)
         matrix = by_column.starts, by_column.row_numbers, by_column.values, part.indptr, part.indices, part.values
         sizes = CsrRows(part.indptr, part.indices, np.abs(part.values), len(columns))
@@ -132,11 +137,10 @@ class L1Saddle:
             done = self._call(self._done, min(self._longest, self._done + last - self.steps))
             self.steps += done - self._done
             self._done = done
+            self._take()
             if self._state[8] or done >= self._longest:
-                self._take()
                 self._weigh()
                 self._begin()
-        self._take()
 
     def _take(self) -> None:
         """w and a from the last proximal steps."""
