@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
+import scipy.optimize
 from optima import Problem
 from reference import table_of
 from solver_suite import PROBLEMS, keep_sparse
 
+from svmtool.problem import l1_saddle
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.settings import Settings
 from svmtool.solvers import lp_columns, nesvm
@@ -29,18 +31,28 @@ def sparse_layout(monkeypatch):
 
 @pytest.fixture(params=["features", "columns", "columns-stages"])
 def road(request, monkeypatch):
-    """All columns at once, or some at a time, these by interior point steps first or by stages alone."""
+    """All columns at once by stages; steps in rounds, over rows and columns that may matter; some columns by stages."""
     if request.param != "features":
         monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
         monkeypatch.setattr(lp_columns, "COLUMNS", 3)
-    if request.param == "columns-stages":
-        monkeypatch.setattr(lp_columns, "INTERIOR_COLUMNS", 0)
+        monkeypatch.setattr(l1_saddle, "FEWEST", 4)
+        monkeypatch.setattr(nesvm, "FEW_COLUMNS", 0 if request.param == "columns" else 1000)
     return request.param
 
 
 def l1_value(p: Problem, w: np.ndarray) -> float:
     """|w|_1, a free bias left out, + sum C max(0, 1 - y a.w)."""
     return float(np.sum(np.abs(p.R * w)) + p.cost @ np.maximum(p.slack(w), 0.0))
+
+
+def l1_optimum(p: Problem) -> float:
+    """By a linear program in w = plus - minus and the slacks."""
+    n, d = p.A.shape
+    prices = np.concatenate([p.R, p.R, p.cost])
+    Z = p.y[:, None] * p.A
+    found = scipy.optimize.linprog(prices, A_ub=-np.hstack([Z, -Z, np.eye(n)]), b_ub=-np.ones(n), method="highs")
+    assert found.status == 0
+    return float(found.fun)
 
 
 class Solved:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference
 import scipy.optimize
-from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_value, road, sparse_layout  # noqa: F401
+from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_optimum, road, sparse_layout  # noqa: F401
 from optima import Problem
 from solver_suite import PROBLEMS
 
@@ -15,56 +15,10 @@ from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.problem import rows as rows_module
 from svmtool.problem.l1_hinge import WeightRows
-from svmtool.problem.l1_interior import L1Interior
 from svmtool.problem.smoothed import Smoothed
 from svmtool.problem.task import Task
-from svmtool.solvers import base, lp_columns, nesvm
+from svmtool.solvers import base, nesvm
 from svmtool.solvers.base import Monitor, StopFlag
-
-
-@pytest.mark.parametrize("large", [False, True])
-@pytest.mark.parametrize("road", ["columns", "columns-stages"], indirect=True)
-def test_interior_steps_and_stages_take_turns(large, road, monkeypatch):
-    """Steps where the gap asked for is within their reach and there are not too many columns, else stages too."""
-    taken = []
-    for kind, method in ((L1Interior, "step"), (nesvm._LpHomotopy, "stages")):
-        plain = getattr(kind, method)
-        monkeypatch.setattr(kind, method, lambda self, m=method, f=plain: taken.append(m) or f(self))
-    if large and road == "columns":
-        monkeypatch.setattr(lp_columns, "INTERIOR_COLUMNS", 4)
-    assert Solved(PROBLEMS["wide"], gap=1e-3).certificate.gap <= 1e-3 * (1 + 1e-6)
-    assert ("step" in taken) == (road == "columns") and ("stages" in taken) == (road != "columns" or large)
-    Solved(PROBLEMS["wide"], gap=1e-8)
-    assert taken[-1] == "stages"
-
-
-@every_layout
-@pytest.mark.parametrize("name", ["tall-hard", "tall-free", "wide-hard-bias", "wide-free"])
-def test_interior_points_bounds_and_answers(name, layout):
-    """Each step's bound and value against the linear program; the mean product falls to where both are its optimum."""
-    p = PROBLEMS[name]
-    run, best = L1Interior(Task(LAYOUTS[layout](p), p.y, p.cost, p.free), np.zeros(p.A.shape[1])), l1_optimum(p)
-    first, low, high = run.mu, 0.0, np.inf
-    for _ in range(40):
-        run.step()
-        run.judge()
-        assert run.bound <= best * (1 + 1e-9) and run.primal >= best * (1 - 1e-9)
-        assert run.primal == pytest.approx(l1_value(p, run.answer), rel=1e-12)
-        assert np.all(run.a > 0.0) and np.all(run.a < p.cost) and min(run.qp.min(), run.qm.min()) > 0.0
-        low, high = max(low, run.bound), min(high, run.primal)
-        if high - low <= 1e-6 * high:
-            break
-    assert high - low <= 1e-6 * high and run.mu < 1e-4 * first
-
-
-def l1_optimum(p: Problem) -> float:
-    """By a linear program in w = plus - minus and the slacks."""
-    n, d = p.A.shape
-    prices = np.concatenate([p.R, p.R, p.cost])
-    Z = p.y[:, None] * p.A
-    found = scipy.optimize.linprog(prices, A_ub=-np.hstack([Z, -Z, np.eye(n)]), b_ub=-np.ones(n), method="highs")
-    assert found.status == 0
-    return float(found.fun)
 
 
 @every_layout

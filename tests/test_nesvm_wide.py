@@ -127,6 +127,7 @@ def test_extreme_costs_in_many_features(number, C, monkeypatch):
 def test_columns_leave_only_after_progress(monkeypatch):
     """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
     monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+    monkeypatch.setattr(nesvm, "FEW_COLUMNS", 1000)
     monkeypatch.setattr(lp_columns, "COLUMNS", 2)
     history = Solved(PROBLEMS["wide"]).result.history
     counts, gaps = [r["active"] for r in history], [r["gap"] for r in history]
@@ -137,6 +138,7 @@ def test_columns_leave_only_after_progress(monkeypatch):
 
 def test_columns_stay_without_progress(monkeypatch):
     monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+    monkeypatch.setattr(nesvm, "FEW_COLUMNS", 1000)
     monkeypatch.setattr(lp_columns, "COLUMNS", 2)
     monkeypatch.setattr(lp_columns, "PROGRESS", 0.0)
     s = Solved(PROBLEMS["wide"])

@@ -136,27 +136,57 @@ class L1Columns:
     """What is asked of all columns of an LP-SVM while few are in use."""
 
     def __init__(self, task: Task):
-        self.task = task
+        self.task, self.n, self.d = task, task.rows.n, task.rows.d
         self.m = task.rows.plain if task.free_bias else task.rows.d
         self.target = np.ones(task.rows.n) if task.target is None else task.target
 
-    def _slack(self, w: np.ndarray) -> np.ndarray:
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return float(self.task.cost @ np.maximum(self.target, 0.0))
+
+    def slack(self, w: np.ndarray) -> np.ndarray:
+        """target_i - y_i x_i.w, length n."""
         z = np.empty(self.task.rows.n)
         self.task.rows.margins(w, self.task.y, z)
         return self.target - z
 
     def primal(self, w: np.ndarray) -> float:
         """f(w)."""
-        loss = float(self.task.cost @ np.maximum(self._slack(w), 0.0))
+        loss = float(self.task.cost @ np.maximum(self.slack(w), 0.0))
         return loss + float(np.sum(np.abs(w[: self.m])))
+
+    def best_multiple(self, w: np.ndarray, slack: np.ndarray) -> float:
+        """The t >= 0 that minimises f(t w); slack is that of w.
+
+        Its slope rises by C_i |y_i x_i.w| where a row comes to its kink.
+        """
+        z, cost = self.target - slack, self.task.cost
+        with np.errstate(divide="ignore", invalid="ignore"):
+            kinks = self.target / z
+        short = (self.target > 0.0) | ((self.target == 0.0) & (z < 0.0))
+        slope = float(np.sum(np.abs(w[: self.m]))) - float(cost[short] @ z[short])
+        some = np.flatnonzero((kinks > 0.0) & (kinks < np.inf))
+        if slope >= 0.0 or not len(some):
+            return 0.0 if slope >= 0.0 else 1.0
+        some = some[np.argsort(kinks[some], kind="stable")]
+        k = int(np.searchsorted(np.cumsum(cost[some] * np.abs(z[some])), -slope))
+        return float(kinks[some[min(k, len(some) - 1)]])
 
     def slopes(self, w: np.ndarray) -> np.ndarray:
         """C_i on rows with slack, length n; balanced under a free bias."""
-        return balanced(self.task, np.where(self._slack(w) > 0.0, self.task.cost, 0.0))
+        return balanced(self.task, np.where(self.slack(w) > 0.0, self.task.cost, 0.0))
 
     def pull(self, a: np.ndarray) -> np.ndarray:
         """sum_i a_i y_i x_i, of each weight in |w|_1."""
         return self.task.rows.transpose_product(a * self.task.y)[: self.m]
+
+    def feasible(self, a: np.ndarray, inside: np.ndarray | float = 0.0) -> tuple[np.ndarray, float, np.ndarray]:
+        """What is feasible of a dual point a: its sums (f8[m]) once it is balanced, the largest of them in size, at
+        least 1, and the point between `inside`, a dual point whose sums are zero, and it (f8[n])."""
+        a = balanced(self.task, a)
+        pull = self.pull(a)
+        largest = max(1.0, float(np.abs(pull).max(initial=0.0)))
+        return pull, largest, inside + (a - inside) / largest
 
 
 def balanced(task: Task, a: np.ndarray) -> np.ndarray:

@@ -6,13 +6,13 @@ import numpy as np
 
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
-from svmtool.problem.l1_interior import L1Interior
+from svmtool.problem.l1_hinge import L1Columns
 
 
 class Best:
     """The best weights and the best dual point of a run so far, which need not come from the same step."""
 
-    def __init__(self, objective: Augmented | L1Interior):
+    def __init__(self, objective: Augmented | L1Columns):
         self.objective = objective
         self.w, self.alpha = np.zeros(objective.d), np.zeros(objective.n)
         self.primal, self.dual = objective.value_at_zero(), 0.0

@@ -17,8 +17,8 @@ Algorithm 2 differs from the paper in:
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
  5. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
     (problem/two_sided.py).
- 6. LP-SVM in many features takes columns in as the dual point asks for them; interior point steps lead to them
-    (lp_columns.py).
+ 6. LP-SVM in many features is solved from both sides at once by proximal steps (lp_restarts.py); where these are too
+    slow stages take columns in as the dual point asks for them (lp_columns.py).
  7. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
 Stops when: the certified relative gap is as small as asked for.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
@@ -32,7 +32,7 @@ from svmtool.problem.augmented import Augmented
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.conflicts import cancelling
 from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.l1_hinge import L1Hinge
+from svmtool.problem.l1_hinge import L1Columns, L1Hinge
 from svmtool.problem.least_squares import LeastSquares
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.smoothed import Smoothed
@@ -42,6 +42,7 @@ from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.best import Best
 from svmtool.solvers.least_squares import by_products, in_fewer_features
 from svmtool.solvers.lp_columns import by_columns
+from svmtool.solvers.lp_restarts import in_rounds
 from svmtool.solvers.newton import newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
@@ -59,6 +60,7 @@ MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see _rise()
 LOOK_STEPS = 8  # steps between two looks at the gap within a stage
 BACK = 0.1  # LP-SVM in many features: how far mu goes back when columns come in
+FEW_COLUMNS = 200  # LP-SVM in many features: stages begin where no more columns than this ask to come in at first
 ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
 PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
 MU_PASSES = 10.0  # the first mu after passes
@@ -98,10 +100,23 @@ def lp_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
         return plain(Smoothed(task, "hinge", True, MU if task.mu is None else float(task.mu)), monitor, start)
     mu = _first_mu(task, MU_LP)
     if task.rows.d > GRAM_BELOW and isinstance(task.rows, CsrRows):
-        return by_columns(task, monitor, start, lambda *more: _LpHomotopy(more[0], more[1], mu, *more[2:]))
+        return _lp_in_many_features(task, monitor, start, mu)
     run = _LpHomotopy(task, monitor, mu, start)
     status = run.stages()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+
+
+def _lp_in_many_features(task: Task, monitor: Monitor, start: np.ndarray | None, mu: float) -> Result:
+    whole = L1Columns(task)
+    best, w = Best(whole), np.zeros(whole.d) if start is None else start
+    pull, _, alpha = whole.feasible(whole.slopes(w))  # the answer where C is small
+    best.take(whole.primal(w), w, float(whole.target @ alpha), alpha)
+    status = monitor.step(best.primal, best.dual, gradient=0.0, active=0, cg=0, step=0.0)
+    if status is None and np.count_nonzero(np.abs(pull) > 1.0) > FEW_COLUMNS:
+        status = in_rounds(task, monitor, best)
+    if status is None:
+        status = by_columns(task, monitor, best, lambda *more: _LpHomotopy(more[0], more[1], mu, *more[2:]))
+    return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
 
 
 def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:

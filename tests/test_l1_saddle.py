@@ -1,0 +1,218 @@
+"""LP-SVM's saddle point: the compiled steps against their plain twin, and what is made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from loop_suite import check_each_loop_is_called, close
+from nesvm_suite import LAYOUTS, Solved, l1_optimum, l1_value, sparse_layout  # noqa: F401
+from reference import csr_of
+from solver_suite import PROBLEMS
+
+from svmtool.compiled import saddle_loops
+from svmtool.problem import l1_saddle
+from svmtool.problem.l1_hinge import L1Columns
+from svmtool.problem.l1_objective import Columns
+from svmtool.problem.l1_saddle import L1Saddle
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.task import Task
+from svmtool.solvers import lp_restarts, nesvm
+
+WIDE = ["wide", "wide-free", "wide-hard-bias", "tall-free", "tall-hard"]
+
+
+def task_of(p, X=None):
+    rows = CsrRows(*csr_of(p.X if X is None else X), p.X.shape[1], p.bias)
+    return Task(rows, p.y, p.cost, p.free)
+
+
+def test_each_loop_is_called():
+    check_each_loop_is_called(__file__, saddle_loops)
+
+
+def soft(v, t):
+    return np.sign(v) * np.maximum(np.abs(v) - t, 0.0)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.7])
+@pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (7, 40)])
+def test_steps_are_those_of_the_twin(n, d, penalty):
+    """saddle_steps(...) at once and one by one, until the round ends; the twin keeps all points of the round."""
+    rng = np.random.default_rng(n)
+    X = reference.random_rows(rng, n, d)
+    rows = CsrRows(*csr_of(X), d)
+    by_column = Columns(rows)
+    y, target, cost = np.where(rng.random(n) < 0.5, 1.0, -1.0), 0.5 + rng.random(n), 2.0 * rng.random(n)
+    fixed, centre, outside = rng.normal(size=d), rng.normal(size=d), float(rng.normal())
+    tau, sigma, step = 0.1 * rng.random(d) + 0.01, 0.1 * rng.random(n) + 0.01, 0.02
+    w0, a0, b0 = rng.normal(size=d), cost * rng.random(n), float(rng.normal())
+    given = (
+        by_column.starts, by_column.row_numbers, by_column.values, rows.indptr, rows.indices, rows.values, y, target,
+        cost, fixed, centre, tau, sigma, w0, a0,
+    )  # fmt: skip
+
+    def run(parts):
+        w, a, near_w, near_a = w0.copy(), a0.copy(), np.empty(d), np.empty(n)
+        state = np.array([b0, b0, b0, step, penalty, outside, 0.0, 0.0, 0.0])
+        done = 0
+        for most in parts:
+            if state[8]:
+                break
+            done = saddle_loops.saddle_steps(
+                *given, w, a, near_w, near_a, np.empty(d), np.empty(n), state, done, most
+            )  # fmt: skip
+        return done, w, a, near_w, near_a, state
+
+    K = X - centre
+    w, a, b, first, before = w0, a0, b0, None, None
+    for k in range(200):
+        signed = float(y @ a) + outside
+        near_w = soft(w + tau * (fixed + X.T @ (y * a) - centre * signed), tau)
+        near_b = float(soft(b + step * signed, step * penalty))
+        slack = target - y * (K @ (2.0 * near_w - w) + 2.0 * near_b - b)
+        near_a = np.clip(a + sigma * slack, 0.0, cost)
+        moved = [near_w - w, near_b - b, near_a - a]
+        length = np.sqrt(np.sum(moved[0] ** 2 / tau) + moved[1] ** 2 / step + np.sum(moved[2] ** 2 / sigma))
+        first = length if first is None else first
+        keep = (k + 1.0) / (k + 2.0)
+        w, a = keep * (w + 2.0 * moved[0]) + (1 - keep) * w0, keep * (a + 2.0 * moved[2]) + (1 - keep) * a0
+        b = keep * (b + 2.0 * moved[1]) + (1 - keep) * b0
+        if k and (length <= 0.2 * first or (length <= 0.8 * first and length > before)):
+            break
+        before = length
+    assert 0 < k < 199, "the round never ended"
+    for parts in ([1000], range(1, 300)):
+        done, *found, state = run(parts)
+        assert done == k + 1 and state[8] == 1.0
+        for one, other in zip(found, (w, a, near_w, near_a), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
+        close(state[[1, 2, 6, 7]], np.array([b, near_b, first, length]))
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_looks_bound_the_optimum_and_meet_there(name, monkeypatch):
+    """Against the linear program; some rows and columns stay out, and the values are those of all."""
+    monkeypatch.setattr(l1_saddle, "FEWEST", 4)
+    p = PROBLEMS[name]
+    run, best = L1Saddle(task_of(p), np.zeros(p.A.shape[1])), l1_optimum(p)
+    low, high, fewest = 0.0, np.inf, len(p.y) + p.X.shape[1]
+    for _ in range(400):
+        run.run(50)
+        run.look()
+        assert run.bound <= best * (1 + 1e-9) and run.primal >= best * (1 - 1e-9)
+        assert run.primal == pytest.approx(l1_value(p, run.answer), rel=1e-12)
+        v = p.A.T @ (run.alpha * p.y)
+        assert np.abs(v * p.R).max() <= 1 + 1e-9 and np.abs(v * (1 - p.R)).max() <= 1e-9 * (1 + p.cost.sum())
+        assert np.all(run.alpha >= 0.0) and np.all(run.alpha <= p.cost * (1 + 1e-12))
+        low, high = max(low, run.bound), min(high, run.primal)
+        if high - low <= 1e-6 * high:
+            break
+        run.choose()
+        fewest = min(fewest, len(run._rows) + run.columns)
+    assert high - low <= 1e-6 * high
+    assert fewest < len(p.y) + p.X.shape[1], "nothing ever stayed out"
+
+
+@pytest.mark.parametrize("name", [n for n in PROBLEMS if PROBLEMS[n].free])
+def test_norm_is_an_upper_bound_and_close(name):
+    """Of the centred matrix, the shift's column beside it, between the roots of the step lengths: at most 1."""
+    p = PROBLEMS[name]
+    run = L1Saddle(task_of(p), np.zeros(p.A.shape[1]))
+    K = np.hstack([p.X - run._centre, np.ones((len(p.y), 1))])
+    tau = np.append(run._tau, run._shift_step)
+    norm = np.linalg.norm(np.sqrt(run._sigma)[:, None] * K * np.sqrt(tau), 2)
+    assert 0.9 <= norm <= 1 + 1e-9
+    columns = np.linalg.norm(np.sqrt(run._sigma)[:, None] * (p.X - run._centre) * np.sqrt(run._tau), 2)
+    assert 0.85 <= columns <= 1 + 1e-9, "the columns could take longer steps"
+
+
+@pytest.mark.parametrize("bias", [-1.0, 2.0])
+def test_step_lengths_without_a_free_bias(bias):
+    p = reference.random_problem(5, 30, 50, 1.0, bias=bias)
+    run = L1Saddle(task_of(p), np.zeros(p.A.shape[1]))
+    K = np.hstack([p.X, np.ones((30, 1))]) if bias > 0 else p.X
+    tau = np.append(run._tau, run._shift_step) if bias > 0 else run._tau
+    assert np.all(run._centre == 0.0)
+    assert np.linalg.norm(np.sqrt(run._sigma)[:, None] * K * np.sqrt(tau), 2) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_best_multiple(name):
+    p, rng = PROBLEMS[name], np.random.default_rng(0)
+    whole = L1Columns(task_of(p))
+    for scale in (0.0, 0.01, 1.0, 100.0):
+        w = scale * rng.normal(size=p.A.shape[1])
+        t = whole.best_multiple(w, whole.slack(w))
+        assert t >= 0.0
+        values = [whole.primal(s * w) for s in t * np.linspace(0.0, 3.0, 301)] + [whole.primal(1e-3 * w)]
+        assert whole.primal(t * w) <= min(values) * (1 + 1e-12)
+
+
+def test_rows_of_both_signs_keep_their_multipliers():
+    """Shrinking to where all sums are feasible leaves what cancels as it is: at a large C that is most of f."""
+    p = reference.random_problem(7, 20, 60, 1e3, bias=1.0, free=True)
+    X, y = np.vstack([p.X, p.X[:3]]), np.append(p.y, -p.y[:3])
+    p = p._replace(X=X, y=y, cost=np.full(23, 1e3))
+    run = L1Saddle(task_of(p), np.zeros(61))
+    run.look()
+    assert run.bound == pytest.approx(6e3)
+    run.a[3:20] += 1.0  # far from feasible
+    run.look()
+    assert run.excess > 1.0 and run.bound > 6e3
+
+
+def test_too_slow_steps_leave_the_rest_to_stages(monkeypatch):
+    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+    monkeypatch.setattr(nesvm, "FEW_COLUMNS", 0)
+    monkeypatch.setattr(lp_restarts, "LEAST", 0)
+    monkeypatch.setattr(lp_restarts, "FASTER", 0.0)
+    stages, taken = nesvm._LpHomotopy.stages, []
+    monkeypatch.setattr(nesvm._LpHomotopy, "stages", lambda self: taken.append(1) or stages(self))
+    s = Solved(PROBLEMS["wide"], gap=1e-6)
+    assert taken and s.status.converged and s.certificate.gap <= 1e-6 * (1 + 1e-6)
+
+
+def test_few_columns_are_left_to_stages(monkeypatch):
+    """Where hardly any column asks to come in, at a small C."""
+    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+    monkeypatch.setattr(nesvm, "in_rounds", None)
+    p = PROBLEMS["wide"]
+    assert Solved(p, gap=1e-6).status.converged
+    with pytest.raises(TypeError):
+        monkeypatch.setattr(nesvm, "FEW_COLUMNS", 0)
+        Solved(p, gap=1e-6)
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_round_goes_on_after_a_look(most):
+    """As many steps in small parts lead to the same bits: looks do not disturb rounds."""
+    p = PROBLEMS["wide-free"]
+    runs = [L1Saddle(task_of(p), np.zeros(p.A.shape[1])) for _ in range(2)]
+    runs[0].run(60)
+    for _ in range(60 // most):
+        runs[1].run(most)
+        runs[1].look()
+    assert runs[0].steps == runs[1].steps == 60
+    assert runs[0].w.tobytes() == runs[1].w.tobytes() and runs[0].a.tobytes() == runs[1].a.tobytes()
+
+
+def test_nothing_is_taken_before_a_step(monkeypatch):
+    """Rounds that end with run() leave the points of their last step, not the next round's empty memory."""
+    p = PROBLEMS["wide-free"]
+    run = L1Saddle(task_of(p), np.zeros(p.A.shape[1]))
+    monkeypatch.setattr(l1_saddle.np, "empty_like", lambda v: np.full_like(v, np.nan))
+    rounds = 0
+    for _ in range(100):
+        run.run(1)
+        rounds += run._done == 0
+        assert np.all(np.isfinite(run.w)) and np.all((run.a >= 0.0) & (run.a <= p.cost))
+    assert rounds > 3
+
+
+def test_what_cancels_only_but_for_rounding_is_left_out():
+    """At costs so large that equal rows of both signs leave a sum above rounding the bound must not rest on it."""
+    X, y = np.array([[1.0, 0.3], [1.0, 0.3], [0.2, 1.0]]), np.array([1.0, -1.0, 1.0])
+    for C, kept in ((1e3, True), (1e10, False)):
+        p = reference.random_problem(1, 3, 2)._replace(X=X, y=y, cost=np.full(3, C))
+        assert np.any(L1Saddle(task_of(p), np.zeros(2)).cancelled > 0.0) == kept
