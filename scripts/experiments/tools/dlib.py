@@ -48,13 +48,13 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
 def _rows(X, dense: bool):
     import dlib
 
-    rows = dlib.vectors() if dense else dlib.sparse_vectors()
+    if dense:
+        return dlib.vectors([dlib.vector(row) for row in X.toarray().tolist()])
+    rows = dlib.sparse_vectors()
     for i in range(X.shape[0]):
-        if dense:
-            rows.append(dlib.vector(X[[i]].toarray().ravel().tolist()))
-            continue
+        at = slice(X.indptr[i], X.indptr[i + 1])
         row = dlib.sparse_vector()
-        for j, value in zip(X[[i]].indices.tolist(), X[[i]].data.tolist(), strict=True):
+        for j, value in zip(X.indices[at].tolist(), X.data[at].tolist(), strict=True):
             row.append(dlib.pair(j, value))
         rows.append(row)
     return rows
