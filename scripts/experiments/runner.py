@@ -21,7 +21,7 @@ from experiments.declare import Cell, Outcome
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-OURS = "ours"  # the one tool that runs under our own Python
+OURS = "ours"  # names of tools that run under our own Python begin so
 LOOK = 0.05  # seconds from one look at a child to the next
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 LAST_WORDS = 400  # characters of what a failed cell said
@@ -36,7 +36,7 @@ class Runner:
         self._codes: dict[str, str] = {}
 
     def python(self, tool: str) -> str:
-        return sys.executable if tool == OURS else self.peer_python
+        return sys.executable if tool.startswith(OURS) else self.peer_python
 
     def version(self, tool: str) -> str:
         """A tool's own words; empty where it is not installed."""
@@ -50,7 +50,7 @@ class Runner:
         """A digest of what a cell's process is made of, as far as it is ours."""
         if tool not in self._codes:
             files = [HERE / name for name in ("child.py", "judge.py", "problem.py", f"tools/{tool}.py")]
-            if tool == OURS:
+            if tool.startswith(OURS):
                 files += (REPOSITORY / "svmtool").rglob("*.py")
             digest = hashlib.sha256()
             for file in sorted(files):
