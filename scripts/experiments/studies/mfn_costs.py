@@ -76,9 +76,9 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
     )
     faster = [own["seconds"] <= s["seconds"] for s in others.values()]
     as_good = own["validated"] >= max(s["validated"] for s in others.values()) - AS_GOOD
-    lost = [name for name, s in others.items() if own["seconds"] > s["seconds"]]
-    why = f"{' and '.join(lost)} took less time at its best C" if lost else ""
-    return Finding(f"{words}.", verdict([*faster, as_good]), [Table(title, heads, table)], [plot], why)
+    lost = [f"{name} took less time at its best C" for name, s in others.items() if own["seconds"] > s["seconds"]]
+    lost += [] if as_good else [f"its error is more than {100.0 * AS_GOOD:g} points above the least"]
+    return Finding(f"{words}.", verdict([*faster, as_good]), [Table(title, heads, table)], [plot], "; ".join(lost))
 
 
 SIZES = (1605, 3185, 6414, 11220, 22696)
@@ -112,7 +112,7 @@ def over_sizes(outcomes: list[Outcome]) -> Finding:
         checks += [min(r) >= 1.0 for r in ratios.values()] + [slope(curves[OWN]) <= s for s in slopes.values()]
         words.append(f"{where}: slope {slope(curves[OWN]):.2f}, the others' {min(slopes.values()):.2f} at least")
         why += [
-            f"{name} is faster on {sum(x < 1.0 for x in r)} of {len(r)} sizes of {where}, at most {1.0 / min(r):.2g} times"
+            f"{name} is faster on {sum(x < 1.0 for x in r)} of {len(r)} sizes of {where}, up to {1.0 / min(r):.2g}-fold"
             for name, r in ratios.items()
             if min(r) < 1.0
         ]
