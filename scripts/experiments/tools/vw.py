@@ -12,6 +12,7 @@ import tempfile
 import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,21 +29,35 @@ def fit(problem: Problem, method: str, step: str | None, settings: dict) -> Fitt
     from vowpalwabbit import Workspace
 
     n, d = problem.X.shape
-    with tempfile.TemporaryDirectory() as folder:
-        text, cache, weights = (Path(folder, name) for name in ("rows", "cache", "weights"))
-        text.write_bytes(text_of(problem))
-        bits = max(d - 1, 1).bit_length()
-        asked = f"--loss_function hinge --l2 {1.0 / (problem.C * n)!r} -b {bits} --noconstant --quiet --holdout_off"
-        Workspace(f"{asked} -d {text} --cache_file {cache} -k").finish()
-        asked += f" {step or ''} --cache_file {cache} --predict_only_model --readable_model {weights}"
-        start = time.perf_counter()
-        machine = Workspace(asked)
-        seconds = time.perf_counter() - start
-        machine.finish()
-        w = np.zeros(1 << bits)
-        for index, value in re.findall(r"^(\d+):(\S+)$", weights.read_text(), re.MULTILINE):
-            w[int(index)] = float(value)
+    bits = max(d - 1, 1).bit_length()
+    asked = f"--loss_function hinge --l2 {1.0 / (problem.C * n)!r} -b {bits} --noconstant --quiet --holdout_off"
+    cache = cached(problem, asked)
+    weights = cache.with_name("weights")
+    asked += f" {step or ''} --cache_file {cache} --predict_only_model --readable_model {weights}"
+    start = time.perf_counter()
+    machine = Workspace(asked)
+    seconds = time.perf_counter() - start
+    machine.finish()
+    w = np.zeros(1 << bits)
+    for index, value in re.findall(r"^(\d+):(\S+)$", weights.read_text(), re.MULTILINE):
+        w[int(index)] = float(value)
     return Fitted(seconds, w[:d])
+
+
+_last: tuple[Any, tempfile.TemporaryDirectory] | None = None  # rows, and the folder of their cache
+
+
+def cached(problem: Problem, asked: str) -> Path:
+    """The binary cache of the rows, made once for all steps."""
+    global _last
+    from vowpalwabbit import Workspace
+
+    if _last is None or _last[0] is not problem.X:
+        _last = problem.X, tempfile.TemporaryDirectory()
+        text = Path(_last[1].name, "rows")
+        text.write_bytes(text_of(problem))
+        Workspace(f"{asked} -d {text} --cache_file {text.with_name('cache')} -k").finish()
+    return Path(_last[1].name, "cache")
 
 
 def text_of(problem: Problem) -> bytes:
