@@ -9,39 +9,75 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path = [os.path.dirname(HERE), *(p for p in sys.path if os.path.abspath(p) != HERE)]  # its names are not ours
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as our commands do
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of LIBSVM else hold up the busy ones
 
 import numpy as np  # noqa: E402
 import scipy.sparse  # noqa: E402
 
 from experiments import judge  # noqa: E402
-from experiments.problem import Fitted, Problem  # noqa: E402
+from experiments.problem import SEED, Fitted, Problem  # noqa: E402
+
+SHORT = 0.3  # seconds; what takes less is repeated,
+MOST = 5  # so often at most, and its time is the median
 
 
-def judged(problem: Problem, found: Fitted, order: dict) -> dict[str, Any]:
+def decision(found: Fitted, X: Any) -> np.ndarray | None:
+    """Decision values of rows; None for an answer that has none."""
+    if found.w is not None:
+        return X @ found.w + found.b
+    if found.kernel is not None:
+        support, coefficients, b, gamma = found.kernel
+        return judge.kernel_values(support, coefficients, gamma, X) + b
+    return None if found.decide is None else found.decide(X)
+
+
+def judged(problem: Problem, found: Fitted, name: str, settings: dict) -> dict[str, Any]:
     """Objective and accuracy of an answer."""
     facts: dict[str, Any] = {"seconds": found.seconds, **found.facts}
-    name, C, p = order["objective"], problem.C, order["settings"].get("p", 2.0)
-    if found.w is not None:
-        decide = problem.T @ found.w + found.b
-        if name:
-            facts["objective"] = judge.objective(name, problem.X, problem.y, found.w, found.b, C, p)
-    elif found.kernel is not None:
+    if name and found.w is not None:
+        p = settings.get("loss_power", 2.0)
+        facts["objective"] = judge.objective(name, problem.X, problem.y, found.w, found.b, problem.C, p)
+    if found.kernel is not None:
         support, coefficients, b, gamma = found.kernel
-        decide = judge.kernel_values(support, coefficients, gamma, problem.T) + b
         facts["support"] = support.shape[0]
         if name:
-            facts["objective"] = judge.kernel_objective(support, coefficients, gamma, problem.X, problem.y, b, C)
-    elif found.decide is not None:
-        decide = found.decide(problem.T)
-    else:
-        return facts
-    facts["accuracy"] = judge.accuracy(problem.t, decide)
+            X, y, C = problem.X, problem.y, problem.C
+            facts["objective"] = judge.kernel_objective(support, coefficients, gamma, X, y, b, C)
+    decide = decision(found, problem.T)
+    if decide is not None:
+        facts["accuracy"] = judge.accuracy(problem.t, decide)
     return facts
+
+
+def measured(fit: Callable[[], Fitted]) -> Fitted:
+    """An answer, and the median of its seconds over some repetitions where these are few."""
+    found = fit()
+    times = [found.seconds]
+    while len(times) < MOST and sum(times) < SHORT:
+        times.append(fit().seconds)
+    found.seconds = float(np.median(times))
+    return found
+
+
+def validated(problem: Problem, folds: int, fit: Callable[[Problem], Fitted]) -> float:
+    """Share of rows that a model trained on the other folds puts on their own side; the folds are always the same."""
+    order = np.random.default_rng(SEED).permutation(len(problem.y))
+    right = 0.0
+    for k in range(folds):
+        outside = order[k::folds]
+        found = fit(problem.take(np.sort(np.delete(order, np.s_[k::folds]))))
+        decide = decision(found, problem.X[outside])
+        if decide is None:
+            raise ValueError("folds need a tool that gives decision values")
+        right += judge.accuracy(problem.y[outside], decide) * len(outside)
+    return right / len(order)
 
 
 def main() -> None:
@@ -54,12 +90,28 @@ def main() -> None:
         parts = (kept[name + "_values"], kept[name + "_indices"], kept[name + "_indptr"])
         return scipy.sparse.csr_matrix(parts, shape=(len(parts[2]) - 1, d))
 
-    problem = Problem(rows("X"), kept["y"], rows("T"), kept["t"], float(order["settings"].get("C", 1.0)), order["run"])
-    fit = importlib.import_module("experiments.tools." + order["tool"]).fit
-    fit(problem.few(), order["method"], order["steps"][0], order["settings"])
-    for step in order["steps"]:
-        found = fit(problem, order["method"], step, order["settings"])
-        print(json.dumps({"step": step, **judged(problem, found, order)}), flush=True)
+    everything = Problem(rows("X"), kept["y"], rows("T"), kept["t"], 1.0, order["run"])
+    method, vary, folds = order["method"], order["vary"], order["folds"]
+    tool = importlib.import_module("experiments.tools." + order["tool"])
+    for at, step in enumerate(order["steps"]):
+        settings, asked, problem = dict(order["settings"]), step, everything
+        tolerance = settings.pop("tolerance", None)
+        if vary == "rows":
+            problem, asked = everything.first(step), tolerance
+        elif vary:
+            settings[vary], asked = step, tolerance
+        problem.C = float(settings.get("C", 1.0))
+
+        def fit(problem: Problem, asked: Any = asked, settings: dict = settings) -> Fitted:
+            return tool.fit(problem, method, asked, settings)
+
+        if at == 0:
+            fit(problem.few())
+        found = measured(partial(fit, problem))
+        facts = {"step": step, **judged(problem, found, order["objective"], settings)}
+        if folds:
+            facts["validated"] = validated(problem, folds, fit)
+        print(json.dumps(facts), flush=True)
 
 
 if __name__ == "__main__":

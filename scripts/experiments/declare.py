@@ -47,6 +47,9 @@ class Cell:
     objective      what judge.py is to compute, e.g. "hinge"; "" for none
     settings       C and whatever else the method takes (JSON values only)
     steps          what `fit` is called with in turn, e.g. tolerances; the first is run twice, the first time unmeasured
+    vary           what a step is: "": what the tool makes of it; "rows": a number of rows, of one random order; else
+                   the setting of that name, say C, and the tool gets the setting "tolerance" as its step
+    folds          so many folds more are trained at each step, for the accuracy on rows held out: "validated"
     seconds        all of the process may take so long
     megabytes      of memory that it may have
     run            number of the repetition, which is the seed as well
@@ -58,6 +61,8 @@ class Cell:
     objective: str = ""
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
     steps: tuple[Any, ...] = (None,)
+    vary: str = ""
+    folds: int = 0
     seconds: float = 20.0
     megabytes: int = 6000
     run: int = 1
@@ -80,7 +85,7 @@ class Outcome:
     """What a cell gave.
 
     steps   a dict for each step that ended: "step", "seconds" (of training alone), "objective", "accuracy" (of the
-            test rows) and what the tool adds
+            test rows), "validated" with folds, and what the tool adds
     ended   "done", "over time", "out of memory", "failed" or "absent" (the tool is not installed)
     words   the last of what a failed cell said
     """

@@ -7,23 +7,13 @@ from collections.abc import Iterable, Sequence
 
 from experiments.declare import Outcome
 
+LINEAR, CONSTANT = 1.25, 0.25  # slopes over the rows, log-log, up to which a time grows linearly, or not at all
+
 
 def optimum(outcomes: Iterable[Outcome]) -> float:
     """The least objective that any of them reached on their common problem; nan where none did."""
     values = [step["objective"] for o in outcomes for step in o.steps if "objective" in step]
     return min(values, default=math.nan)
-
-
-def seconds_to(outcome: Outcome, least: float, share: float) -> float:
-    """The seconds of its quickest step whose objective is within `share` of the least; inf where none is."""
-    near = (s["seconds"] for s in outcome.steps if s.get("objective", math.inf) <= least + share * abs(least))
-    return min(near, default=math.inf)
-
-
-def errors(outcome: Outcome, least: float) -> list[tuple[float, float]]:
-    """(seconds, relative error) of its steps, for a plot of convergence."""
-    points = [(s["seconds"], (s["objective"] - least) / abs(least)) for s in outcome.steps if "objective" in s]
-    return [(t, max(e, 1e-12)) for t, e in points]
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -48,3 +38,32 @@ def shown(outcome: Outcome, seconds: float) -> str | float:
     if outcome.ended == "over time":
         return f"over {outcome.cell.seconds:g}"
     return {"done": "not reached"}.get(outcome.ended, outcome.ended)
+
+
+def by_name(outcomes: Sequence[Outcome], names: Sequence[str]) -> list[dict[str, Outcome]]:
+    """Outcomes in groups of so many names: those of one problem, by name of what was run on it."""
+    size = len(names)
+    return [dict(zip(names, outcomes[at : at + size], strict=True)) for at in range(0, len(outcomes), size)]
+
+
+def seconds(outcome: Outcome) -> float:
+    """Of its last step; inf where it did not end."""
+    return outcome.last["seconds"] if outcome.ended == "done" and outcome.last else math.inf
+
+
+def fact(outcome: Outcome, name: str) -> float:
+    """Of its last step; nan where it did not end."""
+    return outcome.last.get(name, math.nan) if outcome.ended == "done" and outcome.last else math.nan
+
+
+def ratios(over: Sequence[Outcome], under: Sequence[Outcome]) -> list[float]:
+    """Seconds of the ones over those of the others, for the problems on which both ended."""
+    pairs = [(seconds(a), seconds(b)) for a, b in zip(over, under, strict=True)]
+    return [a / b for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
+
+
+def verdict(checks: Sequence[bool]) -> str:
+    """Whether a claim holds: in all, some or none of what was checked."""
+    if not checks:
+        return "not measured"
+    return "yes" if all(checks) else "partly" if any(checks) else "no"

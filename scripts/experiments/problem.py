@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+SEED = 1
 WARM_ROWS = 100  # of the run that loads libraries and fills caches
 
 
@@ -22,11 +23,18 @@ class Problem:
     C: float
     run: int
 
+    def take(self, rows: np.ndarray) -> Problem:
+        """The problem of some of its training rows."""
+        return dataclasses.replace(self, X=self.X[rows], y=self.y[rows])
+
+    def first(self, count: int) -> Problem:
+        """The problem of the first rows of one random order: a larger one holds those of a smaller one."""
+        return self.take(np.sort(np.random.default_rng(SEED).permutation(len(self.y))[:count]))
+
     def few(self) -> Problem:
         """A problem of some rows of both classes."""
         halves = [np.flatnonzero(self.y == label)[: WARM_ROWS // 2] for label in np.unique(self.y)[:2]]
-        rows = np.sort(np.concatenate(halves))
-        return dataclasses.replace(self, X=self.X[rows], y=self.y[rows])
+        return self.take(np.sort(np.concatenate(halves)))
 
 
 @dataclasses.dataclass

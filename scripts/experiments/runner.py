@@ -1,10 +1,12 @@
 """Runs cells one after another, each in a process of its own, and keeps what they gave.
 
-A cell whose result is kept is not run again; a change of the cell, or of its tool's version, makes it another one.
+A cell whose result is kept is not run again; a change of the cell, of its tool's version, or of the code that runs and
+judges it makes it another one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -19,7 +21,7 @@ from experiments.declare import Cell, Outcome
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-OURS = "ours"  # the one tool that runs under our own Python
+OURS = "ours"  # names of tools that run under our own Python begin so
 LOOK = 0.05  # seconds from one look at a child to the next
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 LAST_WORDS = 400  # characters of what a failed cell said
@@ -31,9 +33,10 @@ class Runner:
     def __init__(self, folders: list[Path], results: Path, peer_python: str, say: Callable[[str], None] = print):
         self.folders, self.results, self.peer_python, self.say = folders, results, peer_python, say
         self.versions: dict[str, str] = {}
+        self._codes: dict[str, str] = {}
 
     def python(self, tool: str) -> str:
-        return sys.executable if tool == OURS else self.peer_python
+        return sys.executable if tool.startswith(OURS) else self.peer_python
 
     def version(self, tool: str) -> str:
         """A tool's own words; empty where it is not installed."""
@@ -43,12 +46,24 @@ class Runner:
             self.versions[tool] = done.stdout.strip() if done.returncode == 0 else ""
         return self.versions[tool]
 
+    def code(self, tool: str) -> str:
+        """A digest of what a cell's process is made of, as far as it is ours."""
+        if tool not in self._codes:
+            files = [HERE / name for name in ("child.py", "judge.py", "problem.py", f"tools/{tool}.py")]
+            if tool.startswith(OURS):
+                files += (REPOSITORY / "svmtool").rglob("*.py")
+            digest = hashlib.sha256()
+            for file in sorted(files):
+                digest.update(file.read_bytes())
+            self._codes[tool] = digest.hexdigest()
+        return self._codes[tool]
+
     def run(self, cell: Cell) -> Outcome:
         """What the cell gives, now or before."""
         version = self.version(cell.tool)
         if not version:
             return Outcome(cell, [], "absent", f"{cell.tool} is not installed")
-        kept = self.results / "cells" / f"{cell.key(version)}.json"
+        kept = self.results / "cells" / f"{cell.key(version + self.code(cell.tool))}.json"
         if kept.exists():
             facts = json.loads(kept.read_text())
             return Outcome(cell, facts["steps"], facts["ended"], facts["words"])

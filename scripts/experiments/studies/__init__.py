@@ -6,7 +6,14 @@ import importlib
 
 from experiments.declare import Experiment
 
-MODULES = ("alm_tables",)
+MODULES = (
+    "alm_tables",
+    "alm_powers",
+    "alm_figures",
+    "mfn_seeding",
+    "mfn_costs",
+    "nesvm_adult",
+)
 
 
 def all_of_them() -> dict[str, Experiment]:

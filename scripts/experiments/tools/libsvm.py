@@ -1,6 +1,6 @@
-"""LIBSVM by its own Python package (libsvm-official): C-SVC with the RBF kernel.
+"""LIBSVM by its own Python package (libsvm-official): C-SVC with the RBF kernel, or linear.
 
-The method is "-s 0".  A step is -e; settings: C, gamma, cache_mb.
+Methods are "-s 0" and "-s 0 -t 0".  A step is -e; settings: C, gamma, cache_mb.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("-s 0",)
+METHODS = ("-s 0", "-s 0 -t 0")
 
 
 def VERSION() -> str:
@@ -35,4 +35,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     side = 1.0 if model.get_labels()[0] == 1 else -1.0
     coefficients = side * np.array([c[0] for c in model.get_sv_coef()])
     support = problem.X[np.array(model.get_sv_indices()) - 1]
-    return Fitted(seconds, kernel=(support, coefficients, -side * float(model.rho[0]), gamma))
+    b = -side * float(model.rho[0])
+    if method == "-s 0 -t 0":
+        return Fitted(seconds, support.T @ coefficients, b, facts={"support": support.shape[0]})
+    return Fitted(seconds, kernel=(support, coefficients, b, gamma))

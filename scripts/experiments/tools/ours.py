@@ -2,7 +2,8 @@
 
 Methods are "-s N" (linear, a step is --gap) and "kernel -s N" (RBF, a step is -e).  Settings: any of
 svmtool.settings.Settings' or svmtool.kernel_settings.KernelSettings' by name.  There is no bias but what the rows hold
-(Data.bias) unless they ask for one: so all tools solve one problem.
+(Data.bias) unless they ask for one: so all tools solve one problem.  With the settings `path` and `seeded` one fit is a
+model for each C of the path, the later ones from the one before if seeded; its answer is the last.
 """
 
 from __future__ import annotations
@@ -35,8 +36,13 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     if kind:
         return _kernel(problem, int(number), step, settings)
     settings = {"bias": -1.0, "bias_given": True, **settings}
+    path, seeded = settings.pop("path", (problem.C,)), settings.pop("seeded", False)
     asked = Settings(solver=int(number), gap=step, seed=problem.run, quiet=True, **settings)
-    done = pipeline.train(table_of(problem.X, problem.y), asked)
+    seconds, done = 0.0, None
+    for C in path:
+        initial = done.model if seeded and done else None
+        done = pipeline.train(table_of(problem.X, problem.y), asked._replace(C=C), initial=initial)
+        seconds += done.seconds
     status = done.status
     W = done.model.W[:, 0] * (1.0 if done.model.labels is None or done.model.labels[0] == 1 else -1.0)
     b = 0.0
@@ -46,7 +52,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         "gap": done.certificate.gap, "converged": bool(status and status.converged),
         "iterations": max(r.iterations for r in done.results),
     }  # fmt: skip
-    return Fitted(done.seconds, W, b, facts=facts)
+    return Fitted(seconds, W, b, facts=facts)
 
 
 def _kernel(problem: Problem, number: int, step: float | None, settings: dict) -> Fitted:

@@ -1,13 +1,15 @@
 """scikit-learn: LinearSVC ("LinearSVC hinge", "LinearSVC squared", without bias), SGDClassifier ("Pegasos") and SVC.
 
 A step is tol; of Pegasos the number of epochs (its schedule of steps is 1 / (alpha t), alpha = 1 / (C n)).
-Settings: C, and for SVC gamma and cache_mb.
+Settings: C, for SVC gamma and cache_mb, for Pegasos average and intercept (a free bias).
 """
 
 from __future__ import annotations
 
 import time
 import warnings
+
+import numpy as np
 
 from experiments.problem import Fitted, Problem
 
@@ -32,7 +34,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         return kernel_fit(machine, problem, gamma)
     if method == "Pegasos":
         machine = SGDClassifier(
-            alpha=1.0 / (problem.C * len(problem.y)), fit_intercept=False,
+            alpha=1.0 / (problem.C * len(problem.y)), fit_intercept=settings.get("intercept", False),
             max_iter=int(step or 5), tol=None, random_state=problem.run, average=settings.get("average", False),
         )  # fmt: skip
     else:
@@ -43,7 +45,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         )  # fmt: skip
     start = time.perf_counter()
     machine.fit(problem.X, problem.y)
-    return Fitted(time.perf_counter() - start, machine.coef_[0])
+    return Fitted(time.perf_counter() - start, machine.coef_[0], float(np.ravel(machine.intercept_)[0]))
 
 
 def kernel_fit(machine, problem: Problem, gamma: float) -> Fitted:

@@ -1,0 +1,89 @@
+"""Who comes near the optimum first: what the studies of training times share.
+
+Tools that solve different problems (a bias that is free or costs) are each held against the least objective of their
+own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from experiments.declare import Cell, Data, Outcome
+from experiments.measures import geometric_mean, verdict
+
+
+def problem_of(cell: Cell, step: Any = None) -> tuple:
+    """What tells one problem from another; `step` is looked at where it belongs to the problem."""
+    settings = {"C": 1.0, "loss_power": 2.0, **cell.settings, **({cell.vary: step} if cell.vary else {})}
+    power = settings["loss_power"] if cell.objective == "power" else None
+    return cell.data, cell.objective, settings["C"], power, settings.get("rows")
+
+
+def leasts(outcomes: Iterable[Outcome]) -> dict[tuple, float]:
+    """The least objective that any of them reached, by problem."""
+    found: dict[tuple, float] = {}
+    for o in outcomes:
+        for step in o.steps:
+            problem = problem_of(o.cell, step["step"])
+            found[problem] = min(found.get(problem, math.inf), step.get("objective", math.inf))
+    return found
+
+
+def error(cell: Cell, step: dict[str, Any], least: dict[tuple, float]) -> float:
+    """(P - P*) / P* of a step that ended."""
+    best = least[problem_of(cell, step["step"])]
+    return (step.get("objective", math.inf) - best) / abs(best)
+
+
+def seconds_within(outcome: Outcome, least: dict[tuple, float], share: float) -> float:
+    """The seconds of its quickest step within `share` of the least objective; inf where none is."""
+    near = (s["seconds"] for s in outcome.steps if error(outcome.cell, s, least) <= share)
+    return min(near, default=math.inf)
+
+
+class Race:
+    """Our times against the best of the peers' on the same problem, collected over problems.
+
+    ratios: the best peer's seconds over ours, where both got there; won: whether we were first; lost: where not.
+    """
+
+    def __init__(self) -> None:
+        self.ratios: list[float] = []
+        self.won: list[bool] = []
+        self.lost: list[str] = []
+
+    def add(self, where: str, ours: dict[str, float], peers: dict[str, float]) -> None:
+        """Seconds by name, inf where it did not get there; of those that were run."""
+        own, best = min(ours.values(), default=math.inf), min(peers.values(), default=math.inf)
+        if not peers or math.isinf(own) and math.isinf(best):
+            return
+        self.won.append(own <= best)
+        if math.isfinite(own) and math.isfinite(best):
+            self.ratios.append(best / own)
+        if best < own:
+            times = f"{min(peers, key=peers.__getitem__)} {best:.3g} s, ours {own:.3g} s"
+            self.lost.append(f"{where} ({times if own < math.inf else 'ours does not get there'})")
+
+    @property
+    def holds(self) -> str:
+        return verdict(self.won)
+
+    def words(self, name: str) -> str:
+        if not self.won:
+            return "No tool to compare with was measured."
+        text = f"{name} is the fastest on {sum(self.won)} of {len(self.won)}"
+        if not self.ratios:
+            return text + "."
+        mean, least = geometric_mean(self.ratios), min(self.ratios)
+        return f"{text}; the quickest peer takes {mean:.3g} times its seconds in geometric mean, {least:.3g} at least."
+
+    @property
+    def why(self) -> str:
+        return f"the quickest peer is faster on {'; '.join(self.lost)}" if self.lost else ""
+
+
+def linear_set(name: str, bias: bool = True, **more: Any) -> Data:
+    """A set for linear tools: features up to 1 in size, but for text, whose rows have length 1."""
+    return Data(name, bias=bias, unit=not name.startswith("imdb"), **more)
