@@ -186,14 +186,16 @@ def test_tube_pass(n, d, power):
     diagonal, upper = (np.zeros(2 * n), task.cost) if power == 1.0 else (0.5 / task.cost, np.full(2 * n, np.inf))
     passes = DualPasses(task.rows, task.y, diagonal, upper, 3, target=task.target)
     alpha, w, active = passes.alpha.copy(), passes.w.copy(), list(range(n))
-    shrunk = False
+    shrunk, first = False, 0.0
     for _ in range(8):
         random, (above, below) = int(passes.state[1]), (dcd_loops.ROOM * passes.limits[:2]).tolist()
         passes.run()
-        largest, smallest, active, random = reference.tube_pass(
+        largest, smallest, size, active, random = reference.tube_pass(
             p.X, task.target, diagonal, upper, alpha, w, active, above, below, random, passes.chunk
         )
-        close(passes.limits[2:4], [largest, smallest])
+        close(passes.limits[2:], [largest, smallest, size])
+        first = size if passes.count == 1 else first
+        assert passes.size == pytest.approx(size / first, rel=1e-12)
         assert [int(passes.state[0]), int(passes.state[1])] == [len(active), random]
         assert passes.active[: len(active)].tolist() == active
         close(passes.alpha, alpha)
