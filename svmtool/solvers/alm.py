@@ -237,16 +237,17 @@ class _Run:
             visits += passes.share
             spent += passes.run()
             small = wide and passes.size <= rule.size
+            near = small and left <= loose  # as of the last look
             settled = passes.spread <= enough
             limit = monitor.limit(passes.count)
-            if settled and not passes.complete and limit is None:
+            if (settled or near) and not passes.complete and limit is None:
                 passes.restore()
                 continue
             # a look at the primal costs a product: between two there are a visit to each row or a few passes, or more
             some = max(4.0, patience, LOOKS * passes.count)
             waited = max((visits - seen[-1]) / max(patience, LOOKS * visits), (passes.count - at) / some)
             early = waited < 1.0 or (passes.count < first and passes.spread > 0.0)
-            if early and not (settled or limit or (small and left <= loose)):
+            if early and not (settled or limit or near):
                 continue
             at = passes.count
             if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
@@ -260,7 +261,7 @@ class _Run:
             ahead = _ahead(lefts, seen, wanted, RECENT)
             patience = visits if left <= loose else NEARLY * ahead
             patience = min(max(1.0, patience), max(1.0, visits))
-            reached = left <= gap or (small and left <= loose)
+            reached = left <= gap or (small and left <= loose and passes.complete)
             if settled and rule.projected is None:
                 settled, enough = False, SHARPER * enough
             if settled and not reached and limit is None and not wide and left > SURE:
