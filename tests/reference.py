@@ -130,7 +130,7 @@ def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chun
 
 def tube_pass(A, target, diagonal, upper, alpha, w, active, above, below, random, chunk):
     """`dcd_pass` over the rows of a tube, both sides (alpha_i, alpha_{i+n}) of a row in one visit."""
-    n, largest, smallest, gone = len(A), -np.inf, np.inf, set()
+    n, largest, smallest, size, gone = len(A), -np.inf, np.inf, 0.0, set()
     chunks = [active[k : k + chunk] for k in range(0, len(active), chunk)]
     for c in range(len(chunks)):
         random = xorshift(random)
@@ -149,7 +149,7 @@ def tube_pass(A, target, diagonal, upper, alpha, w, active, above, below, random
                 continue
             projected = np.where(low, np.minimum(g, 0.0), np.where(high, np.maximum(g, 0.0), g))
             projected = float(projected[np.argmax(np.abs(projected))])
-            largest, smallest = max(largest, projected), min(smallest, projected)
+            largest, smallest, size = max(largest, projected), min(smallest, projected), size + abs(projected)
             if abs(projected) > 1e-12:
                 old, bend = alpha[i] - alpha[i + n], float(A[i] @ A[i])
                 rest, own = float(A[i] @ w) - bend * old, max(bend + diagonal[i], 1e-300)
@@ -157,7 +157,7 @@ def tube_pass(A, target, diagonal, upper, alpha, w, active, above, below, random
                 down = np.clip((target[i + n] + rest) / own, 0.0, upper[i])
                 alpha[i], alpha[i + n] = up, down
                 w += (up - down - old) * A[i]
-    return largest, smallest, [i for i in active if i not in gone], random
+    return largest, smallest, size, [i for i in active if i not in gone], random
 
 
 def pair_measures(X, upper, alpha, w, active):

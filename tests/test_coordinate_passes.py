@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import reference
 from reference import csr_of
 from solver_suite import ALM, MFN, PATHS
 
 from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 from svmtool.solvers import alm, mfn
-from svmtool.solvers.base import GAP, Monitor, Rule
+from svmtool.solvers.base import GAP, RULE, Monitor, Rule
 
 WAYS = {  # loss -> constants that leave a run to its passes, and the solver
     "hinge": ({**PATHS[ALM]["products"], (ALM, "MOST_PASSES"): 1000}, alm.exact),
@@ -47,6 +49,36 @@ def test_passes_do_not_stall_over_the_rows_that_are_left(n, d, C, loss, restored
         assert found.status is GAP
         assert p.value(found.w) - p.dual_value(found.alpha) <= 1.0001e-4 * p.value(found.w)
     assert restored and min(restored) < 1.0, "nothing was shrunk away: the problems test too little"
+
+
+@pytest.mark.parametrize("loss", WAYS)
+@pytest.mark.parametrize("loose", [0.1, 1e-3])
+def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, restored, monkeypatch):
+    """Both together and not one alone: the run goes on until each of them holds."""
+    _, solve = WAYS[loss]
+    p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
+    targets, size = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1)), 0.005
+    rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
+    signs, cost = np.repeat((1.0, -1.0), 60), np.full(120, 1.0)
+    watched, plain = [], DualPasses.run
+    monkeypatch.setattr(DualPasses, "run", lambda self: (watched.append(self), plain(self))[1])
+
+    def end(**rule) -> tuple[float, float]:
+        """The certified gap and the size of the projected gradients where a run with this rule ends."""
+        found = solve(Task(rows, signs, cost, False, targets, 1.0 if loss == "hinge" else 2.0), Monitor(), Rule(**rule))
+        assert found.status is RULE and watched[-1].complete, "rows that were shrunk away say nothing"
+        z = rows.products(found.w) * np.array([[1.0], [-1.0]])
+        slack = np.maximum(targets - z.ravel(), 0.0)
+        primal = 0.5 * found.w @ found.w + np.sum(slack if loss == "hinge" else slack**2)
+        v = rows.transpose_product(found.alpha * signs)
+        bent = 0.0 if loss == "hinge" else 0.25 * np.sum(found.alpha**2)
+        dual = targets @ found.alpha - 0.5 * v @ v - bent
+        return (primal - dual) / primal, watched[-1].size
+
+    gap, reached = end(gap=1e-9, size=size, loose=loose)
+    exact, _ = end(gap=1e-9)
+    assert 1e-9 < gap <= loose and reached <= size
+    assert exact <= 1e-9
 
 
 @pytest.mark.parametrize("path", ["small", "features", "rows", "products"])

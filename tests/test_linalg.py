@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from svmtool.errors import SvmtoolError
-from svmtool.problem.linalg import SMALL, Factored, conjugate_gradient, solve_positive
+from svmtool.problem.linalg import IN_PANELS, PANEL, SMALL, Factored, conjugate_gradient, solve_positive
 
 SOLVERS = {"solve_positive": solve_positive, "Factored": lambda H, g: Factored(H).solve(g)}
 either = pytest.mark.parametrize("solve", SOLVERS.values(), ids=list(SOLVERS))
-every_order = pytest.mark.parametrize("d", [1, 2, SMALL, SMALL + 1])
+every_order = pytest.mark.parametrize("d", [1, 2, SMALL, SMALL + 1, IN_PANELS + 1, 4 * PANEL])
 
 
 def upper_of(H: np.ndarray) -> np.ndarray:

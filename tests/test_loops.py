@@ -186,14 +186,16 @@ def test_tube_pass(n, d, power):
     diagonal, upper = (np.zeros(2 * n), task.cost) if power == 1.0 else (0.5 / task.cost, np.full(2 * n, np.inf))
     passes = DualPasses(task.rows, task.y, diagonal, upper, 3, target=task.target)
     alpha, w, active = passes.alpha.copy(), passes.w.copy(), list(range(n))
-    shrunk = False
+    shrunk, first = False, 0.0
     for _ in range(8):
         random, (above, below) = int(passes.state[1]), (dcd_loops.ROOM * passes.limits[:2]).tolist()
         passes.run()
-        largest, smallest, active, random = reference.tube_pass(
+        largest, smallest, size, active, random = reference.tube_pass(
             p.X, task.target, diagonal, upper, alpha, w, active, above, below, random, passes.chunk
         )
-        close(passes.limits[2:4], [largest, smallest])
+        close(passes.limits[2:], [largest, smallest, size])
+        first = size if passes.count == 1 else first
+        assert passes.size == pytest.approx(size / first, rel=1e-12)
         assert [int(passes.state[0]), int(passes.state[1])] == [len(active), random]
         assert passes.active[: len(active)].tolist() == active
         close(passes.alpha, alpha)
@@ -274,9 +276,23 @@ def test_cholesky_solve_and_substitute(d):
     np.testing.assert_allclose(A @ y, b, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("d", [1, 2, 7, 40])
+def test_factor_corner(d):
+    rng = np.random.default_rng(d)
+    B = rng.normal(size=(d, d))
+    A = B @ B.T + 0.1 * np.eye(d)
+    lower, inverse = np.tril(A) + np.triu(np.full((d, d), np.nan), 1), np.zeros((d, d))
+    assert solve_loops.factor_corner(lower.reshape(-1), inverse.reshape(-1), d) == 0
+    np.testing.assert_allclose(lower, np.linalg.cholesky(A), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(inverse.T @ lower, np.eye(d), atol=1e-9)
+    assert not np.tril(inverse, -1).any()
+
+
 def test_cholesky_tells_the_pivot_that_fails():
     A = np.diag([1.0, -1.0, 1.0])
-    assert solve_loops.cholesky_solve(A, np.ones(3), np.empty(3), 3) == 2
+    assert solve_loops.factor_corner(A.reshape(-1), np.zeros(9), 3) == 2
+    assert solve_loops.factor_corner(np.full(1, np.nan), np.zeros(1), 1) == 1
+    assert solve_loops.cholesky_solve(np.diag([1.0, -1.0, 1.0]), np.ones(3), np.empty(3), 3) == 2
     assert solve_loops.cholesky_solve(np.array([[np.nan]]), np.ones(1), np.empty(1), 1) == 1
 
 

@@ -131,10 +131,11 @@ def visit_tubes(
     """`visit_rows` for tubes: target and alpha have two entries a row, upper and lower side; square_norms one.
 
     The thresholds count ROOM times.  diagonal and upper are alike on both sides, of which at most one is above zero
-    at first and ever after."""
+    at first and ever after.  limits[4] receives the sum of the projected gradients' sizes in this pass."""
     rows = state[0]
     largest = -np.inf
     smallest = np.inf
+    size = 0.0
     above, below = ROOM * limits[0], ROOM * limits[1]
     at_bias = np.uint64(len(w) - 1)
     of_data = np.uint64(len(indptr)) - ONE
@@ -169,6 +170,7 @@ def visit_tubes(
                         left += ONE
                         continue
                     projected = max(projected, 0.0)
+            size += abs(projected)
             if projected > largest:
                 largest = projected
             if projected < smallest:
@@ -186,6 +188,7 @@ def visit_tubes(
                     w[at_bias] += t * bias
     limits[2] = largest
     limits[3] = smallest
+    limits[4] = size
     state[0] = without(active, rows, gone) if left > 0 else rows
 
 

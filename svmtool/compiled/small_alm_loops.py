@@ -46,7 +46,7 @@ def small_hinge(
     """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
 
     The n terms are the rows of data, or those twice, one after the other.
-    work: 6 n + 2 d d + 3 d + 16 numbers; order: m + m / chunk + 1 for m rows of data; state: that of visit_rows.
+    work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1 for m rows of data; state: that of visit_rows.
     Returns why it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass
     over all rows, and a gap of SURE), 4 rounding.  history[-FIELDS] receives the number of records.
     """
@@ -72,7 +72,7 @@ def small_hinge(
     at += 3 * d
     sums = work[at : at + 8]
     out = work[at + 8 : at + 12]
-    limits = work[at + 12 : at + 16]
+    limits = work[at + 12 : at + 17]
     active = order[:of_data]
     chunks = order[of_data:]
 

@@ -75,3 +75,37 @@ def substitute(lower, x, d):
         x[i] = t
         for k in range(i):
             x[k] -= t * lower[i * d + k]
+
+
+@loop("i8(f8[], f8[], i8)", fast=True)
+def factor_corner(lower, inverse, d):
+    """L of A = L L' in place of the lower triangle of a positive definite A (d x d, row after row), zeros above it.
+
+    inverse (d x d, zeros at first) receives L^-1'.  Returns 0, or 1 + the pivot that was not positive.
+    """
+    for j in range(d):
+        row = j * d
+        for k in range(j):
+            at = k * d
+            total = lower[row + k]
+            for i in range(k):
+                total -= lower[row + i] * lower[at + i]
+            lower[row + k] = total / lower[at + k]
+        pivot = lower[row + j]
+        for i in range(j):
+            pivot -= lower[row + i] * lower[row + i]
+        if not pivot > 0.0:
+            return 1 + j
+        lower[row + j] = pivot**0.5
+        for k in range(j + 1, d):
+            lower[row + k] = 0.0
+    for j in range(d):  # column j of L^-1 is row j of what is asked for
+        row = j * d
+        inverse[row + j] = 1.0 / lower[row + j]
+        for i in range(j + 1, d):
+            at = i * d
+            total = 0.0
+            for k in range(j, i):
+                total += lower[at + k] * inverse[row + k]
+            inverse[row + i] = -total / lower[at + i]
+    return 0

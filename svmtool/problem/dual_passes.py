@@ -74,7 +74,8 @@ class DualPasses:
         self.square_norms = data.square_norms()
         self.chunk = chunk_of(data)
         self.active, self._chunks = np.arange(data.n), np.empty(data.n // self.chunk + 1, np.int64)
-        self.limits = np.array([np.inf, -np.inf, 0.0, 0.0])
+        self.limits = np.array([np.inf, -np.inf, 0.0, 0.0, 0.0])
+        self._first = 0.0  # limits[4] after the first pass
         self.state = random_state(data.n, seed)
         one_pass, signs = (dcd_loops.dcd_pass, (y,)) if data is rows else (dcd_loops.tube_pass, ())
         self._pass = one_pass.bind(
@@ -103,6 +104,11 @@ class DualPasses:
         largest, smallest = self.limits[2:4].tolist()
         return max(largest - smallest, abs(largest), abs(smallest)) if largest >= smallest else 0.0
 
+    @property
+    def size(self) -> float:
+        """The sum of the projected gradients of the last pass, in size, beside that of the first pass; of tubes."""
+        return float(self.limits[4]) / self._first if self._first > 0.0 else 0.0
+
     def run(self) -> float:
         """One pass over the rows not shrunk away; rows at an end that their gradient clearly holds there leave.
 
@@ -111,7 +117,9 @@ class DualPasses:
         self.count += 1
         rows = float(self.state[0])
         self._pass(self.bias, self.chunk)
-        largest, smallest = self.limits[2:4].tolist()
+        largest, smallest, size = self.limits[2:].tolist()
+        if self.count == 1:
+            self._first = size
         self.limits[0] = largest if largest > 0 else np.inf
         self.limits[1] = smallest if smallest < 0 else -np.inf
         return rows * self.row_length * VISIT

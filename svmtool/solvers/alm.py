@@ -42,7 +42,8 @@ GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SIGMA_COLD, SIGMA_WARM = 3.0, 5.0  # first sigma without and with multipliers from coordinate passes
 SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...
 SIGMA_LEAST = 1.0  # ... this, takes Newton steps over fewer of their kinks
-TARGETS = 10.0  # the unit of slacks and of 1 / sigma: 1, or the mean size of the rows' own targets by this
+# the unit of slacks and of 1 / sigma: 1, or the mean size of the rows' own targets by TARGETS, or by less where there
+TARGETS = 10.0  # are more than SIGMA_FEATURES
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
 GROWTH, SIGMA_MOST = 3.0, 1e8
 INNER = 1.0  # a round ends when the gradient is this small beside the way the multipliers want to go
@@ -59,6 +60,7 @@ RECENT, WINDOW = 2, 4  # looks over which the fall of the gap is measured: more 
 TIGHTER = 0.3  # how much further than -e says passes over all classes go where the gap is not certified then
 NEAR = 1.5  # times the gap asked for, as passes over all classes tell it, from which on they look at the primal
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
+LEAST_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
 NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
 SHARPER = 0.3  # each time that shrunk rows come back, the spread at which they will again falls to this share
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
@@ -136,7 +138,8 @@ def _unit(task: Task) -> float:
     """What slacks are measured in."""
     if task.target is None or task.p != 1.0 or not np.any(task.target):
         return 1.0
-    return float(np.mean(np.abs(task.target))) / TARGETS
+    parts = max(1.0, TARGETS * min(1.0, SIGMA_FEATURES / max(task.rows.d, 1)))
+    return float(np.mean(np.abs(task.target))) / parts
 
 
 def _is_small(task: Task) -> bool:
@@ -161,7 +164,7 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     history = np.empty((most + 2, small_alm_loops.FIELDS))
     code = small_alm_loops.small_hinge(
         rows.indptr, rows.indices, rows.values, task.y, task.cost, target, w, alpha,
-        np.empty(6 * n + 2 * d * d + 3 * d + 16), np.empty(rows.n + rows.n // chunk + 1, np.int64),
+        np.empty(6 * n + 2 * d * d + 3 * d + 17), np.empty(rows.n + rows.n // chunk + 1, np.int64),
         random_state(rows.n, seed),
         history, gap, -1.0 if rule.projected is None else SAFETY * rule.projected,
         SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER,
@@ -220,46 +223,54 @@ class _Run:
         """Passes until the rule or the gap holds; None where Newton steps shall take over."""
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
-        wanted = gap if gap >= 0.0 else SURE
+        wide = objective.d > GRAM_BELOW
+        loose = rule.loose if wide else -1.0  # what will do where projected gradients have become small
+        wanted = max(gap, loose) if gap >= 0.0 else SURE
         enough = -1.0 if rule.projected is None else SAFETY * rule.projected
-        if rule.projected is None and objective.d > GRAM_BELOW:
+        if rule.projected is None and wide:
             enough = passes.unit  # the gap alone ends the run, but rows shrunk too early must come back
         worth = _passes_worth(objective.d, of_data(objective.rows).nnz)
-        first = PASSES if objective.d <= GRAM_BELOW else 1  # pass after which there is something to decide
+        first = 1 if wide else PASSES  # pass after which there is something to decide
         spent = visits = 0.0
-        at, lefts, costs, seen, patience = 0, [1.0], [0.0], [0.0], 1.0
+        at, left, lefts, costs, seen, patience = 0, 1.0, [1.0], [0.0], [0.0], 1.0
         for _ in range(MOST_PASSES):
             visits += passes.share
             spent += passes.run()
+            small = wide and passes.size <= rule.size
+            near = small and left <= loose  # as of the last look
             settled = passes.spread <= enough
             limit = monitor.limit(passes.count)
-            if settled and not passes.complete and limit is None:
+            if (settled or near) and not passes.complete and limit is None:
                 passes.restore()
                 continue
             # a look at the primal costs a product: between two there are a visit to each row or a few passes, or more
             some = max(4.0, patience, LOOKS * passes.count)
             waited = max((visits - seen[-1]) / max(patience, LOOKS * visits), (passes.count - at) / some)
-            if (waited < 1.0 or (passes.count < first and passes.spread > 0.0)) and not settled and limit is None:
+            early = waited < 1.0 or (passes.count < first and passes.spread > 0.0)
+            if early and not (settled or limit or near):
                 continue
             at = passes.count
             if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
                 passes.scale(objective.best_multiple(passes.w))
             primal, bound = passes.primal_value(), passes.dual_value()
-            lefts.append(relative_gap(primal, bound))
+            left = relative_gap(primal, bound)
+            # beside the bound it falls evenly, beside a primal many times the answer hardly at all
+            lefts.append(left / max(1.0 - left, LEAST_BOUND) if wide else left)
             costs.append(spent)
             seen.append(visits)
             ahead = _ahead(lefts, seen, wanted, RECENT)
-            patience = min(max(1.0, NEARLY * ahead), max(1.0, visits))
-            reached = lefts[-1] <= gap
+            patience = visits if left <= loose else NEARLY * ahead
+            patience = min(max(1.0, patience), max(1.0, visits))
+            reached = left <= gap or (small and left <= loose and passes.complete)
             if settled and rule.projected is None:
                 settled, enough = False, SHARPER * enough
-            if settled and not reached and limit is None and objective.d <= GRAM_BELOW and lefts[-1] > SURE:
+            if settled and not reached and limit is None and not wide and left > SURE:
                 return None  # LIBLINEAR may have been luckier within its rule: Newton steps go on from here
             if reached or settled or limit:
                 support = int(np.count_nonzero(passes.alpha))
                 status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                 return status or limit or base.RULE
-            if objective.d <= GRAM_BELOW:
+            if not wide:
                 if not visits + ahead <= worth:
                     return None
             elif passes.enough(spent, ROWS_SIDE, _ahead(lefts, costs, wanted, WINDOW)):

@@ -107,13 +107,17 @@ class Rule:
     gradient: stop when |grad f(w)| <= gradient * |grad f(0)| (numbers 0, 2, 11; 5 and 6: subgradients, and 1-norms);
     projected: stop when the dual's projected gradients lie within this of each other and of zero (numbers 1, 3), or
     only of each other where the dual variables have a fixed sum (number 21);
-    gap: stop at this certified gap, beyond LIBLINEAR's rule, whose sums over its own pass nothing here
-    corresponds to (numbers 12, 13; 5 and 6, which have both).
+    gap: stop at this certified gap, beyond LIBLINEAR's rule (numbers 12, 13; 5 and 6, which have both);
+    size: where coordinate passes solve a wide problem, stop when the projected gradients of a pass add up, in size, to
+    this share of what they did in the first, if the certified gap is at most `loose` (numbers 12, 13).
     At most one is given else; with none the solver goes to its exact end.
     """
 
-    def __init__(self, gradient: float | None = None, projected: float | None = None, gap: float = -1.0):
-        self.gradient, self.projected, self.gap = gradient, projected, gap
+    def __init__(
+        self, gradient: float | None = None, projected: float | None = None, gap: float = -1.0, size: float = -1.0,
+        loose: float = -1.0,
+    ):  # fmt: skip
+        self.gradient, self.projected, self.gap, self.size, self.loose = gradient, projected, gap, size, loose
 
 
 class StopFlag:

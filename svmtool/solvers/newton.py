@@ -105,7 +105,7 @@ def coordinate_passes(
     """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
     tolerance = base.SAFETY * rule.projected if rule.projected is not None else passes.unit
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
-    spent = 0.0
+    size, spent = rule.size, 0.0
     for _ in range(most_passes):
         status = monitor.limit(passes.count)
         if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
@@ -115,7 +115,8 @@ def coordinate_passes(
             monitor.step(f, passes.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
             return status
         spent += passes.run()
-        if passes.spread > tolerance:
+        small = passes.size <= size
+        if passes.spread > tolerance and not small:
             if passes.enough(spent, most_rows):
                 return None
             continue
@@ -129,10 +130,13 @@ def coordinate_passes(
             f, g = objective.gradient()
             norm = float(np.sqrt(g @ g))
         status = monitor.step(f, passes.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
-        reached = f - passes.dual_value() <= rule.gap * f
+        reached = f - passes.dual_value() <= (rule.loose if small else rule.gap) * f
         if status is None and (rule.projected is not None or norm <= enough or reached):
             status = base.RULE
         if status is not None:
             return status
-        tolerance *= 0.3
+        if small:
+            size *= 0.3
+        else:
+            tolerance *= 0.3
     return None
