@@ -6,7 +6,10 @@ import importlib
 
 from experiments.declare import Experiment
 
-MODULES = ("alm_tables",)
+MODULES = (
+    "alm_tables",
+    "alsvm_tables",
+)
 
 
 def all_of_them() -> dict[str, Experiment]:

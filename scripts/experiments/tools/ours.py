@@ -67,7 +67,7 @@ def _kernel(problem: Problem, number: int, step: float | None, settings: dict) -
     done = trainer(asked)(kernel_set(table, asked, "rows"), Fitting(asked))
     seconds = time.perf_counter() - start
     model, status = done.model, done.status
-    side = 1.0 if model.labels[0] == 1 else -1.0
+    side = 1.0 if model.labels is None or model.labels[0] == 1 else -1.0
     shape = (model.total_sv, problem.X.shape[1])
     support = scipy.sparse.csr_matrix((model.values, model.indices, model.indptr), shape=shape)
     facts = {
