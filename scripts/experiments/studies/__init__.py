@@ -9,6 +9,7 @@ from experiments.declare import Experiment
 MODULES = (
     "alm_tables",
     "alsvm_tables",
+    "alsvm_dimensions",
 )
 
 

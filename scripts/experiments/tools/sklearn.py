@@ -13,6 +13,7 @@ import warnings
 from experiments.problem import Fitted, Problem
 
 METHODS = ("LinearSVC hinge", "LinearSVC squared", "Pegasos", "SVC", "RidgeClassifier", "SGDOneClassSVM")
+NYSTROEM = 100  # features, its default
 
 
 def VERSION() -> str:
@@ -56,7 +57,8 @@ def _novelty(problem: Problem, settings: dict) -> Fitted:
     from sklearn.linear_model import SGDOneClassSVM
     from sklearn.pipeline import make_pipeline
 
-    features = Nystroem(gamma=settings.get("gamma"), n_components=min(100, problem.X.shape[0]), random_state=problem.run)
+    columns = min(NYSTROEM, problem.X.shape[0])
+    features = Nystroem(gamma=settings.get("gamma"), n_components=columns, random_state=problem.run)
     machine = make_pipeline(features, SGDOneClassSVM(nu=settings.get("nu", 0.5), random_state=problem.run))
     start = time.perf_counter()
     machine.fit(problem.X)
