@@ -44,17 +44,21 @@ def kernel_objective(
     return 0.5 * float(coefficients @ own) + C * float(np.sum(np.maximum(0.0, 1.0 - y * (f + b))))
 
 
-def kernel_values(support, coefficients: np.ndarray, gamma: float, X, block: int = 512) -> np.ndarray:
-    """sum_j coefficients_j exp(-gamma |x - support_j|^2) for each row x of X, in blocks of rows."""
+def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int = 1 << 18) -> np.ndarray:
+    """sum_j coefficients_j exp(-gamma |x - support_j|^2) for each row x of X; size: of the matrices on the way."""
     squares = np.asarray(support.multiply(support).sum(axis=1)).ravel()
     dense = support.toarray() if support.nnz > 0.1 * support.shape[0] * support.shape[1] else None
     out = np.empty(X.shape[0])
+    block = max(1, size // max(1, support.shape[0]))
     for at in range(0, X.shape[0], block):
         some = X[at : at + block]
-        inner = some.toarray() @ dense.T if dense is not None else (some @ support.T).toarray()
-        norms = np.asarray(some.multiply(some).sum(axis=1)).ravel()
-        distance = np.maximum(norms[:, None] + squares[None, :] - 2.0 * inner, 0.0)
-        out[at : at + block] = np.exp(-gamma * distance) @ coefficients
+        K = some.toarray() @ dense.T if dense is not None else (some @ support.T).toarray()
+        K *= -2.0
+        K += np.asarray(some.multiply(some).sum(axis=1))
+        K += squares
+        np.maximum(K, 0.0, out=K)
+        K *= -gamma
+        out[at : at + block] = np.exp(K, out=K) @ coefficients
     return out
 
 

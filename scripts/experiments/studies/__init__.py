@@ -8,8 +8,11 @@ from experiments.declare import Experiment
 
 MODULES = (
     "alm_tables",
+    "alfpgm_tables",
+    "alfpgm_pairs",
     "alsvm_tables",
     "alsvm_dimensions",
+    "sgd_lssvm",
 )
 
 
