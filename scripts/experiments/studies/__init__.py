@@ -13,6 +13,7 @@ MODULES = (
     "alsvm_tables",
     "alsvm_dimensions",
     "sgd_lssvm",
+    "fosvm",
 )
 
 
