@@ -5,10 +5,10 @@ DEMO = results/demo
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py)
 
-.PHONY: help setup demo test bench lint clean
+.PHONY: help setup demo test bench experiments lint clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 setup: .venv/installed  ## make .venv and install the package there, loops compiled
 
@@ -25,11 +25,15 @@ test: .venv/installed  ## run the tests
 bench: .venv/installed  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and scikit-learn
 	$(BIN)/python scripts/bench.py
 
+experiments: .venv/drawing .venv-peers/installed  ## the papers' experiments, an hour; ONLY=alm-table1,.. QUICK=1 DATA=folder
+	$(BIN)/python scripts/experiments --peer-python .venv-peers/bin/python $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \
+	  $(if $(DATA),--data $(DATA) --data data)
+
 lint: .venv/installed  ## check style
 	$(BIN)/ruff check .
 
 clean:  ## remove what was built: .venv, compiled loops, results
-	rm -rf .venv build results *.egg-info svmtool/compiled/loops-*
+	rm -rf .venv .venv-peers build results *.egg-info svmtool/compiled/loops-*
 
 .venv/installed: $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
@@ -39,4 +43,17 @@ clean:  ## remove what was built: .venv, compiled loops, results
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test]'
 	@$(BIN)/python -m compileall -q svmtool
+	@touch $@
+
+.venv/drawing: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib
+	@touch $@
+
+# A peer that cannot be installed here is told in the report: the others are measured all the same.
+.venv-peers/installed: scripts/experiments/peers.txt
+	test -x .venv-peers/bin/pip || $(PYTHON) -m venv .venv-peers
+	@grep -v '^#' $< | while read -r peer; do \
+	  echo "pip install '$$peer'"; \
+	  .venv-peers/bin/pip install --quiet --disable-pip-version-check "$$peer" || echo "left out: $$peer"; \
+	done
 	@touch $@

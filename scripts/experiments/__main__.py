@@ -12,6 +12,7 @@ import argparse
 import datetime
 import os
 import platform
+import shutil
 import sys
 from pathlib import Path
 
@@ -64,6 +65,9 @@ def main() -> int:
     unknown = [name for name in names if name not in known]
     if unknown:
         print(f"no such experiment: {', '.join(unknown)} (there are {', '.join(known)})", file=sys.stderr)
+        return 1
+    if not shutil.which(chosen.peer_python):
+        print(f"no such Python: {chosen.peer_python}", file=sys.stderr)
         return 1
     folders = [Path(f) for f in chosen.data or (REPOSITORY.parent / "shared" / "data", REPOSITORY / "data")]
     results = Path(chosen.results)

@@ -17,6 +17,7 @@ from typing import Any
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path = [os.path.dirname(HERE), *(p for p in sys.path if os.path.abspath(p) != HERE)]  # its names are not ours
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as our commands do
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of LIBSVM else hold up the busy ones
 
 import numpy as np  # noqa: E402
 import scipy.sparse  # noqa: E402

@@ -7,6 +7,7 @@ import io
 from experiments.declare import Plot
 
 MARKS = "osv^D<>pXP*h"
+FEW_DECADES = 2.5  # up to which 2 and 5 times a power of ten have numbers as well
 
 
 def svg(plot: Plot) -> str:
@@ -25,9 +26,9 @@ def svg(plot: Plot) -> str:
             axes.plot(*zip(*points, strict=True), marker=MARKS[k % len(MARKS)], markersize=4, linewidth=1.2, label=name)
     axes.set(xlabel=plot.x, ylabel=plot.y, title=plot.title)
     if plot.log_x:
-        axes.set_xscale("log")
+        _logarithmic(axes.set_xscale, axes.xaxis)
     if plot.log_y:
-        axes.set_yscale("log")
+        _logarithmic(axes.set_yscale, axes.yaxis)
     axes.grid(alpha=0.3)
     if axes.lines:
         figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", fontsize=8)
@@ -35,3 +36,15 @@ def svg(plot: Plot) -> str:
     figure.savefig(out, format="svg", metadata={"Date": None})
     text = out.getvalue()
     return text[text.index("<svg") :]
+
+
+def _logarithmic(set_scale, axis) -> None:
+    """A logarithmic axis with numbers that can be read."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    set_scale("log")
+    low, high = axis.get_view_interval()
+    if 0.0 < low < high < low * 10.0**FEW_DECADES:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from experiments.declare import Cell, Outcome
+from experiments.declare import Cell, Data, Outcome
 from experiments.measures import geometric_mean, verdict
 
 
@@ -82,3 +82,8 @@ class Race:
     @property
     def why(self) -> str:
         return f"the quickest peer is faster on {'; '.join(self.lost)}" if self.lost else ""
+
+
+def linear_set(name: str, bias: bool = True, **more: Any) -> Data:
+    """A set for linear tools: features up to 1 in size, but for text, whose rows have length 1."""
+    return Data(name, bias=bias, unit=not name.startswith("imdb"), **more)

@@ -22,7 +22,7 @@ from experiments.declare import Cell, Outcome
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-OURS = "ours"  # the one tool that runs under our own Python
+OURS = "ours"  # names of tools that run under our own Python begin so
 LOOK = 0.05  # seconds from one look at a child to the next
 BESIDE = 60.0  # seconds that a child may take beside its fits, mostly for the judge
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -38,7 +38,7 @@ class Runner:
         self._codes: dict[str, str] = {}
 
     def python(self, tool: str) -> str:
-        return sys.executable if tool == OURS else self.peer_python
+        return sys.executable if tool.startswith(OURS) else self.peer_python
 
     def version(self, tool: str) -> str:
         """A tool's own words; empty where it is not installed."""
@@ -52,7 +52,7 @@ class Runner:
         """A digest of what a cell's process is made of, as far as it is ours."""
         if tool not in self._codes:
             files = [HERE / name for name in ("child.py", "judge.py", "problem.py", f"tools/{tool}.py")]
-            if tool == OURS:
+            if tool.startswith(OURS):
                 files += (REPOSITORY / "svmtool").rglob("*.py")
             digest = hashlib.sha256()
             for file in sorted(files):

@@ -8,6 +8,11 @@ from experiments.declare import Experiment
 
 MODULES = (
     "alm_tables",
+    "alm_powers",
+    "alm_figures",
+    "mfn_seeding",
+    "mfn_costs",
+    "nesvm_adult",
     "alfpgm_tables",
     "alfpgm_pairs",
     "alsvm_tables",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from experiments.declare import Cell, Data, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Experiment, Finding, Outcome, Plot, Table
 from experiments.measures import by_name, shown
-from experiments.races import Race, error, leasts, seconds_within
+from experiments.races import Race, error, leasts, linear_set, seconds_within
 
 SHARE = 0.01
 SETS = ("covtype.binary.scale01.part", "ijcnn1", "w8a", "connect-4", "shuttle.scale", "poker", "imdb.tfidf")
@@ -44,7 +44,7 @@ SQUARED = {
 def cells(tools: dict, objective: str, quick: bool) -> list[Cell]:
     found = []
     for name in QUICK if quick else SETS:
-        data = Data(name, bias=True, unit=True)
+        data = linear_set(name)
         for tool, method, steps, settings in tools.values():
             found.append(Cell(tool, method, data, objective, settings, steps, seconds=5.0 if quick else 20.0))
     return found

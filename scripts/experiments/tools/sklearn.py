@@ -2,13 +2,16 @@
 RidgeClassifier (least squares, without bias) and SGDOneClassSVM over Nystroem's features of the RBF kernel.
 
 A step is tol; of Pegasos the number of epochs (its schedule of steps is 1 / (alpha t), alpha = 1 / (C n)).
-Settings: C, for SVC gamma and cache_mb, for the one-class SVM gamma and nu.
+Settings: C, for SVC gamma and cache_mb, for Pegasos average and intercept (a free bias), for the one-class SVM gamma
+and nu.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
+
+import numpy as np
 
 from experiments.problem import Fitted, Problem
 
@@ -36,7 +39,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         return kernel_fit(machine, problem, gamma)
     if method == "Pegasos":
         machine = SGDClassifier(
-            alpha=1.0 / (problem.C * len(problem.y)), fit_intercept=False,
+            alpha=1.0 / (problem.C * len(problem.y)), fit_intercept=settings.get("intercept", False),
             max_iter=int(step or 5), tol=None, random_state=problem.run, average=settings.get("average", False),
         )  # fmt: skip
     elif method == "RidgeClassifier":
@@ -49,7 +52,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         )  # fmt: skip
     start = time.perf_counter()
     machine.fit(problem.X, problem.y)
-    return Fitted(time.perf_counter() - start, machine.coef_.ravel())
+    return Fitted(time.perf_counter() - start, machine.coef_.ravel(), float(np.ravel(machine.intercept_)[0]))
 
 
 def _novelty(problem: Problem, settings: dict) -> Fitted:
