@@ -129,13 +129,20 @@ def told(cell: Cell) -> Outcome:
     return Outcome(cell, steps, "done")
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in studies.all_of_them() if n.startswith(("alfpgm", "alsvm", "sgd", "fosvm"))]
-)
-def test_without_peers_our_figures_are_reported_and_no_comparison_claimed(name):
+COMPARED = ("alsvm-table2", "alfpgm-table2", "alfpgm-figure8", "sgd-lssvm-table2", "fosvm-detection")
+MINE = [name for name in studies.all_of_them() if name.startswith(("alfpgm", "alsvm", "sgd", "fosvm"))]
+
+
+@pytest.mark.parametrize("name", MINE)
+def test_without_peers_our_figures_are_reported(name):
     e = studies.all_of_them()[name]
     finding = e.conclude([told(cell) for cell in e.cells(True)])
     text = report.markdown({}, [(e, finding)])
     assert finding.measured in text and "nan" not in finding.measured and "inf" not in finding.measured
-    if all(tool != "ours" for tool in {c.tool for c in e.cells(True)}):
-        assert finding.holds == "not measured"
+    assert finding.tables or finding.plots
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_without_peers_no_comparison_is_claimed(name):
+    e = studies.all_of_them()[name]
+    assert e.conclude([told(cell) for cell in e.cells(True)]).holds == "not measured"
