@@ -139,6 +139,7 @@ def test_races_hold_each_tool_against_its_own_problem():
     race = Race()
     race.add("here", {"ours": 2.0}, {"peer": 3.0, "slow": 9.0})
     race.add("there", {"ours": 2.0}, {"peer": 1.0})
+    race.add("alone", {"ours": 2.0}, {})
     race.add("nowhere", {"ours": math.inf}, {"peer": math.inf})
     assert race.holds == "partly" and race.ratios == [1.5, 0.5] and "there (peer 1 s, ours 2 s)" in race.why
 

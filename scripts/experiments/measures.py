@@ -16,18 +16,6 @@ def optimum(outcomes: Iterable[Outcome]) -> float:
     return min(values, default=math.nan)
 
 
-def seconds_to(outcome: Outcome, least: float, share: float) -> float:
-    """The seconds of its quickest step whose objective is within `share` of the least; inf where none is."""
-    near = (s["seconds"] for s in outcome.steps if s.get("objective", math.inf) <= least + share * abs(least))
-    return min(near, default=math.inf)
-
-
-def errors(outcome: Outcome, least: float) -> list[tuple[float, float]]:
-    """(seconds, relative error) of its steps, for a plot of convergence."""
-    points = [(s["seconds"], (s["objective"] - least) / abs(least)) for s in outcome.steps if "objective" in s]
-    return [(t, max(e, 1e-12)) for t, e in points]
-
-
 def geometric_mean(values: Sequence[float]) -> float:
     """nan for none."""
     return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan

@@ -55,9 +55,9 @@ class Race:
         self.lost: list[str] = []
 
     def add(self, where: str, ours: dict[str, float], peers: dict[str, float]) -> None:
-        """Seconds by name, inf where it did not get there."""
+        """Seconds by name, inf where it did not get there; of those that were run."""
         own, best = min(ours.values(), default=math.inf), min(peers.values(), default=math.inf)
-        if math.isinf(own) and math.isinf(best):
+        if not peers or math.isinf(own) and math.isinf(best):
             return
         self.won.append(own <= best)
         if math.isfinite(own) and math.isfinite(best):

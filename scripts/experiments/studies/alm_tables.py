@@ -51,21 +51,23 @@ def cells(tools: dict, objective: str, quick: bool) -> list[Cell]:
 
 
 def conclude(tools: dict, notes: str, outcomes: list[Outcome]) -> Finding:
-    least, race, table, plots = leasts(outcomes), Race(), [], []
+    least, race, inexact, lines, plots = leasts(outcomes), Race(), Race(), [], []
     for row in by_name(outcomes, list(tools)):
         times = {name: seconds_within(o, least, SHARE) for name, o in row.items()}
         where = row["ALM"].cell.data.name
-        table.append([where, *(shown(o, times[name]) for name, o in row.items())])
+        lines.append([where, *(shown(o, times[name]) for name, o in row.items())])
         own = {name: t for name, t in times.items() if name in OWN}
-        race.add(where, own, {name: t for name, t in times.items() if row[name].cell.tool != "ours"})
+        peers = {n: t for n, t in times.items() if row[n].cell.tool != "ours" and row[n].ended != "absent"}
+        race.add(where, own, peers)
+        inexact.add(where, {"ALM": times["ALM"]}, peers)
         curves = {
             name: [(s["seconds"], max(error(o.cell, s, least), 1e-12)) for s in o.steps] for name, o in row.items()
         }
         plots.append(Plot(f"{where}: relative error", "seconds", "relative error", curves))
-    title = f"Seconds to 1% of the least objective. {notes}"
-    return Finding(
-        race.words("ALM, exact or not,"), race.holds, [Table(title, ["set", *tools], table)], plots, race.why
-    )
+    words = race.words("ALM, exact or not,")
+    words += f" The inexact form alone, the paper's, is on {sum(inexact.won)}." if race.won else ""
+    table = Table(f"Seconds to 1% of the least objective. {notes}", ["set", *tools], lines)
+    return Finding(words, race.holds, [table], plots, race.why)
 
 
 CLAIM = "one of the fastest to 1% of the optimum, on all sets, whatever their size"

@@ -45,7 +45,7 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
     row, least = by_name(outcomes, list(TOOLS))[0], leasts(outcomes)
     costs = outcomes[0].cell.steps
     steps = {name: {s["step"]: s for s in o.steps} for name, o in row.items()}
-    heads, table = ["log2 C"], []
+    heads, table = ["log2 of the paper's C"], []
     for name in TOOLS:
         heads += [f"{name}: s", *([] if name == UNFOLDED else ["error %"])]
     for C in costs:
@@ -62,7 +62,12 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
     folded = {name: found for name, found in steps.items() if found and name != UNFOLDED}
     best = {name: max(found.values(), key=lambda s: s["validated"]) for name, found in folded.items()}
     title = f"{row[OWN].cell.data.name}: seconds and error of {FOLDS} folds"
-    plot = Plot(title, "C", "seconds", {n: [(C, s["seconds"]) for C, s in f.items()] for n, f in steps.items()})
+    plot = Plot(
+        f"{row[OWN].cell.data.name}: training time",
+        "C",
+        "seconds",
+        {n: [(C, s["seconds"]) for C, s in f.items()] for n, f in steps.items()},
+    )
     if OWN not in best or len(best) < 2:
         return Finding("No tool to compare with was measured.", "not measured", [Table(title, heads, table)], [plot])
     own, others = best[OWN], {name: s for name, s in best.items() if name != OWN}
@@ -71,9 +76,9 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
     )
     faster = [own["seconds"] <= s["seconds"] for s in others.values()]
     as_good = own["validated"] >= max(s["validated"] for s in others.values()) - AS_GOOD
-    lost = [name for name, s in others.items() if own["seconds"] > s["seconds"]]
-    why = f"{' and '.join(lost)} took less time at its best C" if lost else ""
-    return Finding(f"{words}.", verdict([*faster, as_good]), [Table(title, heads, table)], [plot], why)
+    lost = [f"{name} took less time at its best C" for name, s in others.items() if own["seconds"] > s["seconds"]]
+    lost += [] if as_good else [f"its error is more than {100.0 * AS_GOOD:g} points above the least"]
+    return Finding(f"{words}.", verdict([*faster, as_good]), [Table(title, heads, table)], [plot], "; ".join(lost))
 
 
 SIZES = (1605, 3185, 6414, 11220, 22696)
@@ -106,7 +111,11 @@ def over_sizes(outcomes: list[Outcome]) -> Finding:
         slopes = {name: slope(curves[name]) for name in ratios}
         checks += [min(r) >= 1.0 for r in ratios.values()] + [slope(curves[OWN]) <= s for s in slopes.values()]
         words.append(f"{where}: slope {slope(curves[OWN]):.2f}, the others' {min(slopes.values()):.2f} at least")
-        why += [f"{name} takes {min(r):.2g} times its seconds on {where}" for name, r in ratios.items() if min(r) < 1.0]
+        why += [
+            f"{name} is faster on {sum(x < 1.0 for x in r)} of {len(r)} sizes of {where}, up to {1.0 / min(r):.2g}-fold"
+            for name, r in ratios.items()
+            if min(r) < 1.0
+        ]
     sizes = [f"{m:,} rows" for m in outcomes[0].cell.steps[:-1]] + ["all rows"]
     tables = [Table("Seconds by rows", ["set", "tool", *sizes, "slope"], table)]
     text = "; ".join(words) + "." if words else "No tool to compare with was measured."
