@@ -32,7 +32,7 @@ def conclude(outcomes: list[Outcome]) -> Finding:
         some = [(d.features, group) for d, group in zip(data, groups, strict=True) if d.name == name]
         plots.append(
             Plot(
-                f"{name}: training time over the most frequent features", "features", "seconds",
+                f"{name}: the most frequent features", "features", "seconds",
                 {tool: [(d, seconds(g[tool])) for d, g in some if g[tool].ended == "done"] for tool in TOOLS},
             )
         )  # fmt: skip

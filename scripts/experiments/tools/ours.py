@@ -2,9 +2,9 @@
 
 Methods are "-s N" (linear, a step is --gap) and "kernel -s N" (RBF, a step is -e).  Settings: any of
 svmtool.settings.Settings' or svmtool.kernel_settings.KernelSettings' by name, and with a kernel theta, of --theta.
-There is no bias but what the rows hold (Data.bias) unless they ask for one: so all tools solve one problem.  With the
-settings `path` and `seeded` one fit is a model for each C of the path, the later ones from the one before if seeded; its
-answer is the last.
+There is no bias but what the rows hold (Data.bias) unless they ask for one: so all tools solve one problem.  With
+the settings `path` and `seeded` one fit is a model for each C of the path, the later ones from the one before if
+seeded; its answer is the last.
 """
 
 from __future__ import annotations
