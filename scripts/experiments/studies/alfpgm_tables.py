@@ -46,9 +46,9 @@ def against(groups: list[dict[str, Outcome]], one: str, other: str) -> tuple[lis
     won = [found for g in groups if (found := quicker(g, one, other)) is not None]
     times = ratios([g[other] for g in groups], [g[one] for g in groups])
     if not won:
-        return won, f"{other} was not measured"
+        return won, f"{one} beside {other} cannot be told"
     mean = f", {geometric_mean(times):.2g} times where both ended" if times else ""
-    return won, f"quicker than {other} on {sum(won)} of {len(won)} sets{mean}"
+    return won, f"{one} is quicker than {other} on {sum(won)} of {len(won)} sets{mean}"
 
 
 def table(outcomes: list[Outcome]) -> Finding:
@@ -71,9 +71,8 @@ def table(outcomes: list[Outcome]) -> Finding:
     others = [against(groups, OWN, tool)[1] for tool in ("SMO (LIBSVM)", "oneDAL")]
     ended = sum(group[PAPER].ended == "done" for group in groups)
     words = (
-        f"ALFPGM is {sentence}; {'; '.join(others)}; objective and training error equal those of SMO on {sum(equal)} "
-        f"of {len(equal)} sets; the paper's own form ends on {ended} of {len(groups)} and is "
-        f"{against(groups, PAPER, SMO)[1]}."
+        f"{sentence}; {'; '.join(others)}; objective and training error equal those of SMO on {sum(equal)} "
+        f"of {len(equal)} sets; the paper's form ends on {ended} of {len(groups)}: {against(groups, PAPER, SMO)[1]}."
     )
     heads = ["set", "tool", "training error in percent", "objective", "relative to the least", "support vectors"]
     slower = ratios([g[PAPER] for g in groups], [g[OWN] for g in groups])
