@@ -63,7 +63,7 @@ def test_the_judge_of_kernel_answers_agrees_with_loops():
     expected = 0.5 * norm + C * sum(max(0.0, 1.0 - t * v) for t, v in zip(y, f, strict=True))
     args = scipy.sparse.csr_matrix(S), a, gamma, scipy.sparse.csr_matrix(X)
     assert judge.kernel_objective(*args, y, b, C) == pytest.approx(expected, rel=1e-12)
-    assert judge.kernel_values(*args, block=2) + b == pytest.approx(f, rel=1e-12)
+    assert judge.kernel_values(*args, size=10) + b == pytest.approx(f, rel=1e-12)
 
 
 def test_a_finished_cell_is_not_run_again_and_a_new_one_is(runner, monkeypatch):

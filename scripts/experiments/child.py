@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -40,7 +41,8 @@ def decision(found: Fitted, X: Any) -> np.ndarray | None:
 
 def judged(problem: Problem, found: Fitted, name: str, settings: dict) -> dict[str, Any]:
     """Objective and accuracy of an answer."""
-    facts: dict[str, Any] = {"seconds": found.seconds, **found.facts}
+    rows, features = problem.X.shape
+    facts: dict[str, Any] = {"seconds": found.seconds, "rows": rows, "features": features, **found.facts}
     if name and found.w is not None:
         p = settings.get("loss_power", 2.0)
         facts["objective"] = judge.objective(name, problem.X, problem.y, found.w, found.b, problem.C, p)
@@ -49,10 +51,15 @@ def judged(problem: Problem, found: Fitted, name: str, settings: dict) -> dict[s
         facts["support"] = support.shape[0]
         if name:
             X, y, C = problem.X, problem.y, problem.C
-            facts["objective"] = judge.kernel_objective(support, coefficients, gamma, X, y, b, C)
+            f = judge.kernel_values(support, coefficients, gamma, X)
+            facts["objective"] = judge.kernel_objective(support, coefficients, gamma, X, y, b, C, f)
+            facts["training_error"] = 1.0 - judge.accuracy(y, f + b)
     decide = decision(found, problem.T)
     if decide is not None:
         facts["accuracy"] = judge.accuracy(problem.t, decide)
+        if np.all(problem.y == 1.0):
+            facts |= {name: judge.area(problem.t[k::2], decide[k::2]) for k, name in enumerate(("valid", "auc"))}
+            facts["rejected"] = 1.0 - judge.accuracy(problem.y, decision(found, problem.X))
     return facts
 
 
@@ -93,6 +100,7 @@ def main() -> None:
     everything = Problem(rows("X"), kept["y"], rows("T"), kept["t"], 1.0, order["run"])
     method, vary, folds = order["method"], order["vary"], order["folds"]
     tool = importlib.import_module("experiments.tools." + order["tool"])
+    left = order["seconds"]
     for at, step in enumerate(order["steps"]):
         settings, asked, problem = dict(order["settings"]), step, everything
         tolerance = settings.pop("tolerance", None)
@@ -105,12 +113,13 @@ def main() -> None:
         def fit(problem: Problem, asked: Any = asked, settings: dict = settings) -> Fitted:
             return tool.fit(problem, method, asked, settings)
 
+        signal.setitimer(signal.ITIMER_REAL, left)  # its signal ends the process, whatever library is at work
         if at == 0:
             fit(problem.few())
         found = measured(partial(fit, problem))
-        facts = {"step": step, **judged(problem, found, order["objective"], settings)}
-        if folds:
-            facts["validated"] = validated(problem, folds, fit)
+        outside = {"validated": validated(problem, folds, fit)} if folds else {}
+        left, _ = signal.setitimer(signal.ITIMER_REAL, 0.0)
+        facts = {"step": step, **judged(problem, found, order["objective"], settings), **outside}
         print(json.dumps(facts), flush=True)
 
 

@@ -23,6 +23,8 @@ class Data:
     test        share of rows held out where the set has no file of test rows (name + ".t")
     bias        a last feature of 1 for every row: a bias that is regularised
     unit        features divided by their largest absolute value
+    normal      the label of one class: labels are 1 for it and -1 for the others, which are left out of the training
+                rows, and thinned at random to a tenth of it in the test rows
     """
 
     name: str
@@ -32,6 +34,7 @@ class Data:
     test: float = 0.2
     bias: bool = False
     unit: bool = False
+    normal: float | None = None
 
     def __str__(self) -> str:
         more = [] if self.rows is None else [f"{self.rows:,} rows"]
@@ -50,7 +53,7 @@ class Cell:
     vary           what a step is: "": what the tool makes of it; "rows": a number of rows, of one random order; else
                    the setting of that name, say C, and the tool gets the setting "tolerance" as its step
     folds          so many folds more are trained at each step, for the accuracy on rows held out: "validated"
-    seconds        all of the process may take so long
+    seconds        its fits may take so long together
     megabytes      of memory that it may have
     run            number of the repetition, which is the seed as well
     """
@@ -84,8 +87,10 @@ class Cell:
 class Outcome:
     """What a cell gave.
 
-    steps   a dict for each step that ended: "step", "seconds" (of training alone), "objective", "accuracy" (of the
-            test rows), "validated" with folds, and what the tool adds
+    steps   a dict for each step that ended: "step", "seconds" (of training alone), "rows", "features", "objective",
+            "accuracy" (of the test rows), "validated" with folds, and what the tool adds; with a kernel "support"
+            (vectors), and beside an objective "training_error" (share of rows); where training rows are of one class
+            "rejected" (share of them) and "valid" and "auc", areas under the ROC curve of two halves of the test rows
     ended   "done", "over time", "out of memory", "failed" or "absent" (the tool is not installed)
     words   the last of what a failed cell said
     """

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.metrics import RankCurve
+
 
 def loss(name: str, margins: np.ndarray, p: float = 2.0) -> float:
     """The sum over rows of a loss of the margins y (w.x + b)."""
@@ -30,25 +32,41 @@ def objective(name: str, X, y: np.ndarray, w: np.ndarray, b: float, C: float, p:
     return norm + C * loss(name, y * (X @ w + b), p)
 
 
-def kernel_objective(support, coefficients: np.ndarray, gamma: float, X, y: np.ndarray, b: float, C: float) -> float:
-    """The C-SVC's primal value: |w|^2 / 2 + C times the hinge loss, w = sum_j coefficients_j phi(support_j), RBF."""
-    f = kernel_values(support, coefficients, gamma, X)
+def kernel_objective(
+    support, coefficients: np.ndarray, gamma: float, X, y: np.ndarray, b: float, C: float, f: np.ndarray | None = None
+) -> float:
+    """The C-SVC's primal value: |w|^2 / 2 + C times the hinge loss, w = sum_j coefficients_j phi(support_j), RBF.
+
+    f: kernel_values of X, where they are known.
+    """
+    f = kernel_values(support, coefficients, gamma, X) if f is None else f
     own = kernel_values(support, coefficients, gamma, support)
     return 0.5 * float(coefficients @ own) + C * float(np.sum(np.maximum(0.0, 1.0 - y * (f + b))))
 
 
-def kernel_values(support, coefficients: np.ndarray, gamma: float, X, block: int = 512) -> np.ndarray:
-    """sum_j coefficients_j exp(-gamma |x - support_j|^2) for each row x of X, in blocks of rows."""
+def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int = 1 << 18) -> np.ndarray:
+    """sum_j coefficients_j exp(-gamma |x - support_j|^2) for each row x of X; size: of the matrices on the way."""
     squares = np.asarray(support.multiply(support).sum(axis=1)).ravel()
     dense = support.toarray() if support.nnz > 0.1 * support.shape[0] * support.shape[1] else None
     out = np.empty(X.shape[0])
+    block = max(1, size // max(1, support.shape[0]))
     for at in range(0, X.shape[0], block):
         some = X[at : at + block]
-        inner = some.toarray() @ dense.T if dense is not None else (some @ support.T).toarray()
-        norms = np.asarray(some.multiply(some).sum(axis=1)).ravel()
-        distance = np.maximum(norms[:, None] + squares[None, :] - 2.0 * inner, 0.0)
-        out[at : at + block] = np.exp(-gamma * distance) @ coefficients
+        K = some.toarray() @ dense.T if dense is not None else (some @ support.T).toarray()
+        K *= -2.0
+        K += np.asarray(some.multiply(some).sum(axis=1))
+        K += squares
+        np.maximum(K, 0.0, out=K)
+        K *= -gamma
+        out[at : at + block] = np.exp(K, out=K) @ coefficients
     return out
+
+
+def area(y: np.ndarray, decision: np.ndarray) -> float:
+    """Under the ROC curve: the chance that a row of class 1 lies above one of the other, ties half."""
+    curve = RankCurve(1.0)
+    curve.add(y, decision)
+    return curve.area()
 
 
 def accuracy(y: np.ndarray, decision: np.ndarray) -> float:

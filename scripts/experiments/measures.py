@@ -67,3 +67,8 @@ def verdict(checks: Sequence[bool]) -> str:
     if not checks:
         return "not measured"
     return "yes" if all(checks) else "partly" if any(checks) else "no"
+
+
+def points(outcome: Outcome, x: str, y: str) -> list[tuple[float, float]]:
+    """(x, y) of its steps, for a curve; those that lack either are left out."""
+    return [(s[x], s[y]) for s in outcome.steps if x in s and y in s]

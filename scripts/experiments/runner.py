@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 OURS = "ours"  # names of tools that run under our own Python begin so
 LOOK = 0.05  # seconds from one look at a child to the next
+BESIDE = 60.0  # seconds that a child may take beside its fits, mostly for the judge
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 LAST_WORDS = 400  # characters of what a failed cell said
 
@@ -84,7 +86,7 @@ class Runner:
         argv = [self.python(cell.tool), str(HERE / "child.py"), str(data), json.dumps(cell.order())]
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as words:
             child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=words, env=_environment())
-            end, ended = time.monotonic() + cell.seconds, "done"
+            end, ended = time.monotonic() + cell.seconds + BESIDE, "done"
             try:
                 while child.poll() is None:
                     if time.monotonic() > end:
@@ -99,7 +101,9 @@ class Runner:
             finally:
                 child.kill()
                 child.wait()
-            if ended == "done" and child.returncode:
+            if child.returncode == -signal.SIGALRM:
+                ended = "over time"
+            elif ended == "done" and child.returncode:
                 ended = "failed"
             out.seek(0)
             words.seek(0)

@@ -63,9 +63,15 @@ def _parts(data: Data, path: Path, test: Path | None) -> dict[str, np.ndarray]:
         held = int(data.test * len(order))
         T, t = X[np.sort(order[:held])], y[np.sort(order[:held])]
         order = order[held:]
+    if data.normal is not None:
+        order = order[y[order] == data.normal]
+        kept = _thinned(t == data.normal, random)
+        T, t = T[kept], t[kept]
     order = np.sort(order[: data.rows])
     X, y = X[order], y[order]
-    if data.classes == "two":
+    if data.normal is not None:
+        y, t = (np.where(labels == data.normal, 1.0, -1.0) for labels in (y, t))
+    elif data.classes == "two":
         y, t = _two(y, t)
     if data.features is not None:
         often = np.argsort(-np.bincount(X.indices, minlength=X.shape[1]), kind="stable")[: data.features]
@@ -86,6 +92,12 @@ def _parts(data: Data, path: Path, test: Path | None) -> dict[str, np.ndarray]:
             name + "_indptr": A.indptr.astype("i4"),
         }
     return parts
+
+
+def _thinned(normal: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Rows in random order: all normal ones, a tenth as many of the others."""
+    others = random.permutation(np.flatnonzero(~normal))[: max(np.count_nonzero(normal) // 10, 1)]
+    return random.permutation(np.concatenate((np.flatnonzero(normal), others)))
 
 
 def _two(y: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,12 @@ MODULES = (
     "mfn_seeding",
     "mfn_costs",
     "nesvm_adult",
+    "alfpgm_tables",
+    "alfpgm_pairs",
+    "alsvm_tables",
+    "alsvm_dimensions",
+    "sgd_lssvm",
+    "fosvm",
 )
 
 

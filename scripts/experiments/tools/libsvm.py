@@ -1,6 +1,6 @@
-"""LIBSVM by its own Python package (libsvm-official): C-SVC with the RBF kernel, or linear.
+"""LIBSVM by its own Python package (libsvm-official): C-SVC with the RBF kernel, or linear, and one-class SVM (RBF).
 
-Methods are "-s 0" and "-s 0 -t 0".  A step is -e; settings: C, gamma, cache_mb.
+Methods are "-s 0", "-s 0 -t 0" and "-s 2".  A step is -e; settings: C, gamma, nu, cache_mb.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("-s 0", "-s 0 -t 0")
+METHODS = ("-s 0", "-s 0 -t 0", "-s 2")
 
 
 def VERSION() -> str:
@@ -24,7 +24,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
 
     gamma = settings.get("gamma", 1.0 / problem.X.shape[1])
     asked = svm_parameter(
-        f"{method} -c {problem.C!r} -g {gamma!r} -m {settings.get('cache_mb', 1000)} -q"
+        f"{method} -c {problem.C!r} -g {gamma!r} -n {settings.get('nu', 0.5)} -m {settings.get('cache_mb', 1000)} -q"
         + ("" if step is None else f" -e {step!r}")
     )
     rows = svm_problem(problem.y, problem.X)
@@ -32,7 +32,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     found = libsvm.svm_train(rows, asked)
     seconds = time.perf_counter() - start
     model = toPyModel(found)
-    side = 1.0 if model.get_labels()[0] == 1 else -1.0
+    side = 1.0 if method == "-s 2" or model.get_labels()[0] == 1 else -1.0
     coefficients = side * np.array([c[0] for c in model.get_sv_coef()])
     support = problem.X[np.array(model.get_sv_indices()) - 1]
     b = -side * float(model.rho[0])

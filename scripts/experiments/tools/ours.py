@@ -1,9 +1,10 @@
 """svmtool in memory, as svm-train trains.
 
 Methods are "-s N" (linear, a step is --gap) and "kernel -s N" (RBF, a step is -e).  Settings: any of
-svmtool.settings.Settings' or svmtool.kernel_settings.KernelSettings' by name.  There is no bias but what the rows hold
-(Data.bias) unless they ask for one: so all tools solve one problem.  With the settings `path` and `seeded` one fit is a
-model for each C of the path, the later ones from the one before if seeded; its answer is the last.
+svmtool.settings.Settings' or svmtool.kernel_settings.KernelSettings' by name, and with a kernel theta, of --theta.
+There is no bias but what the rows hold (Data.bias) unless they ask for one: so all tools solve one problem.  With
+the settings `path` and `seeded` one fit is a model for each C of the path, the later ones from the one before if
+seeded; its answer is the last.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import scipy.sparse
 from experiments.problem import Fitted, Problem
 from svmtool import __version__
 from svmtool.formats.svmlight import Table
+from svmtool.registry.row import gap_of_theta
 from svmtool.settings import Settings
 from svmtool.training import pipeline
 
@@ -61,13 +63,14 @@ def _kernel(problem: Problem, number: int, step: float | None, settings: dict) -
     from svmtool.training.kernel_set import kernel_set
     from svmtool.training.kernel_train import trainer
 
+    settings = {"gap" if k == "theta" else k: gap_of_theta(v) if k == "theta" else v for k, v in settings.items()}
     asked = KernelSettings(solver=number, eps=step, seed=problem.run, quiet=True, **settings)
     table = table_of(problem.X, problem.y)
     start = time.perf_counter()
     done = trainer(asked)(kernel_set(table, asked, "rows"), Fitting(asked))
     seconds = time.perf_counter() - start
     model, status = done.model, done.status
-    side = 1.0 if model.labels[0] == 1 else -1.0
+    side = 1.0 if model.labels is None or model.labels[0] == 1 else -1.0
     shape = (model.total_sv, problem.X.shape[1])
     support = scipy.sparse.csr_matrix((model.values, model.indices, model.indptr), shape=shape)
     facts = {

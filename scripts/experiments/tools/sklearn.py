@@ -1,7 +1,9 @@
-"""scikit-learn: LinearSVC ("LinearSVC hinge", "LinearSVC squared", without bias), SGDClassifier ("Pegasos") and SVC.
+"""scikit-learn: LinearSVC ("LinearSVC hinge", "LinearSVC squared", without bias), SGDClassifier ("Pegasos"), SVC,
+RidgeClassifier (least squares, without bias) and SGDOneClassSVM over Nystroem's features of the RBF kernel.
 
 A step is tol; of Pegasos the number of epochs (its schedule of steps is 1 / (alpha t), alpha = 1 / (C n)).
-Settings: C, for SVC gamma and cache_mb, for Pegasos average and intercept (a free bias).
+Settings: C, for SVC gamma and cache_mb, for Pegasos average and intercept (a free bias), for the one-class SVM gamma
+and nu.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import numpy as np
 
 from experiments.problem import Fitted, Problem
 
-METHODS = ("LinearSVC hinge", "LinearSVC squared", "Pegasos", "SVC")
+METHODS = ("LinearSVC hinge", "LinearSVC squared", "Pegasos", "SVC", "RidgeClassifier", "SGDOneClassSVM")
+NYSTROEM = 100  # features, its default
 
 
 def VERSION() -> str:
@@ -23,10 +26,12 @@ def VERSION() -> str:
 
 
 def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fitted:
-    from sklearn.linear_model import SGDClassifier
+    from sklearn.linear_model import RidgeClassifier, SGDClassifier
     from sklearn.svm import SVC, LinearSVC
 
     warnings.simplefilter("ignore")  # that a run of few epochs has not converged is what the judge says
+    if method == "SGDOneClassSVM":
+        return _novelty(problem, settings)
     tolerance = {} if step is None else {"tol": step}
     if method == "SVC":
         gamma = settings.get("gamma", 1.0 / problem.X.shape[1])
@@ -37,6 +42,8 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
             alpha=1.0 / (problem.C * len(problem.y)), fit_intercept=settings.get("intercept", False),
             max_iter=int(step or 5), tol=None, random_state=problem.run, average=settings.get("average", False),
         )  # fmt: skip
+    elif method == "RidgeClassifier":
+        machine = RidgeClassifier(alpha=0.5 / problem.C, fit_intercept=False, random_state=problem.run, **tolerance)
     else:
         hinge = method.endswith("hinge")
         machine = LinearSVC(
@@ -45,7 +52,20 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         )  # fmt: skip
     start = time.perf_counter()
     machine.fit(problem.X, problem.y)
-    return Fitted(time.perf_counter() - start, machine.coef_[0], float(np.ravel(machine.intercept_)[0]))
+    return Fitted(time.perf_counter() - start, machine.coef_.ravel(), float(np.ravel(machine.intercept_)[0]))
+
+
+def _novelty(problem: Problem, settings: dict) -> Fitted:
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import SGDOneClassSVM
+    from sklearn.pipeline import make_pipeline
+
+    columns = min(NYSTROEM, problem.X.shape[0])
+    features = Nystroem(gamma=settings.get("gamma"), n_components=columns, random_state=problem.run)
+    machine = make_pipeline(features, SGDOneClassSVM(nu=settings.get("nu", 0.5), random_state=problem.run))
+    start = time.perf_counter()
+    machine.fit(problem.X)
+    return Fitted(time.perf_counter() - start, decide=machine.decision_function)
 
 
 def kernel_fit(machine, problem: Problem, gamma: float) -> Fitted:
