@@ -8,7 +8,7 @@ reference tools never read so far.
 
 Refused here although LIBLINEAR goes on: what leaves its memory uninitialised
 (a missing key, `label` before `nr_class`, a classifier without labels, one-class
-without rho), nan for rho or bias, a negative nr_feature, numbers beyond 32 bits, regression with other than 2 classes.
+without rho), nan for rho (of a model of some features) or bias, a negative nr_feature, numbers beyond 32 bits, regression with other than 2 classes.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def _read_header(scan: Scanner) -> StoredModel:
         elif key in ("nr_class", "nr_feature"):
             found[key] = scan.integer(key)
         elif key in ("bias", "rho"):
-            found[key] = scan.threshold(key)
+            rowless = key == "rho" and found.get("nr_feature") == 0  # LIBLINEAR's rho of no rows is nan
+            found[key] = scan.real(key) if rowless else scan.threshold(key)
         elif key == "label":
             if "nr_class" not in found:
                 raise ModelError("ERROR: label stands before nr_class in the model")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import resource
 import tempfile
 import threading
 import time
@@ -31,6 +30,12 @@ def resident() -> int:
     """Bytes of this process that are in memory, mapped files included.  OSError where the system does not tell."""
     with open("/proc/self/statm", "rb") as f:
         return int(f.read().split()[1]) * PAGE
+
+
+def peak() -> int:
+    """The most bytes that were ever in memory; getrusage would count what the parent had when it forked."""
+    with open("/proc/self/status", "rb") as f:
+        return next(int(line.split()[1]) * 1024 for line in f if line.startswith(b"VmHWM:"))
 
 
 class Room:
@@ -80,7 +85,7 @@ class Room:
 
     def complaints(self) -> list[str]:
         """A sentence where the process held more than the limit at any time, else none."""
-        held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        held = peak()
         if held <= self.limit:
             return []
         more = "what it needs beside the rows does not fit, or other work kept the watcher waiting"
