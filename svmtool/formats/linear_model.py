@@ -8,7 +8,8 @@ reference tools never read so far.
 
 Refused here although LIBLINEAR goes on: what leaves its memory uninitialised
 (a missing key, `label` before `nr_class`, a classifier without labels, one-class
-without rho), nan for rho (of a model of some features) or bias, a negative nr_feature, numbers beyond 32 bits, regression with other than 2 classes.
+without rho), nan for rho (of a model of some features) or bias, a negative nr_feature, numbers beyond 32 bits,
+regression with other than 2 classes.
 """
 
 from __future__ import annotations
