@@ -20,7 +20,8 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
 6. With a kernel, an A of more than MANY rows is no longer solved exactly, for any feasible alpha has its gap.  The
    dual over all rows, C-SVC's without upper bounds, is decomposed: working sets of half the last one, the rows least
    w.f(x_i) and those of A with the most, solved pair by pair.  The stored rho is then the one that all of A satisfy.
-   By samples the same is done over a part of the rows, which doubles until a sample of the others passes.
+   By samples the same is done over a part of the rows, which doubles until a sample of the others passes; where most
+   of a part carries its plane, a larger one would be nearly all rows, and all are looked at.
 Where the origin lies amid the rows rho goes to 0, and w = 0 is the answer; see problem/hard_one_class.py.
 Memory: the cache (kernel rows of A; those that find no room are computed each round; from MANY on the working set's
 block too), 4 vectors of n; of an A solved exactly the kernel matrix and its inverse.
@@ -52,6 +53,7 @@ SHARE = 0.001  # of the rows: the eps of which a run by samples tells the probab
 FEW = 2  # rows that A begins with
 MANY = 64  # rows of A beyond which decomposition comes nearer in less time, with a kernel
 GROWTH = 4  # times the support is what joins it as the first part of the rows
+CARRIED = 0.5  # share of a part's rows that carry its plane beyond which all rows are looked at
 WORKING = 2048  # rows of a working set
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
@@ -236,8 +238,8 @@ def _of_many(
         if gap_of(lead_of(z), rho, problem.size) <= monitor.gap:
             status = sample.status(monitor.iterations)
             break
+        more = n if np.count_nonzero(state.a) > CARRIED * len(part) else len(part) + len(drawn)
         part = np.append(part, drawn)
-        more = len(part)
     z = state.f if sample is None else exact_sum(problem, alpha)
     rho = float(alpha @ z)
     gap = gap_of(lead_of(z), rho, problem.size)
