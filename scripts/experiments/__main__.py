@@ -89,8 +89,10 @@ def main() -> int:
             tqdm.write(f"{name}: {finding.measured} Holds: {finding.holds}.")
     facts = {
         "date": datetime.date.today().isoformat(), "machine": machine(),
-        "versions": ", ".join(v for _, v in sorted(runner.versions.items()) if v),
+        "versions": ", ".join(dict.fromkeys(v for _, v in sorted(runner.versions.items()) if v)),
     }  # fmt: skip
+    if chosen.quick:
+        facts["quick"] = "a few small cells, to see that everything runs: no conclusions"
     absent = sorted(tool for tool, version in runner.versions.items() if not version)
     if absent:
         facts["not installed"] = ", ".join(absent)
