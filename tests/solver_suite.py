@@ -26,6 +26,7 @@ from svmtool.training.multiclass import Problems
 GAP = 1e-11
 
 OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
+INEXACT = "svmtool.solvers.alm_inexact"
 LOGISTIC = "svmtool.solvers.logistic"
 L1, L1_OBJECTIVE = "svmtool.solvers.l1", "svmtool.problem.l1_objective"
 NESVM = "svmtool.solvers.nesvm"
@@ -59,6 +60,7 @@ PATHS: dict[str, dict[str, dict]] = {
         "rows": _ALM_WIDE,
         "products": {**_ALM_WIDE, (ALM, "ROWS_SIDE"): 0},
     },
+    INEXACT: {"features": {}, "products": {(INEXACT, "GRAM_BELOW"): 0}},
     LOGISTIC: {
         "small": {("svmtool.problem.logistic", "SMALL_FEATURES"): 1000},
         "features": _LR_STEPS,

@@ -18,7 +18,7 @@ from svmtool.compiled import power_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.problem.dual_passes import of_data
 from svmtool.problem.kernel_cache import KernelCache
-from svmtool.problem.linalg import Factored, conjugate_gradient
+from svmtool.problem.linalg import Factored
 from svmtool.problem.objective import Objective
 from svmtool.problem.rows import CsrRows, Rows
 
@@ -47,8 +47,6 @@ class Augmented(Objective):
         self.beta = np.zeros(self.n)
         self.primal = np.inf
         self._kernel: KernelCache | None = None
-        self._squares: np.ndarray | None = None  # sum_i C_i x_ij^2
-        self._v: np.ndarray | None = None  # of the last e-step of Algorithm 2
         self._multiple = 1.0
 
     @property
@@ -236,45 +234,6 @@ class Augmented(Objective):
         """sum_i C_i max(0, v_i)^p at the e-step of the last gradient(): the paper's C L(e)."""
         b, beta = self.slopes(), self.beta
         return self._smooth - 0.5 * float(self.cost @ (b * b - beta * beta)) / self.sigma
-
-    def step_with_fixed_e(self, g: np.ndarray, steps: int) -> float:
-        """Algorithm 2's step in w after gradient() gave g; returns sum_i C_i r_i^2 of the constraints' residual r.
-
-        With e fixed a least squares problem with the Hessian R + sigma X'CX is left; one step is the gradient
-        step of Eqs. 16 and 18, more are preconditioned conjugate gradients.
-        """
-        if steps == 1:
-            self.rows.margins(g, self.y, self.dz)
-            inner = self.regular(g)
-            bend = float(g @ inner) + self.sigma * float(self.cost @ np.square(self.dz))
-            s = float(g @ g) / bend if bend > 0.0 else 0.0
-            self.w -= s * g
-            self.dz *= -s
-        else:
-            if self._squares is None:
-                self._squares = self.rows.diagonal(self.cost)
-            diagonal = self.sigma * self._squares + 1.0
-            if self.free_bias:
-                diagonal[-1] -= 1.0
-
-            def product(v: np.ndarray) -> np.ndarray:
-                return self.sigma * self.rows.curvature_product(self.cost, v) + self.regular(v)
-
-            p, _, _ = conjugate_gradient(product, g, diagonal, 1e-8, steps)
-            self.w -= p
-            self.rows.margins(-p, self.y, self.dz)
-        self.z += self.dz
-        # xi - v: at the old w it is (b - beta) / sigma
-        self._residual = (self.slopes() - self.beta) / self.sigma - self.dz
-        v = self.target - self.z - self._residual
-        self.e_moved = float(self.cost @ np.square(v - self._v)) if self._v is not None else np.inf
-        self._v = v
-        return float(self.cost @ np.square(self._residual))
-
-    def step_of_multipliers(self, sigma: float) -> None:
-        """Eq. 9 after `step_with_fixed_e`, with a new sigma: beta += sigma r."""
-        self.sigma = sigma
-        self.beta += sigma * self._residual
 
 
 class ModifiedHuber(Augmented):

@@ -1,17 +1,23 @@
 """SVM-ALM, inexact (Algorithm 2 of the paper; see solvers/alm.py for the problem and the letters).
 
-Each iteration: the e-step at w (Eqs. 11-13), one gradient step on w and b with the optimal step size (Eqs. 16, 18),
-a new mu, and the multiplier step with the new w and the old e (Eq. 9).  Two products with the rows.
+Each iteration: the e-step at w (Eqs. 11-13), one step on w and b with the optimal step size (Eqs. 16, 18), and the
+multiplier step with the new w and the old e (Eq. 9); two products with the rows, and now and then a new mu.
 Differs from the paper in:
- 1. The step is the first one of conjugate gradients on the least squares problem (14) that Algorithm 1 solves
-    exactly.  More of them cost one more pass each; `inner_steps` = 1 is the paper's form, None starts there and
-    doubles their number each time the certified gap has not halved in PATIENCE iterations.
- 2. C_i for each row, mu = C_i sigma; no start from w = 1 but from zero, which serves every scale.
- 3. mu keeps the two residuals in balance (task.mu is None or "balance"): constraints |r| and their dual mu |e - e_old|.
-    With "merit" it is the paper's Eq. 29, 1/2 w'w as the regulariser (the paper prints |w|_2), with "geometric" it
-    grows; either runs away from the answer on most sets: a large mu leaves w where it is.
+ 1. The gradient step is preconditioned: by a factor of the Hessian R + mu XX' where d is small, which is kept until
+    mu has moved on by more than NEAR; elsewhere it is a few conjugate gradient steps with the diagonal before them,
+    to TOLERANCE.  What a step leaves of its equations stays in those of the next.  With `inner_steps` = 1 it is the
+    paper's plain gradient step, with more the first so many conjugate gradient steps.
+ 2. Over-relaxation (Eckstein and Bertsekas 1992): w and the multipliers see e as if its step had been RELAXED times as
+    long.
+ 3. C_i for each row, mu = C_i sigma; no start from w = 1 but from zero, which serves every scale.
+ 4. mu keeps the two residuals in balance (task.mu is None or "balance"): constraints |r|, as share of |e|, and their
+    dual mu |e - e_old|, as share of |lambda| (Wohlberg 2017).  With "merit" it is the paper's Eq. 29, 1/2 w'w as the
+    regulariser (the paper prints |w|_2), with "geometric" it grows; either runs away from the answer on most sets: a
+    large mu leaves w where it is.
+ 5. Where the mean of the points since the last restart has the smaller gap, it goes on from there.
+Neither 2 nor 5 with `inner_steps` or with a mu that only grows.
 Stops when: the certified relative gap is as small as asked for, else after MOST_ITERATIONS, and says which.
-Memory: 10 vectors of n, 8 of d.
+Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.
 """
 
 from __future__ import annotations
@@ -19,18 +25,23 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.augmented import Augmented
+from svmtool.problem.certify import relative_gap
+from svmtool.problem.linalg import Factored, conjugate_gradient
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.solvers.best import Best
 
-SIGMA_FIRST = 1.0  # mu(1) / C_i, which the paper leaves open
+GRAM_BELOW = 1500  # features up to which the Hessian is factorised
+NEAR = 1.2  # ratio of two mu up to which the factor for one will do for the other
+TOLERANCE, MOST_STEPS = 0.2, 16  # of conjugate gradients beside the gradient, where there are more features
+RELAXED = 1.7
+SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
 SIGMA_MOST = 1e5  # the paper's cap on mu
-BALANCE, BALANCE_STEP = 10.0, 2.0  # squared residuals may differ so much; mu's change
+BALANCE, BALANCE_STEP = 2.0, 4.0  # the residuals may differ so much; the most that mu changes at once
 BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least so many, and this share of all so far
+FIRST_LOOK, LOOK_GROWTH = 20, 1.5  # iterations after a restart when the mean is looked at, and from look to look
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
-PATIENCE = 20  # iterations in which the gap shall halve
-MOST_STEPS = 16  # conjugate gradient steps an iteration
 MOST_ITERATIONS = 10000
 
 
@@ -44,43 +55,175 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if start is not None and task.p > 1.0:
         o.start_multipliers()
     o.sigma = SIGMA_FIRST
-    steps, fixed = (1, False) if task.inner_steps is None else (task.inner_steps, True)
+    balance = task.mu in (None, "balance")
+    ours = balance and task.inner_steps is None
+    step = _Step(o, task.inner_steps, RELAXED if ours else 1.0, monitor)
     best = Best(o)
-    aim, since, balanced = np.inf, 0, BALANCE_EVERY
-    merit = 0.0
+    average = _Average(o, step)
+    balanced, merit = BALANCE_EVERY, 0.0
     for k in range(MOST_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
         best.keep()
-        gap, norm = best.gap, float(np.sqrt(g @ g))
-        status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=steps, step=o.sigma)
+        if average.due and (there := average.restart(best)) is not None:
+            g = there
+            balanced = max(balanced, k + 1)  # e has jumped
+        norm = float(np.sqrt(g @ g))
+        status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
         if status is None and not np.any(g) and o.moved == 0.0:
             status = base.OPTIMAL
         if status is not None:
             return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
-        if gap <= 0.5 * aim:
-            aim, since = gap, 0
-        since += 1
-        if since > PATIENCE and not fixed:
-            steps, since, aim = min(2 * steps, MOST_STEPS), 0, gap
         # Step 2: w and b
         e_loss = o.e_loss()
-        residual = o.step_with_fixed_e(g, steps)
-        # Step 3: mu, as large as keeps the merit function of Lemma 3 from growing (Eq. 29), and the multipliers
-        rest = 0.5 * float(o.w @ o.regular(o.w)) + e_loss
-        sigma = o.sigma
+        step.weights(g)
+        # Step 3: the multipliers and mu
+        if balance:
+            step.multipliers(o.sigma)
+            if ours:
+                average.add()
+            if k >= balanced:
+                balanced = k + max(BALANCE_EVERY, BALANCE_REST * k)  # ever less often, lest mu go in circles
+                o.sigma *= step.imbalance()
+            continue
+        rest, residual, sigma = 0.5 * float(o.w @ o.regular(o.w)) + e_loss, step.residual, o.sigma
         if task.mu == "geometric":
             sigma = min(GROWTH * sigma, SIGMA_MOST)
-        elif task.mu == "merit":
+        else:  # as large as keeps the merit function of Lemma 3 from growing (Eq. 29)
             grown = (merit - rest) / (0.5 * residual) if residual > 0.0 and k > 0 else 0.0
             sigma = min(max(sigma, grown), SIGMA_MOST)
-        elif k >= balanced:
-            balanced = k + max(BALANCE_EVERY, BALANCE_REST * k)  # ever less often, lest mu go in circles
-            dual_residual = sigma * sigma * o.e_moved
-            if residual > BALANCE * dual_residual:
-                sigma *= BALANCE_STEP
-            elif dual_residual > BALANCE * residual:
-                sigma /= BALANCE_STEP
         merit = 0.5 * sigma * residual + rest
-        o.step_of_multipliers(sigma)
+        step.multipliers(sigma)
+        o.sigma = sigma
     return Result(best.w, base.ITERATIONS, monitor.iterations, monitor.history, best.alpha)
+
+
+class _Step:
+    """The steps of Algorithm 2 in (w, b) and in the multipliers, after gradient() of `o` made the one in e.
+
+    residual: sum_i C_i r_i^2 after the last step, r of the constraints; cg: conjugate gradient steps in it.
+    """
+
+    def __init__(self, o: Augmented, steps: int | None, relaxed: float, monitor: Monitor):
+        self.o, self.steps, self.relaxed, self.monitor = o, steps, relaxed, monitor
+        self.cg, self.residual = 0, np.inf
+        self.left = np.zeros(o.d)  # the gradient of 1/2 w'Rw + sum C_i beta_i xi_i, 0 after an exact step
+        self._v, self._moved = o.target - o.z, np.inf  # v = y e, and sum_i C_i (v_i - old v_i)^2
+        self._factor: Factored | None = None
+        self._factor_sigma = 0.0
+        self._gram: np.ndarray | None = None
+        if steps is None and o.d <= GRAM_BELOW:
+            upper = np.zeros((o.d, o.d))
+            o.rows.add_gram(o.cost, upper)
+            self._gram = np.triu(upper) + np.triu(upper, 1).T
+        elif steps != 1:
+            self._squares = o.rows.diagonal(o.cost)
+
+    def weights(self, g: np.ndarray) -> None:
+        """Eqs. 16 and 18 along a preconditioned gradient; with e fixed the Hessian is R + sigma X'CX."""
+        o, sigma = self.o, self.o.sigma
+        aim = g if self.relaxed == 1.0 else self.left + self.relaxed * (g - self.left)
+        p = self._direction(aim)
+        o.rows.margins(p, o.y, o.dz)
+        inner = o.regular(p)
+        bend = float(p @ inner) + sigma * float(o.cost @ np.square(o.dz))
+        s = float(aim @ p) / bend if bend > 0.0 else 0.0
+        if self.relaxed != 1.0:
+            curved = self._gram @ p if self._gram is not None else o.rows.transpose_product(o.cost * o.y * o.dz)
+            self.left[:] = aim - s * (sigma * curved + inner)
+        o.w -= s * p
+        o.dz *= -s
+        o.z += o.dz
+        apart = (o.slopes() - o.beta) / sigma  # xi - v at the old w
+        self._relaxed_residual = self.relaxed * apart - o.dz
+        apart -= o.dz
+        self.residual = float(o.cost @ np.square(apart))
+        v = o.target - o.z - apart
+        self._moved = float(o.cost @ np.square(v - self._v))
+        self._v = v
+
+    def multipliers(self, sigma: float) -> None:
+        """Eq. 9: beta += sigma r."""
+        self.o.beta += sigma * self._relaxed_residual
+
+    def imbalance(self) -> float:
+        """What to multiply sigma with for the two residuals to come nearer to each other; 1 if they are near."""
+        o = self.o
+        size = max(float(o.cost @ np.square(self._v)), float(o.cost @ np.square(o.target - o.z)))
+        primal = self.residual * float(o.cost @ np.square(o.beta))
+        dual = o.sigma**2 * self._moved * size
+        if not (primal > 0.0 and dual > 0.0):
+            return 1.0
+        ratio = float(np.sqrt(primal / dual))
+        if 1.0 / BALANCE <= ratio <= BALANCE:
+            return 1.0
+        return min(max(float(np.sqrt(ratio)), 1.0 / BALANCE_STEP), BALANCE_STEP)
+
+    def _direction(self, g: np.ndarray) -> np.ndarray:
+        """Nearly H^-1 g, or g itself."""
+        o, sigma = self.o, self.o.sigma
+        if self.steps == 1:
+            return g
+        if self._gram is not None:
+            if self._factor is None or not 1.0 / NEAR <= sigma / self._factor_sigma <= NEAR:
+                H = sigma * self._gram
+                H.flat[:: o.d + 1] += 1.0
+                if o.free_bias:  # keeps the matrix regular where no row has any weight
+                    H[-1, -1] += 1e-12 * H.flat[:: o.d + 1].max() - 1.0
+                self._factor, self._factor_sigma = Factored(H), sigma
+            return self._factor.solve(g)
+        diagonal = sigma * self._squares + 1.0
+        if o.free_bias:
+            diagonal[-1] -= 1.0
+
+        def product(v: np.ndarray) -> np.ndarray:
+            return sigma * o.rows.curvature_product(o.cost, v) + o.regular(v)
+
+        tolerance, most = (TOLERANCE, MOST_STEPS) if self.steps is None else (1e-8, self.steps)
+        p, self.cg, _ = conjugate_gradient(product, g, diagonal, tolerance, most, self.monitor.ended)
+        return p
+
+
+class _Average:
+    """The mean of the points since the last restart, from which to go on where its gap is less than that of the last.
+
+    With few rows between their ends the points circle about the answer.  All that a point consists of is linear in
+    (w, beta): a mean costs no product, only the look at it does.
+    """
+
+    def __init__(self, o: Augmented, step: _Step):
+        self.o = o
+        self._point = o.w, o.z, o.beta, step.left
+        self._sums = [np.zeros_like(x) for x in self._point]
+        self._count, self._look = 0, FIRST_LOOK
+
+    def add(self) -> None:
+        """Take the present point into the mean."""
+        for total, x in zip(self._sums, self._point, strict=True):
+            total += x
+        self._count += 1
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for a look."""
+        return self._count >= self._look
+
+    def restart(self, best: Best) -> np.ndarray | None:
+        """Go to the mean and tell the gradient there if it is better than the present point; else None."""
+        o = self.o
+        here = relative_gap(o.primal, o.bound)
+        kept = [x.copy() for x in self._point]
+        for x, total in zip(self._point, self._sums, strict=True):
+            np.divide(total, self._count, out=x)
+        _, g = o.gradient()
+        best.keep()
+        if relative_gap(o.primal, o.bound) < here:
+            for total in self._sums:
+                total[:] = 0.0
+            self._count, self._look = 0, FIRST_LOOK
+            return g
+        for x, old in zip(self._point, kept, strict=True):
+            x[:] = old
+        o.gradient()
+        self._look = int(LOOK_GROWTH * self._count) + 1
+        return None
