@@ -180,15 +180,16 @@ def test_what_cannot_be_is_refused(asked, words, svm_train, on_disk, tmp_path):
     assert os.listdir(tmp_path) == ["d"]
 
 
-def test_a_run_that_held_more_says_so(data, command, tmp_path):
-    text = (data / "breast_cancer").read_bytes()
-    run = ("-q", "-s", 2, "--memory")
-    assert command("train", *run, "300M", "-", "m", input=text).stderr == b""
+@pytest.mark.parametrize("more", [(), ("-v", "2"), ("-C", "-v", "2")])
+def test_a_run_that_held_more_says_so(more, data, command, tmp_path):
+    text, model = (data / "breast_cancer").read_bytes(), () if more else ("m",)
+    run = ("-q", "-s", 2, *more, "--memory")
+    assert command("train", *run, "300M", "-", *model, input=text).stderr == b""
     least = (
         "import svmtool.formats.row_folder as f; f.LEAST_MEMORY = 0; from svmtool.cli.train import main; import sys;"
     )
     done = subprocess.run(
-        [sys.executable, "-c", least + "sys.exit(main(sys.argv[1:]))", *map(str, run), "1M", "-", "m"],
+        [sys.executable, "-c", least + "sys.exit(main(sys.argv[1:]))", *map(str, run), "1M", "-", *model],
         input=text, capture_output=True, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0 and b"--memory 1M" in done.stderr and b"held" in done.stderr
