@@ -84,7 +84,7 @@ def test_a_later_run_parses_nothing_and_gives_the_same_bytes(data, svm_train, on
     assert (tmp_path / "m0").read_bytes() == (tmp_path / "m1").read_bytes()
 
 
-@pytest.mark.parametrize("spoil", ["grown", "touched", "edited", "short", "header", "version"])
+@pytest.mark.parametrize("spoil", ["grown", "touched", "edited", "short", "header", "list", "features", "version"])
 def test_a_folder_that_does_not_fit_is_made_anew(spoil, data, svm_train, on_disk, parses, tmp_path):
     path, text = tmp_path / "d", (data / "breast_cancer").read_bytes()
     path.write_bytes(text)
@@ -102,8 +102,14 @@ def test_a_folder_that_does_not_fit_is_made_anew(spoil, data, svm_train, on_disk
             file.truncate(100)
     elif spoil == "header":
         header.write_text("{")
+    elif spoil == "list":
+        header.write_text("[]")
+    elif spoil == "features":  # fewer than there are: loops would write beyond their arrays
+        header.write_text(json.dumps({**json.loads(header.read_text()), "features": 2}))
     else:
-        header.write_text(json.dumps({**json.loads(header.read_text()), "format": "svmtool rows 0"}))
+        changed = {**json.loads(header.read_text()), "format": "svmtool rows 0"}
+        del changed[row_folder.CHECK]
+        header.write_text(json.dumps({**changed, row_folder.CHECK: row_folder._digest(changed)}))
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m1")[0] == 0
     assert parses == ["d", "d"]
     assert svm_train("-q", "-s", 2, "d", "m2")[0] == 0
@@ -259,8 +265,9 @@ def test_a_killed_run_leaves_nothing_that_the_next_does_not_take_away(data, svm_
         assert sorted(os.listdir(tmp_path)) == [partial, "d", "d.rows", "m"]  # another run still writes it
         process.kill()
     (tmp_path / "d.rows" / "header.json").write_text("{")
+    strange("thesis.txt", tmp_path / ".d.rows.own.tmp")
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
-    assert sorted(os.listdir(tmp_path)) == ["d", "d.rows", "m"]
+    assert sorted(os.listdir(tmp_path)) == [".d.rows.own.tmp", "d", "d.rows", "m"]
 
 
 @pytest.mark.parametrize("when", ["read", "mapped", "made"])

@@ -30,6 +30,7 @@ from svmtool.formats.svmlight import Table, raw_tables
 
 FORMAT = f"svmtool rows 1, {sys.byteorder}-endian"
 HEADER = "header.json"
+CHECK = "check"  # key of the header's digest of its rest: compiled loops take what that says of the arrays as it is
 ARRAYS = {"labels": "f8", "indptr": "i8", "indices": "i4", "values": "f8"}
 SAMPLES, SAMPLE_BYTES = 16, 1 << 16  # places of a data file that its sample is taken at, and bytes at each
 LEAST_MEMORY = 300e6  # bytes: python, numpy and the compiled loops take a third of that
@@ -102,7 +103,7 @@ class DiskReading:
         try:
             with _partial(folder) as partial:
                 header = {"format": FORMAT, **(mark or {}), **_write(source, partial)}
-                (partial / HEADER).write_text(json.dumps(header) + "\n")
+                (partial / HEADER).write_text(json.dumps({**header, CHECK: _digest(header)}) + "\n")
                 table = _mapped(partial, header, room)
                 if stay:
                     _remove(folder)
@@ -133,8 +134,10 @@ def _partial(folder: Path) -> Iterator[Path]:
     with contextlib.ExitStack() as held:
         with _locked(folder.parent):  # nobody takes one for left that was made but is not locked yet
             for left in folder.parent.glob(f".{glob.escape(folder.name)}.*.tmp"):
-                with contextlib.suppress(BlockingIOError, FileNotFoundError), _locked(left, wait=False):
-                    shutil.rmtree(left)
+                with contextlib.suppress(BlockingIOError, FileNotFoundError):
+                    if _is_ours(left, partial=True):
+                        with _locked(left, wait=False):
+                            shutil.rmtree(left)
             partial = folder.with_name(f".{folder.name}.{os.urandom(4).hex()}.tmp")
             partial.mkdir()
             held.callback(shutil.rmtree, partial, ignore_errors=True)
@@ -151,12 +154,12 @@ def _replace(partial: Path, folder: Path) -> None:
             raise
 
 
-def _is_ours(folder: Path) -> bool:
-    """Whether this is an empty folder, or one of rows, whole or not."""
+def _is_ours(folder: Path, partial: bool = False) -> bool:
+    """Whether this is an empty folder, or one of rows; with its header unless `partial`, which is written last."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     found = {entry.name for entry in folder.iterdir()}
-    return found <= {HEADER, *ARRAYS} and (not found or HEADER in found)
+    return found <= {HEADER, *ARRAYS} and (partial or not found or HEADER in found)
 
 
 def _remove(folder: Path) -> None:
@@ -203,12 +206,18 @@ def _header(folder: Path, mark: dict[str, Any]) -> dict[str, Any] | None:
     try:
         header = json.loads((folder / HEADER).read_text())
         sizes = {name: (folder / name).stat().st_size for name in ARRAYS}
-        rows, pairs = header["rows"], header["pairs"]
-    except (OSError, ValueError, KeyError, TypeError):
+        whole = header.pop(CHECK) == _digest(header)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
+    if not whole or header != {**header, "format": FORMAT, **mark}:
+        return None
+    rows, pairs = header["rows"], header["pairs"]
     due = {"labels": 8 * rows, "indptr": 8 * (rows + 1), "indices": 4 * pairs, "values": 8 * pairs}
-    fits = header.get("format") == FORMAT and all(header.get(name) == value for name, value in mark.items())
-    return header if fits and sizes == due else None
+    return header if sizes == due else None
+
+
+def _digest(header: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(header).encode()).hexdigest()
 
 
 def _mapped(folder: Path, header: dict[str, Any], room: Room) -> Table:
