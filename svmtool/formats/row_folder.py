@@ -59,12 +59,12 @@ class DiskReading:
         """
         if self.memory < LEAST_MEMORY:
             raise SvmtoolError(f"ERROR: --memory: a run takes {LEAST_MEMORY / MEGABYTE:.0f}M at least")
+        mark = self._mark()  # before it is opened: one that takes its place meanwhile does not bear its mark
         with open_source(self.path) as source:
             if source.size is not None and BYTES_A_BYTE * source.size + OVERHEAD < self.memory:
                 from svmtool.formats.svmlight import joined, read_raw
 
                 return joined(read_raw(source))
-            mark = self._mark() if source.size is not None or os.path.isfile(self.path) else None
             folder = self._folder()
             room = Room(int(self.memory), str(folder.parent))
             table = _kept(folder, mark, room) if mark else None
@@ -74,14 +74,19 @@ class DiskReading:
             _remove(folder)  # what is mapped stays until the run ends
         return table
 
-    def _mark(self) -> dict[str, Any]:
-        """What tells one state of the data file from another."""
-        with open(self.path, "rb") as file:
-            facts = os.fstat(file.fileno())
-            digest = hashlib.sha256()
-            for k in range(SAMPLES):
-                file.seek(max(0, (facts.st_size - SAMPLE_BYTES) * k // (SAMPLES - 1)))
-                digest.update(file.read(SAMPLE_BYTES))
+    def _mark(self) -> dict[str, Any] | None:
+        """What tells one state of the data file from another; None where it is no file, or cannot be read."""
+        if self.path == "-" or not os.path.isfile(self.path):
+            return None
+        digest = hashlib.sha256()
+        try:
+            with open(self.path, "rb") as file:
+                facts = os.fstat(file.fileno())
+                for k in range(SAMPLES):
+                    file.seek(max(0, (facts.st_size - SAMPLE_BYTES) * k // (SAMPLES - 1)))
+                    digest.update(file.read(SAMPLE_BYTES))
+        except OSError:
+            return None
         return {"size": facts.st_size, "time_ns": facts.st_mtime_ns, "sample": digest.hexdigest()}
 
     def _folder(self) -> Path:
