@@ -184,6 +184,19 @@ def test_few_columns_are_left_to_stages(monkeypatch):
         Solved(p, gap=1e-6)
 
 
+@pytest.mark.parametrize("filled", [0.03, 1.0])
+def test_few_numbers_ask_for_these_steps_in_fewer_features_too(filled, monkeypatch):
+    """Where a pass is much less work than a system of d: these took seconds there, or did not end at a large C."""
+    rng, called = np.random.default_rng(5), []
+    monkeypatch.setattr(nesvm, "in_rounds", lambda *given: called.append(1) or lp_restarts.in_rounds(*given))
+    p = reference.random_problem(5, 60, 400, 10.0, bias=1.0, free=True)
+    p = p._replace(X=rng.normal(size=p.X.shape) * (rng.random(p.X.shape) < filled))
+    s = Solved(p, gap=1e-6)
+    assert bool(called) == (filled < 1.0)
+    assert s.status.converged and s.certificate.gap <= 1e-6 * (1 + 1e-6)
+    assert s.f == pytest.approx(l1_optimum(p), rel=2e-6)
+
+
 @pytest.mark.parametrize("most", [1, 3])
 def test_a_round_goes_on_after_a_look(most):
     """As many steps in small parts lead to the same bits: looks do not disturb rounds."""

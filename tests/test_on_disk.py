@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -83,7 +84,7 @@ def test_a_later_run_parses_nothing_and_gives_the_same_bytes(data, svm_train, on
     assert (tmp_path / "m0").read_bytes() == (tmp_path / "m1").read_bytes()
 
 
-@pytest.mark.parametrize("spoil", ["grown", "touched", "edited", "short", "header", "version"])
+@pytest.mark.parametrize("spoil", ["grown", "touched", "edited", "short", "header", "list", "features", "version"])
 def test_a_folder_that_does_not_fit_is_made_anew(spoil, data, svm_train, on_disk, parses, tmp_path):
     path, text = tmp_path / "d", (data / "breast_cancer").read_bytes()
     path.write_bytes(text)
@@ -101,8 +102,14 @@ def test_a_folder_that_does_not_fit_is_made_anew(spoil, data, svm_train, on_disk
             file.truncate(100)
     elif spoil == "header":
         header.write_text("{")
+    elif spoil == "list":
+        header.write_text("[]")
+    elif spoil == "features":  # fewer than there are: loops would write beyond their arrays
+        header.write_text(json.dumps({**json.loads(header.read_text()), "features": 2}))
     else:
-        header.write_text(json.dumps({**json.loads(header.read_text()), "format": "svmtool rows 0"}))
+        changed = {**json.loads(header.read_text()), "format": "svmtool rows 0"}
+        del changed[row_folder.CHECK]
+        header.write_text(json.dumps({**changed, row_folder.CHECK: row_folder._digest(changed)}))
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m1")[0] == 0
     assert parses == ["d", "d"]
     assert svm_train("-q", "-s", 2, "d", "m2")[0] == 0
@@ -179,15 +186,16 @@ def test_what_cannot_be_is_refused(asked, words, svm_train, on_disk, tmp_path):
     assert os.listdir(tmp_path) == ["d"]
 
 
-def test_a_run_that_held_more_says_so(data, command, tmp_path):
-    text = (data / "breast_cancer").read_bytes()
-    run = ("-q", "-s", 2, "--memory")
-    assert command("train", *run, "300M", "-", "m", input=text).stderr == b""
+@pytest.mark.parametrize("more", [(), ("-v", "2"), ("-C", "-v", "2")])
+def test_a_run_that_held_more_says_so(more, data, command, tmp_path):
+    text, model = (data / "breast_cancer").read_bytes(), () if more else ("m",)
+    run = ("-q", "-s", 2, *more, "--memory")
+    assert command("train", *run, "300M", "-", *model, input=text).stderr == b""
     least = (
         "import svmtool.formats.row_folder as f; f.LEAST_MEMORY = 0; from svmtool.cli.train import main; import sys;"
     )
     done = subprocess.run(
-        [sys.executable, "-c", least + "sys.exit(main(sys.argv[1:]))", *map(str, run), "1M", "-", "m"],
+        [sys.executable, "-c", least + "sys.exit(main(sys.argv[1:]))", *map(str, run), "1M", "-", *model],
         input=text, capture_output=True, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0 and b"--memory 1M" in done.stderr and b"held" in done.stderr
@@ -210,3 +218,110 @@ def test_pages_are_given_back(tmp_path, monkeypatch):
     assert room.resident() - before < 0.2 * grown
     assert mapped.sum() == 1 << 23 and own.sum() == 1 << 23
     assert os.listdir(tmp_path) == ["ones"]
+
+
+def strange(kind: str, path) -> None:
+    """Something at `path` that is no folder of rows."""
+    if kind == "file":
+        path.write_text("mine")
+    elif kind == "link":
+        (path.parent / "elsewhere").mkdir()
+        (path.parent / "elsewhere" / "labels").write_text("mine")
+        path.symlink_to("elsewhere")
+    elif kind == "nowhere":
+        path.symlink_to("nowhere")
+    else:
+        path.mkdir()
+        (path / kind).write_text("mine")
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "nowhere", "thesis.txt", "labels"])
+def test_what_is_no_folder_of_rows_is_left_alone(kind, svm_train, on_disk, tmp_path):
+    strange(kind, tmp_path / "d.rows")
+    before = sorted(tmp_path.rglob("*"))
+    status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 1:2\n")
+    assert status == 1 and "something else has that name" in words
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "d"])
+    assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m")[0] == 0
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "d", tmp_path / "m"])
+
+
+def test_standard_input_leaves_a_folder_of_that_name_alone(command, tmp_path):
+    strange("thesis.txt", tmp_path / "stdin.rows")
+    assert command("train", "-q", "-s", 2, *MEMORY, "-", "m", input=b"1 1:1\n-1 1:2\n").returncode == 0
+    assert sorted(os.listdir(tmp_path)) == ["m", "stdin.rows"]
+    assert os.listdir(tmp_path / "stdin.rows") == ["thesis.txt"]
+
+
+def test_standard_input_is_not_the_file_of_that_name(command, tmp_path):
+    (tmp_path / "-").write_text("1 1:1\n-1 1:2\n")
+    for k in (1, 2):
+        done = command("train", "-q", "-s", 2, *MEMORY, "-", f"m{k}", input=f"1 1:{k}\n-1 2:{k}\n".encode())
+        assert done.returncode == 0
+    assert (tmp_path / "m1").read_bytes() != (tmp_path / "m2").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["-", "m1", "m2"]
+
+
+def test_a_file_that_takes_another_one_s_place_is_read_anew(data, svm_train, on_disk, parses, monkeypatch, tmp_path):
+    """While it is opened."""
+    texts = [(data / name).read_bytes() for name in ("breast_cancer", "diabetes")]
+    for name, text in zip(("d", "other"), texts, strict=True):
+        (tmp_path / name).write_bytes(text)
+    was = row_folder.open_source
+
+    def replaced(path):
+        source = was(path)
+        if (tmp_path / "other").exists():
+            (tmp_path / "other").rename(tmp_path / "d")
+        return source
+
+    monkeypatch.setattr(row_folder, "open_source", replaced)
+    for k in range(2):
+        assert svm_train("-q", "-s", 2, *MEMORY, "d", f"m{k}")[0] == 0
+    assert parses == ["d", "d"]
+    assert svm_train("-q", "-s", 2, "d", "m2")[0] == 0
+    assert (tmp_path / "m0").read_bytes() != (tmp_path / "m1").read_bytes() == (tmp_path / "m2").read_bytes()
+
+
+def test_a_killed_run_leaves_nothing_that_the_next_does_not_take_away(data, svm_train, on_disk, tmp_path):
+    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
+    parse = "import sys, time; from svmtool.formats import row_folder as f; f.BYTES_A_BYTE = 1e9; f._write = "
+    parse += "lambda *_: (print(flush=True), time.sleep(60)); from svmtool.cli.train import main; main(sys.argv[1:])"
+    run = [sys.executable, "-c", parse, "-q", "-s", "2", *MEMORY, "d", "m"]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        process.stdout.readline()
+        [partial] = (name for name in os.listdir(tmp_path) if name.endswith(".tmp"))
+        assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
+        assert sorted(os.listdir(tmp_path)) == [partial, "d", "d.rows", "m"]  # another run still writes it
+        process.kill()
+    (tmp_path / "d.rows" / "header.json").write_text("{")
+    strange("thesis.txt", tmp_path / ".d.rows.own.tmp")
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
+    assert sorted(os.listdir(tmp_path)) == [".d.rows.own.tmp", "d", "d.rows", "m"]
+
+
+@pytest.mark.parametrize("when", ["read", "mapped", "made"])
+def test_runs_that_share_a_folder_do_not_meet(when, data, svm_train, on_disk, monkeypatch, tmp_path):
+    """Another run removes the folder, or has made it, at each moment at which that would matter."""
+    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m0")[0] == 0
+    folder, other = tmp_path / "d.rows", tmp_path / "other"
+    folder.rename(other)
+    name = {"read": "_header", "mapped": "_mapped", "made": "_remove"}[when]
+    if when != "made":
+        shutil.copytree(other, folder)
+    was = getattr(row_folder, name)
+
+    def meddled(*args):
+        found = was(*args)
+        if when == "made":
+            shutil.copytree(other, folder)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        return found
+
+    monkeypatch.setattr(row_folder, name, meddled)
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m1")[0] == 0
+    assert (tmp_path / "m0").read_bytes() == (tmp_path / "m1").read_bytes()
+    assert folder.exists()
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]

@@ -17,8 +17,8 @@ Algorithm 2 differs from the paper in:
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
  5. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
     (problem/two_sided.py).
- 6. LP-SVM in many features is solved from both sides at once by proximal steps (lp_restarts.py); where these are too
-    slow stages take columns in as the dual point asks for them (lp_columns.py).
+ 6. LP-SVM in many features, or in fewer with few non-zeros, is solved from both sides at once by proximal steps
+    (lp_restarts.py); where these are too slow stages take columns in as the dual point asks for them (lp_columns.py).
  7. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
 Stops when: the certified relative gap is as small as asked for.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
@@ -60,6 +60,7 @@ MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see _rise()
 LOOK_STEPS = 8  # steps between two looks at the gap within a stage
 BACK = 0.1  # LP-SVM in many features: how far mu goes back when columns come in
+PASSES_WORTH = 1e4  # LP-SVM: d^3 operations of a step beside the non-zeros, from which steps without them are faster
 FEW_COLUMNS = 200  # LP-SVM in many features: stages begin where no more columns than this ask to come in at first
 ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
 PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
@@ -99,7 +100,8 @@ def lp_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
     if not task.homotopy:
         return plain(Smoothed(task, "hinge", True, MU if task.mu is None else float(task.mu)), monitor, start)
     mu = _first_mu(task, MU_LP)
-    if task.rows.d > GRAM_BELOW and isinstance(task.rows, CsrRows):
+    rows = task.rows
+    if isinstance(rows, CsrRows) and (rows.d > GRAM_BELOW or rows.d**3 > PASSES_WORTH * rows.nnz):
         return _lp_in_many_features(task, monitor, start, mu)
     run = _LpHomotopy(task, monitor, mu, start)
     status = run.stages()

@@ -90,6 +90,7 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
     """svm-train after its command line; returns the exit status."""
     initial = linear_model.read(settings.initial_model) if settings.initial_model else None
     table = data.table()
+    room = table.room
     if settings.auto:
         from svmtool.training import choice
 
@@ -101,8 +102,10 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
         from svmtool.training import validation
 
         work = validation.search_C if settings.find_C else validation.cross_validate
-        return work(table, settings, row_weights, console)
-    room = table.room
+        status = work(table, settings, row_weights, console)
+        for warning in room.complaints() if room else []:
+            console.warn(warning)
+        return status
     with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
         tables = [table]  # the only reference, so that training may give its memory back
         del table
