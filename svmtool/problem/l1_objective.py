@@ -99,7 +99,7 @@ class L1Objective(Losses):
         out = np.abs(g)
         out -= self.penalty
         np.maximum(out, 0.0, out=out)
-        used = np.flatnonzero(self.w)
+        used = np.flatnonzero(self.w != 0.0)
         out[used] = np.abs(g[used] + self.penalty[used] * np.sign(self.w[used]))
         return out
 
@@ -113,13 +113,13 @@ class L1Objective(Losses):
     def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
         """About the t in [0, 1] that minimises f(w + t p); g is what gradient() returned.  0: f does not fall."""
         self.rows.margins(p, self.y, self.dz)
-        moved = np.flatnonzero(p)
+        moved = np.flatnonzero(p != 0.0)
         parts = self.w[moved], p[moved], self.penalty[moved], g[moved]
         return l1_loops.l1_step(self.z, self.dz, TARGET, self.cost, *parts, self._out, self.logistic)
 
     def go(self, t: float, p: np.ndarray) -> None:
         """w += t p, margins with it; weights that change their sign within rounding become zero."""
-        used = np.flatnonzero(self.w)
+        used = np.flatnonzero(self.w != 0.0)
         old = self.w[used]
         self.advance(t, p)
         self.w[used[np.abs(self.w[used]) <= 1e-15 * np.abs(old)]] = 0.0
