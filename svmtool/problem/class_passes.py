@@ -17,6 +17,9 @@ from svmtool.problem.dual_passes import CHUNK, random_state
 VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class
 STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
 NEWTON_STEPS = 20  # usual
+# ... and of one by conjugate gradients: decompositions per features^3, and products (usual), a non-zero for a class
+DECOMPOSED, PRODUCTS, PRODUCT = 0.2, 25, 0.2
+PRODUCT_STEPS = 30  # usual
 PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
 SHRINK = 0.2  # a row at a corner leaves where its other gradients lie below by this share of the largest violation
 SHARPER = 0.5  # how much smaller the violation must be the next time that all rows come back
@@ -25,7 +28,8 @@ SHARPER = 0.5  # how much smaller the violation must be the next time that all r
 class ClassPasses:
     """Passes from alpha = 0.  `alpha` (`wide` numbers a row) and `w` (flat W) are read off where they are wanted."""
 
-    def __init__(self, task: ClassTask, rows: ClassRows, seed: int):
+    def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
+        self.factorised = factorised  # whether Newton steps would be, or by conjugate gradients
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
         base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
         self.rows, self.count, self.complete = rows, 0, True  # complete: whether the last pass began with all rows
@@ -92,11 +96,22 @@ class ClassPasses:
     @property
     def newton(self) -> float:
         """About what Newton steps from here to the answer cost."""
+        if not self.factorised:
+            curved = np.count_nonzero(self._P) - self.n  # rows not at a corner, and more of those with several classes
+            return PRODUCT_STEPS * (DECOMPOSED * self.rows.base.d**3 + PRODUCTS * PRODUCT * curved * self.row_length)
         return NEWTON_STEPS * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
 
     def enough(self, spent: float, expected: float) -> bool:
         """Whether passes that cost `spent`, and are expected to cost so much more, should give way to Newton steps."""
         return spent > PATIENCE * self.newton and expected > self.newton
+
+    def resume(self, multipliers: np.ndarray, steps: int) -> None:
+        """Go on from these multipliers, which `steps` other iterations have led to."""
+        self._P[:], self.count = multipliers, self.count + steps
+        self._W[:] = self.rows.widened(self.rows.transpose_product(self.alpha))
+        own = np.arange(self.n) * self.rows.wide + self.number
+        self.limits[0], self.limits[3] = np.inf, float(self.cost @ (1.0 - self._P[own]))
+        self.restore()
 
     def restore(self) -> None:
         """Let all rows take part again."""

@@ -55,9 +55,13 @@ class L1Objective(Losses):
     def gradient(self) -> tuple[float, np.ndarray]:
         """f and the gradient (length d) of its losses at w."""
         loss = self._classify()
-        g = self.rows.transpose_product(self.u)
+        g = self._transpose_product(self.u)
         self._multiple, self.bound = self._dual_bound(*self._feasible(g), loss)
         return float(self.penalty @ np.abs(self.w)) + loss, g
+
+    def _transpose_product(self, u: np.ndarray) -> np.ndarray:
+        """sum_i u_i x_i, length d: column after column where they are held, for threads can share those."""
+        return self.rows.transpose_product(u) if self._columns is None else self._columns.products(u)
 
     def _feasible(self, g: np.ndarray) -> tuple[np.ndarray, float]:
         """A dual point's slopes (length n), and the largest multiple of them that is feasible, at most one if bounded.
@@ -70,7 +74,7 @@ class L1Objective(Losses):
             u = self._balanced_slopes()
             if u is None:
                 return self.u, 0.0
-            g = self.rows.transpose_product(u)
+            g = self._transpose_product(u)
         steepest = float(np.max(self.penalty * np.abs(g), initial=0.0))
         return u, 1.0 / steepest if steepest > 0.0 else np.inf
 
@@ -92,8 +96,12 @@ class L1Objective(Losses):
 
     def violations(self, g: np.ndarray) -> np.ndarray:
         """How far each weight is from optimal, |subgradient of f|; g is what gradient() returned."""
-        signs = np.sign(self.w)
-        return np.where(signs == 0.0, np.maximum(np.abs(g) - self.penalty, 0.0), np.abs(g + self.penalty * signs))
+        out = np.abs(g)
+        out -= self.penalty
+        np.maximum(out, 0.0, out=out)
+        used = np.flatnonzero(self.w != 0.0)
+        out[used] = np.abs(g[used] + self.penalty[used] * np.sign(self.w[used]))
+        return out
 
     def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
         """A step p from coordinate passes on f itself over the weights `chosen` (i8), or None where there are none.
@@ -105,15 +113,16 @@ class L1Objective(Losses):
     def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
         """About the t in [0, 1] that minimises f(w + t p); g is what gradient() returned.  0: f does not fall."""
         self.rows.margins(p, self.y, self.dz)
-        moved = np.flatnonzero(p)
+        moved = np.flatnonzero(p != 0.0)
         parts = self.w[moved], p[moved], self.penalty[moved], g[moved]
         return l1_loops.l1_step(self.z, self.dz, TARGET, self.cost, *parts, self._out, self.logistic)
 
     def go(self, t: float, p: np.ndarray) -> None:
         """w += t p, margins with it; weights that change their sign within rounding become zero."""
-        old = self.w.copy()
+        used = np.flatnonzero(self.w != 0.0)
+        old = self.w[used]
         self.advance(t, p)
-        self.w[np.abs(self.w) <= 1e-15 * np.abs(old)] = 0.0
+        self.w[used[np.abs(self.w[used]) <= 1e-15 * np.abs(old)]] = 0.0
 
     def sample(self, group: int, seed: int) -> L1Objective:
         """The same problem on one random row of each `group`, costs raised to make up for the rest."""
@@ -239,6 +248,12 @@ class Columns:
         self.starts = np.zeros(rows.plain + 1, np.int64)
         self.row_numbers, self.values = np.empty(rows.nnz, np.int32), np.empty(rows.nnz)
         l1_loops.columns_of_rows(rows.indptr, rows.indices, rows.values, self.starts, self.row_numbers, self.values)
+        self._face = Face(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
+
+    def products(self, u: np.ndarray) -> np.ndarray:
+        """X'u, one number a feature; u f8[n]."""
+        g = self._face.products(u)
+        return g if self.bias < 0 else np.append(g, self.bias * float(np.sum(u)))
 
     def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
         """Columns `chosen` (i8, ascending) times the root of c (f8[n])."""

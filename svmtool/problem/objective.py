@@ -192,6 +192,10 @@ class Objective(Losses):
         """Numbers of the rows with curvature, i8."""
         return np.flatnonzero(self.c)
 
+    def preconditioner(self) -> np.ndarray | Callable[[np.ndarray], np.ndarray]:
+        """Of conjugate gradients on the Hessian: its diagonal, or what applies the inverse of something nearer."""
+        return self.hessian_diagonal()
+
     def newton_direction(
         self, g: np.ndarray, side: str, tolerance: float = 0.0, most: int = 0,
         stopped: Callable[[], bool] = lambda: False,
@@ -206,7 +210,7 @@ class Objective(Losses):
         if side == "rows":
             return self.face(self.active_rows()) - self.w, 0, True
         p, products, reached = conjugate_gradient(
-            self.hessian_product, g, self.hessian_diagonal(), tolerance, most, stopped
+            self.hessian_product, g, self.preconditioner(), tolerance, most, stopped
         )
         return -p, products, reached
 

@@ -35,9 +35,11 @@ class CsrRows(Rows):
         self.indptr, self.indices, self.values, self.room = indptr, indices, values, room
         self.n, self.bias, self.nnz = len(indptr) - 1, bias, len(values)
         self.d = plain + (bias >= 0)
-        # each block of a sum over rows needs a vector of length d: not worth it where d is large
-        n_blocks = min(MAX_BLOCKS, self.nnz // BLOCK_WORK, self.nnz // (4 * max(self.d, 1)))
+        n_blocks = min(MAX_BLOCKS, self.nnz // BLOCK_WORK)
         self.blocks = self._partition(indptr, n_blocks)
+        # each block of a sum over rows needs a vector of length d: not worth it where d is large
+        n_blocks = min(n_blocks, self.nnz // (4 * max(self.d, 1)))
+        self.sum_blocks = self._partition(indptr, n_blocks)
         self.gram_blocks = self._partition(indptr, min(n_blocks, 8, 2 * self.nnz // max(self.d**2, 1)))
         self._arrays = (indptr, indices, values)
 
@@ -59,7 +61,7 @@ class CsrRows(Rows):
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
         """sum_i u_i x_i, length d."""
         g, _ = self._sum_over(
-            self.blocks, self.d, lambda g, lo, hi: loops.csr_transpose_product(*self._arrays, u, g, lo, hi)
+            self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_transpose_product(*self._arrays, u, g, lo, hi)
         )
         if self.bias >= 0:
             g[-1] = self.bias * float(np.sum(u))
@@ -67,7 +69,7 @@ class CsrRows(Rows):
 
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
         """sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
-        blocks, m = self.blocks if len(self.blocks) * k <= MAX_BLOCKS else [(0, self.n)], self.plain
+        blocks, m = self.sum_blocks if len(self.sum_blocks) * k <= MAX_BLOCKS else [(0, self.n)], self.plain
         call = loops.csr_class_sums
         sums, _ = self._sum_over(blocks, k * m, lambda g, lo, hi: call(*self._arrays, u, number, g, m, lo, hi))
         return sums.reshape(k, m)
@@ -76,7 +78,9 @@ class CsrRows(Rows):
         """sum_i c_i (x_i.v) x_i, length d; one pass."""
         shift = self.shift(v)
         g, total = self._sum_over(
-            self.blocks, self.d, lambda g, lo, hi: loops.csr_curvature_product(*self._arrays, c, v, g, shift, lo, hi)
+            self.sum_blocks,
+            self.d,
+            lambda g, lo, hi: loops.csr_curvature_product(*self._arrays, c, v, g, shift, lo, hi),
         )
         if self.bias >= 0:
             g[-1] = self.bias * total
@@ -104,7 +108,9 @@ class CsrRows(Rows):
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
         """sum_i c_i x_ij^2, length d."""
-        g, _ = self._sum_over(self.blocks, self.d, lambda g, lo, hi: loops.csr_diagonal(*self._arrays, c, g, lo, hi))
+        g, _ = self._sum_over(
+            self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_diagonal(*self._arrays, c, g, lo, hi)
+        )
         if self.bias >= 0:
             g[-1] = self.bias**2 * float(np.sum(c))
         return g

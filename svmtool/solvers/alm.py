@@ -14,7 +14,8 @@ Differs from the paper in:
  4. Where the dual allows coordinate passes (hinge, no free bias), a few of them give the first multipliers, and
     they end the run where they certify first.
  5. Several classes at once (Crammer and Singer): multipliers in the simplex in place of [0, 1], see
-    problem/class_hinge.py; the passes minimise a row's multipliers together (Keerthi et al., KDD 2008).
+    problem/class_hinge.py; the passes minimise a row's multipliers together (Keerthi et al., KDD 2008).  Where d is
+    large and -e decides, rounds hand over to passes once sigma says that the rule is near: passes end the run.
 Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for its -s 3 or 4 besides.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -46,6 +47,7 @@ SIGMA_LEAST = 1.0  # ... this, takes Newton steps over fewer of their kinks
 TARGETS = 10.0  # are more than SIGMA_FEATURES
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
 GROWTH, SIGMA_MOST = 3.0, 1e8
+GROWTH_PRODUCTS = 2.0  # of all classes at once by conjugate gradients, which a large sigma slows down
 INNER = 1.0  # a round ends when the gradient is this small beside the way the multipliers want to go
 SURE = 1e-6  # certified gap at which -e may end a run, where the rule does not name one
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
@@ -57,6 +59,7 @@ MOST_CLASS_PASSES = 100000  # of all classes at once, LIBLINEAR's cap: most of t
 MOST_PASSES = 1000  # coordinate passes where d is larger than that ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
 RECENT, WINDOW = 2, 4  # looks over which the fall of the gap is measured: more where d is large, for it wavers there
+RECENT_SPREADS = 4  # share of all looks, one in so many, over which the fall of the spread is measured
 TIGHTER = 0.3  # how much further than -e says passes over all classes go where the gap is not certified then
 NEAR = 1.5  # times the gap asked for, as passes over all classes tell it, from which on they look at the primal
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
@@ -119,17 +122,25 @@ def all_classes(
     objective = ClassHinge(task)
     objective.move(np.zeros(objective.d) if start is None else start)
     objective.sigma = SIGMA_COLD
-    run = _Run(objective, monitor, rule, False)
-    if start is None:
-        passes = ClassPasses(task, objective.rows, seed)
-        status = run.class_passes(passes)
-        if status is not None:
-            alpha = objective.rows.narrowed(passes.alpha).reshape(n, k)
-            return Result(passes.w, status, passes.count, monitor.history, alpha)
-        run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
-        objective.move(passes.w)
-        objective.beta[:] = passes.multipliers
-    status = run.multiplier_rounds()
+    run, factorised = _Run(objective, monitor, rule, False), objective.d <= GRAM_BELOW
+    passes = ClassPasses(task, objective.rows, seed, factorised)
+    newton = factorised or objective.has_kronecker
+    if not factorised:
+        run.growth, run.handing_over = GROWTH_PRODUCTS, rule.projected is not None
+    status = None
+    while status is None:
+        if start is None or passes.count > 0:
+            status = run.class_passes(passes, newton)
+            if status is not None:
+                alpha = objective.rows.narrowed(passes.alpha).reshape(n, k)
+                return Result(passes.w, status, passes.count, monitor.history, alpha)
+            run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
+            objective.move(passes.w)
+            objective.beta[:] = passes.multipliers
+        status = run.multiplier_rounds()
+        if status is None:  # once: passes end the run, or are too many
+            passes.resume(objective.multipliers(-objective.u), monitor.iterations)
+            newton = run.handing_over = False
     alpha = objective.rows.narrowed(run.best.alpha).reshape(n, k)
     return Result(run.best.w, status, monitor.iterations, monitor.history, alpha)
 
@@ -212,7 +223,8 @@ class _Run:
     def __init__(self, objective: Augmented | ClassHinge, monitor: Monitor, rule: Rule, by_merit: bool):
         self.objective, self.monitor, self.rule = objective, monitor, rule
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
-        self.unit, self.sure = 1.0, SURE
+        self.unit, self.sure, self.growth = 1.0, SURE, GROWTH
+        self.handing_over = False  # whether passes end the run where the multipliers' steps say that -e is near
 
     @cached_property
     def best(self) -> Best:
@@ -277,18 +289,21 @@ class _Run:
                 return None
         return None
 
-    def class_passes(self, passes: ClassPasses) -> Status | None:
-        """The same for all classes at once: passes tell themselves about how large the gap is."""
+    def class_passes(self, passes: ClassPasses, newton: bool) -> Status | None:
+        """The same for all classes at once: passes tell themselves about how large the gap is.
+
+        newton: whether Newton steps may take over.
+        """
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
         wanted = gap if gap >= 0.0 else SURE
         enough = SAFETY * rule.projected if rule.projected is not None else -1.0
-        newton = objective.d <= GRAM_BELOW
         spent = looked = 0.0
-        lefts, costs = [1.0], [0.0]
+        lefts, spreads, costs = [1.0], [1.0], [0.0]
         for _ in range(MOST_CLASS_PASSES):
             spent += passes.run()
             lefts.append(passes.left)
+            spreads.append(passes.spread)
             costs.append(spent)
             settled = rule.projected is not None and passes.spread <= enough
             limit = monitor.limit(passes.count)
@@ -302,19 +317,21 @@ class _Run:
                     passes.scale(objective.best_multiple(passes.w))
                 primal, bound = passes.primal_value(), passes.dual_value()
                 left = relative_gap(primal, bound)
-                if left <= gap or limit or (settled and (left <= SURE or not newton)):
+                if left <= gap or limit or (settled and (left <= SURE or not passes.factorised)):
                     support = int(np.count_nonzero(passes.alpha))
                     status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                     return status or limit or base.RULE
                 if settled:  # LIBLINEAR may have been luckier within its rule
                     enough *= TIGHTER
             expected = _ahead(lefts, costs, wanted, WINDOW)
+            if not passes.factorised and enough > 0.0:  # any gap will do then; the spread wavers more
+                expected = min(expected, _ahead(spreads, costs, enough, len(costs) // RECENT_SPREADS))
             if newton and (expected > passes.newton if settled else passes.enough(spent, expected)):
                 return None
         return None
 
-    def multiplier_rounds(self) -> Status:
-        """Newton steps and multiplier steps until the gap is as small as asked for.
+    def multiplier_rounds(self) -> Status | None:
+        """Newton steps and multiplier steps until the gap is as small as asked for, or None where passes shall end it.
 
         The multiplier step that ends a round comes with the first Newton step of the next one.
         """
@@ -337,6 +354,8 @@ class _Run:
             if status is not None:
                 return status
             first = ends
+            if ends and self.handing_over and o.multiplier_spread() <= SAFETY * self.rule.projected:
+                return None
             if ends:
                 sigma = self._next_sigma()
                 o.accept()
@@ -354,7 +373,7 @@ class _Run:
         """Geometric growth, or Eq. 29: as large as keeps the merit function of Lemma 3 from growing, never smaller."""
         o = self.objective
         if not self.by_merit:
-            return min(o.sigma * GROWTH, SIGMA_MOST / self.unit)
+            return min(o.sigma * self.growth, SIGMA_MOST / self.unit)
         residual = o.moved / o.sigma**2  # sum C r^2
         rest = 0.5 * float(o.w @ o.regular(o.w)) + o.e_loss()
         grown = (self.merit - rest) / (0.5 * residual) if residual > 0.0 else 0.0
