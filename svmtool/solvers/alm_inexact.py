@@ -173,8 +173,8 @@ class _Step:
                 self._factor, self._factor_sigma = Factored(H), sigma
             return self._factor.solve(g)
         diagonal = sigma * self._squares + 1.0
-        if o.free_bias:
-            diagonal[-1] -= 1.0
+        if o.free_bias:  # however little weight the rows have
+            diagonal[-1] = max(sigma * self._squares[-1], 1e-12)
 
         def product(v: np.ndarray) -> np.ndarray:
             return sigma * o.rows.curvature_product(o.cost, v) + o.regular(v)
