@@ -19,7 +19,7 @@ def draw(figure: Figure, curves: dict) -> None:
         side.set_xlabel("training rows (dotted: -s 81)")
         side.set_ylabel(what)
         side.grid(alpha=0.3)
-        side.legend(fontsize="small")
+    figure.legend(*side.get_legend_handles_labels(), loc="outside right upper", fontsize="small")
 
 
 if __name__ == "__main__":
