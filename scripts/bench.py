@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
+import machine  # noqa: E402
 from bench_parts import (  # noqa: E402
     alone,
     commands,
@@ -107,18 +108,12 @@ def options() -> argparse.Namespace:
     return chosen
 
 
-def machine() -> dict:
+def circumstances() -> dict:
     """What the figures were taken on."""
-    processor = platform.processor()
-    try:
-        with open("/proc/cpuinfo") as f:
-            processor = next((line.split(":")[1].strip() for line in f if line.startswith("model name")), processor)
-    except OSError:
-        pass  # not Linux: what platform knows must do
     return {
         "date": datetime.date.today().isoformat(),
-        "processor": processor,
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "processor": machine.processor(),
+        "cores": machine.cores(),
         "system": platform.platform(),
         "python": platform.python_version(),
         "loops": "compiled ahead of time" if ahead_of_time() else "compiled just in time: run make setup first",
@@ -129,7 +124,7 @@ def main() -> int:
     chosen = options()
     report = Report()
     ctx = Context(chosen, report)
-    facts = machine()
+    facts = circumstances()
     report.show(", ".join(f"{key} {value}" for key, value in facts.items()))
     for name in chosen.only.split(","):
         try:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
 import platform
 import shutil
 import sys
@@ -22,6 +21,7 @@ sys.path = [str(REPOSITORY), str(HERE.parent), *(p for p in sys.path if Path(p).
 
 from tqdm import tqdm  # noqa: E402
 
+import machine  # noqa: E402
 from experiments import report, studies  # noqa: E402
 from experiments.runner import Runner  # noqa: E402
 
@@ -41,17 +41,6 @@ def options() -> argparse.Namespace:
     parser.add_argument("--results", default=str(REPOSITORY / "results" / "experiments"), help="folder of what is kept")
     parser.add_argument("--summary", default=None, help="write the Markdown summary here, whatever was run")
     return parser.parse_args()
-
-
-def machine() -> str:
-    processor = platform.processor()
-    try:
-        with open("/proc/cpuinfo") as f:
-            processor = next((line.split(":")[1].strip() for line in f if line.startswith("model name")), processor)
-    except OSError:
-        pass  # not Linux: what platform knows must do
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{processor}, {cores} cores, {platform.system()}, Python {platform.python_version()}"
 
 
 def main() -> int:
@@ -88,7 +77,9 @@ def main() -> int:
             found.append((known[name], finding))
             tqdm.write(f"{name}: {finding.measured} Holds: {finding.holds}.")
     facts = {
-        "date": datetime.date.today().isoformat(), "machine": machine(),
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{machine.processor()}, {machine.cores()} cores, {platform.system()}",
+        "Python": platform.python_version(),
         "versions": ", ".join(dict.fromkeys(v for _, v in sorted(runner.versions.items()) if v)),
     }  # fmt: skip
     if chosen.quick:

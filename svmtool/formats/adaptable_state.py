@@ -80,6 +80,8 @@ def read(path: str) -> State:
         raise ModelError(
             f"can't open the model's state {name}: only -s 71, and -s 72 of two labels, leave one beside their models"
         ) from None
+    # What zipfile and numpy raise for spoilt bytes, by where they lie: one of a header may ask for a compression that
+    # zipfile has not implemented.
     damage = (ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, SyntaxError)
     try:
         with raw, np.load(raw, allow_pickle=False) as file:
