@@ -25,7 +25,7 @@ test: .venv/installed  ## run the tests
 bench: .venv/installed  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and scikit-learn
 	$(BIN)/python scripts/bench.py
 
-experiments: .venv/drawing .venv-peers/installed  ## the papers' experiments, an hour; ONLY=alm-table1,.. QUICK=1 DATA=folder
+experiments: .venv/drawing .venv-peers/installed  ## the papers' experiments; ONLY=alm-table1,.. QUICK=1 DATA=folder
 	$(BIN)/python scripts/experiments --peer-python .venv-peers/bin/python $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \
 	  $(if $(DATA),--data $(DATA) --data data)
 

@@ -28,7 +28,7 @@ class Status:
 
 OPTIMAL = Status("optimal", True, "the exact minimiser, as far as rounding lets it be told")
 RULE = Status("rule", True, "the stopping rule of -e holds")
-GAP = Status("gap", True, "the certified relative gap is as small as asked for (--gap)")
+GAP = Status("gap", True, "the certified relative gap is as small as asked for")
 PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")
 ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter", early=True)
 TIME = Status("time", False, "time limit reached: raise --max-seconds", early=True)
