@@ -67,6 +67,17 @@ class CsrRows(Rows):
             g[-1] = self.bias * float(np.sum(u))
         return g
 
+    def cut(self, n_blocks: int) -> list[tuple[int, int]]:
+        """The rows cut into n_blocks, at most and at least one, of about equal work."""
+        return self._partition(self.indptr, n_blocks)
+
+    def signed_sums(self, u: np.ndarray) -> np.ndarray:
+        """Of each feature but the bias the sum of the positive u_i x_ij, and that of the negative ones, in size;
+        f8[plain, 2]."""
+        call = loops.csr_signed_sums
+        sums, _ = self._sum_over(self.sum_blocks, 2 * self.plain, lambda g, lo, hi: call(*self._arrays, u, g, lo, hi))
+        return sums.reshape(-1, 2)
+
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
         """sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
         blocks, m = self.sum_blocks if len(self.sum_blocks) * k <= MAX_BLOCKS else [(0, self.n)], self.plain
