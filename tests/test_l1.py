@@ -10,7 +10,7 @@ from reference import csr_of
 
 from svmtool.compiled import threads
 from svmtool.problem import l1_objective
-from svmtool.problem.rows import CsrRows, Rows
+from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
 from svmtool.solvers import l1
 from svmtool.solvers.base import Monitor, Rule
@@ -41,6 +41,27 @@ def test_weights_that_no_slopes_can_move_are_left_out(C, bias, free, monkeypatch
     signed = (p.y * p.cost)[:, None] * p.X
     reach = np.maximum(np.maximum(signed, 0.0).sum(axis=0), np.maximum(-signed, 0.0).sum(axis=0))
     assert set(out) == set(np.flatnonzero(reach <= 1.0))
+
+
+@pytest.mark.parametrize("bias, free", [(-1.0, False), (0.7, True)])
+@pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
+def test_few_weights_of_dense_rows_have_a_matrix_alone(loss, bias, free, monkeypatch):
+    whole, part = l1_objective.L1Objective.hessian, l1_objective.L1Objective.part_of_hessian
+    sizes = []
+
+    def counted(self, chosen):
+        H = part(self, chosen)
+        A = self.rows.X if bias < 0 else np.hstack([self.rows.X, np.full((self.n, 1), bias)])
+        np.testing.assert_allclose(H, (A.T * self.c @ A)[np.ix_(chosen, chosen)], rtol=1e-12, atol=1e-12)
+        sizes.append(len(chosen))
+        return H
+
+    monkeypatch.setattr(l1_objective.L1Objective, "part_of_hessian", counted)
+    monkeypatch.setattr(l1_objective.L1Objective, "hessian", lambda *a: sizes.append(100) or whole(*a))
+    C = 0.02 if loss == "squared hinge" else 0.06
+    p = reference.random_problem(7, 80, 100, C, bias, free)._replace(loss=loss, l1=True)
+    solved(p, DenseRows(p.X, bias))
+    assert sizes and min(sizes) <= l1.FEW * 100
 
 
 @pytest.mark.parametrize("threads_used", [1, 3])

@@ -304,6 +304,10 @@ class DenseRows(Rows):
         """The rows x_ij / size_j, copied; the bias feature as it is."""
         return DenseRows(self.X / size[: self.plain], self.bias)
 
+    def columns(self, chosen: np.ndarray) -> DenseRows:
+        """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
+        return DenseRows(np.take(self.X, chosen, 1), self.bias)
+
     def without_bias(self) -> DenseRows:
         return DenseRows(self.X, room=self.room)
 

@@ -8,7 +8,8 @@ Differs from the papers in:
  1. l is the squared hinge as well; its H is that of the rows with a positive slack.
  2. H is not made regular by a multiple of I; a step ends where f falls no more on the ray (at t = 1 at most), not
     by Armijo's rule on powers of a constant.
- 3. Where d is small the model is held as a matrix: coordinate passes over it cost nothing beside a pass over the rows, and a factorised system of the
+ 3. Where d is small the model is held as a matrix, of dense rows over the weights that it moves alone where these
+    are few: coordinate passes over it cost nothing beside a pass over the rows, and a factorised system of the
     non-zero weights ends them, as far as the first weight that becomes zero.  The logistic loss keeps its matrix for
     the next step while violations fall fast, and adds to it only what rows whose curvature changed by much bring.
  4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
@@ -45,12 +46,14 @@ from svmtool.compiled.small_l1_loops import (
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.rows import DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.newton import EXACT, FLAT, rounded
 
 GRAM_BELOW = 1500  # features up to which the model is held as a matrix
+FEW = 0.25  # share of the weights up to which those of dense rows that differ from zero or should have a matrix alone
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
@@ -253,8 +256,15 @@ class _Run:
         return np.flatnonzero(used)
 
     def _by_matrix(self, g: np.ndarray, violations: np.ndarray) -> np.ndarray:
-        """p from the model over all weights."""
+        """p from the model over all weights, or over those that its slope moves where these are few."""
         o, largest = self.objective, float(violations.max())
+        some = (o.w != 0.0) | (violations > 0.0)
+        some[o.rows.plain :] = True
+        if isinstance(o.rows, DenseRows) and np.count_nonzero(some) <= FEW * o.d:
+            p, chosen = np.zeros(o.d), np.flatnonzero(some)
+            H = o.part_of_hessian(chosen)
+            p[chosen] = self._solve(H, g[chosen], o.w[chosen], o.penalty[chosen], largest)
+            return p
         if self.H is None or not o.logistic or largest > KEEP * self.largest:
             self.H = o.hessian(self.fall > SETTLED)
         self.largest = largest
