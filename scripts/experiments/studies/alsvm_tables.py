@@ -99,8 +99,8 @@ def slower(groups: list[dict[str, Outcome]]) -> str:
     if not lost:
         return ""
     return (
-        f"FALSVM is slower than ALSVM on {', '.join(lost)}. It adds few rows ({min(shares):.2g} to {max(shares):.2g}% "
-        "of all), but each changes a matrix of features x features, and rows are looked at one after the other, on "
+        f"FALSVM is slower than ALSVM on {', '.join(lost)}. It adds {min(shares):.2g} to {max(shares):.2g}% of "
+        "the rows, but each changes a matrix of features x features, and rows are looked at one after the other, on "
         "one core; ALSVM's one Gram matrix wants only pairs of a row's non-zeros, in blocks, and one factorisation. "
         f"In multiplications FALSVM's additions are {min(over):.2g} to {max(over):.2g} times that"
         f"{'; where they are fewer, the look at each row takes longer' if min(over) < 1.0 else ''}. The paper's gain "
