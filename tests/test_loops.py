@@ -228,20 +228,25 @@ def test_csr_conjugate_gradient(n, d, bias, ridge):
     near, g = np.diag(H).copy(), rng.normal(size=len(H))
     ridge = ridge if len(rows) else 1.0
 
-    def call(tolerance, most):
-        p = np.full(len(g), 9.0)
-        work = np.full(3 * len(g), 9.0)
-        parts = indptr, indices, values, rows, weight, near, g, p, work
-        return conjugate_loops.csr_conjugate_gradient(*parts, bias, ridge, tolerance, most), p
+    def run(tolerance, *most):
+        """The products of one call after another, of at most so many each; whether the last was there; and p."""
+        p, work, squares = np.full(len(g), 9.0), np.full(3 * len(g), 9.0), np.array([9.0, -1.0])
+        parts = indptr, indices, values, rows, weight, near, g, p, work, squares
+        products = [conjugate_loops.csr_conjugate_gradient(*parts, bias, ridge, tolerance, m) for m in most]
+        return products, squares[0] <= squares[1], p
 
-    products, p = call(1e-12, 20 * len(H))
-    assert 0 < products
+    products, reached, p = run(1e-12, 20 * len(H))
+    assert 0 < products[0] and reached
     np.testing.assert_allclose(p, np.linalg.solve(H, g), rtol=1e-8, atol=1e-10)
     for most in (0, 1, 2):
-        wanted, steps, reached = conjugate_gradient(lambda v: H @ v, g, near, 1e-2, most)
-        products, p = call(1e-2, most)
-        assert products == (steps if reached else -1)
+        wanted, steps, close = conjugate_gradient(lambda v: H @ v, g, near, 1e-2, most)
+        products, reached, p = run(1e-2, most)
+        assert products == [steps] and reached == close
         np.testing.assert_allclose(p, wanted, rtol=1e-8, atol=1e-10)
+    in_parts = run(1e-6, *[2] * 20 * len(H))
+    at_once = run(1e-6, 40 * len(H))
+    assert sum(in_parts[0]) == at_once[0][0] and in_parts[1]
+    np.testing.assert_array_equal(in_parts[2], at_once[2])
 
 
 def tube_of(p, rows: CsrRows, power: float) -> Task:

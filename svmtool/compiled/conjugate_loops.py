@@ -24,26 +24,33 @@ def hessian_product(indptr, indices, values, rows, weight, bias, ridge, v, out):
         out[d - 1] += bias * total
 
 
-@loop("i8(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
-def csr_conjugate_gradient(indptr, indices, values, rows, weight, near, g, p, work, bias, ridge, tolerance, most):
+@loop("i8(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
+def csr_conjugate_gradient(
+    indptr, indices, values, rows, weight, near, g, p, work, squares, bias, ridge, tolerance, most
+):
     """p with (R + sum over `rows` of weight_i x_i x_i') p = g, as linalg.conjugate_gradient finds it from p = 0.
 
-    ridge: the last entry of R; near: the preconditioner, a diagonal; work: 3 d numbers.
-    Returns the number of products, -1 where `most` of them did not do.
+    ridge: the last entry of R; near: the preconditioner, a diagonal; work: 3 d numbers; squares: the residual's, in the
+    preconditioner's norm, where it is and where to end, which is < 0 at first: a call that `most` products did not
+    suffice for is taken up again by the next.
+    Returns the number of products; whether it is there squares tell.
     """
     d = len(g)
     r = work[:d]
     q = work[d : 2 * d]
     Hq = work[2 * d : 3 * d]
-    rho = 0.0
-    for j in range(d):
-        p[j] = 0.0
-        r[j] = g[j]
-        q[j] = g[j] / near[j]
-        rho += g[j] * q[j]
-    target = tolerance * tolerance * rho
+    rho = squares[0]
+    if squares[1] < 0.0:
+        rho = 0.0
+        for j in range(d):
+            p[j] = 0.0
+            r[j] = g[j]
+            q[j] = g[j] / near[j]
+            rho += g[j] * q[j]
+        squares[0] = rho
+        squares[1] = tolerance * tolerance * rho
     for k in range(most):
-        if rho <= target:
+        if rho <= squares[1]:
             return k
         hessian_product(indptr, indices, values, rows, weight, bias, ridge, q, Hq)
         step = rho / dot(q, Hq)
@@ -53,7 +60,8 @@ def csr_conjugate_gradient(indptr, indices, values, rows, weight, near, g, p, wo
             p[j] += step * q[j]
             r[j] -= step * Hq[j]
             rho += r[j] * r[j] / near[j]
+        squares[0] = rho
         share = rho / old
         for j in range(d):
             q[j] = r[j] / near[j] + share * q[j]
-    return most if rho <= target else -1
+    return most

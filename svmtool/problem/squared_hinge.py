@@ -24,6 +24,7 @@ SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 # of them, or in a factorisation; so many such times go for each entry of a matrix that is copied and substituted in,
 # and for each of the vectors' in a step of conjugate gradients
 GRAM_PACE, FACTOR_PACE, ENTRY, VECTORS = 4.0, 40.0, 2.0, 6.0
+CALL_WORK = 2e7  # multiplications of conjugate gradients between two looks at the clock
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -95,12 +96,18 @@ class SquaredHinge(Objective):
     ) -> tuple[np.ndarray, int, bool]:
         if not self._in_one_call:
             return super()._conjugate_gradient(g, tolerance, most, stopped)
-        r, active, p = self.rows, self.active_rows(), np.empty(self.d)
-        products = csr_conjugate_gradient(
+        r, active, p, squares = self.rows, self.active_rows(), np.empty(self.d), np.array([0.0, -1.0])
+        call = csr_conjugate_gradient.bind(
             r.indptr, r.indices, r.values, active, self.c[active], self.hessian_diagonal(), g, p, np.empty(3 * self.d),
-            r.bias, 0.0 if self.free_bias else 1.0, tolerance, most,
+            squares,
         )  # fmt: skip
-        return p, products if products >= 0 else most, products >= 0
+        each = max(1, int(CALL_WORK / (2.0 * self.mean_row_length * self.active + VECTORS * self.d + 1.0)))
+        products = 0
+        while True:
+            products += call(r.bias, 0.0 if self.free_bias else 1.0, tolerance, min(each, most - products))
+            reached = bool(squares[0] <= squares[1])
+            if reached or products >= most or stopped():
+                return p, products, reached
 
     @property
     def products_a_matrix(self) -> float:
