@@ -30,7 +30,6 @@ def on_disk(monkeypatch):
     monkeypatch.setattr(room, "RESERVE", 1.0)
     monkeypatch.setattr(room, "KEPT_IN_MEMORY", 0)
     monkeypatch.setattr("svmtool.problem.row_blocks.PIECE", 2000)
-    monkeypatch.setattr("svmtool.problem.rows.SCATTERED", 50)
 
 
 @pytest.fixture

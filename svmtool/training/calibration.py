@@ -86,7 +86,7 @@ def held_out(
             raise NotCalibratedError("interrupted")
         if left <= 0:
             raise NotCalibratedError("time limit reached: raise --max-seconds")
-        inside, outside = fold_rows(order, starts, k)
+        inside, outside = fold_rows(order, starts, k, table.room is not None)
         weights = None if row_weights is None else row_weights[inside]
         within = settings._replace(max_seconds=None if left == math.inf else left)
         problems = problems_of(take(table, inside), within, weights)

@@ -95,7 +95,11 @@ def stratified_folds(
     return np.concatenate(pieces), np.array(starts, dtype=np.int64)
 
 
-def fold_rows(order: np.ndarray, starts: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """(training rows, held-out rows) of fold k, both in the drawn order, as the reference tools take them."""
+def fold_rows(order: np.ndarray, starts: np.ndarray, k: int, ascending: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """(training rows, held-out rows) of fold k, both in the drawn order, as the reference tools take them.
+
+    ascending: in the order of the data instead, in which rows on disk are read.
+    """
     begin, end = int(starts[k]), int(starts[k + 1])
-    return np.concatenate([order[:begin], order[end:]]), order[begin:end]
+    inside, outside = np.concatenate([order[:begin], order[end:]]), order[begin:end]
+    return (np.sort(inside), np.sort(outside)) if ascending else (inside, outside)

@@ -53,7 +53,7 @@ class Folds:
         warnings: list[list[str]] = [[] for _ in range(self.count)]
 
         def one(k: int) -> None:
-            inside, outside = draws.fold_rows(self.order, self.starts, k)
+            inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.room is not None)
             weights = None if self.row_weights is None else self.row_weights[inside]
             problems = problems_of(take(self.table, inside), settings, weights)
             warnings[k] = problems.warnings()
