@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.compiled import threads
 from svmtool.compiled.decision_loops import add_errors
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
@@ -65,7 +64,7 @@ class Folds:
                 warm[k] = W
             predictions[outside] = problems.model(W).predict(take(self.table, outside))
 
-        threads.run_blocks(one, self.count)
+        draws.run_folds(one, self.count, self.table.room is not None)
         if stop.set:
             raise KeyboardInterrupt
         for sentences in warnings:
