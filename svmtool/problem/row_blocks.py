@@ -58,11 +58,6 @@ class Rows:
             cuts = np.searchsorted(starts, marks[:-1]).tolist() + [self.n]
         return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
 
-    def look(self) -> None:
-        """Look at the memory, where rows lie on disk."""
-        if self.room is not None:
-            self.room.check()
-
     def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
         """The rows lo .. hi as one piece, or as several of `step` rows (0: about PIECE non-zeros) with a look at the
         memory between them."""

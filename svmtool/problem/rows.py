@@ -147,15 +147,16 @@ class CsrRows(Rows):
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
-        step = 64  # rows of K a block: enough to pay for its scratch vector
+        step, arrays = 64, self._arrays  # rows of K a block: enough to pay for its scratch vector
+        if self.room is not None:  # each block goes over all of them, wherever they lie: their copy is small
+            arrays, chosen = self.take(chosen)._arrays, np.arange(len(chosen))
 
         def work(b: int) -> None:
             lo = first + b * step
             hi = min(lo + step, len(chosen))
-            loops.csr_kernel(*self._arrays, chosen, K, np.zeros(self.plain), len(chosen), lo, hi)
+            loops.csr_kernel(*arrays, chosen, K, np.zeros(self.plain), len(chosen), lo, hi)
             if self.bias >= 0:
                 K[lo:hi] += self.bias**2
-            self.look()
 
         run_blocks(work, -(-(len(chosen) - first) // step))
 
