@@ -72,7 +72,8 @@ PARTS = {
 ONLY_ASKED_FOR = ("on-disk",)  # takes gigabytes of disk
 
 
-def options() -> argparse.Namespace:
+def options(argv: list[str] | None = None) -> argparse.Namespace:
+    """What the command line, or argv, asks for."""
     parser = argparse.ArgumentParser(
         description=__doc__.partition("\n")[0] if __doc__ else None,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -112,7 +113,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--plots", default=None, help="folder for pictures (default: the cache)")
     parser.add_argument("--json", default=None, help="file for the results (default: bench.json in the cache)")
     parser.add_argument("--strict", action="store_true", help="exit with status 1 when a bar fails")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(argv)
     chosen.data = chosen.data or [str(shared), str(REPOSITORY / "data")]
     unknown = [name for name in chosen.only.split(",") if name not in PARTS]
     if unknown:
