@@ -54,17 +54,18 @@ class Race:
         self.won: list[bool] = []
         self.lost: list[str] = []
 
-    def add(self, where: str, ours: dict[str, float], peers: dict[str, float]) -> None:
-        """Seconds by name, inf where it did not get there; of those that were run."""
+    def add(self, where: str, ours: dict[str, float], peers: dict[str, float]) -> bool:
+        """Seconds by name, inf where it did not get there; of those that were run.  Whether none of them beat ours."""
         own, best = min(ours.values(), default=math.inf), min(peers.values(), default=math.inf)
         if not peers or math.isinf(own) and math.isinf(best):
-            return
+            return True
         self.won.append(own <= best)
         if math.isfinite(own) and math.isfinite(best):
             self.ratios.append(best / own)
         if best < own:
             times = f"{min(peers, key=peers.__getitem__)} {best:.3g} s, ours {own:.3g} s"
             self.lost.append(f"{where} ({times if own < math.inf else 'ours does not get there'})")
+        return own <= best
 
     @property
     def holds(self) -> str:

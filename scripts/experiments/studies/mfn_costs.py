@@ -10,7 +10,7 @@ import math
 from functools import partial
 
 from experiments.declare import Cell, Experiment, Finding, Outcome, Plot, Table
-from experiments.measures import by_name, slope, verdict
+from experiments.measures import by_name, costs_of_steps, slope, verdict
 from experiments.races import error, leasts, linear_set
 
 FOLDS = 10
@@ -76,7 +76,8 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
     )
     faster = [own["seconds"] <= s["seconds"] for s in others.values()]
     as_good = own["validated"] >= max(s["validated"] for s in others.values()) - AS_GOOD
-    lost = [f"{name} took less time at its best C" for name, s in others.items() if own["seconds"] > s["seconds"]]
+    quicker = [name for name, s in others.items() if own["seconds"] > s["seconds"]]
+    lost = [f"{' and '.join(quicker)} took less time at its best C: {costs_of_steps(own)}"] if quicker else []
     lost += [] if as_good else [f"its error is more than {100.0 * AS_GOOD:g} points above the least"]
     return Finding(f"{words}.", verdict([*faster, as_good]), [Table(title, heads, table)], [plot], "; ".join(lost))
 

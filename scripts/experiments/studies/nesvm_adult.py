@@ -10,8 +10,8 @@ import math
 from functools import partial
 
 from experiments.declare import Cell, Experiment, Finding, Outcome, Plot, Table
-from experiments.measures import by_name, shown, verdict
-from experiments.races import leasts, linear_set, seconds_within
+from experiments.measures import by_name, costs_of_steps, shown, verdict
+from experiments.races import error, leasts, linear_set, seconds_within
 
 SHARE = 0.01
 SIZES = (1605, 2265, 3185, 4781, 6414, 11220)
@@ -101,6 +101,11 @@ def over_sizes(outcomes: list[Outcome]) -> Finding:
     words += f", Pegasos before it on {sum(above)} of {len(above)} above {MANY:,}." if above else "."
     words += one_smoothing(times)
     lost = [f"{p} {t[p]:.3g} s against {t['NESVM']:.3g} at {m:,} rows" for m, t, p in pairs if t[p] < t["NESVM"]]
+    if lost:
+        least, largest = leasts(outcomes), max(m for m, t, p in pairs if t[p] < t["NESVM"])
+        own = next(o for o in outcomes if o.cell.data.rows == largest and o.cell.method == "-s 50")
+        near = [s for s in own.steps if error(own.cell, s, least) <= SHARE]
+        lost += [costs_of_steps(min(near, key=lambda s: s["seconds"]))] if near else []
     return Finding(words, verdict([*below, *above]), [table], [plot], "; ".join(lost))
 
 
