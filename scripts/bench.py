@@ -34,6 +34,7 @@ from bench_parts import (  # noqa: E402
     kernel_predict,
     lssvm,
     nesvm,
+    on_disk,
 )
 from bench_parts.context import Context  # noqa: E402
 from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
@@ -66,17 +67,24 @@ PARTS = {
     "kernel-pairs": kernel_pairs.kernel_pairs,
     "kernel-predict": kernel_predict.kernel_predict,
     "kernel-ls": kernel_ls.kernel_ls,
+    "on-disk": on_disk.on_disk,
 }
+ONLY_ASKED_FOR = ("on-disk",)  # takes gigabytes of disk
 
 
-def options() -> argparse.Namespace:
+def options(argv: list[str] | None = None) -> argparse.Namespace:
+    """What the command line, or argv, asks for."""
     parser = argparse.ArgumentParser(
         description=__doc__.partition("\n")[0] if __doc__ else None,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     shared = REPOSITORY.parent / "shared" / "data"
     parser.add_argument("files", nargs="*", help="data files to take instead of the usual sets")
-    parser.add_argument("--only", default=",".join(PARTS), help="parts to run, comma-separated")
+    parser.add_argument(
+        "--only",
+        default=",".join(name for name in PARTS if name not in ONLY_ASKED_FOR),
+        help="parts to run, comma-separated",
+    )
     parser.add_argument("--quick", action="store_true", help="few small sets")
     parser.add_argument(
         "--budget", type=float, default=30.0, help="seconds for one ladder of tolerances at one C, or one kernel run"
@@ -97,10 +105,15 @@ def options() -> argparse.Namespace:
         help="folder of data sets, plain or .xz (may be repeated; default: shared/data, data)",
     )
     parser.add_argument("--cache", default=str(REPOSITORY / "results" / "bench"), help="folder for unpacked data")
+    parser.add_argument("--memory", default="1G", help="what `on-disk` gives svm-train")
+    parser.add_argument("--made-mb", type=int, default=4000, help="text that `on-disk` makes, MB")
+    parser.add_argument(
+        "--made-folder", default=None, help="where it does (default: the cache), with 4 times as much room"
+    )
     parser.add_argument("--plots", default=None, help="folder for pictures (default: the cache)")
     parser.add_argument("--json", default=None, help="file for the results (default: bench.json in the cache)")
     parser.add_argument("--strict", action="store_true", help="exit with status 1 when a bar fails")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(argv)
     chosen.data = chosen.data or [str(shared), str(REPOSITORY / "data")]
     unknown = [name for name in chosen.only.split(",") if name not in PARTS]
     if unknown:

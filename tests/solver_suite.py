@@ -28,6 +28,7 @@ GAP = 1e-11
 OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
 INEXACT = "svmtool.solvers.alm_inexact"
 LOGISTIC = "svmtool.solvers.logistic"
+NEWTON = "svmtool.solvers.newton"
 L1, L1_OBJECTIVE = "svmtool.solvers.l1", "svmtool.problem.l1_objective"
 NESVM = "svmtool.solvers.nesvm"
 _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
@@ -47,8 +48,9 @@ PATHS: dict[str, dict[str, dict]] = {
     MFN: {
         "small": {(OBJECTIVE, "SMALL_FEATURES"): 1000},
         "small-sampled": {(OBJECTIVE, "SMALL_FEATURES"): 1000, **_SAMPLED},
-        "features": _NOT_SMALL,
-        "features-sampled": {**_NOT_SMALL, **_SAMPLED},
+        "features": {**_NOT_SMALL, (NEWTON, "MANY_PRODUCTS"): 1e9},
+        "features-sampled": {**_NOT_SMALL, **_SAMPLED, (NEWTON, "MANY_PRODUCTS"): 1e9},
+        "sparing": {**_NOT_SMALL, (NEWTON, "MANY_PRODUCTS"): 1e-9, (NEWTON, "SPARED"): 100.0},
         "passes": _WIDE,
         "rows": _ONE_PASS,
         "products": {**_ONE_PASS, (MFN, "ROWS_SIDE"): 0},

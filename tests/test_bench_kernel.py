@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from bench_context import context
 from conftest import REPOSITORY
-
-sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 import readme_tables
 from bench_parts import bars, kernel, kernel_ls, kernel_predict
-from bench_parts.context import Context
-from bench_parts.measure import CommandFailed, Report
+from bench_parts.measure import CommandFailed
 
 PAIRS = """*
 optimization finished, #iter = 4
@@ -31,14 +28,6 @@ obj = -25.000000, rho = -1
 nSV = 13, nBSV = 7
 Total nSV = 145
 """
-
-
-def context(tmp_path, data, **changes) -> Context:
-    options = dict(
-        repeats=1, quick=False, budget=60.0, skip="", numbers="", data=[str(data)], cache=str(tmp_path), files=[],
-        liblinear=None, libsvm=None, peer_python=None, plots=None,
-    )  # fmt: skip
-    return Context(Namespace(**{**options, **changes}), Report(lambda line: None))
 
 
 def python(code: str) -> list[str]:

@@ -8,7 +8,8 @@ import reference
 from reference import csr_of
 from solver_suite import ALM, MFN, PATHS
 
-from svmtool.problem.dual_passes import DualPasses
+from svmtool.formats.room import Room
+from svmtool.problem.dual_passes import LOOKED_AFTER, DualPasses
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
@@ -95,3 +96,50 @@ def test_dual_point_of_the_passes_is_kept(path, monkeypatch):
         found = alm.exact(task, Monitor(gap=1e-12), Rule())
         assert found.history[0]["bound"] >= passes.dual_value() * (1 - 1e-12)
         assert p.dual_value(found.alpha) >= passes.dual_value() * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("kind", ["hinge", "squared hinge", "tube"])
+def test_a_pass_in_pieces_is_the_pass(kind, monkeypatch):
+    """To the last bit, with rows that leave, whatever the pieces: on disk the memory is looked at between them."""
+    p = reference.random_problem(4, 300, 12)
+    X, n = CsrRows(*csr_of(p.X), 12), 300
+
+    def passes() -> DualPasses:
+        if kind == "tube":
+            targets = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1))
+            return DualPasses(
+                RepeatedRows(X, 2), np.repeat((1.0, -1.0), n), np.zeros(2 * n), np.ones(2 * n), 1, None, targets
+            )
+        bent, upper = (0.5, np.inf) if kind == "squared hinge" else (0.0, 1.0)
+        return DualPasses(X, p.y, np.full(n, bent), np.full(n, upper), 1)
+
+    whole, cut = passes(), passes()
+    pieces, shares = [], []
+    for k in range(12):
+        whole.run()
+        with monkeypatch.context() as m:
+            m.setattr(CsrRows, "pieces", lambda self, lo, hi, step=0, by=1 + k % 5: (
+                pieces.append(a) or (a, min(a + by, hi)) for a in range(lo, hi, by)
+            ))  # fmt: skip
+            cut.run()
+        assert np.array_equal(whole.alpha, cut.alpha) and np.array_equal(whole.w, cut.w)
+        assert np.array_equal(whole.limits, cut.limits) and np.array_equal(whole.state[:2], cut.state[:2])
+        shares.append(whole.share)
+    assert len(pieces) > 24 and min(shares) < 1.0
+
+
+def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
+    """Every few chunks, and chunks of rows that are left after shrinking lie no further apart than all rows' do."""
+    monkeypatch.setattr("svmtool.problem.dual_passes.ON_DISK", 80)
+    p = reference.random_problem(4, 400, 8)._replace(loss="hinge")
+    looks = []
+    monkeypatch.setattr(Room, "check", lambda self: looks.append(1))
+    rows = CsrRows(*csr_of(p.X), 8, room=Room(10**12, str(tmp_path)))
+    passes = DualPasses(rows, p.y, np.zeros(400), p.cost, 1)
+    for _ in range(20):
+        looks.clear()
+        chunks = -(-400 // passes.chunk)
+        passes.run()
+        assert len(looks) >= chunks // 2 // LOOKED_AFTER
+    assert passes.share < 0.9
+    assert p.value(passes.w) - p.dual_value(passes.alpha) <= 0.1 * p.value(passes.w)

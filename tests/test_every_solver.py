@@ -275,18 +275,24 @@ def test_paths_of_mfn_are_taken(case, walk, spy):
 
     spy(SquaredHinge, "small_newton", "small")
     spy(SquaredHinge, "sample", "sampled")
-    spy(SquaredHinge, "hessian_product", "products")
+    spy(SquaredHinge, "_conjugate_gradient", "products")
+    spy(SquaredHinge, "hessian", "matrix")
     spy(DualPasses, "run", "passes")
     spy(mfn, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
     walk(case)
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     assert ("small" in spy.taken) == case.path.startswith("small")
     assert ("sampled" in spy.taken) == case.path.endswith("sampled")
-    ends = {"features": "newton features", "rows": "newton rows", "products": "newton products", "passes": "passes"}
+    ends = {
+        "features": "newton sparing", "sparing": "newton sparing", "rows": "newton rows",
+        "products": "newton products", "passes": "passes",
+    }  # fmt: skip
     if not case.path.startswith("small"):
         assert ends[case.path.partition("-")[0]] in spy.taken
-    if case.path == "products":
+    if case.path in ("sparing", "products"):
         assert "products" in spy.taken
+    elif case.path.startswith("features"):
+        assert "matrix" in spy.taken and "products" not in spy.taken
 
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == L1], ids=lambda case: case.id)

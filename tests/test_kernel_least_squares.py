@@ -16,6 +16,8 @@ from svmtool.compiled import steepest_loops
 from svmtool.compiled.steepest_loops import steepest_steps
 from svmtool.errors import SvmtoolError
 from svmtool.problem.kernel_conjugate import Conjugate
+from svmtool.problem.kernel_half import KernelHalf
+from svmtool.problem.kernel_tiles import tiles_of
 from svmtool.problem.kernels import Kernel
 from svmtool.solvers.base import GAP, PRECISION, RULE, Monitor
 from svmtool.solvers.residual import INDEFINITE
@@ -95,18 +97,24 @@ def test_plain_form_lives_with_a_small_cache():
         solve(SGD, problem, 1e-4, mb, sgd_rows=4)
 
 
-@both
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-def test_products_with_half_of_the_matrix(row, kernel, sparse):
-    """Several tiles and groups, with and without memory for all rows."""
+def test_products_with_half_of_the_matrix(kernel, sparse):
+    """Several tiles and groups; all of them kept, some, or none: the same bits, the second time too."""
     data = random_data(1300, d=40 if sparse else 4, seed=4)
-    problem = data.problem(row, kernel, sparse)
+    problem = data.problem(SGD, kernel, sparse)
+    tiles = tiles_of(problem.rows, problem.kernel, problem.matrix)
     K, v = kernel_matrix(problem), np.random.default_rng(0).standard_normal(1300)
-    for mb in (1.0, 100.0):
-        rows = Conjugate(problem, mb).state.rows
-        assert (rows.capacity == 1300) == (mb == 100.0)
-        np.testing.assert_allclose(rows.product(v), K @ v, atol=2e-6 * np.abs(K).max() * np.abs(v).sum() ** 0.5 * 10)
+    found = []
+    for mb in (0.0, 2.0, 100.0):
+        half = KernelHalf(tiles, mb)
+        for _ in range(2):
+            found.append(half.product(v))
+        whole = 512 * (1300 + 788) + 276**2
+        assert half.filled == {0.0: 0, 2.0: 512 * 788 + 276**2, 100.0: whole}[mb]
+        assert 4 * half.filled <= mb * 2**20
+    np.testing.assert_allclose(found[0], K @ v, atol=2e-6 * np.abs(K).max() * np.abs(v).sum() ** 0.5 * 10)
+    assert all(np.array_equal(found[0], f) for f in found)
 
 
 @both

@@ -176,3 +176,20 @@ def test_pair_descent_is_its_plain_twin(two_sides):
     assert 10 < steps < 5000
     assert a == pytest.approx(mine, abs=1e-4)  # gains in single precision may tie another way
     assert F == pytest.approx(-y * (y * (K.astype(float) @ (y * a)) + chi), abs=1e-6)  # differences of K are single
+
+
+@pytest.mark.parametrize("m", [1, 4, 7])
+@pytest.mark.parametrize("beyond", [3, 5, 12])
+def test_half_tiles_and_dots(m, beyond):
+    """Columns 3 .. 11 of 15: each serves f, those from `beyond` on the rows below as well."""
+    rng = np.random.default_rng(m + beyond)
+    P, c, v = rng.normal(size=(m, 9)).astype(np.float32), rng.normal(size=m), rng.normal(size=15)
+    f, below = np.ones(15), np.ones(m)
+    loops.add_half_tile(P.reshape(-1), c, v, f, below, m, 9, 3, beyond)
+    wanted = np.ones(15)
+    wanted[3:12] += c @ P.astype(float)
+    np.testing.assert_allclose(f, wanted, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(below, 1.0 + P[:, beyond - 3 :].astype(float) @ v[beyond:12], rtol=1e-12, atol=1e-12)
+    sums = np.full(m, 9.0)
+    loops.dots_with_rows(P.reshape(-1), v, sums, 9, 2, beyond - 3)
+    np.testing.assert_allclose(sums, P[:, 2 : beyond - 3].astype(float) @ v[2 : beyond - 3], rtol=1e-12, atol=1e-12)

@@ -172,10 +172,10 @@ def test_gram_passes_and_column_passes(n, d, most, tolerance):
 @pytest.mark.parametrize("bias", [-1.0, 1.5])
 @pytest.mark.parametrize("n, d", [(0, 3), (1, 1), (12, 5), (3, 70)])
 def test_columns(n, d, bias):
-    """columns_of_rows(...), gather_columns(...), and what is made of them."""
+    """count_columns(...), fill_columns(...), gather_columns(...), and what is made of them."""
     rng, X, csr = made(n, d)
-    starts, rows, values = np.zeros(d + 1, np.int64), np.empty(len(csr[2]), np.int32), np.empty(len(csr[2]))
-    l1_loops.columns_of_rows(*csr, starts, rows, values)
+    columns = l1_objective.Columns(CsrRows(*csr, d, bias))
+    starts, rows, values = columns.starts, columns.row_numbers, columns.values
     again = np.zeros((n, d))
     for j in range(d):
         own = rows[starts[j] : starts[j + 1]]

@@ -10,6 +10,7 @@ from optima import minimiser, optimum
 from reference import csr_of
 
 from svmtool.compiled import (
+    conjugate_loops,
     dcd_loops,
     hinge_loops,
     power_loops,
@@ -19,12 +20,13 @@ from svmtool.compiled import (
 )
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.linalg import conjugate_gradient
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 from svmtool.solvers.base import GAP, OPTIMAL, Monitor, Rule
 
-MODULES = (hinge_loops, power_loops, dcd_loops, small_loops, small_alm_loops, solve_loops)
+MODULES = (hinge_loops, power_loops, dcd_loops, small_loops, small_alm_loops, solve_loops, conjugate_loops)
 
 
 def test_each_loop_has_a_test_here():
@@ -207,6 +209,44 @@ def test_tube_pass(n, d, power):
             assert passes.dual_value() == pytest.approx(objective.dual_value(alpha), rel=1e-12)
         shrunk |= not passes.complete
     assert shrunk or n != 40 or power == 2.0, "no row was shrunk away: the problem tests too little"
+
+
+@pytest.mark.parametrize("bias, ridge", [(-1.0, 1.0), (0.7, 1.0), (1.0, 0.0)])
+@pytest.mark.parametrize("n, d", [(0, 3), (1, 1), (40, 7), (9, 30)])
+def test_csr_conjugate_gradient(n, d, bias, ridge):
+    """Against numpy's solution of the whole system, and linalg's form of the same steps where it is cut short."""
+    rng = np.random.default_rng(n + d)
+    X = reference.random_rows(rng, n, d)
+    indptr, indices, values = csr_of(X)
+    rows = np.flatnonzero(rng.random(n) < 0.6)
+    if bias >= 0.0:
+        X = np.column_stack((X, np.full(n, bias)))
+    weight = 0.1 + rng.random(len(rows))
+    H = np.eye(X.shape[1])
+    H[-1, -1] = ridge if len(rows) else 1.0
+    H += (X[rows].T * weight) @ X[rows]
+    near, g = np.diag(H).copy(), rng.normal(size=len(H))
+    ridge = ridge if len(rows) else 1.0
+
+    def run(tolerance, *most):
+        """The products of one call after another, of at most so many each; whether the last was there; and p."""
+        p, work, squares = np.full(len(g), 9.0), np.full(3 * len(g), 9.0), np.array([9.0, -1.0])
+        parts = indptr, indices, values, rows, weight, near, g, p, work, squares
+        products = [conjugate_loops.csr_conjugate_gradient(*parts, bias, ridge, tolerance, m) for m in most]
+        return products, squares[0] <= squares[1], p
+
+    products, reached, p = run(1e-12, 20 * len(H))
+    assert 0 < products[0] and reached
+    np.testing.assert_allclose(p, np.linalg.solve(H, g), rtol=1e-8, atol=1e-10)
+    for most in (0, 1, 2):
+        wanted, steps, close = conjugate_gradient(lambda v: H @ v, g, near, 1e-2, most)
+        products, reached, p = run(1e-2, most)
+        assert products == [steps] and reached == close
+        np.testing.assert_allclose(p, wanted, rtol=1e-8, atol=1e-10)
+    in_parts = run(1e-6, *[2] * 20 * len(H))
+    at_once = run(1e-6, 40 * len(H))
+    assert sum(in_parts[0]) == at_once[0][0] and in_parts[1]
+    np.testing.assert_array_equal(in_parts[2], at_once[2])
 
 
 def tube_of(p, rows: CsrRows, power: float) -> Task:

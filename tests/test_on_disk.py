@@ -16,6 +16,7 @@ import pytest
 from svmtool import registry
 from svmtool.formats import room, row_folder, svmlight
 from svmtool.formats.room import Room
+from svmtool.problem.rows import DenseRows
 from svmtool.registry.row import ON_DISK
 
 ROWS = [row for row in registry.SOLVERS if ON_DISK <= row.honours]
@@ -30,7 +31,6 @@ def on_disk(monkeypatch):
     monkeypatch.setattr(room, "RESERVE", 1.0)
     monkeypatch.setattr(room, "KEPT_IN_MEMORY", 0)
     monkeypatch.setattr("svmtool.problem.row_blocks.PIECE", 2000)
-    monkeypatch.setattr("svmtool.problem.rows.SCATTERED", 50)
 
 
 @pytest.fixture
@@ -228,14 +228,12 @@ def strange(kind: str, path) -> None:
         (path.parent / "elsewhere").mkdir()
         (path.parent / "elsewhere" / "labels").write_text("mine")
         path.symlink_to("elsewhere")
-    elif kind == "nowhere":
-        path.symlink_to("nowhere")
     else:
         path.mkdir()
         (path / kind).write_text("mine")
 
 
-@pytest.mark.parametrize("kind", ["file", "link", "nowhere", "thesis.txt", "labels"])
+@pytest.mark.parametrize("kind", ["file", "link", "thesis.txt", "labels"])
 def test_what_is_no_folder_of_rows_is_left_alone(kind, svm_train, on_disk, tmp_path):
     strange(kind, tmp_path / "d.rows")
     before = sorted(tmp_path.rglob("*"))
@@ -244,6 +242,71 @@ def test_what_is_no_folder_of_rows_is_left_alone(kind, svm_train, on_disk, tmp_p
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "d"])
     assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m")[0] == 0
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "d", tmp_path / "m"])
+
+
+def test_a_link_is_followed_and_stays(data, svm_train, on_disk, parses, tmp_path):
+    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk" / "thesis.txt").write_text("mine")
+    (tmp_path / "d.rows").symlink_to("disk/rows")
+    for k in range(2):
+        assert svm_train("-q", "-s", 2, *MEMORY, "d", f"m{k}")[0] == 0
+    assert parses == ["d"]
+    (tmp_path / "d").write_bytes((data / "diabetes").read_bytes())
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m2")[0] == 0
+    assert parses == ["d", "d"]
+    assert sorted(os.listdir(tmp_path / "disk")) == ["rows", "thesis.txt"]
+    assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m3")[0] == 0
+    assert sorted(os.listdir(tmp_path / "disk")) == ["thesis.txt"]
+    assert (tmp_path / "d.rows").is_symlink()
+
+
+def test_a_link_that_leads_nowhere_is_told(svm_train, on_disk, tmp_path):
+    (tmp_path / "d.rows").symlink_to("unmounted/rows")
+    status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 1:2\n")
+    assert status == 1 and "unmounted" in words and "--scratch DIR names another folder" in words
+
+
+def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_disk, monkeypatch, tmp_path):
+    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
+    done, sync, replace = [], os.fsync, row_folder._replace
+
+    def synced(fd):
+        done.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
+        sync(fd)
+
+    def named(*folders):
+        done.append("named")
+        replace(*folders)
+
+    monkeypatch.setattr(row_folder.os, "fsync", synced)
+    monkeypatch.setattr(row_folder, "_replace", named)
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
+    assert {*row_folder.ARRAYS, row_folder.HEADER} <= set(done[: done.index("named")])
+
+
+def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypatch, tmp_path):
+    """However few they are, no more of the file is touched between two looks at the memory than a piece of it."""
+    looks = []
+    monkeypatch.setattr(Room, "check", lambda self: looks.append(1))
+    monkeypatch.setattr("svmtool.problem.row_blocks.PIECE", 40)
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    dense = DenseRows(X, room=Room(10**12, str(tmp_path)))
+    for rows in (dense, dense.as_csr()):
+        for chosen in (np.arange(0, 200, 17), np.arange(5, 9), np.arange(200), np.empty(0, np.int64)):
+            runs = list(rows.runs(chosen))
+            assert [k for a, b in runs for k in range(a, b)] == list(range(len(chosen)))
+            assert all(len(set(chosen[a:b] // 10)) == 1 for a, b in runs if b > a)
+            looks.clear()
+            some = rows.take(chosen)
+            assert len(looks) >= len(set(chosen // 10))
+            if rows is not dense and len(chosen):
+                K = np.zeros((len(chosen), len(chosen)))
+                rows.fill_kernel(chosen, K, 0)
+                np.testing.assert_allclose(np.tril(K), np.tril(X[chosen] @ X[chosen].T), rtol=1e-12, atol=1e-12)
+            z = np.empty(len(chosen))
+            some.margins(np.arange(1.0, 5.0), np.ones(len(chosen)), z)
+            np.testing.assert_allclose(z, X[chosen] @ np.arange(1.0, 5.0), rtol=1e-13)
 
 
 def test_standard_input_leaves_a_folder_of_that_name_alone(command, tmp_path):

@@ -23,6 +23,7 @@ class Context:
             options.skip.split(","),
         )
         self.numbers = [int(s) for s in options.numbers.split(",") if s]
+        self.memory, self.made_mb, self.made_folder = options.memory, options.made_mb, options.made_folder
         self.data = [Path(folder) for folder in options.data]
         self.cache = Path(options.cache)
         self.scratch = self.cache / "scratch"

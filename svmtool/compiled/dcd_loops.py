@@ -11,7 +11,7 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 
-ONE, TWO = np.uint64(1), np.uint64(2)
+ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 ROOM = 0.3  # tubes: rows leave beyond this share of the thresholds, which the first rows of a pass make too wide
 
 
@@ -56,30 +56,42 @@ def without(active, rows, gone):
     return at
 
 
+@helper
+def begin(n_chunks, chunks, limits, state):
+    """A new pass: its order, and nothing found so far."""
+    state[1] = shuffled(chunks, n_chunks, state[1])
+    state[2] = ZERO
+    limits[2] = -np.inf
+    limits[3] = np.inf
+    limits[4] = 0.0
+
+
 @helper(fast=True)
 def visit_rows(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-    chunk,
+    chunk, first, last,
 ):  # fmt: skip
-    """One pass over the active variables, chunk after chunk in random order, with shrinking.
+    """The places first .. last - 1 of one pass over the active variables, with shrinking; a pass is over when `last`
+    has come to its number of chunks, each of which has a place in a random order.
 
     target is t, diagonal D, upper U; square_norms_i = |x_i|^2 with the bias feature; w (d, plus the bias's
     weight where bias >= 0) = sum alpha_i y_i x_i is kept up to date.  active[:state[0]] are the rows to
     be visited, ascending; those that leave are taken out and state[0] lowered.  `chunk` of them
     that follow each other are visited in turn: neighbours in memory come faster than rows drawn one by
-    one.  chunks is scratch (one entry a chunk), state[1] the random state.
+    one.  chunks is scratch (one entry a chunk), state[1] the random state; during a pass state[2] is how many leave.
     limits[0], limits[1] are the shrinking thresholds on the gradient at the lower and the upper end; limits[2],
     limits[3] receive the projected gradient's largest and smallest value in this pass."""
     rows = state[0]
-    largest = -np.inf
-    smallest = np.inf
+    n_chunks = (rows + chunk - ONE) // chunk
+    if first == ZERO:
+        begin(n_chunks, chunks, limits, state)
+    largest = limits[2]
+    smallest = limits[3]
     above, below = limits[0], limits[1]
     at_bias = np.uint64(len(w) - 1)
     gone = np.uint64(len(y))  # marks a row that leaves
-    left = np.uint64(0)
-    n_chunks = (rows + chunk - ONE) // chunk
-    state[1] = shuffled(chunks, n_chunks, state[1])
-    for c in range(n_chunks):
+    left = state[2]
+    for c in range(first, min(last, n_chunks)):
         drawn = chunks[c]
         for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
             i = active[s]
@@ -120,30 +132,33 @@ def visit_rows(
                     w[at_bias] += t * bias
     limits[2] = largest
     limits[3] = smallest
-    state[0] = without(active, rows, gone) if left > 0 else rows
+    state[2] = left
+    if last >= n_chunks and left > ZERO:
+        state[0] = without(active, rows, gone)
 
 
 @helper(fast=True)
 def visit_tubes(
     indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-    chunk,
+    chunk, first, last,
 ):  # fmt: skip
     """`visit_rows` for tubes: target and alpha have two entries a row, upper and lower side; square_norms one.
 
     The thresholds count ROOM times.  diagonal and upper are alike on both sides, of which at most one is above zero
     at first and ever after.  limits[4] receives the sum of the projected gradients' sizes in this pass."""
     rows = state[0]
-    largest = -np.inf
-    smallest = np.inf
-    size = 0.0
+    n_chunks = (rows + chunk - ONE) // chunk
+    if first == ZERO:
+        begin(n_chunks, chunks, limits, state)
+    largest = limits[2]
+    smallest = limits[3]
+    size = limits[4]
     above, below = ROOM * limits[0], ROOM * limits[1]
     at_bias = np.uint64(len(w) - 1)
     of_data = np.uint64(len(indptr)) - ONE
     gone = of_data  # marks a row that leaves
-    left = np.uint64(0)
-    n_chunks = (rows + chunk - ONE) // chunk
-    state[1] = shuffled(chunks, n_chunks, state[1])
-    for c in range(n_chunks):
+    left = state[2]
+    for c in range(first, min(last, n_chunks)):
         drawn = chunks[c]
         for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
             i = active[s]
@@ -189,28 +204,33 @@ def visit_tubes(
     limits[2] = largest
     limits[3] = smallest
     limits[4] = size
-    state[0] = without(active, rows, gone) if left > 0 else rows
+    state[2] = left
+    if last >= n_chunks and left > ZERO:
+        state[0] = without(active, rows, gone)
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8)", fast=True)
+@loop(
+    "void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
+    fast=True,
+)
 def dcd_pass(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-    chunk,
+    chunk, first, last,
 ):  # fmt: skip
     """`visit_rows`."""
     visit_rows(
         indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state,
-        bias, chunk,
+        bias, chunk, first, last,
     )  # fmt: skip
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8)", fast=True)
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
 def tube_pass(
     indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-    chunk,
+    chunk, first, last,
 ):  # fmt: skip
     """`visit_tubes`."""
     visit_tubes(
         indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-        chunk,
+        chunk, first, last,
     )  # fmt: skip

@@ -117,6 +117,48 @@ def add_tile(P, c, f, m, width, first):
         k += N1
 
 
+@loop("void(f4[], f8[], f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)
+def add_half_tile(P, c, v, f, below, m, width, first, beyond):
+    """f[first + j] += sum_k c_k P[k, j], and below[k] += sum_j P[k, j] v[first + j] over first + j >= beyond."""
+    own = beyond - first
+    k = N0
+    while k + N2 <= m:
+        a, b = c[k], c[k + N1]
+        at = k * width
+        for j in range(own):
+            f[first + j] += a * P[at + j] + b * P[at + width + j]
+        s = 0.0
+        t = 0.0
+        for j in range(own, width):
+            x, y, u = P[at + j], P[at + width + j], v[first + j]
+            f[first + j] += a * x + b * y
+            s += x * u
+            t += y * u
+        below[k] += s
+        below[k + N1] += t
+        k += N2
+    while k < m:
+        at = k * width
+        for j in range(own):
+            f[first + j] += c[k] * P[at + j]
+        s = 0.0
+        for j in range(own, width):
+            f[first + j] += c[k] * P[at + j]
+            s += P[at + j] * v[first + j]
+        below[k] += s
+        k += N1
+
+
+@loop("void(f4[], f8[], f8[], u8, u8, u8)", fast=True)
+def dots_with_rows(store, v, sums, n, lo, hi):
+    """sums[k] = sum of store[k n + j] v[j] over j from lo to hi - 1, for each of the rows of n."""
+    for k in range(len(sums)):
+        s = 0.0
+        for j in range(lo, hi):
+            s += store[k * n + j] * v[j]
+        sums[k] = s
+
+
 @loop("void(f4[], f4[], u8[], u8, u8, u8, u8)")
 def keep_tile(P, store, slots, n, m, width, first):
     """Rows k < m of P become columns first .. first + width - 1 of rows slots[k] of the store (rows of n)."""

@@ -120,25 +120,25 @@ def l1_step(z, dz, target, cost, w, p, penalty, g, out, logistic):
     return step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, np.uint64(len(z)))
 
 
-@loop("void(u8[], u4[], f8[], u8[], u4[], f8[])")
-def columns_of_rows(indptr, indices, values, starts, row_numbers, column_values):
-    """Sparse rows column after column: column j lies at starts[j] .. starts[j + 1]; starts (d + 1) is zeros before."""
-    d = np.uint64(len(starts)) - ONE
-    for k in range(len(indices)):
-        starts[indices[k]] += ONE
-    at = np.uint64(0)
-    for j in range(d):
-        at += starts[j]
-        starts[j] = at
-    starts[d] = at
-    rows = len(indptr) - 1
-    for r in range(rows):  # from the last row up, so that each column ends in ascending order
-        i = np.uint64(rows - 1 - r)
+@loop("void(u8[], u4[], u4[], u8[], u8, u8)")
+def count_columns(indptr, indices, place, counts, lo, hi):
+    """counts_p += the numbers of rows lo .. hi in the feature with place p; the last place is no column's."""
+    for k in range(indptr[lo], indptr[hi]):
+        counts[place[indices[k]]] += ONE
+
+
+@loop("void(u8[], u4[], f8[], u4[], u8[], u4[], f8[], u8, u8)")
+def fill_columns(indptr, indices, values, place, at, row_numbers, column_values, lo, hi):
+    """Rows lo .. hi column after column: those of the column with place p from at_p on, which ends behind them."""
+    d = len(at) - 1
+    for i in range(lo, hi):
         for k in range(indptr[i], indptr[i + ONE]):
-            at = starts[indices[k]] - ONE
-            starts[indices[k]] = at
-            row_numbers[at] = np.uint32(i)
-            column_values[at] = values[k]
+            p = place[indices[k]]
+            if p < d:
+                m = at[p]
+                at[p] = m + ONE
+                row_numbers[m] = np.uint32(i)
+                column_values[m] = values[k]
 
 
 @loop("void(u8[], u4[], f8[], f8[], u8[], u8[], u4[], f8[], f8[], f8)", fast=True)

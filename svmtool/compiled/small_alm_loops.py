@@ -111,12 +111,12 @@ def small_hinge(
             if of_data < rows:
                 visit_tubes(
                     indptr, indices, values, target, c, cost, norms, alpha, v, active, chunks, limits, state,
-                    -1.0, chunk,
+                    -1.0, chunk, none, of_data,
                 )  # fmt: skip
             else:
                 visit_rows(
                     indptr, indices, values, y, target, c, cost, norms, alpha, v, active, chunks, limits, state,
-                    -1.0, chunk,
+                    -1.0, chunk, none, of_data,
                 )  # fmt: skip
             count += 1
             largest = limits[2]

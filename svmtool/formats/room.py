@@ -7,6 +7,8 @@ a watcher for all other loops: one that touches such a page again finds it in th
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import mmap
 import os
 import tempfile
@@ -22,6 +24,8 @@ from svmtool.errors import SvmtoolError
 LOOK = 0.004  # seconds between two looks of the watcher at the resident memory
 RESERVE, LARGEST_RESERVE = 0.5, 300e6  # share of the limit, and bytes at most, for what may come until the next look
 KEPT_IN_MEMORY = 1 << 22  # bytes up to which a new array is an ordinary one
+M_MMAP_THRESHOLD = -3  # of malloc.h: arrays of OWN_MAPPING bytes or more are mapped each for itself
+OWN_MAPPING = 1 << 20
 PAGE = mmap.PAGESIZE
 MEGABYTE = 1e6
 
@@ -47,6 +51,7 @@ class Room:
         except OSError:
             raise SvmtoolError("ERROR: --memory: this system does not tell how much memory a process holds") from None
         self.limit, self.folder = limit, folder
+        _give_freed_arrays_back()
         self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
         self._enough = limit - min(RESERVE * limit, LARGEST_RESERVE)
         threading.Thread(target=_watch, args=(weakref.ref(self),), daemon=True).start()
@@ -90,6 +95,12 @@ class Room:
             return []
         more = "what it needs beside the rows does not fit, or other work kept the watcher waiting"
         return [f"WARNING: the run held {held / MEGABYTE:.0f} MB, --memory {self.limit / MEGABYTE:.0f}M: {more}"]
+
+
+def _give_freed_arrays_back() -> None:
+    """glibc keeps freed arrays of up to 32 MB for later ones, which need not fit there: have it return them."""
+    with contextlib.suppress(OSError, AttributeError):  # another system's library
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, OWN_MAPPING)
 
 
 def _watch(room: weakref.ref[Room]) -> None:

@@ -2,9 +2,10 @@
 
 The folder NAME.rows, beside the data or in --scratch, holds the arrays of a svmlight.Table as they are in memory
 (labels f8, indptr i8, indices i4, values f8, in the machine's byte order) and header.json, which tells what file they
-were made from: its size, time and a sample of its bytes.  It is written under another name and renamed when whole; one
-that does not fit its file is made anew, and what is no such folder stays as it is.  Several runs may make and use one
-at the same time: each maps its own arrays, or those of one whose header is still there afterwards.
+were made from: its size, time and a sample of its bytes.  It is written under another name and renamed when it is whole
+and on the disk; one that does not fit its file is made anew, and what is no such folder stays as it is.  A link of its
+name is followed.  Several runs may make and use one at the same time: each maps its own arrays, or those of one whose
+header is still there afterwards.
 """
 
 from __future__ import annotations
@@ -90,12 +91,15 @@ class DiskReading:
         return {"size": facts.st_size, "time_ns": facts.st_mtime_ns, "sample": digest.hexdigest()}
 
     def _folder(self) -> Path:
+        """Where the rows go; where a link has that name, what it leads to."""
         if self.path == "-" or not self.scratch:
             own = Path("stdin" if self.path == "-" else self.path)
-            return (Path(self.scratch) if self.scratch else own.parent) / (own.name + ".rows")
-        path = Path(self.path).resolve()
-        where = hashlib.sha256(str(path.parent).encode()).hexdigest()[:8]
-        return Path(self.scratch) / f"{path.name}.{where}.rows"
+            folder = (Path(self.scratch) if self.scratch else own.parent) / (own.name + ".rows")
+        else:
+            path = Path(self.path).resolve()
+            where = hashlib.sha256(str(path.parent).encode()).hexdigest()[:8]
+            folder = Path(self.scratch) / f"{path.name}.{where}.rows"
+        return Path(os.path.realpath(folder)) if folder.is_symlink() else folder
 
     def _made(self, source: Source, folder: Path, mark: dict[str, Any] | None, room: Room) -> Table:
         """Parse the source; the rows stay in the folder if later runs are to have them."""
@@ -111,6 +115,7 @@ class DiskReading:
                 (partial / HEADER).write_text(json.dumps({**header, CHECK: _digest(header)}) + "\n")
                 table = _mapped(partial, header, room)
                 if stay:
+                    _settle(partial)
                     _remove(folder)
                     _replace(partial, folder)
         except OSError as e:
@@ -148,6 +153,16 @@ def _partial(folder: Path) -> Iterator[Path]:
             held.callback(shutil.rmtree, partial, ignore_errors=True)
             held.enter_context(_locked(partial))
         yield partial
+
+
+def _settle(partial: Path) -> None:
+    """Have the rows on the disk itself: else a power cut might leave a header, and sizes that fit, above zeros."""
+    for path in (*(partial / name for name in (*ARRAYS, HEADER)), partial):
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
 
 
 def _replace(partial: Path, folder: Path) -> None:

@@ -24,12 +24,13 @@ PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
 # neighbouring rows visited together; and where all fit into the cache, which spares the fetching, but not the better
 CHUNK, CHUNK_IN_CACHE = 16, 4  # progress of a finer order
 IN_CACHE = 1 << 16  # non-zeros
-ON_DISK = 1 << 16  # non-zeros of a chunk of rows on disk: pages are read one after another there
+ON_DISK = 1 << 16  # non-zeros of a chunk of rows on disk: pages are read one after another there; ...
+LOOKED_AFTER = 4  # ... chunks of such rows between two looks at the memory
 
 
 def random_state(n: int, seed: int) -> np.ndarray:
-    """What a pass begins with: the number of rows to visit, and the state of its random numbers."""
-    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63)], np.uint64)
+    """What a pass begins with: the number of rows to visit, the state of its random numbers, and room for a count."""
+    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 0], np.uint64)
 
 
 def of_data(rows: Rows) -> Rows:
@@ -115,8 +116,11 @@ class DualPasses:
         Returns about what it cost.
         """
         self.count += 1
-        rows = float(self.state[0])
-        self._pass(self.bias, self.chunk)
+        rows, chunk = int(self.state[0]), self.chunk
+        if self.data.room is not None:  # where rows have left, a chunk of those that are left spans no more pages
+            chunk = max(-(-chunk * rows // max(self.data.n, 1)), 1)
+        for first, last in self.data.pieces(0, max(-(-rows // chunk), 1), LOOKED_AFTER):
+            self._pass(self.bias, chunk, first, last)
         largest, smallest, size = self.limits[2:].tolist()
         if self.count == 1:
             self._first = size

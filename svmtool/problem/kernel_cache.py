@@ -26,7 +26,7 @@ class KernelCache:
             m = len(self.known)
             self.place[new] = m + np.arange(len(new))
             self.known = np.concatenate([self.known, new])
-            K = np.empty((len(self.known), len(self.known)))
+            K = np.zeros((len(self.known), len(self.known)))  # the other triangle too must be numbers
             K[:m, :m] = self.K
             self.rows.fill_kernel(self.known, K, m)
             self.K = K

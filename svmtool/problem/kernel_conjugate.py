@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.compiled.kernel_row_loops import add_stored, dots_with_rows
 from svmtool.compiled.threads import run_blocks
+from svmtool.problem.kernel_half import KernelHalf
 from svmtool.problem.kernel_least_squares import Residuals
 from svmtool.problem.kernel_problem import LeastSquaresSvc
 from svmtool.problem.kernel_rows import MEGABYTE
@@ -23,6 +25,7 @@ TINY, INDEFINITE = 1e-5, 1e-3  # eigenvalues of a batch, beside the largest of K
 # rounding of single precision, and from which negative ones are not
 ENOUGH = 0.1  # sum of what is left of K's diagonal, beside the least of D, from which more rows do not pay
 STRIP = 4096  # columns of V that are held in double precision at a time
+PASSED = 1024  # columns of V that a thread passes over at a time
 
 
 class Nystroem:
@@ -61,13 +64,13 @@ class Nystroem:
             np.maximum(left, 0.0, out=left)
             m = end
         self.V = V[:m]
-        self.strips = [slice(lo, lo + STRIP) for lo in range(0, n, STRIP)]
         if not m:
             return
-        parts: list[np.ndarray] = [np.empty(0)] * len(self.strips)
+        parts: list[np.ndarray] = [np.empty(0)] * -(-n // STRIP)
 
         def work(b: int) -> None:
-            part = self.V[:, self.strips[b]] / np.sqrt(self.D[self.strips[b]])
+            strip = slice(b * STRIP, (b + 1) * STRIP)
+            part = self.V[:, strip] / np.sqrt(self.D[strip])
             parts[b] = part @ part.T
 
         run_blocks(work, len(parts))
@@ -82,12 +85,13 @@ class Nystroem:
         if not len(self.V):
             return z
         # in double precision: what is left of r is smaller than r by the condition of the system
-        s = np.zeros(len(self.V))
-        for strip in self.strips:
-            s += self.V[:, strip].astype(np.float64) @ z[strip]
-        s = self.system.solve(s)
-        for strip in self.strips:
-            z[strip] -= (s @ self.V[:, strip].astype(np.float64)) / self.D[strip]
+        n, rows, every = len(z), self.V.reshape(-1), np.arange(len(self.V))
+        places = [(lo, min(lo + PASSED, n)) for lo in range(0, n, PASSED)]
+        sums, back = np.empty((len(places), len(self.V))), np.zeros(n)
+        run_blocks(lambda b: dots_with_rows(rows, z, sums[b], n, *places[b]), len(places))
+        s = self.system.solve(np.sum(sums, axis=0))
+        run_blocks(lambda b: add_stored(rows, every, s, back, n, *places[b]), len(places))
+        z -= back / self.D
         return z
 
 
@@ -102,10 +106,9 @@ class Conjugate:
     """Steps from where the state is; count: how many there have been."""
 
     def __init__(self, problem: LeastSquaresSvc, cache_mb: float):
-        n = problem.n
-        rows_mb = cache_mb / 2 if 4 * n * n <= cache_mb / 2 * MEGABYTE else 0.0  # a product wants all rows or none
-        self.state, self.count = Residuals(problem, rows_mb), 0
-        self.near = Nystroem(self.state, cache_mb - rows_mb)
+        self.state, self.count = Residuals(problem, 0.0), 0
+        self.near = Nystroem(self.state, cache_mb)
+        self.matrix = KernelHalf(self.state.rows.tiles, cache_mb - self.near.V.nbytes / MEGABYTE)
         if problem.free_bias:
             self.along = self.near.solve(np.ones(problem.n))
             self.along /= float(np.sum(self.along))
@@ -127,7 +130,7 @@ class Conjugate:
         self.q += z
         self.rho = rho
         q = self.q
-        Aq = state.rows.product(q) + p.shift * float(np.sum(q)) + state.D * q
+        Aq = self.matrix.product(q) + p.shift * float(np.sum(q)) + state.D * q
         curve = float(np.sum(q * Aq))
         if not (rho > 0.0 and curve > 0.0):
             return False

@@ -15,7 +15,6 @@ from svmtool.problem.kernel_tiles import Tiles
 from svmtool.problem.rows import CsrRows, DenseRows
 
 MEGABYTE = 1 << 20
-GROUP = 512  # targets of a product's tiles
 PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` lays out at a time
 
 
@@ -103,33 +102,6 @@ class KernelRows:
                     loops.keep_tile(tile, self.store, place, n, len(place), hi - lo, lo)
 
         run_blocks(work, -(-n // width))
-
-    def product(self, v: np.ndarray) -> np.ndarray:
-        """K v f8[n] for v f8[n]; unless all rows can be kept half of K is computed, and serves as both halves."""
-        n, width = self.n, self.tiles.width
-        f = np.zeros(n)
-        if self.capacity == n:
-            self.add(np.arange(n), v, f, np.ones(n, bool))
-            return f
-        for first in range(0, n, GROUP):
-            last = min(first + GROUP, n)
-            targets, own = self.tiles.part(first, last), v[first:last]
-            below = np.zeros((-(-(n - first) // width), last - first))
-
-            def work(b: int, first=first, last=last, targets=targets, own=own, below=below) -> None:
-                lo = first + b * width
-                hi = min(lo + width, n)
-                P = np.empty((last - first, hi - lo), np.float32)
-                self.tiles.fill(targets, lo, hi, P)
-                loops.add_tile(P, own, f, last - first, hi - lo, lo)
-                beyond = max(lo, last)
-                if beyond < hi:
-                    below[b] = P[:, beyond - lo :].astype(np.float64) @ v[beyond:hi]
-
-            run_blocks(work, len(below))
-            f[first:last] += np.sum(below, axis=0)
-        self.computed += n // 2
-        return f
 
     def _make_room(self, rows: np.ndarray) -> np.ndarray:
         """Slots for as many of the new `rows` as there is room for: free ones, then those used longest ago."""

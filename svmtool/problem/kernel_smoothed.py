@@ -87,7 +87,7 @@ class SmoothedHinge:
         run = Conjugate(LeastSquaresSvc(self.points.take(Z), r, 0.5 / D, True), self.cache_mb)
         at = run.state
         at.c = total * run.along
-        at.e = r - at.rows.product(at.c) - D * at.c
+        at.e = r - run.matrix.product(at.c) - D * at.c
         wanted = CLOSE * float(np.abs(at.left()).max())
         while run.count < MOST_CG and float(np.abs(at.left()).max()) > wanted and run.run(0.0, 1):
             pass

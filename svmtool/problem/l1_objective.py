@@ -14,12 +14,14 @@ import numpy as np
 
 from svmtool.compiled import hinge_loops, l1_loops, logistic_loops, small_l1_loops
 from svmtool.compiled.small_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
+from svmtool.compiled.threads import run_blocks
 from svmtool.problem.objective import Losses, balance
-from svmtool.problem.rows import CsrRows, DenseRows, Rows
+from svmtool.problem.rows import BLOCK_WORK, CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
 
 # `small_newton`: most features, most numbers of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 17, 1 << 21
+TURNED_BLOCKS, TURNED_LEAST = 4, 2  # blocks of rows turned into columns side by side; numbers each has for a feature
 TARGET = np.ones(1)  # of every margin, for the squared hinge
 
 
@@ -29,14 +31,15 @@ class L1Objective(Losses):
     logistic = False
 
     def __init__(
-        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False
-    ):
+        self, rows: Rows | Columns, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
+        one_of_several: bool = False,
+    ):  # fmt: skip
         super().__init__(rows, y, cost, free_bias)
         self.one_of_several = one_of_several
+        self._columns = rows if isinstance(rows, Columns) else None
         self.penalty = np.ones(self.d)
         if free_bias:
             self.penalty[-1] = 0.0
-        self._columns: Columns | None = None
 
     @abstractmethod
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
@@ -85,15 +88,34 @@ class L1Objective(Losses):
 
     def hessian(self, rough: bool = False) -> np.ndarray:
         """sum_i c_i x_i x_i', d x d and symmetric; rough: some of the curvature may be lacking."""
-        H = np.triu(self.gram())
-        H += np.triu(H, 1).T
-        return H
+        return _symmetric(self.gram())
+
+    def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
+        """The matrix of the weights `chosen` (i8, ascending, the bias feature's last where there is one) alone."""
+        rows = self.rows.columns(chosen[: len(chosen) - (self.rows.bias >= 0)])
+        H = np.zeros((rows.d, rows.d))
+        rows.add_gram(self.c, H)
+        return _symmetric(H)
 
     def columns(self) -> Columns:
         """The rows column after column."""
         if self._columns is None:
             self._columns = Columns(self.rows)
         return self._columns
+
+    def possible(self) -> np.ndarray | None:
+        """The features whose weights may differ from zero (i8, ascending, the bias feature last), None: any."""
+        return None
+
+    def narrowed(self, kept: np.ndarray) -> L1Objective:
+        """The same problem in the weights `kept` (as `possible` gives them) alone, the rows held by columns."""
+        columns = Columns(self.rows, kept[: len(kept) - (self.rows.bias >= 0)])
+        return type(self)(columns, self.y, self.cost, self.free_bias, self.one_of_several)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether this is a `narrowed` problem."""
+        return self.rows is self._columns
 
     def violations(self, g: np.ndarray) -> np.ndarray:
         """How far each weight is from optimal, |subgradient of f|; g is what gradient() returned."""
@@ -113,7 +135,7 @@ class L1Objective(Losses):
 
     def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
         """About the t in [0, 1] that minimises f(w + t p); g is what gradient() returned.  0: f does not fall."""
-        self.rows.margins(p, self.y, self.dz)
+        (self._columns or self.rows).margins(p, self.y, self.dz)
         moved = np.flatnonzero(p != 0.0)
         parts = self.w[moved], p[moved], self.penalty[moved], g[moved]
         return l1_loops.l1_step(self.z, self.dz, TARGET, self.cost, *parts, self._out, self.logistic)
@@ -227,6 +249,15 @@ class L1Logistic(L1Objective):
         self.rows.add_gram(change, self._gram)
         return super().hessian()
 
+    def possible(self) -> np.ndarray | None:
+        """See L1Objective.  A row's slope lies between 0 and -C_i y_i, so that of all losses in w_j, whatever w, is
+        below the larger one of the sums of C_i |x_ij| over rows with y_i x_ij > 0 and over those with < 0."""
+        if not isinstance(self.rows, CsrRows):
+            return None
+        kept = np.ones(self.d, bool)
+        kept[: self.rows.plain] = self.rows.signed_sums(self.cost * self.y).max(axis=1) > 1.0
+        return np.flatnonzero(kept)
+
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         self._slopes, s = u, min(most, 1.0)
         if u is self.u:
@@ -240,21 +271,44 @@ class L1Logistic(L1Objective):
 
 
 class Columns:
-    """Sparse rows column after column, and those of a working set weighted by the rows' curvature."""
+    """Sparse rows column after column, and those of a working set weighted by the rows' curvature.
 
-    def __init__(self, rows: Rows):
+    kept (i8, ascending): the features that are held, all if None; then come the bias feature and `d`.
+    """
+
+    def __init__(self, rows: Rows, kept: np.ndarray | None = None):
         rows = rows.as_csr() if isinstance(rows, DenseRows) else rows
         assert isinstance(rows, CsrRows)
         self.n, self.bias = rows.n, rows.bias
-        self.starts = np.zeros(rows.plain + 1, np.int64)
-        self.row_numbers, self.values = np.empty(rows.nnz, np.int32), np.empty(rows.nnz)
-        l1_loops.columns_of_rows(rows.indptr, rows.indices, rows.values, self.starts, self.row_numbers, self.values)
+        kept = np.arange(rows.plain) if kept is None else kept
+        m = len(kept)
+        self.plain, self.d = m, m + (self.bias >= 0)
+        place = np.full(rows.plain, m, np.int32)
+        place[kept] = np.arange(m, dtype=np.int32)
+        blocks = rows.cut(min(TURNED_BLOCKS, rows.nnz // max(TURNED_LEAST * m, BLOCK_WORK)))
+        counts = np.zeros((len(blocks), m + 1), np.int64)
+        count, fill = l1_loops.count_columns, l1_loops.fill_columns
+        run_blocks(lambda b: count(rows.indptr, rows.indices, place, counts[b], *blocks[b]), len(blocks))
+        self.starts = np.zeros(m + 1, np.int64)
+        np.cumsum(counts[:, :m].sum(axis=0), out=self.starts[1:])
+        at = self.starts + np.cumsum(counts, axis=0) - counts  # where each block's part of each column begins
+        self.row_numbers, self.values = np.empty(self.starts[-1], np.int32), np.empty(self.starts[-1])
+        data, lists = (rows.indptr, rows.indices, rows.values), (self.row_numbers, self.values)
+        run_blocks(lambda b: fill(*data, place, at[b], *lists, *blocks[b]), len(blocks))
         self._face = Face(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
 
     def products(self, u: np.ndarray) -> np.ndarray:
         """X'u, one number a feature; u f8[n]."""
         g = self._face.products(u)
         return g if self.bias < 0 else np.append(g, self.bias * float(np.sum(u)))
+
+    transpose_product = products
+
+    def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        """z_i = y_i x_i.w; what weights of zero belong to is not touched."""
+        np.multiply(y, self._face.sum(w[: self.plain]), out=z)
+        if self.bias >= 0:
+            z += self.bias * float(w[-1]) * y
 
     def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
         """Columns `chosen` (i8, ascending) times the root of c (f8[n])."""
@@ -287,9 +341,7 @@ class WeightedColumns:
 
     def gram(self) -> np.ndarray:
         """Inner products of all columns with each other, symmetric."""
-        K = Face(self._as_rows()).gram()
-        K += np.triu(K, 1).T
-        return K
+        return _symmetric(Face(self._as_rows()).gram())
 
     def _as_rows(self) -> CsrRows:
         starts, row_numbers, values = self.arrays
@@ -319,6 +371,13 @@ class Face:
         out = np.empty(self.columns.n)
         self.columns.margins(r, self._ones, out)
         return out
+
+
+def _symmetric(upper: np.ndarray) -> np.ndarray:
+    """The symmetric matrix with that upper triangle, which is all that is looked at."""
+    H = np.triu(upper)
+    H += np.triu(H, 1).T
+    return H
 
 
 def of_task(task: Task) -> L1Objective:

@@ -257,10 +257,19 @@ class Objective(Losses):
             return -solve_positive(self.hessian(), g), 0, True
         if side == "rows":
             return self.face(self.active_rows()) - self.w, 0, True
-        p, products, reached = conjugate_gradient(
-            self.hessian_product, g, self.preconditioner(), tolerance, most, stopped
-        )
+        p, products, reached = self._conjugate_gradient(g, tolerance, most, stopped)
         return -p, products, reached
+
+    def _conjugate_gradient(
+        self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        """linalg.conjugate_gradient on the Hessian."""
+        return conjugate_gradient(self.hessian_product, g, self.preconditioner(), tolerance, most, stopped)
+
+    @property
+    def products_a_matrix(self) -> float:
+        """About how many products with the Hessian take as long as its matrix, factorised; 0: nobody has measured."""
+        return 0.0
 
     def ray(self, p: np.ndarray) -> float:
         """The t > 0 that minimises f(w + t p), exactly (paper's Section 4.4).

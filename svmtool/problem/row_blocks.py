@@ -17,8 +17,7 @@ TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from svmtool.formats.room import Room
 
-PIECE = 1 << 21  # non-zeros of rows on disk that are passed over between two looks at the memory; ...
-SCATTERED = 512  # ... or so many rows from here and there: each brings its neighbours' pages too
+PIECE = 1 << 20  # non-zeros of rows on disk that are passed over between two looks at the memory
 
 
 class Rows:
@@ -66,10 +65,25 @@ class Rows:
         if self.room is None:
             yield lo, hi
             return
-        step = step or max(1, PIECE * self.n // max(self.nnz, 1))
+        step = step or self._rows_of_a_piece
         for a in range(lo, hi, step):
             yield a, min(a + step, hi)
             self.room.check()
+
+    def runs(self, chosen: np.ndarray) -> Iterator[tuple[int, int]]:
+        """The rows `chosen` (i8) as one piece chosen[0:], or as several of rows that lie in the same piece, with a look
+        at the memory between them: a row that is touched brings the system's pages about it, megabytes at worst."""
+        if self.room is None:
+            yield 0, len(chosen)
+            return
+        cuts = (np.flatnonzero(np.diff(chosen // self._rows_of_a_piece)) + 1).tolist()
+        for a, b in zip([0, *cuts], [*cuts, len(chosen)], strict=True):
+            yield a, b
+            self.room.check()
+
+    @property
+    def _rows_of_a_piece(self) -> int:
+        return max(1, PIECE * self.n // max(self.nnz, 1))
 
     def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float]) -> tuple:
         """Sum of arrays (and of returned numbers) over blocks, each block with an array of its own."""

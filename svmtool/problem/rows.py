@@ -12,7 +12,7 @@ import numpy as np
 
 from svmtool.compiled import row_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.problem.row_blocks import SCATTERED, Rows
+from svmtool.problem.row_blocks import Rows
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -51,7 +51,12 @@ class CsrRows(Rows):
     def margins_of(self, chosen: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         call, shift = loops.csr_margins_of.bind(*self._arrays, w, y, z, chosen), self.shift(w)
         step = -(-len(chosen) // len(self.blocks)) or 1
-        run_blocks(lambda b: call(shift, b * step, min((b + 1) * step, len(chosen))), -(-len(chosen) // step))
+
+        def work(b: int) -> None:
+            for lo, hi in self.runs(chosen[b * step : (b + 1) * step]):
+                call(shift, b * step + lo, b * step + hi)
+
+        run_blocks(work, -(-len(chosen) // step))
 
     def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
         """sum_i cost_i max(0, target_i - y_i x_i.w) in one pass; terms of length n, or 2 n: each row twice, as rows."""
@@ -66,6 +71,17 @@ class CsrRows(Rows):
         if self.bias >= 0:
             g[-1] = self.bias * float(np.sum(u))
         return g
+
+    def cut(self, n_blocks: int) -> list[tuple[int, int]]:
+        """The rows cut into n_blocks, at most and at least one, of about equal work."""
+        return self._partition(self.indptr, n_blocks)
+
+    def signed_sums(self, u: np.ndarray) -> np.ndarray:
+        """Of each feature but the bias the sum of the positive u_i x_ij, and that of the negative ones, in size;
+        f8[plain, 2]."""
+        call = loops.csr_signed_sums
+        sums, _ = self._sum_over(self.sum_blocks, 2 * self.plain, lambda g, lo, hi: call(*self._arrays, u, g, lo, hi))
+        return sums.reshape(-1, 2)
 
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
         """sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
@@ -131,21 +147,25 @@ class CsrRows(Rows):
     def largest_entries(self) -> np.ndarray:
         """|x_i|_inf with the bias feature, length n."""
         largest = np.full(self.n, max(self.bias, 0.0))
-        filled = np.flatnonzero(np.diff(self.indptr))
-        if len(filled):
-            starts = self.indptr[filled]
-            entries = np.maximum(np.maximum.reduceat(self.values, starts), -np.minimum.reduceat(self.values, starts))
-            largest[filled] = np.maximum(largest[filled], entries)
+        for lo, hi in self.pieces(0, self.n):
+            first, last = int(self.indptr[lo]), int(self.indptr[hi])
+            filled = lo + np.flatnonzero(np.diff(self.indptr[lo : hi + 1]))
+            if len(filled):
+                starts, values = self.indptr[filled] - first, self.values[first:last]
+                entries = np.maximum(np.maximum.reduceat(values, starts), -np.minimum.reduceat(values, starts))
+                largest[filled] = np.maximum(largest[filled], entries)
         return largest
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
-        step = 64  # rows of K a block: enough to pay for its scratch vector
+        step, arrays = 64, self._arrays  # rows of K a block: enough to pay for its scratch vector
+        if self.room is not None:  # each block goes over all of them, wherever they lie: their copy is small
+            arrays, chosen = self.take(chosen)._arrays, np.arange(len(chosen))
 
         def work(b: int) -> None:
             lo = first + b * step
             hi = min(lo + step, len(chosen))
-            loops.csr_kernel(*self._arrays, chosen, K, np.zeros(self.plain), len(chosen), lo, hi)
+            loops.csr_kernel(*arrays, chosen, K, np.zeros(self.plain), len(chosen), lo, hi)
             if self.bias >= 0:
                 K[lo:hi] += self.bias**2
 
@@ -173,7 +193,7 @@ class CsrRows(Rows):
         indptr = np.zeros(len(chosen) + 1, np.int64)
         np.cumsum(self.indptr[chosen + 1] - self.indptr[chosen], out=indptr[1:])
         indices, values = self.new(int(indptr[-1]), "i4"), self.new(int(indptr[-1]), "f8")
-        for a, b in self.pieces(0, len(chosen), SCATTERED):
+        for a, b in self.runs(chosen):
             place = slice(int(indptr[a]), int(indptr[b]))
             loops.csr_take(*self._arrays, chosen[a:b], np.empty(b - a + 1, np.int64), indices[place], values[place])
         return CsrRows(indptr, indices, values, self.plain, self.bias, self.room)
@@ -261,16 +281,18 @@ class DenseRows(Rows):
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
         g = np.zeros(self.d)
-        for lo, hi in self.blocks:
-            g[: self.plain] += c[lo:hi] @ np.square(self.X[lo:hi])
+        for block in self.blocks:
+            for lo, hi in self.pieces(*block):
+                g[: self.plain] += c[lo:hi] @ np.square(self.X[lo:hi])
         if self.bias >= 0:
             g[-1] = self.bias**2 * float(np.sum(c))
         return g
 
     def square_norms(self) -> np.ndarray:
         norms = np.empty(self.n)
-        for lo, hi in self.blocks:
-            norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
+        for block in self.blocks:
+            for lo, hi in self.pieces(*block):
+                norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
         return norms + self.bias**2 if self.bias >= 0 else norms
 
     def _plain_forms(self, M: np.ndarray) -> np.ndarray:
@@ -286,12 +308,19 @@ class DenseRows(Rows):
 
     def largest_entries(self) -> np.ndarray:
         """|x_i|_inf with the bias feature, length n."""
-        bias = max(self.bias, 0.0)
-        return np.maximum(np.maximum(self.X.max(axis=1, initial=bias), -self.X.min(axis=1, initial=0.0)), bias)
+        bias, largest = max(self.bias, 0.0), np.empty(self.n)
+        for lo, hi in self.pieces(0, self.n):
+            X = self.X[lo:hi]
+            largest[lo:hi] = np.maximum(np.maximum(X.max(axis=1, initial=bias), -X.min(axis=1, initial=0.0)), bias)
+        return largest
 
     def divided(self, size: np.ndarray) -> DenseRows:
         """The rows x_ij / size_j, copied; the bias feature as it is."""
         return DenseRows(self.X / size[: self.plain], self.bias)
+
+    def columns(self, chosen: np.ndarray) -> DenseRows:
+        """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
+        return DenseRows(np.take(self.X, chosen, 1), self.bias)
 
     def without_bias(self) -> DenseRows:
         return DenseRows(self.X, room=self.room)
@@ -301,7 +330,7 @@ class DenseRows(Rows):
 
     def _copy(self, chosen: np.ndarray) -> np.ndarray:
         X = self.new((len(chosen), self.plain), "f8")
-        for a, b in self.pieces(0, len(chosen), SCATTERED):
+        for a, b in self.runs(chosen):
             np.take(self.X, chosen[a:b], 0, X[a:b])
         return X
 
@@ -330,6 +359,8 @@ def from_csr(
         def work(b: int) -> None:
             lo, hi = b * step, min(n, (b + 1) * step)
             loops.csr_to_dense(indptr, indices, values, X[lo:hi], plain, lo, hi)
+            if room is not None:
+                room.check()
 
         run_blocks(work, -(-n // step))
         return DenseRows(X, bias, room)

@@ -5,10 +5,13 @@ Targets are 1 there; with two terms a row they make the tube of -s 11 and 12 (tr
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from svmtool.compiled import hinge_loops as loops
 from svmtool.compiled import small_loops
+from svmtool.compiled.conjugate_loops import csr_conjugate_gradient
 from svmtool.problem.dual_passes import of_data
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import solve_positive
@@ -17,6 +20,11 @@ from svmtool.problem.rows import CsrRows, Rows
 
 # `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
+# `products_a_matrix`: in the time of one multiplication in a product with sparse rows so many are done in a Gram matrix
+# of them, or in a factorisation; so many such times go for each entry of a matrix that is copied and substituted in,
+# and for each of the vectors' in a step of conjugate gradients
+GRAM_PACE, FACTOR_PACE, ENTRY, VECTORS = 4.0, 40.0, 2.0, 6.0
+CALL_WORK = 2e7  # multiplications of conjugate gradients between two looks at the clock
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -78,6 +86,37 @@ class SquaredHinge(Objective):
         """|grad f(0)|, by which LIBLINEAR's rules for -s 2 and 11 measure."""
         g = self.rows.transpose_product(-2.0 * self.cost * self.y * np.maximum(self.target, 0.0))
         return float(np.sqrt(g @ g))
+
+    @property
+    def _in_one_call(self) -> bool:
+        """Whether conjugate gradients are one compiled call: sparse rows, so few that one thread passes over them."""
+        return isinstance(self.rows, CsrRows) and len(self.rows.blocks) == 1 and self.rows.room is None
+
+    def _conjugate_gradient(
+        self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        if not self._in_one_call:
+            return super()._conjugate_gradient(g, tolerance, most, stopped)
+        r, active, p, squares = self.rows, self.active_rows(), np.empty(self.d), np.array([0.0, -1.0])
+        call = csr_conjugate_gradient.bind(
+            r.indptr, r.indices, r.values, active, self.c[active], self.hessian_diagonal(), g, p, np.empty(3 * self.d),
+            squares,
+        )  # fmt: skip
+        each = max(1, int(CALL_WORK / (2.0 * self.mean_row_length * self.active + VECTORS * self.d + 1.0)))
+        products = 0
+        while True:
+            products += call(r.bias, 0.0 if self.free_bias else 1.0, tolerance, min(each, most - products))
+            reached = bool(squares[0] <= squares[1])
+            if reached or products >= most or stopped():
+                return p, products, reached
+
+    @property
+    def products_a_matrix(self) -> float:
+        if not self._in_one_call:
+            return 0.0
+        length, d = self.mean_row_length, float(self.d)
+        matrix = self.changed * length * length / GRAM_PACE + d**3 / FACTOR_PACE + ENTRY * d * d
+        return matrix / (2.0 * length * self.active + VECTORS * d)
 
     def face(self, used: np.ndarray) -> np.ndarray:
         """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2, from the rows' side.

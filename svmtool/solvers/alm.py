@@ -87,7 +87,7 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
     passes = None
     if start is None and task.p == 1.0 and DualPasses.possible(rows, task.cost, task.free_bias):
-        passes = DualPasses(rows, task.y, np.zeros(rows.n), task.cost, seed, target=task.target)
+        passes = DualPasses(rows, task.y, np.zeros(rows.n), task.cost, seed, target=objective.target)
         status = run.coordinate_passes(passes)
         if status is not None:
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)

@@ -8,15 +8,17 @@ Differs from the papers in:
  1. l is the squared hinge as well; its H is that of the rows with a positive slack.
  2. H is not made regular by a multiple of I; a step ends where f falls no more on the ray (at t = 1 at most), not
     by Armijo's rule on powers of a constant.
- 3. Where d is small the model is held as a matrix: coordinate passes over it cost nothing beside a pass over the
-    rows, and a factorised system of the non-zero weights ends them, as far as the first weight that becomes zero.
-    The logistic loss keeps its matrix for the next step while violations fall fast, and adds to it only what rows
-    whose curvature changed by much bring.
+ 3. Where d is small the model is held as a matrix, of dense rows over the weights that it moves alone where these
+    are few: coordinate passes over it cost nothing beside a pass over the rows, and a factorised system of the
+    non-zero weights ends them, as far as the first weight that becomes zero.  The logistic loss keeps its matrix for
+    the next step while violations fall fast, and adds to it only what rows whose curvature changed by much bring.
  4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
     largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
  5. Where rows abound the first guess is the answer for a random subset; where d is large, that for smaller costs,
     which grow tenfold.
- 6. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
+ 6. Models are solved less well far from the end, where each serves but for a part of the way.
+ 7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
+ 8. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
 small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
@@ -44,12 +46,14 @@ from svmtool.compiled.small_l1_loops import (
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.rows import DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.newton import EXACT, FLAT, rounded
 
 GRAM_BELOW = 1500  # features up to which the model is held as a matrix
+FEW = 0.25  # share of the weights up to which those of dense rows that differ from zero or should have a matrix alone
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
@@ -59,7 +63,8 @@ INNER_LOOSE, INNER_TIGHT = 0.5, 0.03  # as INNER_MATRIX, of columns: at first an
 PASSES_COLUMNS, ROUNDS = 5, 3  # over columns between two such systems, and how many of them for one model
 SHY, PASSES_DESCENT = 0.5, 5  # a step shorter than that is followed by passes on f itself (hinge): twice so many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left
-CG_TOLERANCE, CG_STEPS = 0.03, 15  # they are solved by conjugate gradients; so many steps at first, ...
+FAR, ROUNDS_FAR, CG_FAR = 1e-3, 1, 8  # as long as a step lowers f by that share; so many rounds, with so many steps ...
+CG_TOLERANCE, CG_STEPS = 0.03, 15  # ... of conjugate gradients, which solve such systems; so many later, ...
 SLOW, CG_MOST = 1e-6, 500  # ... twice as many where f falls by less than this share and the model's violation is left
 LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
@@ -81,8 +86,11 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
     objective = of_task(task)
+    kept = objective.possible() if objective.d > GRAM_BELOW else None
+    if kept is not None:
+        objective, start = objective.narrowed(kept), None if start is None else start[kept]
     run = _Run(objective, monitor, rule)
-    if start is None and objective.d <= GRAM_BELOW and (group := _sample_group(objective)) >= 3:
+    if start is None and not run.wide and (group := _sample_group(objective)) >= 3:
         start = _first_guess(objective.sample(group, seed), monitor)
     w = np.zeros(objective.d)
     if start is not None:
@@ -90,6 +98,9 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         if objective.value() <= objective.value_at_zero():
             w[:] = start
     status = run.from_weights(w)
+    if kept is not None:
+        w, part = np.zeros(task.rows.d), w
+        w[kept] = part
     return Result(w, status, monitor.iterations, monitor.history, run.alpha)
 
 
@@ -113,6 +124,7 @@ class _Run:
 
     def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule):
         self.objective, self.monitor, self.rule = objective, monitor, rule
+        self.wide = objective.d > GRAM_BELOW or objective.narrow
         self.bound, self.alpha = -np.inf, None
         self.shy = False  # whether the last step says that the model holds for a small part of the way only
         self.descent = PASSES_DESCENT  # passes on f itself that come next
@@ -131,7 +143,7 @@ class _Run:
         o = self.objective
         status = self._small(w) if o.small else None
         if status is None:
-            if o.d > GRAM_BELOW or self.rule.gradient is not None:
+            if self.wide or self.rule.gradient is not None:
                 self._set_out(w)
             o.move(w)
             status = self.steps()
@@ -145,7 +157,7 @@ class _Run:
         g = o.gradient()[1]
         if self.rule.gradient is not None:
             self.most_violation = RULE_SHARE * self.rule.gradient * float(o.violations(g).sum())
-        if o.d > GRAM_BELOW and not np.any(w):
+        if self.wide and not np.any(w):
             w[:] = self._along_path(float(np.abs(g).max(initial=0.0)))
 
     def _along_path(self, steepest: float) -> np.ndarray:
@@ -188,7 +200,7 @@ class _Run:
     def steps(self) -> Status:
         """Proximal Newton steps until the gap is as small as asked for."""
         o, monitor = self.objective, self.monitor
-        model = self._by_matrix if o.d <= GRAM_BELOW else self._by_columns
+        model = self._by_columns if self.wide else self._by_matrix
         previous, apart, flat, t = np.inf, np.inf, 0, 0.0
         while True:
             f, g = o.gradient()
@@ -244,8 +256,15 @@ class _Run:
         return np.flatnonzero(used)
 
     def _by_matrix(self, g: np.ndarray, violations: np.ndarray) -> np.ndarray:
-        """p from the model over all weights."""
+        """p from the model over all weights, or over those that its slope moves where these are few."""
         o, largest = self.objective, float(violations.max())
+        some = (o.w != 0.0) | (violations > 0.0)
+        some[o.rows.plain :] = True
+        if isinstance(o.rows, DenseRows) and np.count_nonzero(some) <= FEW * o.d:
+            p, chosen = np.zeros(o.d), np.flatnonzero(some)
+            H = o.part_of_hessian(chosen)
+            p[chosen] = self._solve(H, g[chosen], o.w[chosen], o.penalty[chosen], largest)
+            return p
         if self.H is None or not o.logistic or largest > KEEP * self.largest:
             self.H = o.hessian(self.fall > SETTLED)
         self.largest = largest
@@ -287,9 +306,10 @@ class _Run:
             p = np.zeros(o.d)
             p[chosen] = self._solve(columns.gram(), g, w, penalty, float(violations.max()))
             return p
-        for k in range(ROUNDS + 1):
+        rounds, cg_steps = (ROUNDS_FAR, CG_FAR) if self.fall > FAR else (ROUNDS, self.cg_steps)
+        for k in range(rounds + 1):
             left = columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough)
-            if left <= enough or k == ROUNDS:
+            if left <= enough or k == rounds:
                 if k == 0:
                     self.loose = max(0.5 * self.loose, INNER_TIGHT)
                 elif left > enough and self.fall <= SLOW:
@@ -301,7 +321,7 @@ class _Run:
             small = RIDGE * diagonal[face] + 1e-300
             q, steps, _ = conjugate_gradient(
                 lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
-                diagonal[face] + small, CG_TOLERANCE, self.cg_steps, lambda: self.monitor.limit() is not None,
+                diagonal[face] + small, CG_TOLERANCE, cg_steps, lambda: self.monitor.limit() is not None,
             )  # fmt: skip
             self.passes += 2 * steps
             dr = part.sum(q)

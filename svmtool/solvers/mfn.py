@@ -8,7 +8,8 @@ Differs from the paper in:
     A target of each row may stand in place of 1; two such rows make the tube of a regression.
  2. Where d is small the least squares problem on the active rows is solved by a factorised Gram matrix,
     updated by the rows that changed (Section 4.3 prefers CGLS: its rows were sparse and d large);
-    where rows are long, brief CG steps (CG_BRIEF in newton.py) come before the first such matrix.
+    where rows are long, brief CG steps (CG_BRIEF in newton.py) come before the first such matrix, and where
+    few short rows are active, so that products take less time than a factorisation, they stand in its place.
  3. CGLS is preconditioned by the Hessian's diagonal.
  4. The ray's minimiser is found by safeguarded Newton steps on phi' instead of sorted kinks (exact all the same).
  5. Heuristic 3 (start on a random subset) is always used where rows abound, a coordinate pass (see 6)
@@ -55,7 +56,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if objective.d <= GRAM_BELOW:
         if start is None:
             _first_guess(objective, monitor, seed)
-        status = newton_steps(objective, monitor, rule, "features", at_start)
+        status = newton_steps(objective, monitor, rule, "sparing", at_start)
         return Result(objective.w, status, monitor.iterations, monitor.history)
     if not _passes_possible(objective):
         status = newton_steps(objective, monitor, rule, "products")

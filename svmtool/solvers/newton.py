@@ -17,6 +17,8 @@ CG_LOOSE, CG_TIGHT = 1e-2, 1e-6  # heuristic 2: the paper's two values of eps in
 CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step that only looks round, where rows are long and a Gram matrix dear;
 CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
+MANY_PRODUCTS, SPARED = 16, 0.5  # "sparing": products where so many take no longer than a factorised matrix, until CG
+# to that tolerance needs more of them than this share of what would take as long
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 SURE = 1e-6  # certified gap at which -e may end factorised steps; they converge so fast that it costs a step or none
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
@@ -30,10 +32,12 @@ def newton_steps(
 
     at_start: certified gap at which the rule may end the run where it starts, with factorised features.
     side says how least squares on the active rows is solved: "features" by a factorised d x d matrix, "rows"
-    by one with a row for each active row, where these are at most `most_rows`, "products" by conjugate gradients.
+    by one with a row for each active row, where these are at most `most_rows`, "products" by conjugate gradients,
+    "sparing" by these where they are the cheaper, else as "features".
     """
     warm = bool(np.any(objective.w))
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
+    sparing, side = side == "sparing", "features" if side == "sparing" else side
     brief = CG_BRIEF_SUM if side == "features" and objective.mean_row_length >= LONG_ROWS else 0
     previous, exact, flat = np.inf, False, 0
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
@@ -61,7 +65,11 @@ def newton_steps(
             return status
         previous = f
         # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
-        if brief > 0:
+        worth = objective.products_a_matrix if sparing else 0.0
+        if worth >= MANY_PRODUCTS:
+            p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, int(SPARED * worth), monitor.ended)
+            exact, sparing = False, few
+        elif brief > 0:
             p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
             exact, brief = False, brief - cg_steps if few else 0
         elif side == "features" or (side == "rows" and objective.active <= most_rows):

@@ -23,12 +23,11 @@ import time
 
 import numpy as np
 
-from svmtool.compiled import threads
 from svmtool.formats.svmlight import Table
 from svmtool.model import LinearModel
 from svmtool.settings import Settings
 from svmtool.solvers.base import TIME, StopFlag
-from svmtool.training.folds import fold_rows, stratified_folds
+from svmtool.training.folds import fold_rows, run_folds, stratified_folds
 from svmtool.training.problem_set import problems_of, take
 
 FOLDS = 5
@@ -86,7 +85,7 @@ def held_out(
             raise NotCalibratedError("interrupted")
         if left <= 0:
             raise NotCalibratedError("time limit reached: raise --max-seconds")
-        inside, outside = fold_rows(order, starts, k)
+        inside, outside = fold_rows(order, starts, k, table.room is not None)
         weights = None if row_weights is None else row_weights[inside]
         within = settings._replace(max_seconds=None if left == math.inf else left)
         problems = problems_of(take(table, inside), within, weights)
@@ -96,7 +95,7 @@ def held_out(
         model = problems.model(problems.weights(results))
         values[outside] = by_label(model, model.class_values(model.decision_values(take(table, outside))), labels)
 
-    threads.run_blocks(one, len(starts) - 1)
+    run_folds(one, len(starts) - 1, table.room is not None)
     if stop is not None and stop.set:
         raise NotCalibratedError("interrupted")
     return values

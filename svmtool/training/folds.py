@@ -8,8 +8,11 @@ All functions return `(order, starts)`: fold k holds the rows order[starts[k]:st
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from svmtool.compiled import threads
 from svmtool.compiled.rand_loops import rand_fill, rand_seed, rand_shuffle
 from svmtool.errors import SvmtoolError
 
@@ -95,7 +98,20 @@ def stratified_folds(
     return np.concatenate(pieces), np.array(starts, dtype=np.int64)
 
 
-def fold_rows(order: np.ndarray, starts: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """(training rows, held-out rows) of fold k, both in the drawn order, as the reference tools take them."""
+def run_folds(work: Callable[[int], None], count: int, on_disk: bool) -> None:
+    """work(k) for each fold: side by side, or where rows lie on disk in turn, since memory is what is short there."""
+    if not on_disk:
+        threads.run_blocks(work, count)
+        return
+    for k in range(count):
+        work(k)
+
+
+def fold_rows(order: np.ndarray, starts: np.ndarray, k: int, ascending: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """(training rows, held-out rows) of fold k, both in the drawn order, as the reference tools take them.
+
+    ascending: in the order of the data instead, in which rows on disk are read.
+    """
     begin, end = int(starts[k]), int(starts[k + 1])
-    return np.concatenate([order[:begin], order[end:]]), order[begin:end]
+    inside, outside = np.concatenate([order[:begin], order[end:]]), order[begin:end]
+    return (np.sort(inside), np.sort(outside)) if ascending else (inside, outside)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.compiled import threads
 from svmtool.compiled.decision_loops import add_errors
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
@@ -53,7 +52,7 @@ class Folds:
         warnings: list[list[str]] = [[] for _ in range(self.count)]
 
         def one(k: int) -> None:
-            inside, outside = draws.fold_rows(self.order, self.starts, k)
+            inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.room is not None)
             weights = None if self.row_weights is None else self.row_weights[inside]
             problems = problems_of(take(self.table, inside), settings, weights)
             warnings[k] = problems.warnings()
@@ -65,7 +64,7 @@ class Folds:
                 warm[k] = W
             predictions[outside] = problems.model(W).predict(take(self.table, outside))
 
-        threads.run_blocks(one, self.count)
+        draws.run_folds(one, self.count, self.table.room is not None)
         if stop.set:
             raise KeyboardInterrupt
         for sentences in warnings:

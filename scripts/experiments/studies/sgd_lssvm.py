@@ -81,7 +81,23 @@ def table(outcomes: list[Outcome]) -> Finding:
     each = [fact(g[ALGORITHM], "iterations") / fact(g[ALGORITHM], "rows") for g in groups]
     most = max((x for x in each if math.isfinite(x)), default=math.nan)
     why = f"least squares gives every row a coefficient, and t = 1 takes up to {most:.2g} iterations a row for them"
-    return Finding(words, verdict(faster + near), tables, why="" if all(faster) or math.isnan(most) else why)
+    why = "" if all(faster) or math.isnan(most) else why
+    return Finding(words, verdict(faster + near), tables, why="; ".join(filter(None, (why, blocks_lost(groups)))))
+
+
+def blocks_lost(groups: list[dict[str, Outcome]]) -> str:
+    """Where LIBSVM is faster than our blocks, and the share of rows that it makes support vectors."""
+    lost = [g for g in groups if g[LIBSVM].last and g[BLOCKS].last and seconds(g[LIBSVM]) < seconds(g[BLOCKS])]
+    if not lost:
+        return ""
+    shares = [100.0 * fact(g[LIBSVM], "support") / fact(g[LIBSVM], "rows") for g in lost]
+    rounds = [fact(g[BLOCKS], "iterations") for g in lost]
+    return (
+        f"LIBSVM is faster than the blocks on {', '.join(g[LIBSVM].cell.data.name for g in lost)}: {min(shares):.2g} "
+        f"to {max(shares):.2g}% of the rows are its support vectors there, and it computes few rows of the kernel "
+        "matrix beside theirs, where least squares wants half of all its values, "
+        f"{min(rounds):g} to {max(rounds):g} products with them, and a preconditioner"
+    )
 
 
 def varied(outcomes: list[Outcome]) -> Finding:

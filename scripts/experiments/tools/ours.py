@@ -52,7 +52,8 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         W, b = W[:-1], float(W[-1] * done.model.bias)
     facts = {
         "gap": done.certificate.gap, "converged": bool(status and status.converged),
-        "iterations": max(r.iterations for r in done.results),
+        "iterations": max(r.iterations for r in done.results), "nonzeros": problem.X.nnz,
+        "added": sum(int(r.taken.sum()) for r in done.results if r.taken is not None),
     }  # fmt: skip
     return Fitted(seconds, W, b, facts=facts)
 

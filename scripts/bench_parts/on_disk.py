@@ -1,0 +1,54 @@
+"""svm-train --memory on a made file whose rows are larger: peak memory, and time beside training in memory."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from bench_parts.context import Context
+from bench_parts.measure import Sample, environment, ours, run_once
+
+NUMBERS = (1, 2, 3, 0, 11, 30, 31, 40, 50, 70)
+FEATURES = 100
+PRINTED = 1e-8  # what the primal's printed digits leave open, relative
+SLOWER = 2.0  # times the seconds in memory
+LETTERS = {"K": 1e3, "M": 1e6, "G": 1e9}
+CERTIFICATE = re.compile(r"Certified relative gap = (\S+) \(primal (\S+), dual")
+
+
+def on_disk(ctx: Context) -> None:
+    """Each number in memory, with --memory and no folder yet, and with --memory again."""
+    limit = float(ctx.memory[:-1]) * LETTERS[ctx.memory[-1]]
+    path = Path(ctx.made_folder or ctx.scratch) / f"made-{ctx.made_mb}"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        child = Path(__file__).with_name("child_made.py")
+        run_once([sys.executable, child, path, int(ctx.made_mb * 1e6), FEATURES], Sample(), environment())
+    rows = Path(f"{path}.rows")
+    ctx.report.section(
+        "on-disk",
+        f"svm-train --memory {ctx.memory} on {path.stat().st_size / 1e6:.0f} MB of text, {FEATURES} features, whole "
+        "process: seconds and peak MB in memory, with --memory the first time and again; again / in memory",
+    )
+    most, slowest, apart = 0.0, 0.0, 0.0
+    for number in ctx.numbers or NUMBERS:
+        shutil.rmtree(rows, ignore_errors=True)
+        found = {}
+        for way, more in (("memory", ()), ("first", ("--memory", ctx.memory)), ("again", ("--memory", ctx.memory))):
+            sample, model = Sample(), ctx.path(f"{way}.model")
+            run_once([*ours("train"), "-q", "-s", number, *more, path, model], sample, environment())
+            gap, primal = map(float, CERTIFICATE.search(Path(model).read_text()).groups())
+            found[way] = {"seconds": sample.median, "peak_mb": 1.048576 * sample.peak_mb, "gap": gap, "primal": primal}
+        here, there = found["memory"], found["again"]
+        ratio = there["seconds"] / here["seconds"]
+        difference = abs(there["primal"] / here["primal"] - 1.0) / (there["gap"] + here["gap"] + PRINTED)
+        cells = "   ".join(f"{way} {f['seconds']:7.2f} s {f['peak_mb']:6.0f} MB" for way, f in found.items())
+        ctx.report.row(f"-s {number:<3} {cells}   ratio {ratio:5.2f}", job=f"-s {number}", runs=found, ratio=ratio)
+        most = max(most, found["first"]["peak_mb"], there["peak_mb"])
+        slowest, apart = max(slowest, ratio), max(apart, difference)
+    ctx.report.bar(f"MB held of --memory {ctx.memory}, worst number", most, "<=", limit / 1e6)
+    ctx.report.bar("with --memory, folder there / in memory, worst number", slowest, "<=", SLOWER)
+    ctx.report.bar("difference of the objectives beside both certified gaps, worst number", apart, "<=", 1.0)
+    shutil.rmtree(rows, ignore_errors=True)
