@@ -27,6 +27,7 @@ ALLOWED = {
     "metrics": {"compiled", "errors"},
     "problem": {"compiled", "errors", "formats", "kernel_model"},
     "solvers": {"compiled", "errors", "problem"},
+    "spark": {"compiled", "errors", "formats", "model", "problem", "settings", "solvers", "training"},
     "scaling": {"compiled", "errors", "formats"},
     "training": {
         "compiled", "errors", "formats", "kernel_model", "kernel_settings", "metrics", "model", "problem", "registry",
