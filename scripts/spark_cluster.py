@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""A standalone Spark cluster on this machine's loopback, out of pip's pyspark: a master and its workers.
+
+    python scripts/spark_cluster.py                     prints the master's URL, ends with Ctrl-C
+    python scripts/spark_cluster.py COMMAND [ARG ...]   runs a command with the URL in SPARK_MASTER, ends with it
+
+Logs and the workers' folders are in a temporary folder that goes with the cluster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+HOST = "127.0.0.1"
+START_SECONDS = 60.0  # for a master or a worker to say that it is there
+STOP_SECONDS = 10.0
+MASTER_IS_THERE = r"Starting Spark master at (spark://\S+)"
+WORKER_IS_THERE = r"(Successfully registered) with master"
+
+
+@contextlib.contextmanager
+def cluster(workers: int = 2, cores: int = 1, memory: str = "1g") -> Iterator[str]:
+    """The URL of a master with so many workers of so many cores and so much memory for executors; ends all at exit.
+
+    Raises RuntimeError with the last line of the log of what did not start.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="spark-cluster-"))
+    running: list[subprocess.Popen] = []
+
+    def start(name: str, words: list[str], sign: str) -> str:
+        log = folder / f"{name}.log"
+        with open(log, "wb") as sink:
+            argv = [str(spark_class()), *words]
+            running.append(
+                subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, env=environment())
+            )
+        return await_sign(running[-1], log, sign)
+
+    try:
+        word = "org.apache.spark.deploy"
+        master = [f"{word}.master.Master", "--host", HOST, "--port", "0", "--webui-port", "0"]
+        url = start("master", master, MASTER_IS_THERE)
+        for k in range(workers):
+            size = ["--cores", str(cores), "--memory", memory, "--work-dir", str(folder / f"worker{k}")]
+            worker = [f"{word}.worker.Worker", "--host", HOST, "--webui-port", "0", *size, url]
+            start(f"worker{k}", worker, WORKER_IS_THERE)
+        yield url
+    finally:
+        stop(running)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def spark_class() -> Path:
+    """The program of pip's pyspark that starts a class of Spark's."""
+    try:
+        import pyspark
+    except ImportError:
+        raise RuntimeError("pyspark is absent: pip install 'svmtool[spark]'") from None
+    return Path(pyspark.__file__).parent / "bin" / "spark-class"
+
+
+def environment() -> dict[str, str]:
+    """Without what would lead to another Spark, and with a small heap for the daemons themselves."""
+    env = {name: value for name, value in os.environ.items() if name not in ("SPARK_HOME", "SPARK_CONF_DIR")}
+    return {**env, "SPARK_LOCAL_IP": HOST, "SPARK_DAEMON_MEMORY": "256m"}
+
+
+def await_sign(process: subprocess.Popen, log: Path, sign: str) -> str:
+    """What the first group of `sign` finds in the log, as soon as it is there."""
+    deadline = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        if found := re.search(sign, log.read_text(errors="replace")):
+            return found[1]
+        time.sleep(0.05)
+    last = log.read_text(errors="replace").strip().splitlines()[-1:]
+    raise RuntimeError(f"{log.stem} did not start: {' '.join(last)}")
+
+
+def stop(running: list[subprocess.Popen]) -> None:
+    """End the workers, which end their executors, and then the master."""
+    for process in reversed(running):
+        process.terminate()
+    for process in running:
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def options(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--cores", type=int, default=1, help="of each worker")
+    parser.add_argument("--memory", default="1g", help="of each worker, for executors")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help="run it with the master's URL in SPARK_MASTER")
+    return parser.parse_args(argv)
+
+
+def main() -> int:
+    chosen = options(sys.argv[1:])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that nothing is left running
+    try:
+        with cluster(chosen.workers, chosen.cores, chosen.memory) as url:
+            if chosen.command:
+                return subprocess.run(chosen.command, env={**os.environ, "SPARK_MASTER": url}).returncode
+            print(url, flush=True)
+            signal.pause()
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except (RuntimeError, OSError) as e:
+        print(e, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
