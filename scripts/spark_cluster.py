@@ -38,23 +38,24 @@ def cluster(workers: int = 2, cores: int = 1, memory: str = "1g") -> Iterator[st
     folder = Path(tempfile.mkdtemp(prefix="spark-cluster-"))
     running: list[subprocess.Popen] = []
 
-    def start(name: str, words: list[str], sign: str) -> str:
+    def start(name: str, words: list[str]) -> Path:
+        """Start a class of Spark's; returns its log."""
         log = folder / f"{name}.log"
         with open(log, "wb") as sink:
             argv = [str(spark_class()), *words]
             running.append(
                 subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, env=environment())
             )
-        return await_sign(running[-1], log, sign)
+        return log
 
     try:
         word = "org.apache.spark.deploy"
         master = [f"{word}.master.Master", "--host", HOST, "--port", "0", "--webui-port", "0"]
-        url = start("master", master, MASTER_IS_THERE)
-        for k in range(workers):
-            size = ["--cores", str(cores), "--memory", memory, "--work-dir", str(folder / f"worker{k}")]
-            worker = [f"{word}.worker.Worker", "--host", HOST, "--webui-port", "0", *size, url]
-            start(f"worker{k}", worker, WORKER_IS_THERE)
+        url = await_sign(start("master", master), MASTER_IS_THERE, running)
+        size = ["--cores", str(cores), "--memory", memory, "--work-dir", str(folder)]
+        worker = [f"{word}.worker.Worker", "--host", HOST, "--webui-port", "0", *size, url]
+        for log in [start(f"worker{k}", worker) for k in range(workers)]:
+            await_sign(log, WORKER_IS_THERE, running)
         yield url
     finally:
         stop(running)
@@ -76,10 +77,10 @@ def environment() -> dict[str, str]:
     return {**env, "SPARK_LOCAL_IP": HOST, "SPARK_DAEMON_MEMORY": "256m"}
 
 
-def await_sign(process: subprocess.Popen, log: Path, sign: str) -> str:
-    """What the first group of `sign` finds in the log, as soon as it is there."""
+def await_sign(log: Path, sign: str, running: list[subprocess.Popen]) -> str:
+    """What the first group of `sign` finds in the log, as soon as it is there; RuntimeError once one has ended."""
     deadline = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < deadline:
+    while time.monotonic() < deadline and all(process.poll() is None for process in running):
         if found := re.search(sign, log.read_text(errors="replace")):
             return found[1]
         time.sleep(0.05)
