@@ -34,6 +34,7 @@ from bench_parts import (  # noqa: E402
     kernel_predict,
     lssvm,
     nesvm,
+    spark,
 )
 from bench_parts.context import Context  # noqa: E402
 from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
@@ -66,6 +67,7 @@ PARTS = {
     "kernel-pairs": kernel_pairs.kernel_pairs,
     "kernel-predict": kernel_predict.kernel_predict,
     "kernel-ls": kernel_ls.kernel_ls,
+    "spark": spark.spark,
 }
 
 
@@ -91,6 +93,7 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--peer-python", default=sys.executable, help="a Python that imports scikit-learn (and sklearnex)"
     )
+    parser.add_argument("--spark-python", default=sys.executable, help="a Python that imports pyspark")
     parser.add_argument(
         "--data",
         action="append",

@@ -44,16 +44,20 @@ class Fits:
         summary = model.summary if self.loss == "logistic" else model.summary()
         return seconds, model, [self.scale * value for value in summary.objectiveHistory]
 
-    def steps_needed(self, budget: float) -> tuple[int, bool]:
-        """The least number of iterations that get there, and whether some do while the budget lasts."""
+    def best(self, budget: float, repeats: int):
+        """(seconds, model, iterations, whether they get there), as few iterations as get there.
+
+        Where the budget does not last for that, the longest fit that it had room for.
+        """
         steps = FIRST_STEPS
         while True:
-            seconds, _, values = self.fit(steps)
-            for k, value in enumerate(values):
-                if value <= self.enough:
-                    return k, True
-            if seconds > budget or len(values) <= steps:  # it cannot go on by itself
-                return max(1, len(values) - 1), False
+            seconds, model, values = self.fit(steps)
+            enough = next((k for k, value in enumerate(values) if value <= self.enough), None)
+            if enough is not None:
+                runs = [self.fit(enough) for _ in range(repeats)]
+                return statistics.median(run[0] for run in runs), runs[-1][1], enough, True
+            if 2 * seconds > budget or len(values) <= steps:  # or it has ended by itself
+                return seconds, model, len(values) - 1, False
             steps *= 2
 
 
@@ -70,11 +74,8 @@ def main() -> None:
     runs = []
     for problem in order["problems"]:
         fits = Fits(frame, rows, order, problem)
-        steps, there = fits.steps_needed(order["budget"])
-        found = [fits.fit(steps) for _ in range(order["repeats"])]
-        model = found[-1][1]
+        seconds, model, steps, there = fits.best(order["budget"], order["repeats"])
         np.save(problem["weights"], np.append(model.coefficients.toArray(), model.intercept))
-        seconds = statistics.median(run[0] for run in found)
         runs.append({"loss": problem["loss"], "seconds": seconds, "steps": steps, "there": there})
     spark.stop()
     print(json.dumps({"rows": rows, "reading": reading, "runs": runs}))
