@@ -120,8 +120,8 @@ def spark_costs(rows: list[dict]) -> str:
     for row in rows:
         where = f"{row['nodes']} nodes, computed" if row["nodes"] > 1 else "here, measured"
         parts = row["seconds"].values()
-        cells.append((row["job"], where, str(row["jobs"]), *(f"{s:.3g}" for s in (sum(parts), *parts))))
-    return table(("Spark, ours: s", "where", "jobs", "in all", *rows[0]["seconds"]), cells)
+        cells.append((row["job"], where, str(row["passes"]), *(f"{s:.3g}" for s in (sum(parts), *parts))))
+    return table(("Spark, ours: s", "where", "passes", "in all", *rows[0]["seconds"]), cells)
 
 
 def tools_of(row: dict) -> dict[str, dict]:

@@ -16,7 +16,7 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 from bench_parts import spark  # noqa: E402
 from svmtool.formats import linear_model, svmlight  # noqa: E402
 
-RUN = {"seconds": 5.0, "tasks": 6.0, "driver": 0.5, "jobs": 40, "bytes": 8e5}
+COSTS = {"whole": 5.0, "passes": 40, "tasks": 3.0, "sending": 1.5, "driver": 0.5, "partitions": 2}
 
 
 def answer_of(name: str, *argv) -> list:
@@ -27,17 +27,17 @@ def answer_of(name: str, *argv) -> list:
 
 
 def test_shares_are_the_run_on_this_machine():
-    assert sum(spark.shares(RUN, 1).values()) == pytest.approx(RUN["seconds"])
-    assert spark.shares(RUN, 1)["network"] == 0.0
+    assert sum(spark.shares(COSTS, 1000, 1).values()) == pytest.approx(COSTS["whole"])
+    assert spark.shares(COSTS, 1000, 1)["network"] == 0.0
 
 
-def test_more_nodes_share_tasks_alone_and_pay_the_network():
-    one, ten, hundred = (spark.shares(RUN, n) for n in (1, 10, 100))
-    assert ten["tasks"] == pytest.approx(one["tasks"] / 10) and hundred["tasks"] == pytest.approx(one["tasks"] / 100)
+def test_more_nodes_share_the_rows_and_pay_for_each_other():
+    one, ten, hundred = (spark.shares(COSTS, 1000, n) for n in (1, 10, 100))
+    assert ten["in partitions"] == pytest.approx(one["in partitions"] / 10)
+    assert hundred["sending, adding up"] == pytest.approx(100 * one["sending, adding up"])
     assert one["driver"] == ten["driver"] == hundred["driver"]
     assert 0.0 < ten["network"] < hundred["network"]
-    more = spark.shares({**RUN, "jobs": 2 * RUN["jobs"]}, 10)
-    assert more["network"] == pytest.approx(2 * ten["network"])
+    assert spark.shares({**COSTS, "passes": 80}, 1000, 10)["network"] == pytest.approx(2 * ten["network"])
 
 
 @pytest.fixture(scope="module")

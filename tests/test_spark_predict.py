@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ pytest.importorskip("pyspark", reason="pyspark is absent: pip install 'svmtool[s
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("java is absent: Spark runs on it", allow_module_level=True)
 
+from svmtool.cli import predict_spark  # noqa: E402
 from svmtool.cli.predict import main as svm_predict  # noqa: E402
 from svmtool.cli.train import main as svm_train  # noqa: E402
 from svmtool.errors import DataError, SvmtoolError  # noqa: E402
@@ -138,12 +140,34 @@ def test_a_directory_that_is_there_is_left_alone(run, models, tmp_path):
     assert os.listdir(tmp_path) == ["o"] and os.listdir(tmp_path / "o") == []
 
 
-def test_what_is_not_there_is_one_sentence(run, models, tmp_path):
-    status, out, err = run("--spark", "x", tmp_path / "no", models / "classes", tmp_path / "o")
-    assert (status, out) == (1, "") and err.startswith("can't open input file ") and err.count("\n") == 1
-    status, out, err = run("--spark", "x", tmp_path / "no*", models / "classes", tmp_path / "o")
-    assert (status, out) == (1, "") and err.startswith("can't open input file ") and err.count("\n") == 1
-    assert os.listdir(tmp_path) == []
+@pytest.mark.parametrize("name", ["no", "no*", "", "nothing://there/d", "empty"])
+def test_an_input_that_is_not_there_is_one_sentence(name, run, models, tmp_path):
+    (tmp_path / "empty").mkdir()
+    path = name if name == "" or "//" in name else tmp_path / name
+    status, out, err = run("--spark", "x", path, models / "classes", tmp_path / "o")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("can't open input file") and "Exception" not in err
+    assert os.listdir(tmp_path) == ["empty"]
+
+
+@pytest.mark.parametrize("name", ["", "nothing://there/o"])
+def test_an_output_that_cannot_be_is_one_sentence(name, run, models, tmp_path):
+    status, out, err = run("--spark", "x", REPOSITORY / "data" / "digits", models / "classes", name)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"can't open output directory {name or repr('')}: ") and "Exception" not in err
+
+
+def test_a_bar_tells_of_the_parts_on_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for quiet in (False, True):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        with predict_spark._Bar(quiet) as bar:
+            bar(1, 7)
+            bar(7, 7)
+        assert ("7/7" in sys.stderr.getvalue()) != quiet
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 from pathlib import Path
@@ -28,7 +27,7 @@ NODES = (10, 100)
 
 
 def spark(ctx: Context) -> None:
-    """Seconds to a relative gap on each set and for each loss; jobs, tasks and driver of ours; more nodes, computed."""
+    """Seconds to a relative gap on each set and for each loss; what those of ours go to, here and on more nodes."""
     report = ctx.report
     report.section(
         "spark",
@@ -150,34 +149,34 @@ def show(ctx: Context, job: str, runs: dict[str, dict], peer: str) -> None:
 
 def cost_table(ctx: Context, costs: list[tuple[str, dict]]) -> None:
     """What a run of ours is made of, as measured, and what it would be on more nodes."""
-    ctx.report.section(
-        "spark-costs", f"Spark, ours to a gap of {bars.SPARK_GAP:g}: seconds as measured, and as computed"
-    )
+    ctx.report.section("spark-costs", "Spark, seconds of ours: measured here, and computed for more nodes")
     for job, run in costs:
         for nodes in (1, *NODES):
-            parts = shares(run, nodes)
+            parts = shares(run["costs"], run["features"], nodes)
             what = f"{nodes} nodes, computed" if nodes > 1 else "here, measured"
             cells = "   ".join(f"{part} {seconds:8.3f}" for part, seconds in parts.items())
+            passes = run["costs"]["passes"]
             ctx.report.row(
-                f"{job:32} {what:20} {sum(parts.values()):8.3f} s:   {cells}   ({run['jobs']} jobs)",
-                job=job, nodes=nodes, jobs=run["jobs"], seconds=parts,
+                f"{job:32} {what:20} {sum(parts.values()):8.3f} s:   {cells}   ({passes} passes)",
+                job=job, nodes=nodes, passes=passes, seconds=parts,
             )  # fmt: skip
 
 
-def shares(run: dict, nodes: int) -> dict[str, float]:
+def shares(costs: dict, features: int, nodes: int) -> dict[str, float]:
     """Seconds of a run on so many nodes like this one, by what they go to; on one node they are measured.
 
-    Assumed: the same rows, spread evenly, one partition a core; as many jobs; a task's time in proportion to its rows.
-    Starting a job and its tasks, and handing data from Java to Python and back, takes what it takes here, however many
-    tasks there are.  A job sends the vector to all nodes, in a tree of log2(nodes) levels, and brings partial sums back
-    in two levels (Spark's tree aggregation), at each of which one node receives the square root of the partitions.
+    costs: of child_spark.py.  Assumed: the same rows, spread evenly, a partition a core as here, and as many passes.
+    Partitions then take a share of the time.  The driver sends each pass to one partition after another and adds up
+    what they answer, so that this grows with their number; and all of it, a vector of the features each way, goes
+    through the driver's own link.  What the driver computes itself stays.
     """
-    cores = bars.SPARK_CORES * nodes
-    tasks, jobs, size = run["tasks"] / cores, run["jobs"], run["bytes"]
-    waiting = max(0.0, run["seconds"] - run["tasks"] / bars.SPARK_CORES - run["driver"])
+    partitions = costs["partitions"] * nodes
     network = 0.0
     if nodes > 1:
-        down = math.log2(nodes) * (LATENCY + size / BANDWIDTH)
-        up = 2 * (LATENCY + math.sqrt(cores) * size / BANDWIDTH)
-        network = jobs * (down + up)
-    return {"tasks": tasks, "starting jobs": waiting, "network": network, "driver": run["driver"]}
+        network = 2 * costs["passes"] * (LATENCY + partitions * 8 * features / BANDWIDTH)
+    return {
+        "in partitions": costs["tasks"] / nodes,
+        "sending, adding up": costs["sending"] * nodes,
+        "network": network,
+        "driver": costs["driver"],
+    }

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import Source
-from svmtool.spark.session import Session, told
+from svmtool.spark.session import Session, reason, told
 
 LINES_AT_ONCE = 1000  # that are made one text
 LOOK_SECONDS = 0.1  # between two looks at how far the job is
@@ -187,13 +187,17 @@ class _Folder:
     """A folder to be, `scratch` until it gets its name; removed at the end of a `with` that did not give it one."""
 
     def __init__(self, context: Any, target: str):
-        files = context._jvm.org.apache.hadoop.fs
         if not target:
             raise SvmtoolError("can't open output directory '': a directory needs a name")
-        self._name, path = target, files.Path(target)
-        self._system = path.getFileSystem(context._jsc.hadoopConfiguration())
-        self._target = self._system.makeQualified(path)
-        if self._system.exists(self._target):
+        self._name, files = target, context._jvm.org.apache.hadoop.fs
+        try:
+            path = files.Path(target)
+            self._system = path.getFileSystem(context._jsc.hadoopConfiguration())
+            self._target = self._system.makeQualified(path)
+            taken = self._system.exists(self._target)
+        except Exception as e:  # of Java's: a name or a file system that is none
+            raise SvmtoolError(f"can't open output directory {target}: {reason(e)}") from e
+        if taken:
             raise SvmtoolError(f"can't open output directory {target}: it is there already")
         hidden = f".{self._target.getName()}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         self._scratch = files.Path(self._target.getParent(), hidden)
