@@ -22,7 +22,7 @@ demo: .venv/installed  ## scale, train and predict on a real set
 test: .venv/installed  ## run the tests
 	$(BIN)/python -m pytest -q
 
-test-spark: .venv-spark/installed  ## run the tests of --spark, with pyspark (some 450 MB); needs Java 17
+test-spark: .venv-spark/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17
 	.venv-spark/bin/python -m pytest -q tests/test_spark_*.py tests/test_readme.py
 
 bench: .venv/installed  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and scikit-learn
