@@ -28,6 +28,9 @@ class DataError(SvmtoolError):
         where = f"token {shown!r}: " if token else ""
         super().__init__(f"Wrong input format at line {line}: {file}: {where}{reason}")
 
+    def __reduce__(self):
+        return type(self), (self.line, self.file, self.token, self.reason)
+
 
 class ModelError(SvmtoolError):
     """A model file that cannot be read or does not fit what is asked of it."""

@@ -54,6 +54,7 @@ class Settings(NamedTuple):
     memory: float | None = None  # --memory: bytes that the process may hold; None: rows are read into memory
     scratch: str = ""  # where rows on disk go; empty: beside the data
     no_cache: bool = False  # rows on disk go when the run ends
+    spark: str | None = None  # --spark: the master's URL
     no_homotopy: bool = False  # NESVM with one smoothing: its paper's Algorithm 1
     threads: int | None = None
     stratified: bool = False

@@ -74,6 +74,16 @@ class Console:
             self._drawn = seconds
             self._bar.set_postfix_str(f"gap {gap:.2e}", refresh=True)
 
+    def reading(self, seconds: float) -> None:
+        """Show on a terminal that rows are still being read elsewhere; `seconds` since the start."""
+        if self._bar is None:
+            if self.quiet or seconds < BAR_AFTER_SECONDS or sys.stderr is None or not sys.stderr.isatty():
+                return
+            from tqdm import tqdm
+
+            self._bar = tqdm(desc="reading", bar_format="{desc}: {elapsed}", leave=False, file=sys.stderr)
+        self._bar.refresh()
+
     def close(self) -> None:
         """Take the bar off the terminal."""
         if self._bar is not None:

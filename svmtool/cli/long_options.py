@@ -107,6 +107,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--memory": LongOption("memory", "SIZE", _bytes, "hold no more memory than this (2G, 500M): rows stay on disk"),
     "--scratch": LongOption("scratch", "DIR", _file, "--memory: keep the rows here (default: beside the data)"),
     "--no-cache": LongOption("no_cache", "", None, "--memory: do not leave the rows on disk for later runs"),
+    "--spark": LongOption(
+        "spark", "URL", _file, "train on a Spark cluster (local[2], spark://HOST:PORT ..), which reads the data file"
+    ),
     "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 to 2 (default 2)"),
     "--mu": LongOption("mu", "MU", _mu, "ALM: merit (Eq. 29), geometric or balance; NESVM: its (first) smoothing, > 0"),
     "--no-homotopy": LongOption("no_homotopy", "", None, "NESVM with one smoothing, --mu (default 5): Algorithm 1"),

@@ -226,6 +226,8 @@ def parse(argv: list[str]) -> Command:
     if not files and scan.action == "train" and not adapts:
         raise UsageError("")
     settings, search_note = _choose_for_search(scan.settings)
+    if settings.spark is not None and not scan.settings.solver_given:
+        settings, search_note = settings._replace(solver=2), ("Solver not specified. Using -s 2",)
     notes = (*scan.notes, *search_note)
     if settings.auto:
         settings = settings._replace(given=tuple(scan.given))
@@ -237,6 +239,8 @@ def parse(argv: list[str]) -> Command:
             raise SvmtoolError("ERROR: -s auto chooses when it has read the data: --explain wants a number or a name")
         return Command("explain", settings, notes=notes)
     if adapts:
+        if settings.spark is not None:
+            _check_spark(settings)
         from svmtool.cli import adaptation
 
         return adaptation.command(settings, scan.given, files, notes)
@@ -298,6 +302,9 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
         if option == "-B":
             raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour -B: {row.bias}")
         advice = f"use -s {registry.in_words(able)}" if able else "no solver of this version does"
+        same = [other for other in able if option == "--spark" and registry.same_problem(other, row)]
+        if same:
+            advice = f"-s {registry.in_words(same)} solves the same problem there"
         raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour {option}: {advice}")
 
 
@@ -311,6 +318,8 @@ def _check_combinations(settings: Settings) -> None:
         able = registry.in_words(registry.honouring("--inner-steps"))
         raise SvmtoolError(f"ERROR: --mu balance is a way of -s {able}: give merit or geometric")
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
+    if s.spark is not None:
+        _check_spark(s)
     if s.stratified and not validating:
         raise SvmtoolError("ERROR: --stratified needs -v or -C: it says how folds are drawn")
     if s.memory is None and (s.scratch or s.no_cache):
@@ -320,6 +329,18 @@ def _check_combinations(settings: Settings) -> None:
     if validating and s.initial_model is not None:
         raise _of_one_model("--initial-model", validating)
     check_validation(s, validating)
+
+
+def _check_spark(s: Settings) -> None:
+    """Refuse what --spark cannot do."""
+    others = {
+        "-s auto": s.auto, "-v": s.folds is not None, "-C": s.find_C, "-b 1": s.probability, "--loo": s.loo,
+        "--weights": s.weights is not None, "--memory": s.memory is not None, "--threads": s.threads is not None,
+        "--add": s.add is not None, "--remove": s.remove is not None,
+    }  # fmt: skip
+    for name, given in others.items():
+        if given:
+            raise SvmtoolError(f"ERROR: --spark trains one model on rows that lie in executors: not with {name}")
 
 
 def check_stopping(given: list[str]) -> None:

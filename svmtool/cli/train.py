@@ -61,6 +61,11 @@ def train(command: options.Command, console: Console) -> int:
     settings = command.settings
     threads.set_count(settings.threads)
     if isinstance(settings, Settings):
+        if settings.spark is not None:
+            from svmtool.spark.train import run as run_spark
+
+            gc.enable()
+            return run_spark(settings, command.data, command.model, console)
         data = Reading(command.data)
         if settings.memory is not None:
             from svmtool.formats.row_folder import DiskReading

@@ -65,9 +65,11 @@ class Augmented(Objective):
         self._states = [loops.power_state.bind(*vectors, sums) for sums in self._sums]
         self._rays = [loops.power_ray.bind(*ray, out) for out in self._slopes]
 
-    def _classify(self) -> float:
+    def sums(self) -> list[float]:
         run_blocks(lambda b: self._states[b](self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
-        sums = self._sums.sum(axis=0).tolist()
+        return self._sums.sum(axis=0).tolist()
+
+    def _take(self, sums: list[float]) -> float:
         smooth, self._loss, self._linear, self.moved, self._conjugate, support, changed, active = sums
         self.support = int(support)
         self._smooth = smooth
@@ -75,14 +77,12 @@ class Augmented(Objective):
         self.primal = self._loss + 0.5 * float(self.w @ self.regular(self.w))
         return smooth
 
-    def _free_bound(self) -> float:
+    def balanced_sums(self, u: np.ndarray) -> list[float]:
+        return [-float((self.target * self.y) @ u)]
+
+    def _balanced_bound(self, g: np.ndarray, sums: list[float]) -> float:
         # a dual point's conjugates fall as it shrinks: those of the slopes as they were are an upper bound
-        u = self._balanced_slopes()
-        if u is None:
-            return 0.0
-        g = self.rows.transpose_product(u)
-        g[-1] = 0.0
-        self._linear = -float((self.target * self.y) @ u)
+        self._linear = sums[0]
         return max(self._dual_bound(g, 0.0), 0.0)
 
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
@@ -91,9 +91,9 @@ class Augmented(Objective):
             g[-1] += REGULAR * v[-1]
         return g
 
-    def _along(self, t: float) -> None:
+    def along(self, t: float) -> np.ndarray:
         run_blocks(lambda b: self._rays[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
-        self._out[:] = self._slopes.sum(axis=0)
+        return self._slopes.sum(axis=0)
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
@@ -244,8 +244,8 @@ class ModifiedHuber(Augmented):
 
     cap, sharp = 2.0, 1.0
 
-    def _classify(self) -> float:
-        smooth = super()._classify()
+    def _take(self, sums: list[float]) -> float:
+        smooth = super()._take(sums)
         self.primal += smooth - self._loss
         return smooth
 

@@ -126,7 +126,7 @@ class Judge:
             s = min(1.0, room)
             dual = s * linear - 0.5 * s * s * square - float(cost @ self.loss.conjugate(s * b))
         elif largest > TINY:
-            dual = _best_multiple(linear, square, float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
+            dual = best_multiple(linear, square, float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
 
         g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack_near(v, w, xi, at_zero))
         if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
@@ -141,7 +141,7 @@ class Judge:
         return dual, float(violation.max(initial=0.0))
 
 
-def _best_multiple(linear: float, square: float, conjugate: float, degree: float, room: float) -> float:
+def best_multiple(linear: float, square: float, conjugate: float, degree: float, room: float) -> float:
     """max over 0 <= s <= room of  s linear - s^2 square / 2 - s^degree conjugate  (at least 0, the value at s = 0)."""
     if linear <= 0:
         return 0.0

@@ -66,11 +66,14 @@ class ClassHinge(Objective):
         self._states = [loops.class_state.bind(*states, sums) for sums in self._sums]
         self._rays = [loops.class_ray.bind(*rays, out) for out in self._slopes]
 
-    def _classify(self) -> float:
+    def sums(self) -> list[float]:
         blocks = self.rows.blocks
         run_blocks(lambda b: self._states[b](self.sigma, self.k, self.wide, *blocks[b]), len(blocks))
+        return self._sums.sum(axis=0).tolist()
+
+    def _take(self, sums: list[float]) -> float:
         self._bending = None
-        smooth, loss, self._linear, self.moved, support, changed, active = self._sums.sum(axis=0).tolist()
+        smooth, loss, self._linear, self.moved, support, changed, active = sums
         self.support, self.changed, self.active = int(support), int(changed), int(active)
         self.primal = loss + 0.5 * float(self.w @ self.w)
         return smooth
@@ -81,7 +84,7 @@ class ClassHinge(Objective):
         self._parts, self._fixed[0] = list(self.rows.blocks), 0.0
         return super().ray(p)
 
-    def _along(self, t: float) -> None:
+    def along(self, t: float) -> np.ndarray:
         parts = self._parts
         run_blocks(lambda b: self._rays[b](t, self.sigma, self.k, self.wide, *parts[b]), len(parts))
         self._out[:] = self._slopes[:, :2].sum(axis=0)
@@ -89,6 +92,7 @@ class ClassHinge(Objective):
         if t == 0.0:
             self._ends[0][:] = self._here
             self._bounded = False
+        return self._out
 
     def _bracketed(self, high: bool) -> None:
         self._ends[high][:] = self._here

@@ -144,6 +144,10 @@ class L1Columns:
         """f(0)."""
         return float(self.task.cost @ np.maximum(self.target, 0.0))
 
+    def no_dual_point(self) -> np.ndarray:
+        """The dual point of value 0."""
+        return np.zeros(self.n)
+
     def slack(self, w: np.ndarray) -> np.ndarray:
         """target_i - y_i x_i.w, length n."""
         z = np.empty(self.task.rows.n)

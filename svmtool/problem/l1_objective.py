@@ -14,7 +14,7 @@ import numpy as np
 
 from svmtool.compiled import hinge_loops, l1_loops, logistic_loops, small_l1_loops
 from svmtool.compiled.small_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
-from svmtool.problem.objective import Losses
+from svmtool.problem.objective import Losses, balance
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
 
@@ -71,9 +71,10 @@ class L1Objective(Losses):
         """
         u = self.u
         if self.free_bias:
-            u = self._balanced_slopes()
-            if u is None:
+            factors = balance(*self.sides())
+            if factors is None:
                 return self.u, 0.0
+            u = self.balanced(*factors)
             g = self._transpose_product(u)
         steepest = float(np.max(self.penalty * np.abs(g), initial=0.0))
         return u, 1.0 / steepest if steepest > 0.0 else np.inf

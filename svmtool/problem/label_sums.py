@@ -83,6 +83,17 @@ class LabelSums:
             self.gram = np.pad(self.gram, ((0, 0), (0, more), (0, more)))
             self.first, self.past, self.m = np.pad(self.first, ((0, 0), (0, more))), np.pad(self.past, (0, more)), m
 
+    def join(self, other: LabelSums) -> None:
+        """Add the rows of other sums, of the same groups."""
+        self.make_room(other.m, other.labels)
+        other.make_room(self.m, [])
+        at = [self.labels.index(label) for label in other.labels]
+        self.gram += other.gram
+        self.past += other.past
+        self.first[at] += other.first
+        self.weight[at] += other.weight
+        self.count[at] += other.count
+
     def _forget(self) -> None:
         """Labels and groups without rows: what is left of them is rounding."""
         kept = np.flatnonzero(self.count > 0)

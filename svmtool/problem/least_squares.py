@@ -25,36 +25,45 @@ class LeastSquares(Objective):
         super()._prepare()
         self._edge = self.rows.transpose_product(2.0 * self.cost) if self.free_bias else None
 
-    def _classify(self) -> float:
+    def sums(self) -> list[float]:
         xi = self.target - self.z
         np.multiply(self.cost, xi, out=self.u)
         loss = float(self.u @ xi)
+        linear = 2.0 * float(self.u @ self.target)
         self.u *= self.y
         self.u *= -2.0
         first = self.active == 0
         self.c[:] = 2.0 * self.cost
-        self._note_change(float(self.n if first else 0), float(self.n))
+        return [loss, float(self.n if first else 0), float(self.n), linear]
+
+    def _take(self, sums: list[float]) -> float:
+        loss, changed, active, self._linear = sums
+        self._note_change(changed, active)
         return loss
 
-    def _along(self, t: float) -> None:
+    def along(self, t: float) -> np.ndarray:
         weighted = 2.0 * self.cost * self.dz
         self._out[:] = -(weighted @ (self.target - self.z - t * self.dz)), weighted @ self.dz
+        return self._out
 
     def gradient(self) -> tuple[float, np.ndarray]:
         f, g = super().gradient()
-        self.bound = self._bound(g - self.regular(self.w))
+        if self.free_bias:
+            self.bound = self._fitting_bound(g - self.regular(self.w))
         return f, g
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        return 0.0  # `gradient` asks once the bias has been balanced
+        # -g = sum alpha_i y_i x_i for alpha_i = 2 C_i (target_i - z_i); alpha_i^2 / 4 C_i is the row's loss
+        return dual_bound(self._linear, float(g @ g), loss)
 
-    def _bound(self, g: np.ndarray) -> float:
-        """The dual value of the slopes; under a free bias those of the bias that fits best, whose sum is zero."""
-        u = self.u
-        if self._edge is not None:
-            t = float(np.sum(u)) / float(np.sum(2.0 * self.cost))
-            u, g = u - t * 2.0 * self.cost, g - t * self._edge
-            g[-1] = 0.0
+    def _free_bound(self) -> float:
+        return 0.0  # `gradient` asks, which knows the products with the slopes
+
+    def _fitting_bound(self, g: np.ndarray) -> float:
+        """The dual value of the slopes under the bias that fits best, whose sum is zero."""
+        t = float(np.sum(self.u)) / float(np.sum(2.0 * self.cost))
+        u, g = self.u - t * 2.0 * self.cost, g - t * self._edge
+        g[-1] = 0.0
         return dual_bound(-float((self.target * self.y) @ u), float(g @ g), 0.25 * float(np.sum(u * u / self.cost)))
 
     def value_at_zero(self) -> float:

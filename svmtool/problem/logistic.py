@@ -32,26 +32,28 @@ class Logistic(Objective):
         self._state = loops.logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
         self._ray_loop = loops.logistic_ray.bind(self.z, self.dz, self.cost, self._out)
 
-    def _classify(self) -> float:
+    def sums(self) -> list[float]:
+        return [self._state(0, self.n)]
+
+    def _take(self, sums: list[float]) -> float:
         self.changed = self.active = self.n
         self._gram = None
-        return self._state(0, self.n)
+        return sums[0]
 
-    def _along(self, t: float) -> None:
+    def along(self, t: float) -> np.ndarray:
         self._ray_loop(t, 0, self.n)
+        return self._out
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # D(alpha) of the slopes' multipliers, whose conjugates are -alpha_i z_i less the losses: f - |grad f|^2 / 2
         g = g + self.w
         return 0.5 * float(self.w @ self.w) + loss - 0.5 * float(g @ g)
 
-    def _free_bound(self) -> float:
-        u = self._balanced_slopes()
-        if u is None:
-            return 0.0
-        g = self.rows.transpose_product(u)
-        g[-1] = 0.0
-        return max(-self.conjugates(np.abs(u)) - 0.5 * float(g @ g), 0.0)
+    def balanced_sums(self, u: np.ndarray) -> list[float]:
+        return [self.conjugates(np.abs(u))]
+
+    def _balanced_bound(self, g: np.ndarray, sums: list[float]) -> float:
+        return max(-sums[0] - 0.5 * float(g @ g), 0.0)
 
     def conjugates(self, alpha: np.ndarray) -> float:
         """sum_i C_i (b_i log b_i + (1 - b_i) log(1 - b_i)),  b_i = alpha_i / C_i in [0, 1]."""

@@ -60,16 +60,14 @@ class Losses(ABC):
     def _classify(self) -> float:
         """Slopes and curvatures of all rows at the present margins; returns the sum of losses."""
 
-    def _balanced_slopes(self) -> np.ndarray | None:
-        """The slopes u made a dual point under a free bias: sum_i u_i = 0 by shrinking the heavier side.
-
-        None where the sides are too far apart for it to be worth a product.
-        """
+    def sides(self) -> tuple[float, float]:
+        """The sum of the multipliers |u_i| of the rows with y = 1, and of those with y = -1."""
         positive = self.y > 0.0
-        up, down = -float(np.sum(self.u, where=positive)), float(np.sum(self.u, where=~positive))
-        if not min(up, down) > BALANCED * max(up, down):
-            return None
-        return self.u * np.where(positive, min(1.0, down / up), min(1.0, up / down))
+        return -float(np.sum(self.u, where=positive)), float(np.sum(self.u, where=~positive))
+
+    def balanced(self, up: float, down: float) -> np.ndarray:
+        """The slopes u (f8[n]), those of rows with y = 1 times `up`, the others times `down`."""
+        return self.u * np.where(self.y > 0.0, up, down)
 
     def move(self, w: np.ndarray) -> None:
         """Go to w."""
@@ -80,6 +78,10 @@ class Losses(ABC):
             self.rows.margins(self.w, self.y, self.z)
         else:
             self.z[:] = 0.0
+
+    def no_dual_point(self) -> np.ndarray:
+        """The dual point of value 0."""
+        return np.zeros(self.n)
 
     def _note_change(self, changed: float, active: float) -> None:
         """Keep the numbers of rows whose curvature changed and that have one; the Gram matrix will want the changes."""
@@ -110,11 +112,22 @@ class Losses(ABC):
         self._add(t, 0, self.n)
 
 
+def balance(up: float, down: float) -> tuple[float, float] | None:
+    """What the multipliers of either side, which add up to `up` and `down`, are shrunk by for their sums to agree.
+
+    None where the sides are too far apart for it to be worth a product.
+    """
+    if not min(up, down) > BALANCED * max(up, down):
+        return None
+    return min(1.0, down / up), min(1.0, up / down)
+
+
 class Objective(Losses):
     """What objectives with the regulariser 1/2 w'Rw share.
 
-    After gradient() bound is a lower bound of min f.  A loss gives `_along` (out[0], out[1] = slope and curvature of
-    the sum of losses at z + t dz) and `_dual_bound`.
+    After gradient() bound is a lower bound of min f.  A loss gives what is a sum over rows: `sums`, `along` (slope and
+    curvature of the sum of losses at z + t dz) and `balanced_sums`; and what follows from such sums, wherever the rows
+    are: `_take`, `_dual_bound` and `_balanced_bound`.
     """
 
     ray_precision = 1e-14  # of the t that ray() finds, relative
@@ -123,16 +136,51 @@ class Objective(Losses):
     _hessian: np.ndarray | None = None
 
     @abstractmethod
-    def _along(self, t: float) -> None:
-        """Slope and curvature of the sum of losses at z + t dz, into self._out."""
+    def sums(self) -> list[float]:
+        """Slopes and curvatures of all rows at the present margins; numbers that `_take` understands."""
+
+    @abstractmethod
+    def _take(self, sums: list[float]) -> float:
+        """Keep what `sums` tell of all rows; returns the sum of losses."""
+
+    def _classify(self) -> float:
+        return self._take(self.sums())
+
+    @abstractmethod
+    def along(self, t: float) -> np.ndarray:
+        """Slope and curvature of the sum of losses at z + t dz, f8[2], until the next call."""
 
     @abstractmethod
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
 
+    def balanced_sums(self, u: np.ndarray) -> list[float]:
+        """What `_balanced_bound` must know of balanced slopes u (f8[n])."""
+        return []
+
+    def _balanced_bound(self, g: np.ndarray, sums: list[float]) -> float:
+        """A lower bound of min f under a free bias from balanced slopes; g = sum u_i x_i without the bias."""
+        return 0.0
+
+    def _balanced_slopes(self) -> tuple[np.ndarray, list[float]] | None:
+        """sum_i u_i x_i and `balanced_sums` of the slopes u made a dual point under a free bias.
+
+        None where the sides are too far apart for it to be worth a product.
+        """
+        factors = balance(*self.sides())
+        if factors is None:
+            return None
+        u = self.balanced(*factors)
+        return self.rows.transpose_product(u), self.balanced_sums(u)
+
     def _free_bound(self) -> float:
         """A lower bound of min f under a free bias."""
-        return 0.0
+        found = self._balanced_slopes()
+        if found is None:
+            return 0.0
+        g, sums = found
+        g[-1] = 0.0
+        return self._balanced_bound(g, sums)
 
     def regular(self, w: np.ndarray) -> np.ndarray:
         """R w."""
@@ -226,11 +274,9 @@ class Objective(Losses):
         a, b = float(self.w @ inner), float(p @ inner)
         low, high, t, enough = 0.0, np.inf, 1.0, 0.0
         if self.ray_share > 0.0:
-            self._along(0.0)
-            enough = self.ray_share * abs(self._out[0] + a)
+            enough = self.ray_share * abs(self.along(0.0)[0] + a)
         for _ in range(100):
-            self._along(t)
-            slope, curvature = self._out.tolist()
+            slope, curvature = self.along(t).tolist()
             slope += a + t * b
             curvature += b
             if slope > 0.0:
@@ -249,7 +295,7 @@ class Objective(Losses):
         return t
 
     def _bracketed(self, high: bool) -> None:  # noqa: B027  most losses make nothing of it
-        """A ray goes on below, if `high`, or above the t that `_along` was last called with."""
+        """A ray goes on below, if `high`, or above the t that `along` was last called with."""
 
     def best_multiple(self, w: np.ndarray) -> float:
         """The t > 0 that minimises f(t w); the objective goes to zero for it."""

@@ -47,26 +47,27 @@ class SquaredHinge(Objective):
         self._state = loops.hinge2_state.bind(*terms, self.u, self.c, self._change, self._counts)
         self._ray_loop = loops.hinge2_ray.bind(self.z, self.dz, self.target, self.cost, self._out)
 
-    def _classify(self) -> float:
-        loss = self._state(0, self.n)
-        changed, active, self._total = self._counts.tolist()
+    def sums(self) -> list[float]:
+        return [self._state(0, self.n), *self._counts.tolist()]
+
+    def _take(self, sums: list[float]) -> float:
+        loss, changed, active, self._total = sums
         self._note_change(changed, active)
         return loss
 
-    def _along(self, t: float) -> None:
+    def along(self, t: float) -> np.ndarray:
         self._ray_loop(t, 0, self.n)
+        return self._out
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # -g = sum alpha_i y_i x_i for alpha_i = 2 C_i max(0, target_i - z_i)
         return dual_bound(self._total, float(g @ g), loss)
 
-    def _free_bound(self) -> float:
-        u = self._balanced_slopes()
-        if u is None:
-            return 0.0
-        g = self.rows.transpose_product(u)
-        g[-1] = 0.0
-        total, loss = -float((self.target * self.y) @ u), 0.25 * float(np.sum(u * u / self.cost))
+    def balanced_sums(self, u: np.ndarray) -> list[float]:
+        return [-float((self.target * self.y) @ u), 0.25 * float(np.sum(u * u / self.cost))]
+
+    def _balanced_bound(self, g: np.ndarray, sums: list[float]) -> float:
+        total, loss = sums
         return dual_bound(total, float(g @ g), loss)
 
     def value_at_zero(self) -> float:

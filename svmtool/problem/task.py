@@ -8,7 +8,10 @@ from svmtool.problem.rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from svmtool.problem.normal_equations import NormalEquations
+    from svmtool.problem.objective import Losses
 
 
 class Task:
@@ -43,6 +46,10 @@ class Task:
         self.inner_steps, self.mu, self.homotopy, self.nu, self.sample = inner_steps, mu, homotopy, nu, sample
         self.equations, self.passes = equations, passes
 
+    def objective(self, kind: type[Losses], **more: Any) -> Any:
+        """The objective of this kind over the task's rows, wherever they are."""
+        return kind(self.rows, self.y, self.cost, free_bias=self.free_bias, **more)
+
     def only(self, chosen: np.ndarray) -> Task:
         """The same task on the rows `chosen` (i8), outside of which there are only rows of no cost."""
         target = None if self.target is None else self.target[chosen]
@@ -65,6 +72,10 @@ class Task:
         ends = self.y if aim is None else self.y * aim  # y = 1: the least bias; y = -1: the largest
         low = float(np.max(ends, where=self.y > 0.0, initial=-np.inf))
         high = float(np.min(ends, where=self.y < 0.0, initial=np.inf))
+        return self.answer_between(low, high)
+
+    def answer_between(self, low: float, high: float) -> np.ndarray | None:
+        """No weights, and a bias from `low` to `high`; None where there is none."""
         if low > high:
             return None
         w = np.zeros(self.rows.d)

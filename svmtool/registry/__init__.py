@@ -56,6 +56,11 @@ def obeyed(row: Solver) -> frozenset[str]:
     return OBEYED_BY_ALL | OBEYED_BY_TASK[row.task] | row.honours
 
 
+def same_problem(a: Solver, b: Solver) -> bool:
+    """Whether two rows minimise the same function, whatever their ways and rules."""
+    return (a.task, a.loss, a.regulariser, a.free_bias) == (b.task, b.loss, b.regulariser, b.free_bias)
+
+
 def in_words(rows: Iterable[Solver]) -> str:
     """`1, 2 or 40`; `no solver` for no rows."""
     texts = [str(row.number) for row in rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, ON_DISK, RUN_OPTIONS, SQUARED_HINGE, Solver
+from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, ON_DISK, RUN_OPTIONS, SPARK, SQUARED_HINGE, Solver
 
 SQUARED_TUBE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)^2"
 MFN_TUBE = MFN + ", with two squared hinges a row, one on each side of the tube"
@@ -30,7 +30,7 @@ ROWS = (
         eps_default=0.01,
         stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
         "class among l (LIBLINEAR's rule for -s 0; default -e 0.01), and a certified gap of 1e-6",
-        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK,
+        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=LOGISTIC_PAPER,
     ),
     Solver(
@@ -64,7 +64,7 @@ ROWS = (
         stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
         "class among l (LIBLINEAR's rule for -s 2; default -e 0.01); "
         "up to some 1500 features also a certified gap of 1e-6",
-        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK,
+        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=MFN,
     ),
     Solver(
@@ -167,7 +167,7 @@ ROWS = (
         eps_default=0.0001,
         stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e 0.0001); "
         "up to some 1500 features also a certified gap of 1e-6",
-        honours=(RUN_OPTIONS | ON_DISK | {"-p", "-R", "-C"}) - {"--stratified"},
+        honours=(RUN_OPTIONS | ON_DISK | SPARK | {"-p", "-R", "-C"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
     Solver(

@@ -11,6 +11,7 @@ from svmtool.registry.row import (
     MFN_PAPER,
     ON_DISK,
     RUN_OPTIONS,
+    SPARK,
     SQUARED_HINGE,
     Solver,
     gap_of_theta,
@@ -48,7 +49,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-4,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-4)",
-        honours=(RUN_OPTIONS | ON_DISK | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
+        honours=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
         paper=ALM + "Algorithm 2",
     ),
     Solver(
@@ -65,7 +66,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",
-        honours=(RUN_OPTIONS | ON_DISK | {"-R", "--loss-power", "--mu"}) - {"-e"},
+        honours=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu"}) - {"-e"},
         paper=ALM + "Algorithm 1",
     ),
     Solver(
@@ -80,7 +81,7 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops as -s 2 does",
-        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK,
+        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=MFN,
     ),
     Solver(
@@ -199,7 +200,7 @@ ROWS = (
         gap_default=1e-6,
         sums_below=1500,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); up to 1500 features one exact step",
-        honours=(RUN_OPTIONS | ON_DISK | {"-C", "--loo"}) - {"-e"},
+        honours=(RUN_OPTIONS | ON_DISK | SPARK | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM + "Section III, Eq. 2",
     ),
     Solver(

@@ -61,6 +61,7 @@ HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
 BIAS = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
 ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
 ALM += "ICML 2014: "
+SPARK = frozenset({"--spark"})  # of solvers to which rows are sums over rows: others may hold them
 ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that need no copy of the rows
 RUN_OPTIONS = frozenset(
     {

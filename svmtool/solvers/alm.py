@@ -82,7 +82,7 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
     if _is_small(task):
         return _small(task, monitor, rule, start, seed)
-    objective = Augmented(task.rows, task.y, task.cost, task.p, task.free_bias, task.target)
+    objective = task.objective(Augmented, p=task.p, target=task.target)
     run = _Run(objective, monitor, rule, task.mu == "merit")
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
     passes = None

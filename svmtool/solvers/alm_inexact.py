@@ -50,7 +50,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if (answer := task.one_sided_answer()) is not None:
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
-    o = Augmented(task.rows, task.y, task.cost, task.p, task.free_bias, task.target)
+    o = task.objective(Augmented, p=task.p, target=task.target)
     o.move(np.zeros(o.d) if start is None else start)
     if start is not None and task.p > 1.0:
         o.start_multipliers()

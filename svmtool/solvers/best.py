@@ -14,7 +14,7 @@ class Best:
 
     def __init__(self, objective: Augmented | L1Columns):
         self.objective = objective
-        self.w, self.alpha = np.zeros(objective.d), np.zeros(objective.n)
+        self.w, self.alpha = np.zeros(objective.d), objective.no_dual_point()
         self.primal, self.dual = objective.value_at_zero(), 0.0
 
     def keep(self) -> None:

@@ -49,7 +49,7 @@ def by_sums(
 
 
 def _on_rows(task: Task, monitor: Monitor, rule: Rule, w: np.ndarray) -> Result:
-    objective = LeastSquares(task.rows, task.y, task.cost)
+    objective = task.objective(LeastSquares)
     objective.move(w)
     status = newton_steps(objective, monitor, rule, "features")
     return Result(objective.w, status, monitor.iterations, monitor.history)

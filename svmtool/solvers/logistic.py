@@ -50,7 +50,7 @@ ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    objective = Logistic(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)
+    objective = task.objective(Logistic, one_of_several=task.one_of_several)
     if (answer := task.one_sided_answer(ZERO_LOSS)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
     run = _Run(objective, monitor, rule)

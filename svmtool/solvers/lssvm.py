@@ -21,6 +21,7 @@ from svmtool.problem.least_squares import LeastSquares
 from svmtool.problem.task import Task
 from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.solvers.least_squares import by_products, by_sums, in_fewer_features
+from svmtool.solvers.newton import newton_steps
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -31,6 +32,9 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 
 
 def _products(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
-    objective = LeastSquares(task.rows, task.y, task.cost)
+    objective = task.objective(LeastSquares)
     objective.move(np.zeros(objective.d) if start is None else start)
+    if task.rows.elsewhere:  # vectors of n numbers would have to come here for steps on both sides
+        status = newton_steps(objective, monitor, rule, "products")
+        return Result(objective.w, status, monitor.iterations, monitor.history)
     return by_products(objective, monitor)

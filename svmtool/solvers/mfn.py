@@ -47,7 +47,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if task.target is not None and (answer := task.one_sided_answer()) is not None:
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
-    objective = SquaredHinge(task.rows, task.y, task.cost, task.free_bias, task.one_of_several, task.target)
+    objective = task.objective(SquaredHinge, one_of_several=task.one_of_several, target=task.target)
     at_start = SURE if start is None else np.inf
     if objective.small:
         return _small(objective, monitor, rule, start, seed, at_start)

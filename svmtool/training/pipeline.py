@@ -20,7 +20,7 @@ from svmtool.settings import Settings, check_after_reading
 from svmtool.solvers.base import Result, Status, StopFlag
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
-from svmtool.training.problem_set import problems_of
+from svmtool.training.problem_set import ProblemSet, problems_of
 from svmtool.training.solver_text import solver_text
 
 
@@ -60,14 +60,23 @@ def train(
     problems = problems_of(table, settings, row_weights)
     del table
     start = None if initial is None else problems.start_from(initial)
-    results, certificate = problems.fit_and_certify(start, report, stop)
-    seconds = problems.solved_at - began
-    model = problems.model(problems.weights(results), _notes(settings, certificate, results))
-    done = Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
-    done.sums, done.validation = problems.sums_of(results), problems.validation(model)
-    if kept is not None and not model.gives_probabilities:
+    done = fitted(problems, start, report, stop, began)
+    if kept is not None and not done.model.gives_probabilities:
         del problems
         _add_sigmoids(done, kept, settings, row_weights, stop, began)
+    return done
+
+
+def fitted(
+    problems: ProblemSet, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
+    began: float,
+) -> Training:  # fmt: skip
+    """Solve the problems, judge the answers and make a model of them; began: when the training did."""
+    results, certificate = problems.fit_and_certify(start, report, stop)
+    seconds = problems.solved_at - began
+    model = problems.model(problems.weights(results), _notes(problems.settings, certificate, results))
+    done = Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
+    done.sums, done.validation = problems.sums_of(results), problems.validation(model)
     return done
 
 
@@ -109,19 +118,24 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
     with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
         tables = [table]  # the only reference, so that training may give its memory back
         del table
-        with Recorder(settings, _target(settings), console) as recorder, Interruptible() as stop:
+        with Recorder(settings, target_gap(settings), console) as recorder, Interruptible() as stop:
             done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
-        console.close()
-        for warning in done.warnings + (room.complaints() if room else []):
-            console.warn(warning)
-        for result in done.results:
-            console.solver(solver_text(settings.row, result))
-        console.solver(done.certificate.line() + "\n" + done.summary)
-        console.out(done.validation)
+        show(done, settings, room.complaints() if room else [], console)
         output.write(done)
     if done.lacking:
         console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
     return exit_status(settings, done, model_path, stop.set, console)
+
+
+def show(done: Training, settings: Settings, complaints: list[str], console: Any) -> None:
+    """Print what a training has to say, beside complaints of what held its rows."""
+    console.close()
+    for warning in done.warnings + complaints:
+        console.warn(warning)
+    for result in done.results:
+        console.solver(solver_text(settings.row, result))
+    console.solver(done.certificate.line() + "\n" + done.summary)
+    console.out(done.validation)
 
 
 class ModelFile:
@@ -146,7 +160,7 @@ def _output(settings: Settings, table: Table, row_weights: np.ndarray | None, mo
     return new_state(settings, table, row_weights, model_path, console) or ModelFile(model_path)
 
 
-def _target(settings: Settings) -> float | None:
+def target_gap(settings: Settings) -> float | None:
     """The gap at which a run ends, where that is known."""
     return settings.gap if settings.gap is not None or settings.eps else settings.row.gap_default
 

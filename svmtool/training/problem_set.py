@@ -271,19 +271,27 @@ def refuse_overflow(
         if table.room is not None:
             table.room.check()
     largest = max(largest, 1.0)
+    refuse_range(len(table), C, class_weights, row_weights, largest, labels)
+    return largest
+
+
+def refuse_range(
+    n: int, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None, largest: float,
+    labels: float,
+) -> None:  # fmt: skip
+    """SvmtoolError where sums of squares of numbers up to `largest`, in n rows, would leave the numbers."""
     cost = C
     for _, factor in class_weights:
         cost *= max(factor, 1.0)
     if row_weights is not None:
         cost *= float(row_weights.max(initial=1.0))
-    digits = 2 * math.log10(max(largest, labels)) + math.log10(len(table) + 1)
+    digits = 2 * math.log10(max(largest, labels)) + math.log10(n + 1)
     if digits + math.log10(min(max(cost, 1.0), 1e300)) > 290:
         also = f" and labels up to {labels:g}" if labels > largest else ""
         raise SvmtoolError(
             f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: "
             "scale the features (svm-scale) or choose a smaller -c"
         )
-    return largest
 
 
 def take(table: Table, chosen: np.ndarray) -> Table:

@@ -1,0 +1,219 @@
+"""The rows of one partition and the state of a run on them: what lives in an executor.  Knows nothing of Spark.
+
+A block is a machine that is told calls, one after another: method and arguments, vectors of the feature space and
+scalars among them.  Its state is a function of its rows and of those calls alone: a block that lacks them, in an
+executor that takes the place of a lost one, is told all of them again and then stands where the lost one stood.
+
+The losses are those of problem/, over the block's rows, without their regulariser: w stays 0 in them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.errors import SvmtoolError
+from svmtool.formats.svmlight import Table
+from svmtool.problem import rows
+from svmtool.problem.label_sums import LabelSums
+from svmtool.problem.objective import Objective
+from svmtool.problem.repeated_rows import RepeatedRows
+from svmtool.spark.judge import Part
+
+MOST_LABELS = 10000  # different labels that a classification may have
+
+
+class TwoClasses:
+    """Rows of one label against the rest: +1 and -1, C_i of either side; target of all rows (None: 1)."""
+
+    def __init__(self, label: int, positive: float, negative: float, target: float | None = None):
+        self.label, self.positive, self.negative, self.target = label, positive, negative, target
+
+    def terms(self, data: rows.Rows, labels: np.ndarray) -> tuple:
+        """Rows, signs y, costs and targets (f8[n] or None); rows of cost 0 are left out."""
+        mine = np.trunc(labels) == self.label
+        cost = np.where(mine, self.positive, self.negative)
+        if min(self.positive, self.negative) <= 0.0:
+            used = np.flatnonzero(cost > 0.0)
+            data, mine, cost = data.take(used), mine[used], cost[used]
+        target = None if self.target is None else np.full(data.n, self.target)
+        return data, np.where(mine, 1.0, -1.0), cost, target
+
+
+class Tube:
+    """Each row twice, as the sides of a tube of half the width eps about its label; see training/regression.py."""
+
+    def __init__(self, C: float, eps: float):
+        self.C, self.eps = C, eps
+
+    def terms(self, data: rows.Rows, labels: np.ndarray) -> tuple:
+        """As of TwoClasses."""
+        targets = np.concatenate((labels - self.eps, -labels - self.eps))
+        signs = np.repeat((1.0, -1.0), data.n)
+        return RepeatedRows(data, 2), signs, np.full(2 * data.n, self.C), targets
+
+
+class Block:
+    """One partition: `table` is used up.  What methods return is added up over the blocks, unless they say else."""
+
+    def __init__(self, table: Table):
+        self._table: Table | None = table
+        self._labels = np.asarray(table.labels, np.float64)
+        self._o: Any = None
+        self._kept: np.ndarray | None = None  # a dual point
+
+    def run(self, calls: list[tuple[str, tuple]]) -> Any:
+        """Make the calls in turn; returns what the last one answers."""
+        answer = None
+        for name, arguments in calls:
+            answer = getattr(self, name)(*arguments)
+        return answer
+
+    # Rows
+
+    def facts(self) -> dict[str, Any]:
+        """Of these rows: n, nnz, features, largest |value| and |label|."""
+        t = self._table
+        assert t is not None
+        largest = max(float(t.values.max(initial=0.0)), -float(t.values.min(initial=0.0)))
+        label = float(np.abs(self._labels).max(initial=0.0))
+        return {"n": len(t), "nnz": len(t.values), "features": t.n_features, "largest": largest, "label": label}
+
+    def classes(self) -> tuple[list[float], list[int]]:
+        """The different labels in order of appearance, and how many rows each has; of this block."""
+        found, first, counts = np.unique(self._labels, return_index=True, return_counts=True)
+        if len(found) > MOST_LABELS:
+            raise SvmtoolError(f"more than {MOST_LABELS} different labels: is this a regression (-s 11)?")
+        order = np.argsort(first)
+        return found[order].tolist(), counts[order].tolist()
+
+    def lay(self, plain: int, bias: float, dense_below: int) -> float:
+        """Rows of so many features, in the layout that is faster; `gram_entries` of it, of this block."""
+        t, self._table = self._table, None
+        assert t is not None
+        self._laid = rows.from_csr(t.indptr, t.indices, t.values, plain, bias, dense_below)
+        return self._laid.gram_entries
+
+    # A problem on them
+
+    def begin(self, spec: TwoClasses | Tube) -> int:
+        """Take up a problem; returns how many rows take part."""
+        self._o = self._kept = None
+        self.rows, self.y, self.cost, self.target = spec.terms(self._laid, self._labels)
+        self._judge = Part(self.rows, self.y, self.cost, self.target)
+        return self.rows.n
+
+    def label_sums(self, own: list[int], labels: list[int]) -> LabelSums:
+        """The LabelSums of all rows, of this block; labels: those of all blocks."""
+        sums = LabelSums(own)
+        place = {label: k for k, label in enumerate(labels)}
+        number = np.array([place[int(label)] for label in np.trunc(self._labels).tolist()], np.int64)
+        present = np.bincount(number, minlength=len(labels)) > 0
+        here = np.cumsum(present) - 1
+        sums.change(self._laid, [label for label, yes in zip(labels, present, strict=True) if yes], here[number])
+        return sums
+
+    def ends(self, margin: float | None) -> list[float]:
+        """How far up y = 1 asks a free bias to go, and y = -1 down (negated); the largest over the blocks counts."""
+        aim = self.target if margin is None else np.full(self.rows.n, margin)
+        ends = self.y if aim is None else self.y * aim
+        positive = self.y > 0.0
+        return [
+            float(np.max(ends, where=positive, initial=-np.inf)),
+            -float(np.min(ends, where=~positive, initial=np.inf)),
+        ]
+
+    def draw(self, group: int, seed: int) -> tuple:
+        """One row in each `group`: indptr, indices, values of the data, and y, cost, target a line for each copy."""
+        chosen = self.rows.draw(group, seed)
+        k = self.rows.k if isinstance(self.rows, RepeatedRows) else 1
+        data = self.rows.base if isinstance(self.rows, RepeatedRows) else self.rows
+        some = data.take(chosen.reshape(k, -1)[0])
+        some = some.as_csr() if isinstance(some, rows.DenseRows) else some
+        terms = [None if t is None else t[chosen].reshape(k, -1) for t in (self.y, self.cost, self.target)]
+        return some.indptr, some.indices, some.values, *terms
+
+    # Its objective
+
+    def objective(self, kind: type[Objective], more: dict[str, Any]) -> None:
+        """The losses of this kind at w = 0."""
+        self._made_of = kind, more
+        self._o = self._new(kind, more)
+
+    def _new(self, kind: type[Objective], more: dict[str, Any]) -> Any:
+        if self.target is not None and "target" in more:
+            more = {**more, "target": self.target}
+        o = kind(self.rows, self.y, self.cost, **more)
+        o.move(np.zeros(o.d))
+        return o
+
+    def gradient_at_zero(self) -> np.ndarray:
+        """The sum of the rows' gradients at w = 0; the state stays as it is."""
+        fresh = self._new(*self._made_of)
+        fresh.sums()
+        return self.rows.transpose_product(fresh.u)
+
+    def set(self, name: str, value: Any) -> None:
+        """A number that the losses depend on."""
+        setattr(self._o, name, value)
+
+    def move(self, w: np.ndarray) -> None:
+        self._o.z[:] = 0.0
+        if np.any(w):
+            self.rows.margins(w, self.y, self._o.z)
+
+    def line(self, p: np.ndarray) -> None:
+        """Margins along p."""
+        self.rows.margins(p, self.y, self._o.dz)
+
+    def advance(self, t: float) -> None:
+        self._o.advance(t, np.zeros(self._o.d))
+
+    def along(self, t: float) -> np.ndarray:
+        return self._o.along(t).copy()
+
+    def sums(self) -> np.ndarray:
+        sums = self._o.sums()
+        self._o._take(sums)  # the Gram matrix wants the changes
+        return np.array(sums)
+
+    def slopes_product(self) -> np.ndarray:
+        return self.rows.transpose_product(self._o.u)
+
+    def curvature_product(self, v: np.ndarray) -> np.ndarray:
+        return self.rows.curvature_product(self._o.c, v)
+
+    def diagonal(self) -> np.ndarray:
+        return self.rows.diagonal(self._o.c)
+
+    def gram(self) -> np.ndarray:
+        return self._o.gram().copy()
+
+    def sides(self) -> np.ndarray:
+        return np.array(self._o.sides())
+
+    def balanced(self, up: float, down: float) -> tuple[np.ndarray, np.ndarray]:
+        u = self._o.balanced(up, down)
+        return self.rows.transpose_product(u), np.array(self._o.balanced_sums(u))
+
+    def tell(self, name: str) -> Any:
+        """What a method of the losses answers."""
+        return getattr(self._o, name)()
+
+    def do(self, name: str) -> None:
+        """A method of the losses that changes them."""
+        getattr(self._o, name)()
+
+    def keep_dual_point(self, multiple: float) -> None:
+        """Remember the present slopes as the dual point that the judge will be shown."""
+        self._o._multiple = multiple
+        self._kept = self._o.dual_point()
+
+    # The judge
+
+    def judge(self, name: str, *arguments: Any) -> Any:
+        return getattr(self._judge, name)(*arguments)
+
+    def judge_kept(self) -> None:
+        self._judge.candidate = self._kept

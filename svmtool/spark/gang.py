@@ -1,0 +1,227 @@
+"""One Spark job that holds the rows as long as a run lasts: each task parses its partition and serves the driver.
+
+A pass over the rows is a message to the tasks and their answers, for a job of its own would take Spark some 50 ms.
+Spark does what it is for: it reads, places tasks near the data, and starts one elsewhere if its executor is lost.  That
+one parses its partition again, connects, and is told all that its predecessor was told (block.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener, wait
+from typing import Any
+
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.spark.crew import Call, Crew
+from svmtool.spark.reading import Text, parse
+from svmtool.spark.session import Session, sentence, told
+
+LOOK_SECONDS = 0.5  # between two looks at the job while nothing comes
+WHAT = "ERROR: --spark"
+
+
+class _Link:
+    """A connection to the task of one partition; fresh: it has been told nothing."""
+
+    def __init__(self, connection: Connection):
+        self.connection, self.fresh = connection, True
+
+
+class Gang(Crew):
+    """The tasks of one job as a crew; see Crew.  on_wait: called every now and then while the rows are being read."""
+
+    def __init__(self, session: Session, text: Text, on_wait: Callable[[float], None] | None = None):
+        super().__init__()
+        self.session, self.text = session, text
+        self.size = text.partitions
+        self._key = os.urandom(32)
+        local = session.master.startswith("local[") or session.master == "local"
+        self._threads = max(1, session.slots // self.size) if local else 1
+        host = "127.0.0.1" if local else session.context.getConf().get("spark.driver.host")
+        own = "127.0.0.1" if host == "127.0.0.1" else "0.0.0.0"
+        self._listener = Listener((own, 0), backlog=max(16, self.size), authkey=self._key)
+        self._address = host, self._listener.address[1]
+        self._links: dict[int, _Link] = {}
+        self._changed = threading.Condition()
+        self._failure: BaseException | None = None
+        self._over = False
+        threading.Thread(target=self._accept, daemon=True).start()
+        self._start()
+        with told(WHAT):
+            self._await(set(range(self.size)), on_wait)
+        self.costs.reading = time.perf_counter() - self.costs.started
+
+    def _start(self) -> None:
+        address, key, threads = self._address, self._key, self._threads
+        lines = self.text.lines(self.size)
+
+        def work() -> None:
+            try:
+                lines.mapPartitionsWithIndex(lambda index, part: serve(index, part, address, key, threads)).count()
+            except BaseException as e:  # told by whoever waits for an answer
+                self._fail(e)
+            else:
+                self._fail(None)
+
+        threading.Thread(target=work, daemon=True).start()
+
+    def _fail(self, e: BaseException | None) -> None:
+        with self._changed:
+            self._failure = e or SvmtoolError(f"{WHAT}: the tasks have ended before their time")
+            self._changed.notify_all()
+
+    def _accept(self) -> None:
+        """Take the tasks as they come; one that comes for the second time takes the place of the first."""
+        while not self._over:
+            try:
+                connection = self._listener.accept()
+                prompt(connection)
+                index = connection.recv()
+            except (AuthenticationError, EOFError, OSError):
+                continue
+            with self._changed:
+                self.costs.lost += index in self._links
+                self._links[index] = _Link(connection)
+                self._changed.notify_all()
+
+    def _await(self, wanted: set[int], on_wait: Callable[[float], None] | None = None) -> None:
+        """Until the tasks of these partitions are there."""
+        with self._changed:
+            while not wanted <= self._links.keys():
+                if self._failure is not None:
+                    raise self._failure
+                self._changed.wait(LOOK_SECONDS)
+                if on_wait is not None:
+                    on_wait(time.perf_counter() - self.costs.started)
+
+    def _exchange(self, calls: list[Call]) -> list[Any]:
+        answers: dict[int, Any] = {}
+        slowest = 0.0
+        while len(answers) < self.size:
+            missing = set(range(self.size)) - answers.keys()
+            with told(WHAT):
+                self._await(missing)
+            asked = {self._links[index].connection: index for index in missing if self._send(index, calls)}
+            while asked:
+                for connection in wait(list(asked), LOOK_SECONDS):
+                    index = asked.pop(connection)
+                    with self._changed:
+                        link = self._links.get(index)
+                    if link is None or link.connection is not connection:
+                        continue  # another task has come for it
+                    try:
+                        answer, seconds = connection.recv()
+                    except (EOFError, OSError):
+                        self._lose(index, connection)
+                        continue
+                    if isinstance(answer, BaseException):
+                        raise self._told(index, answer)
+                    answers[index] = answer
+                    slowest = max(slowest, seconds)
+                    self.costs.blocks += seconds
+                with self._changed:
+                    for connection, index in list(asked.items()):
+                        if index not in self._links or self._links[index].connection is not connection:
+                            del asked[connection]
+                            connection.close()
+                    if self._failure is not None and asked:
+                        raise SvmtoolError(sentence(self._failure, WHAT)) from self._failure
+        self.costs.slowest += slowest
+        return [answers[index] for index in range(self.size)]
+
+    def _send(self, index: int, calls: list[Call]) -> bool:
+        """Whether the task of a partition has been told its calls; one that is gone is lost."""
+        link = self._links[index]
+        try:
+            link.connection.send([*self.log, *calls] if link.fresh else calls)
+        except (OSError, ValueError):  # ValueError: closed because another has come
+            self._lose(index, link.connection)
+            return False
+        link.fresh = False
+        return True
+
+    def _lose(self, index: int, connection: Connection) -> None:
+        with self._changed:
+            link = self._links.get(index)
+            if link is not None and link.connection is connection:
+                del self._links[index]
+                self.costs.lost += 1
+        connection.close()
+
+    def _told(self, index: int, error: BaseException) -> BaseException:
+        """What a task has refused, for the user."""
+        if isinstance(error, DataError):
+            with told(WHAT):
+                return self.text.fault(self.size, index, error)
+        return error
+
+    def close(self) -> None:
+        self._over = True
+        with self._changed:
+            links, self._links = list(self._links.values()), {}
+        for link in links:
+            with contextlib.suppress(OSError, ValueError):
+                link.connection.send(None)
+                link.connection.close()
+        self._listener.close()
+
+
+def prompt(connection: Connection) -> None:
+    """Send at once what is to be sent, and notice when the other side has gone without a word."""
+    with socket.socket(fileno=os.dup(connection.fileno())) as s:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+
+
+def serve(
+    index: int, lines: Iterable[bytes], address: tuple[str, int], key: bytes, threads_each: int
+) -> Iterable[None]:
+    """What a task does: parse the partition, then make the calls that come until there are no more."""
+    from svmtool.compiled import threads
+    from svmtool.spark.block import Block
+
+    threads.set_count(threads_each)
+    block: Block | None = None
+    fault: Exception | None = None
+    try:
+        block = Block(parse(lines))
+    except Exception as e:  # the driver tells the user; what follows must not meet half-read lines
+        fault = told_far(e)
+        for _ in lines:
+            continue
+    with Client(address, authkey=key) as connection:
+        prompt(connection)
+        connection.send(index)
+        while True:
+            try:
+                calls = connection.recv()
+                if calls is None:
+                    return iter(())
+                began = time.perf_counter()
+                answer: Any
+                try:
+                    answer = block.run(calls) if block is not None else fault
+                except Exception as e:
+                    answer = told_far(e)
+                connection.send((answer, time.perf_counter() - began))
+            except (EOFError, OSError):  # the driver has gone
+                return iter(())
+
+
+def told_far(e: Exception) -> Exception:
+    """An exception that can travel and says where it comes from."""
+    if isinstance(e, DataError):
+        return e
+    if isinstance(e, SvmtoolError):
+        return SvmtoolError(str(e))
+    if isinstance(e, MemoryError):
+        return SvmtoolError(f"{WHAT}: an executor has not enough memory for its part of the rows: use more executors")
+    import traceback
+
+    return RuntimeError("in an executor: " + "".join(traceback.format_exception(e)))

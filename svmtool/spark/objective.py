@@ -1,0 +1,179 @@
+"""Objectives of problem/ whose rows are in the blocks of a crew: what solvers see of rows that are elsewhere.
+
+`far(SquaredHinge)` is a SquaredHinge: all that follows from vectors of the feature space is the very code that runs in
+memory.  Only what is a sum over rows is asked of the blocks; vectors of length n (y, z, u, c ..) are None here.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from svmtool.problem import rows
+from svmtool.problem.objective import Losses, Objective, balance
+from svmtool.problem.repeated_rows import RepeatedRows
+from svmtool.problem.row_blocks import Rows
+from svmtool.problem.task import Task
+from svmtool.spark.crew import Crew
+
+SAMPLE_VALUES = 1 << 22  # non-zeros of a sample of the rows, which comes to the driver, at most
+
+
+class FarRows(Rows):
+    """Rows that the blocks of a crew hold; passes over them leave vectors of length n where the rows are."""
+
+    elsewhere = True
+
+    def __init__(self, crew: Crew, n: int, plain: int, nnz: int, bias: float, gram_entries: float):
+        self.crew, self.n, self.nnz, self.bias = crew, n, nnz, bias
+        self.d, self.gram_entries = plain + (bias >= 0), gram_entries
+
+    def margins(self, w: np.ndarray, y: None, z: None) -> None:
+        """The margins along w, by which rays and steps go."""
+        self.crew.post("line", w.copy())
+
+    def transpose_product(self, u: None) -> np.ndarray:
+        """sum_i u_i x_i for the present slopes u, length d."""
+        return self.crew.total("slopes_product")
+
+    def curvature_product(self, c: None, v: np.ndarray) -> np.ndarray:
+        """sum_i c_i (x_i.v) x_i for the present curvatures c, length d."""
+        return self.crew.total("curvature_product", v)
+
+    def diagonal(self, c: None) -> np.ndarray:
+        """sum_i c_i x_ij^2 for the present curvatures c, length d."""
+        return self.crew.total("diagonal")
+
+    def serve_several(self) -> None:
+        """One problem after the other is solved here."""
+
+
+class Kept:
+    """A dual point that the blocks keep: the last one of which the objective was asked for."""
+
+
+class FarTask(Task):
+    """A task whose rows are elsewhere.  `n` of them take part, with costs out of `costs`; y, cost, target: None, or
+    what says no more than solvers look at."""
+
+    __slots__ = ("crew",)
+
+    def __init__(self, crew: Crew, far_rows: FarRows, costs: np.ndarray, free_bias: bool, **more: Any):
+        super().__init__(far_rows, None, costs, free_bias, **more)
+        self.crew = crew
+
+    def objective(self, kind: type[Losses], **more: Any) -> Any:
+        return far(kind)(self.crew, self.rows, self.free_bias, kind, more)
+
+    def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
+        if not self.free_bias or self.rows.n == 0:
+            return None
+        low, high = np.max(self.crew.ask("ends", margin), axis=0) * (1.0, -1.0)
+        return self.answer_between(float(low), float(high))
+
+
+@functools.cache
+def far(kind: type[Objective]) -> type:
+    """The class of objectives of this kind whose rows are elsewhere."""
+    return type("Far" + kind.__name__, (FarObjective, kind), {})
+
+
+class FarObjective(Objective):
+    """What all kinds share; it comes before the kind in the order of classes."""
+
+    def __init__(self, crew: Crew, far_rows: FarRows, free_bias: bool, kind: type[Objective], more: dict[str, Any]):
+        Losses.__init__(self, far_rows, None, None, free_bias)
+        more = {name: None if name == "target" else value for name, value in more.items()}
+        self.crew, self._kind, self._more, self._sent = crew, kind, more, {}
+        for name, value in {"p": 1.0, "sigma": 1.0, "primal": np.inf, "_multiple": 1.0, **more}.items():
+            setattr(self, name, value)
+        crew.post("objective", kind, more)
+
+    def _prepare(self) -> None:
+        self.w = np.zeros(self.d)
+        self.y = self.z = self.dz = self.u = self.c = None
+        self._ready = True
+
+    def _settle(self) -> None:
+        """Tell the blocks of numbers that the solver has set."""
+        if self._sent.get("sigma") != self.sigma:
+            self._sent["sigma"] = self.sigma
+            self.crew.post("set", "sigma", self.sigma)
+
+    def move(self, w: np.ndarray) -> None:
+        if not self._ready:
+            self._prepare()
+        self.w[:] = w
+        self.crew.post("move", self.w.copy())
+
+    def advance(self, t: float, p: np.ndarray) -> None:
+        self.w += t * p
+        self.crew.post("advance", t)
+
+    def sums(self) -> list[float]:
+        self._settle()
+        return self.crew.total("sums").tolist()
+
+    def along(self, t: float) -> np.ndarray:
+        self._settle()
+        return self.crew.total("along", t)
+
+    def gram(self) -> np.ndarray:
+        return self.crew.total("gram")
+
+    def _balanced_slopes(self) -> tuple[np.ndarray, list[float]] | None:
+        factors = balance(*self.crew.total("sides").tolist())
+        if factors is None:
+            return None
+        g, sums = self.crew.total("balanced", *factors)
+        return g, sums.tolist()
+
+    def value_at_zero(self) -> float:
+        return self.crew.total("tell", "value_at_zero")
+
+    def gradient_at_zero(self) -> float:
+        g = self.crew.total("gradient_at_zero")
+        return float(np.sqrt(g @ g))
+
+    def sample(self, group: int, seed: int) -> Any:
+        """See SquaredHinge; of rows so many that a sample would be large, fewer."""
+        parts = self.crew.ask("draw", max(group, self.rows.nnz // SAMPLE_VALUES), seed)
+        indptr = np.zeros(1, np.int64)
+        for part in parts:
+            indptr = np.concatenate((indptr, part[0][1:] + indptr[-1]))
+        indices, values = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+        y, cost, target = (
+            None if parts[0][k] is None else np.concatenate([part[k] for part in parts], axis=1) for k in (3, 4, 5)
+        )
+        some: Rows = rows.from_csr(indptr, indices, values, self.rows.plain, self.rows.bias, self.d)
+        share = some.n * len(y) / self.n
+        if len(y) > 1:
+            some = RepeatedRows(some, len(y))
+        more = dict(self._more)
+        if target is not None and "target" in more:
+            more["target"] = target.ravel()
+        return self._kind(some, y.ravel(), cost.ravel() / share, free_bias=self.free_bias, **more)
+
+    # Of the augmented Lagrangian
+
+    def no_dual_point(self) -> Any:
+        return None
+
+    def dual_point(self) -> Any:
+        self.crew.post("keep_dual_point", self._multiple)
+        return Kept()
+
+    def start_multipliers(self) -> None:
+        self.crew.post("do", "start_multipliers")
+
+    def accept(self) -> None:
+        self.crew.post("do", "accept")
+
+    def gradient_on_pieces(self) -> np.ndarray:
+        self._settle()
+        return self.crew.total("tell", "gradient_on_pieces") + self.regular(self.w)
+
+    def e_loss(self) -> float:
+        return self.crew.total("tell", "e_loss")

@@ -1,0 +1,41 @@
+"""svm-train --spark: the flow of training/pipeline.py with the rows in executors."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any
+
+from svmtool.compiled import threads
+from svmtool.formats import linear_model
+from svmtool.settings import Settings, check_after_reading
+from svmtool.spark.gang import Gang
+from svmtool.spark.problems import FarProblems, FarRegression
+from svmtool.spark.reading import Text
+from svmtool.spark.session import Session
+from svmtool.training.interrupt import Interruptible
+from svmtool.training.outcome import Recorder, exit_status
+from svmtool.training.pipeline import ModelFile, fitted, show, target_gap
+
+KINDS = {"classification": FarProblems, "regression": FarRegression}
+
+
+def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
+    """svm-train --spark after its command line; returns the exit status."""
+    assert settings.spark is not None
+    initial = linear_model.read(settings.initial_model) if settings.initial_model else None
+    threads.set_count(1)  # one problem after the other; the rows' threads are in the executors
+    with contextlib.ExitStack() as held:
+        session = held.enter_context(Session(settings.spark, f"svm-train -s {settings.solver} {path}"))
+        text = Text(session, path)
+        gang = held.enter_context(contextlib.closing(Gang(session, text, console.reading)))
+        check_after_reading(settings)
+        began = time.perf_counter()
+        problems = KINDS[settings.row.task](gang, settings)
+        start = None if initial is None else problems.start_from(initial)
+        with Recorder(settings, target_gap(settings), console) as recorder, Interruptible() as stop:
+            done = fitted(problems, start, recorder.record, stop, began)
+        show(done, settings, [], console)
+        ModelFile(model_path).write(done)
+        console.solver(gang.costs.line(gang.size))
+    return exit_status(settings, done, model_path, stop.set, console)
