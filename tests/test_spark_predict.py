@@ -140,7 +140,7 @@ def test_a_directory_that_is_there_is_left_alone(run, models, tmp_path):
     assert os.listdir(tmp_path) == ["o"] and os.listdir(tmp_path / "o") == []
 
 
-@pytest.mark.parametrize("name", ["no", "no*", "", "nothing://there/d", "empty"])
+@pytest.mark.parametrize("name", ["no", "no*", "", "nothing://there/d", "empty", "packed.xz"])
 def test_an_input_that_is_not_there_is_one_sentence(name, run, models, tmp_path):
     (tmp_path / "empty").mkdir()
     path = name if name == "" or "//" in name else tmp_path / name
@@ -250,7 +250,7 @@ def test_a_fault_is_counted_from_the_beginning_of_its_file(session, tmp_path):
     lines = session.context.textFile(f"{tmp_path}/a,{tmp_path}/b", 4)
     part = lines.getNumPartitions() - 1  # the last of b
     before = lines.mapPartitionsWithIndex(lambda k, rows: [(k, sum(1 for _ in rows))]).collect()[:part]
-    fault = spark_predict.Part(9, None, (7, "token", "reason"))
+    fault = spark_predict.Part(9, None, DataError(7, "", "token", "reason"))
     with pytest.raises(DataError) as e:
         spark_predict._refuse_bad_line(lines, {0: spark_predict.Part(10, 10, None), part: fault})
     assert (e.value.line, e.value.file) == (sum(n for _, n in before) - 10 + 7, str(tmp_path / "b"))

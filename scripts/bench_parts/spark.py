@@ -44,7 +44,7 @@ def spark(ctx: Context) -> None:
         for loss, (_, peer) in PROBLEMS.items():
             runs = {"ours": mine[loss], "ours, whole command": whole(ctx, loss, path), f"MLlib {peer}": theirs[loss]}
             values = judged(path, loss, [run["model"] for run in runs.values()], best[loss]["model"])
-            for run, value in zip(runs.values(), values, strict=True):
+            for run, value in zip(runs.values(), values[:-1], strict=True):
                 run["reached"] = value / min(values) - 1.0
             show(ctx, f"{name}, {loss}", runs, peer)
             costs.append((f"{name}, {loss}", mine[loss]))

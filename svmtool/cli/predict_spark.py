@@ -105,7 +105,9 @@ class _Bar:
             from tqdm import tqdm
 
             self._bar = tqdm(total=total, desc="scoring", unit="part", leave=False, file=sys.stderr)
-        self._bar.update(done - self._bar.n)
+        if done != self._bar.n:
+            self._bar.n = done
+            self._bar.refresh()
 
     def __enter__(self) -> _Bar:
         return self

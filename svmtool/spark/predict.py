@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
     lines: int
     tally: Any
-    fault: tuple[int, str, str] | None  # line of the partition, token and reason, as in DataError
+    fault: DataError | None  # its line is counted from the partition's first
 
 
 def score(
@@ -45,6 +45,10 @@ def score(
     Raises DataError for a bad line, after which no folder is there, nor after any other exception;
     SvmtoolError where a folder is there already or Spark fails.
     """
+    if not path:
+        raise SvmtoolError("can't open input file '': a file needs a name")
+    if path.endswith(".xz"):
+        raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
     context = session.context
     with told(), contextlib.ExitStack() as stack:
         folders = [stack.enter_context(_Folder(context, target)) for target in targets]
@@ -118,7 +122,7 @@ def _score_part(scorer: Scorer, gathered: Any, part: int, lines: Iterable[bytes]
     try:
         tally = yield from scorer(Source("", -1, None, text, own=False), part)
     except DataError as e:
-        fault = e.line, e.token, e.reason
+        fault = e
     gathered.add({part: Part(text.count, tally, fault)})
 
 
@@ -169,14 +173,13 @@ def _refuse_bad_line(lines: Any, parts: dict[int, Part]) -> None:
         return
     fault = parts[k].fault
     assert fault is not None
-    line, token, reason = fault
     splits = [p.inputSplit().value() for p in lines._jrdd.rdd().partitions()]
     name = splits[k].getPath().toString()
     before = [j for j in range(k) if splits[j].getPath().toString() == name]
     unknown = [j for j in before if j not in parts or parts[j].fault is not None]
     counts = lines.context.runJob(lines, _count, unknown) if unknown else []
-    line += sum(counts) + sum(parts[j].lines for j in before if j not in unknown)
-    raise DataError(line, name.removeprefix("file:"), token, reason)
+    line = fault.line + sum(counts) + sum(parts[j].lines for j in before if j not in unknown)
+    raise DataError(line, name.removeprefix("file:"), fault.token, fault.reason)
 
 
 def _count(lines: Iterable[bytes]) -> list[int]:
