@@ -16,7 +16,7 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 from bench_parts import spark  # noqa: E402
 from svmtool.formats import linear_model, svmlight  # noqa: E402
 
-COSTS = {"whole": 5.0, "passes": 40, "tasks": 3.0, "sending": 1.5, "driver": 0.5, "partitions": 2}
+COSTS = {"whole": 5.0, "passes": 40, "tasks": 3.0, "sending": 1.5, "driver": 0.5, "partitions": 2, "vectors": 0.01}
 
 
 def answer_of(name: str, *argv) -> list:
@@ -34,7 +34,10 @@ def test_shares_are_the_run_on_this_machine():
 def test_more_nodes_share_the_rows_and_pay_for_each_other():
     one, ten, hundred = (spark.shares(COSTS, 1000, n) for n in (1, 10, 100))
     assert ten["in partitions"] == pytest.approx(one["in partitions"] / 10)
-    assert hundred["sending, adding up"] == pytest.approx(100 * one["sending, adding up"])
+    each, once = 40 * 0.01, 1.5 - 40 * 0.01
+    assert hundred["sending, adding up"] == pytest.approx(once + 100 * each)
+    few = {**COSTS, "vectors": 1.0}  # no more than all of it can grow
+    assert spark.shares(few, 1000, 100)["sending, adding up"] == pytest.approx(100 * COSTS["sending"])
     assert one["driver"] == ten["driver"] == hundred["driver"]
     assert 0.0 < ten["network"] < hundred["network"]
     assert spark.shares({**COSTS, "passes": 80}, 1000, 10)["network"] == pytest.approx(2 * ten["network"])

@@ -19,6 +19,8 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
 
+import numpy as np
+
 from svmtool.compiled import threads
 from svmtool.formats import linear_model
 from svmtool.settings import Settings
@@ -27,6 +29,17 @@ from svmtool.spark.problems import FarProblems
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
 from svmtool.training.pipeline import fitted
+
+SENT = 20  # passes that are measured for what one costs beside the partitions
+
+
+def vectors(gang: Gang, d: int) -> float:
+    """Seconds that sending a vector of length d to all partitions takes, and adding up theirs."""
+    before = gang.costs.whole - gang.costs.slowest
+    for _ in range(SENT):
+        gang.post("move", np.ones(d))
+        gang.total("slopes_product")
+    return (gang.costs.whole - gang.costs.slowest - before) / SENT
 
 
 def train(session: Session, path: str, settings: Settings):
@@ -39,7 +52,7 @@ def train(session: Session, path: str, settings: Settings):
         whole = time.perf_counter() - began
         found = {
             "whole": whole, "passes": costs.passes, "tasks": costs.slowest, "sending": costs.whole - costs.slowest,
-            "driver": whole - costs.whole, "partitions": gang.size,
+            "driver": whole - costs.whole, "partitions": gang.size, "vectors": vectors(gang, problems.rows.d),
         }  # fmt: skip
         return done, costs.reading, found, problems.rows.n
 

@@ -15,7 +15,7 @@ from bench_parts.measure import ours as our_command
 
 # loss -> our settings, and MLlib's estimator
 PROBLEMS = {
-    "hinge": ({"solver": 31, "loss_power": 1.0}, "LinearSVC"),
+    "hinge": ({"solver": 31, "loss_power": 1.0, "bias": 1.0, "regularize_bias": False}, "LinearSVC"),
     "logistic": ({"solver": 0}, "LogisticRegression"),
 }
 C = 1.0
@@ -78,7 +78,7 @@ def optimum(ctx: Context, loss: str, path: str) -> dict:
 
 
 def words(loss: str, gap: float) -> list[str]:
-    """Our options for a loss."""
+    """Our options for a loss; the bias of the hinge is free without more words."""
     settings = PROBLEMS[loss][0]
     power = ["--loss-power", f"{settings['loss_power']:g}"] if "loss_power" in settings else []
     return ["-s", str(settings["solver"]), *power, "-c", f"{C:g}", "--gap", f"{gap:g}"]
@@ -167,16 +167,17 @@ def shares(costs: dict, features: int, nodes: int) -> dict[str, float]:
 
     costs: of child_spark.py.  Assumed: the same rows, spread evenly, a partition a core as here, and as many passes.
     Partitions then take a share of the time.  The driver sends each pass to one partition after another and adds up
-    what they answer, so that this grows with their number; and all of it, a vector of the features each way, goes
-    through the driver's own link.  What the driver computes itself stays.
+    what they answer, so that this grows with their number; every pass is taken for one with a vector of the features
+    each way, all of them through the driver's own link.  What is there once, and what the driver computes, stays.
     """
     partitions = costs["partitions"] * nodes
+    growing = min(costs["sending"], costs["passes"] * costs["vectors"])
     network = 0.0
     if nodes > 1:
         network = 2 * costs["passes"] * (LATENCY + partitions * 8 * features / BANDWIDTH)
     return {
         "in partitions": costs["tasks"] / nodes,
-        "sending, adding up": costs["sending"] * nodes,
+        "sending, adding up": costs["sending"] + growing * (nodes - 1),
         "network": network,
         "driver": costs["driver"],
     }
