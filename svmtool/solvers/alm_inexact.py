@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.augmented import Augmented
+from svmtool.problem.alternating import Alternating
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.linalg import Factored, conjugate_gradient
 from svmtool.problem.task import Task
@@ -50,13 +50,14 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if (answer := task.one_sided_answer()) is not None:
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
-    o = task.objective(Augmented, p=task.p, target=task.target)
+    o = task.objective(Alternating, p=task.p, target=task.target)
     o.move(np.zeros(o.d) if start is None else start)
     if start is not None and task.p > 1.0:
         o.start_multipliers()
     o.sigma = SIGMA_FIRST
     balance = task.mu in (None, "balance")
     ours = balance and task.inner_steps is None
+    o.begin()
     step = _Step(o, task.inner_steps, RELAXED if ours else 1.0, monitor)
     best = Best(o)
     average = _Average(o, step)
@@ -79,7 +80,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         step.weights(g)
         # Step 3: the multipliers and mu
         if balance:
-            step.multipliers(o.sigma)
+            o.multiply(o.sigma)
             if ours:
                 average.add()
             if k >= balanced:
@@ -93,65 +94,51 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             grown = (merit - rest) / (0.5 * residual) if residual > 0.0 and k > 0 else 0.0
             sigma = min(max(sigma, grown), SIGMA_MOST)
         merit = 0.5 * sigma * residual + rest
-        step.multipliers(sigma)
+        o.multiply(sigma)
         o.sigma = sigma
     return Result(best.w, base.ITERATIONS, monitor.iterations, monitor.history, best.alpha)
 
 
 class _Step:
-    """The steps of Algorithm 2 in (w, b) and in the multipliers, after gradient() of `o` made the one in e.
+    """The steps of Algorithm 2 in (w, b), after gradient() of `o` made the one in e.
 
     residual: sum_i C_i r_i^2 after the last step, r of the constraints; cg: conjugate gradient steps in it.
     """
 
-    def __init__(self, o: Augmented, steps: int | None, relaxed: float, monitor: Monitor):
+    def __init__(self, o: Alternating, steps: int | None, relaxed: float, monitor: Monitor):
         self.o, self.steps, self.relaxed, self.monitor = o, steps, relaxed, monitor
         self.cg, self.residual = 0, np.inf
         self.left = np.zeros(o.d)  # the gradient of 1/2 w'Rw + sum C_i beta_i xi_i, 0 after an exact step
-        self._v, self._moved = o.target - o.z, np.inf  # v = y e, and sum_i C_i (v_i - old v_i)^2
+        self._moved = np.inf  # sum_i C_i (v_i - old v_i)^2, v = y e
         self._factor: Factored | None = None
         self._factor_sigma = 0.0
         self._gram: np.ndarray | None = None
         if steps is None and o.d <= GRAM_BELOW:
-            upper = np.zeros((o.d, o.d))
-            o.rows.add_gram(o.cost, upper)
+            upper = o.cost_gram()
             self._gram = np.triu(upper) + np.triu(upper, 1).T
         elif steps != 1:
-            self._squares = o.rows.diagonal(o.cost)
+            self._squares = o.cost_diagonal()
 
     def weights(self, g: np.ndarray) -> None:
         """Eqs. 16 and 18 along a preconditioned gradient; with e fixed the Hessian is R + sigma X'CX."""
         o, sigma = self.o, self.o.sigma
         aim = g if self.relaxed == 1.0 else self.left + self.relaxed * (g - self.left)
         p = self._direction(aim)
-        o.rows.margins(p, o.y, o.dz)
         inner = o.regular(p)
-        bend = float(p @ inner) + sigma * float(o.cost @ np.square(o.dz))
+        bend = float(p @ inner) + sigma * o.bend(p)
         s = float(aim @ p) / bend if bend > 0.0 else 0.0
         if self.relaxed != 1.0:
-            curved = self._gram @ p if self._gram is not None else o.rows.transpose_product(o.cost * o.y * o.dz)
+            curved = self._gram @ p if self._gram is not None else o.bent()
             self.left[:] = aim - s * (sigma * curved + inner)
         o.w -= s * p
-        o.dz *= -s
-        o.z += o.dz
-        apart = (o.slopes() - o.beta) / sigma  # xi - v at the old w
-        self._relaxed_residual = self.relaxed * apart - o.dz
-        apart -= o.dz
-        self.residual = float(o.cost @ np.square(apart))
-        v = o.target - o.z - apart
-        self._moved = float(o.cost @ np.square(v - self._v))
-        self._v = v
-
-    def multipliers(self, sigma: float) -> None:
-        """Eq. 9: beta += sigma r."""
-        self.o.beta += sigma * self._relaxed_residual
+        self.residual, self._moved = o.step_rows(s, self.relaxed).tolist()
 
     def imbalance(self) -> float:
         """What to multiply sigma with for the two residuals to come nearer to each other; 1 if they are near."""
         o = self.o
-        size = max(float(o.cost @ np.square(self._v)), float(o.cost @ np.square(o.target - o.z)))
-        primal = self.residual * float(o.cost @ np.square(o.beta))
-        dual = o.sigma**2 * self._moved * size
+        e_size, xi_size, beta_size = o.sizes().tolist()
+        primal = self.residual * beta_size
+        dual = o.sigma**2 * self._moved * max(e_size, xi_size)
         if not (primal > 0.0 and dual > 0.0):
             return 1.0
         ratio = float(np.sqrt(primal / dual))
@@ -177,7 +164,7 @@ class _Step:
             diagonal[-1] = max(sigma * self._squares[-1], 1e-12)
 
         def product(v: np.ndarray) -> np.ndarray:
-            return sigma * o.rows.curvature_product(o.cost, v) + o.regular(v)
+            return sigma * o.cost_product(v) + o.regular(v)
 
         tolerance, most = (TOLERANCE, MOST_STEPS) if self.steps is None else (1e-8, self.steps)
         p, self.cg, _ = conjugate_gradient(product, g, diagonal, tolerance, most, self.monitor.ended)
@@ -191,9 +178,9 @@ class _Average:
     (w, beta): a mean costs no product, only the look at it does.
     """
 
-    def __init__(self, o: Augmented, step: _Step):
+    def __init__(self, o: Alternating, step: _Step):
         self.o = o
-        self._point = o.w, o.z, o.beta, step.left
+        self._point = o.w, step.left  # what of it is no row's; `o` has the rest
         self._sums = [np.zeros_like(x) for x in self._point]
         self._count, self._look = 0, FIRST_LOOK
 
@@ -201,6 +188,7 @@ class _Average:
         """Take the present point into the mean."""
         for total, x in zip(self._sums, self._point, strict=True):
             total += x
+        self.o.add_point()
         self._count += 1
 
     @property
@@ -215,15 +203,18 @@ class _Average:
         kept = [x.copy() for x in self._point]
         for x, total in zip(self._point, self._sums, strict=True):
             np.divide(total, self._count, out=x)
+        o.go_to_mean(self._count)
         _, g = o.gradient()
         best.keep()
         if relative_gap(o.primal, o.bound) < here:
             for total in self._sums:
                 total[:] = 0.0
+            o.forget_points()
             self._count, self._look = 0, FIRST_LOOK
             return g
         for x, old in zip(self._point, kept, strict=True):
             x[:] = old
+        o.go_back()
         o.gradient()
         self._look = int(LOOK_GROWTH * self._count) + 1
         return None

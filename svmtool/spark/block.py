@@ -197,13 +197,13 @@ class Block:
         u = self._o.balanced(up, down)
         return self.rows.transpose_product(u), np.array(self._o.balanced_sums(u))
 
-    def tell(self, name: str) -> Any:
-        """What a method of the losses answers."""
-        return getattr(self._o, name)()
+    def tell(self, name: str, *arguments: Any) -> Any:
+        """What a method of the losses answers that does not change them."""
+        return getattr(self._o, name)(*arguments)
 
-    def do(self, name: str) -> None:
-        """A method of the losses that changes them."""
-        getattr(self._o, name)()
+    def do(self, name: str, *arguments: Any) -> Any:
+        """What a method of the losses answers that changes them."""
+        return getattr(self._o, name)(*arguments)
 
     def keep_dual_point(self, multiple: float) -> None:
         """Remember the present slopes as the dual point that the judge will be shown."""

@@ -23,6 +23,7 @@ from svmtool.spark.reading import Text, parse
 from svmtool.spark.session import Session, sentence, told
 
 LOOK_SECONDS = 0.5  # between two looks at the job while nothing comes
+END_SECONDS = 5.0  # for the tasks to end once they have been told
 WHAT = "ERROR: --spark"
 
 
@@ -69,7 +70,8 @@ class Gang(Crew):
             else:
                 self._fail(None)
 
-        threading.Thread(target=work, daemon=True).start()
+        self._job = threading.Thread(target=work, daemon=True)
+        self._job.start()
 
     def _fail(self, e: BaseException | None) -> None:
         with self._changed:
@@ -157,6 +159,7 @@ class Gang(Crew):
     def _told(self, index: int, error: BaseException) -> BaseException:
         """What a task has refused, for the user."""
         if isinstance(error, DataError):
+            self.close()  # the tasks would keep every core from the job that looks for the line
             with told(WHAT):
                 return self.text.fault(self.size, index, error)
         return error
@@ -169,6 +172,7 @@ class Gang(Crew):
             with contextlib.suppress(OSError, ValueError):
                 link.connection.send(None)
                 link.connection.close()
+        self._job.join(END_SECONDS)  # a session that ends before its job writes of it
         self._listener.close()
 
 

@@ -158,6 +158,45 @@ class FarObjective(Objective):
 
     # Of the augmented Lagrangian
 
+    def begin(self) -> None:
+        self.crew.post("do", "begin")
+
+    def cost_gram(self) -> np.ndarray:
+        return self.crew.total("tell", "cost_gram")
+
+    def cost_diagonal(self) -> np.ndarray:
+        return self.crew.total("tell", "cost_diagonal")
+
+    def cost_product(self, v: np.ndarray) -> np.ndarray:
+        return self.crew.total("tell", "cost_product", v)
+
+    def bend(self, p: np.ndarray) -> float:
+        return self.crew.total("do", "bend", p.copy())
+
+    def bent(self) -> np.ndarray:
+        return self.crew.total("tell", "bent")
+
+    def step_rows(self, s: float, relaxed: float) -> np.ndarray:
+        return self.crew.total("do", "step_rows", s, relaxed)
+
+    def multiply(self, sigma: float) -> None:
+        self.crew.post("do", "multiply", sigma)
+
+    def sizes(self) -> np.ndarray:
+        return self.crew.total("tell", "sizes")
+
+    def add_point(self) -> None:
+        self.crew.post("do", "add_point")
+
+    def forget_points(self) -> None:
+        self.crew.post("do", "forget_points")
+
+    def go_to_mean(self, count: int) -> None:
+        self.crew.post("do", "go_to_mean", count)
+
+    def go_back(self) -> None:
+        self.crew.post("do", "go_back")
+
     def no_dual_point(self) -> Any:
         return None
 

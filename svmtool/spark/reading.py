@@ -22,9 +22,7 @@ class Text:
 
     def __init__(self, session: Session, path: str):
         if path == "-":
-            raise SvmtoolError(
-                "can't open input file -: with --spark the rows must be where the executors can read them"
-            )
+            raise SvmtoolError("can't open input file -: with --spark rows must lie where executors can read them")
         if path.endswith(".xz"):
             raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
         self.path, self._context = path, session.context
