@@ -16,7 +16,10 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 from bench_parts import spark  # noqa: E402
 from svmtool.formats import linear_model, svmlight  # noqa: E402
 
-COSTS = {"whole": 5.0, "passes": 40, "tasks": 3.0, "sending": 1.5, "driver": 0.5, "partitions": 2, "vectors": 0.01}
+COSTS = {
+    "whole": 5.0, "passes": 40, "tasks": 3.0, "sending": 1.5, "driver": 0.5, "partitions": 2, "numbers": 50_000,
+    "a pass": 0.005, "a number": 4e-6,
+}  # fmt: skip
 
 
 def answer_of(name: str, *argv) -> list:
@@ -27,20 +30,21 @@ def answer_of(name: str, *argv) -> list:
 
 
 def test_shares_are_the_run_on_this_machine():
-    assert sum(spark.shares(COSTS, 1000, 1).values()) == pytest.approx(COSTS["whole"])
-    assert spark.shares(COSTS, 1000, 1)["network"] == 0.0
+    assert sum(spark.shares(COSTS, 1).values()) == pytest.approx(COSTS["whole"])
+    assert spark.shares(COSTS, 1)["network"] == 0.0
 
 
 def test_more_nodes_share_the_rows_and_pay_for_each_other():
-    one, ten, hundred = (spark.shares(COSTS, 1000, n) for n in (1, 10, 100))
+    one, ten, hundred = (spark.shares(COSTS, n) for n in (1, 10, 100))
     assert ten["in partitions"] == pytest.approx(one["in partitions"] / 10)
-    each, once = 40 * 0.01, 1.5 - 40 * 0.01
+    each = 40 * 0.005 + 50_000 * 4e-6
+    once = COSTS["sending"] - each
     assert hundred["sending, adding up"] == pytest.approx(once + 100 * each)
-    few = {**COSTS, "vectors": 1.0}  # no more than all of it can grow
-    assert spark.shares(few, 1000, 100)["sending, adding up"] == pytest.approx(100 * COSTS["sending"])
+    dear = {**COSTS, "a pass": 1.0}  # no more than all of it can grow
+    assert spark.shares(dear, 100)["sending, adding up"] == pytest.approx(100 * COSTS["sending"])
     assert one["driver"] == ten["driver"] == hundred["driver"]
     assert 0.0 < ten["network"] < hundred["network"]
-    assert spark.shares({**COSTS, "passes": 80}, 1000, 10)["network"] == pytest.approx(2 * ten["network"])
+    assert spark.shares({**COSTS, "numbers": 0}, 10)["network"] < ten["network"]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 {"master", "memory" of the driver, "path", "repeats",
  "runs": [{"loss", "settings": as keywords, "model": file for it}, ...]}
--> {"rows", "reading": seconds, "runs": [{"loss", "model", "seconds", "features", "costs"}, ...]}
+-> {"rows", "reading": seconds, "runs": [{"loss", "model", "seconds", "costs"}, ...]}
 
 seconds: the solver's, as everywhere; costs: what the whole run (certificate too) went to, see spark.shares.
 """
@@ -15,6 +15,8 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
@@ -30,21 +32,46 @@ from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
 from svmtool.training.pipeline import fitted
 
-SENT = 20  # passes that are measured for what one costs beside the partitions
+ASKED = 20  # times that a pass is made to measure what it costs beside the partitions
 
 
-def vectors(gang: Gang, d: int) -> float:
-    """Seconds that sending a vector of length d to all partitions takes, and adding up theirs."""
-    before = gang.costs.whole - gang.costs.slowest
-    for _ in range(SENT):
-        gang.post("move", np.ones(d))
-        gang.total("slopes_product")
-    return (gang.costs.whole - gang.costs.slowest - before) / SENT
+class Watched(Gang):
+    """Counts the numbers that go to one partition and come back in vectors and matrices."""
+
+    numbers = 0
+
+    def _exchange(self, calls: list) -> list:
+        answers = super()._exchange(calls)
+        self.numbers += size_of(calls) + size_of(answers[0])
+        return answers
+
+
+def size_of(what: Any) -> int:
+    """Numbers in the arrays of calls or of an answer."""
+    if isinstance(what, np.ndarray):
+        return what.size
+    return sum(map(size_of, what)) if isinstance(what, (list, tuple)) else 0
+
+
+def beside_partitions(gang: Gang, d: int) -> tuple[float, float]:
+    """Seconds that a pass of few numbers takes beside the partitions' own, and that each number in vectors adds."""
+    costs = gang.costs
+
+    def pass_of(post: Callable[[], None], question: str) -> float:
+        before = costs.whole - costs.slowest
+        for _ in range(ASKED):
+            post()
+            gang.total(question)
+        return (costs.whole - costs.slowest - before) / ASKED
+
+    few = pass_of(lambda: None, "sides")
+    many = pass_of(lambda: gang.post("move", np.ones(d)), "slopes_product")
+    return few, max(0.0, many - few) / (2 * d)
 
 
 def train(session: Session, path: str, settings: Settings):
     """(Training, seconds of reading, costs, rows) of one run."""
-    with contextlib.closing(Gang(session, Text(session, path))) as gang:
+    with contextlib.closing(Watched(session, Text(session, path))) as gang:
         costs = gang.costs
         began = time.perf_counter()
         problems = FarProblems(gang, settings)
@@ -52,8 +79,9 @@ def train(session: Session, path: str, settings: Settings):
         whole = time.perf_counter() - began
         found = {
             "whole": whole, "passes": costs.passes, "tasks": costs.slowest, "sending": costs.whole - costs.slowest,
-            "driver": whole - costs.whole, "partitions": gang.size, "vectors": vectors(gang, problems.rows.d),
+            "driver": whole - costs.whole, "partitions": gang.size, "numbers": gang.numbers,
         }  # fmt: skip
+        found["a pass"], found["a number"] = beside_partitions(gang, problems.rows.d)
         return done, costs.reading, found, problems.rows.n
 
 
@@ -70,8 +98,7 @@ def main() -> None:
             linear_model.write(run["model"], done.model)
             seconds = statistics.median(done.seconds for done, *_ in found)
             answer["runs"].append(
-                {"loss": run["loss"], "model": run["model"], "seconds": seconds, "features": done.model.n_features,
-                 "costs": costs}
+                {"loss": run["loss"], "model": run["model"], "seconds": seconds, "costs": costs}
             )  # fmt: skip
     print(json.dumps(answer))
 

@@ -152,7 +152,7 @@ def cost_table(ctx: Context, costs: list[tuple[str, dict]]) -> None:
     ctx.report.section("spark-costs", "Spark, seconds of ours: measured here, and computed for more nodes")
     for job, run in costs:
         for nodes in (1, *NODES):
-            parts = shares(run["costs"], run["features"], nodes)
+            parts = shares(run["costs"], nodes)
             what = f"{nodes} nodes, computed" if nodes > 1 else "here, measured"
             cells = "   ".join(f"{part} {seconds:8.3f}" for part, seconds in parts.items())
             passes = run["costs"]["passes"]
@@ -162,19 +162,17 @@ def cost_table(ctx: Context, costs: list[tuple[str, dict]]) -> None:
             )  # fmt: skip
 
 
-def shares(costs: dict, features: int, nodes: int) -> dict[str, float]:
+def shares(costs: dict, nodes: int) -> dict[str, float]:
     """Seconds of a run on so many nodes like this one, by what they go to; on one node they are measured.
 
     costs: of child_spark.py.  Assumed: the same rows, spread evenly, a partition a core as here, and as many passes.
     Partitions then take a share of the time.  The driver sends each pass to one partition after another and adds up
-    what they answer, so that this grows with their number; every pass is taken for one with a vector of the features
-    each way, all of them through the driver's own link.  What is there once, and what the driver computes, stays.
+    what they answer: this grows with their number, by what a pass and a number in a vector cost here.  All of it goes
+    through the driver's own link.  What is there once, and what the driver computes, stays.
     """
-    partitions = costs["partitions"] * nodes
-    growing = min(costs["sending"], costs["passes"] * costs["vectors"])
-    network = 0.0
-    if nodes > 1:
-        network = 2 * costs["passes"] * (LATENCY + partitions * 8 * features / BANDWIDTH)
+    partitions, numbers = costs["partitions"] * nodes, costs["numbers"]
+    growing = min(costs["sending"], costs["passes"] * costs["a pass"] + numbers * costs["a number"])
+    network = 2 * costs["passes"] * LATENCY + partitions * numbers * 8 / BANDWIDTH if nodes > 1 else 0.0
     return {
         "in partitions": costs["tasks"] / nodes,
         "sending, adding up": costs["sending"] + growing * (nodes - 1),
