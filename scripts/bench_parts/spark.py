@@ -167,8 +167,8 @@ def shares(costs: dict, nodes: int) -> dict[str, float]:
 
     costs: of child_spark.py.  Assumed: the same rows, spread evenly, a partition a core as here, and as many passes.
     Partitions then take a share of the time.  The driver sends each pass to one partition after another and adds up
-    what they answer: this grows with their number, by what a pass and a number in a vector cost here.  All of it goes
-    through the driver's own link.  What is there once, and what the driver computes, stays.
+    what they answer: the processor time that it spends on a pass, and on a number in a vector, grows with their number,
+    and all of it goes through its own link.  What it waits for in a pass, and what it computes itself, stays.
     """
     partitions, numbers = costs["partitions"] * nodes, costs["numbers"]
     growing = min(costs["sending"], costs["passes"] * costs["a pass"] + numbers * costs["a number"])
