@@ -32,6 +32,7 @@ ALLOWED = {
         "compiled", "errors", "formats", "kernel_model", "kernel_settings", "metrics", "model", "problem", "registry",
         "settings", "solvers",
     },
+    "spark": {"compiled", "errors", "formats", "problem", "settings", "solvers", "training"},
 }  # fmt: skip
 
 
