@@ -2,7 +2,8 @@
 
 A pass over the rows is a message to the tasks and their answers, for a job of its own would take Spark some 50 ms.
 Spark does what it is for: it reads, places tasks near the data, and starts one elsewhere if its executor is lost.  That
-one parses its partition again, connects, and is told all that its predecessor was told (block.py).
+one parses its partition again, connects, and is told all that its predecessor was told (block.py).  Where the cluster
+has no room for as many tasks any more, the job begins anew in fewer partitions, and all are told all.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from svmtool.spark.session import Session, sentence, told
 
 LOOK_SECONDS = 0.5  # between two looks at the job while nothing comes
 END_SECONDS = 5.0  # for the tasks to end once they have been told
-WHAT = "ERROR: --spark"
+ROOM_SECONDS = 30.0  # for the cluster to find room for all tasks
+WHAT, GROUP = "ERROR: --spark", "svmtool"
 
 
 class _Link:
@@ -43,7 +45,7 @@ class Gang(Crew):
         self.size = text.partitions
         self._key = os.urandom(32)
         local = session.master.startswith("local[") or session.master == "local"
-        self._threads = max(1, session.slots // self.size) if local else 1
+        self._local = local
         host = "127.0.0.1" if local else session.context.getConf().get("spark.driver.host")
         own = "127.0.0.1" if host == "127.0.0.1" else "0.0.0.0"
         self._listener = Listener((own, 0), backlog=max(16, self.size), authkey=self._key)
@@ -52,31 +54,53 @@ class Gang(Crew):
         self._changed = threading.Condition()
         self._failure: BaseException | None = None
         self._over = False
+        self._epoch = 0  # tasks of an earlier job come too late
         threading.Thread(target=self._accept, daemon=True).start()
-        self._start()
-        with told(WHAT):
-            self._await(set(range(self.size)), on_wait)
+        try:
+            self._start()
+            self._await(on_wait)
+        except BaseException:
+            self.close()
+            raise
         self.costs.reading = time.perf_counter() - self.costs.started
 
     def _start(self) -> None:
-        address, key, threads = self._address, self._key, self._threads
+        address, key, context = self._address, self._key, self.session.context
+        epoch = self._epoch
+        threads_each = max(1, self.session.slots // self.size) if self._local else 1
         lines = self.text.lines(self.size)
 
         def work() -> None:
+            failure: BaseException = SvmtoolError(f"{WHAT}: the tasks have ended before their time")
             try:
-                lines.mapPartitionsWithIndex(lambda index, part: serve(index, part, address, key, threads)).count()
+                context.setJobGroup(f"{GROUP} {epoch}", "svmtool: rows")
+                lines.mapPartitionsWithIndex(
+                    lambda index, part: serve((epoch, index), part, address, key, threads_each)
+                ).count()
             except BaseException as e:  # told by whoever waits for an answer
-                self._fail(e)
-            else:
-                self._fail(None)
+                failure = e
+            with self._changed:
+                if epoch == self._epoch:
+                    self._failure = failure
+                    self._changed.notify_all()
 
         self._job = threading.Thread(target=work, daemon=True)
         self._job.start()
 
-    def _fail(self, e: BaseException | None) -> None:
+    def _running(self) -> int:
+        """How many tasks of the job Spark runs now."""
+        tracker = self.session.context.statusTracker()
+        stages = [s for job in tracker.getJobIdsForGroup(f"{GROUP} {self._epoch}") for s in _stages(tracker, job)]
+        return sum(stage.numActiveTasks for stage in stages)
+
+    def _begin_anew(self, partitions: int) -> None:
+        """The same rows in so many partitions."""
         with self._changed:
-            self._failure = e or SvmtoolError(f"{WHAT}: the tasks have ended before their time")
-            self._changed.notify_all()
+            self._epoch += 1  # from now on nothing of the job counts that ends
+        self._end_job(self._epoch - 1)
+        self.size = partitions
+        self.costs.lost += partitions
+        self._start()
 
     def _accept(self) -> None:
         """Take the tasks as they come; one that comes for the second time takes the place of the first."""
@@ -84,31 +108,44 @@ class Gang(Crew):
             try:
                 connection = self._listener.accept()
                 prompt(connection)
-                index = connection.recv()
+                epoch, index = connection.recv()
             except (AuthenticationError, EOFError, OSError):
                 continue
             with self._changed:
+                if epoch != self._epoch:
+                    connection.close()
+                    continue
                 self.costs.lost += index in self._links
                 self._links[index] = _Link(connection)
                 self._changed.notify_all()
 
-    def _await(self, wanted: set[int], on_wait: Callable[[float], None] | None = None) -> None:
-        """Until the tasks of these partitions are there."""
-        with self._changed:
-            while not wanted <= self._links.keys():
+    def _await(self, on_wait: Callable[[float], None] | None = None) -> bool:
+        """Until the tasks of all partitions are there.  False: the job has begun anew, in fewer."""
+        crowded, anew = time.perf_counter(), False  # since when some task has had no room
+        while True:
+            with self._changed:
+                if len(self._links) == self.size:
+                    return not anew
                 if self._failure is not None:
-                    raise self._failure
+                    raise SvmtoolError(sentence(self._failure, WHAT)) from self._failure
                 self._changed.wait(LOOK_SECONDS)
-                if on_wait is not None:
-                    on_wait(time.perf_counter() - self.costs.started)
+            now = time.perf_counter()
+            if on_wait is not None:
+                on_wait(now - self.costs.started)
+            running = self._running()
+            if running >= self.size:
+                crowded = now
+            elif running and now - crowded > ROOM_SECONDS:
+                self._begin_anew(running)
+                crowded, anew = now, True
 
     def _exchange(self, calls: list[Call]) -> list[Any]:
         answers: dict[int, Any] = {}
         slowest = 0.0
         while len(answers) < self.size:
+            if not self._await():
+                answers.clear()
             missing = set(range(self.size)) - answers.keys()
-            with told(WHAT):
-                self._await(missing)
             asked = {self._links[index].connection: index for index in missing if self._send(index, calls)}
             while asked:
                 for connection in wait(list(asked), LOOK_SECONDS):
@@ -164,16 +201,30 @@ class Gang(Crew):
                 return self.text.fault(self.size, index, error)
         return error
 
-    def close(self) -> None:
-        self._over = True
+    def _end_job(self, epoch: int) -> None:
         with self._changed:
             links, self._links = list(self._links.values()), {}
         for link in links:
             with contextlib.suppress(OSError, ValueError):
                 link.connection.send(None)
                 link.connection.close()
+        if len(links) < self.size:
+            with contextlib.suppress(Exception):  # the session may have ended already
+                self.session.context.cancelJobGroup(f"{GROUP} {epoch}")
         self._job.join(END_SECONDS)  # a session that ends before its job writes of it
+
+    def close(self) -> None:
+        self._over = True
+        self.costs.end()
+        self._end_job(self._epoch)
         self._listener.close()
+
+
+def _stages(tracker: Any, job: int) -> list[Any]:
+    """What Spark knows of the stages of a job."""
+    info = tracker.getJobInfo(job)
+    found = [tracker.getStageInfo(stage) for stage in info.stageIds] if info is not None else []
+    return [stage for stage in found if stage is not None]
 
 
 def prompt(connection: Connection) -> None:
@@ -184,9 +235,12 @@ def prompt(connection: Connection) -> None:
 
 
 def serve(
-    index: int, lines: Iterable[bytes], address: tuple[str, int], key: bytes, threads_each: int
+    place: tuple[int, int], lines: Iterable[bytes], address: tuple[str, int], key: bytes, threads_each: int
 ) -> Iterable[None]:
-    """What a task does: parse the partition, then make the calls that come until there are no more."""
+    """What a task does: parse the partition, then make the calls that come until there are no more.
+
+    place: number of the job and of its partition.
+    """
     from svmtool.compiled import threads
     from svmtool.spark.block import Block
 
@@ -201,7 +255,7 @@ def serve(
             continue
     with Client(address, authkey=key) as connection:
         prompt(connection)
-        connection.send(index)
+        connection.send(place)
         while True:
             try:
                 calls = connection.recv()

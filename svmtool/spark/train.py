@@ -8,6 +8,7 @@ from typing import Any
 
 from svmtool.compiled import threads
 from svmtool.formats import linear_model
+from svmtool.model import LinearModel
 from svmtool.settings import Settings, check_after_reading
 from svmtool.spark.gang import Gang
 from svmtool.spark.problems import FarProblems, FarRegression
@@ -15,9 +16,22 @@ from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, exit_status
-from svmtool.training.pipeline import ModelFile, fitted, show, target_gap
+from svmtool.training.pipeline import ModelFile, Training, fitted, show, target_gap
 
 KINDS = {"classification": FarProblems, "regression": FarRegression}
+
+
+def trained(
+    session: Session, settings: Settings, path: str, initial: LinearModel | None, recorder: Recorder, console: Any
+) -> tuple[Training, Gang, bool]:
+    """Train on the rows of `path`; also the crew that held them, closed, and whether Ctrl-C asked for an end."""
+    with contextlib.closing(Gang(session, Text(session, path), console.reading)) as gang:
+        check_after_reading(settings)
+        began = time.perf_counter()
+        problems = KINDS[settings.row.task](gang, settings)
+        start = None if initial is None else problems.start_from(initial)
+        with Interruptible() as stop:
+            return fitted(problems, start, recorder.record, stop, began), gang, stop.set
 
 
 def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
@@ -25,17 +39,10 @@ def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
     assert settings.spark is not None
     initial = linear_model.read(settings.initial_model) if settings.initial_model else None
     threads.set_count(1)  # one problem after the other; the rows' threads are in the executors
-    with contextlib.ExitStack() as held:
-        session = held.enter_context(Session(settings.spark, f"svm-train -s {settings.solver} {path}"))
-        text = Text(session, path)
-        gang = held.enter_context(contextlib.closing(Gang(session, text, console.reading)))
-        check_after_reading(settings)
-        began = time.perf_counter()
-        problems = KINDS[settings.row.task](gang, settings)
-        start = None if initial is None else problems.start_from(initial)
-        with Recorder(settings, target_gap(settings), console) as recorder, Interruptible() as stop:
-            done = fitted(problems, start, recorder.record, stop, began)
+    with Session(settings.spark, f"svm-train -s {settings.solver} {path}") as session:
+        with Recorder(settings, target_gap(settings), console) as recorder:
+            done, gang, interrupted = trained(session, settings, path, initial, recorder, console)
         show(done, settings, [], console)
         ModelFile(model_path).write(done)
         console.solver(gang.costs.line(gang.size))
-    return exit_status(settings, done, model_path, stop.set, console)
+    return exit_status(settings, done, model_path, interrupted, console)

@@ -1,0 +1,479 @@
+"""svm-train --spark: rows in blocks give what rows in memory give, whatever becomes of the blocks.
+
+The first part needs no Spark: blocks of this process stand in for those in executors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+from reference import random_rows, text_of
+from test_odd_data import ODD
+
+from svmtool import registry
+from svmtool.compiled import threads
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats import linear_model, svmlight
+from svmtool.registry.row import SPARK
+from svmtool.settings import Settings
+from svmtool.spark import gang, train
+from svmtool.spark.block import Block
+from svmtool.spark.crew import Crew
+from svmtool.spark.problems import FarProblems, FarRegression
+from svmtool.spark.reading import parse
+from svmtool.training.pipeline import Training, fitted
+from svmtool.training.pipeline import train as train_in_memory
+
+NUMBERS = [row.number for row in registry.SOLVERS if SPARK <= row.honours]
+every_number = pytest.mark.parametrize("number", NUMBERS)
+TIGHT = {30: 1e-6}  # gap asked for where 1e-9 takes a solver very long
+
+
+class Here(Crew):
+    """Blocks in this process, with all that goes to them and comes back pickled.
+
+    lost: pairs of question and block; the block is made anew before that question, and told what it missed.
+    """
+
+    def __init__(self, parts: list[list[bytes]], lost: Iterable[tuple[int, int]] = ()):
+        super().__init__()
+        self.parts, self.size, self.lost, self.asked = parts, len(parts), set(lost), 0
+        self.blocks = [Block(parse(part)) for part in parts]
+
+    def _exchange(self, calls: list) -> list[Any]:
+        self.asked += 1
+        answers = []
+        for k in range(self.size):
+            now = calls
+            if (self.asked, k) in self.lost:
+                self.blocks[k], now = Block(parse(self.parts[k])), [*self.log, *calls]
+            answers.append(pickle.loads(pickle.dumps(self.blocks[k].run(pickle.loads(pickle.dumps(now))))))
+        return answers
+
+
+def cut(text: str, parts: int) -> list[list[bytes]]:
+    lines = text.encode().splitlines()
+    step = -(-len(lines) // parts) or 1
+    return [lines[k * step : (k + 1) * step] for k in range(parts)]
+
+
+def settings_of(number: int, **more: Any) -> Settings:
+    gap = TIGHT.get(number, 1e-9)
+    return Settings(solver=number, gap=gap, max_iter=5000, **more).with_default_bias()
+
+
+def far(crew: Crew, settings: Settings, start=None) -> Training:
+    kind = FarRegression if settings.row.task == "regression" else FarProblems
+    return fitted(kind(crew, settings), start, None, None, 0.0)
+
+
+def in_memory(text: str, settings: Settings, tmp_path) -> Training:
+    path = tmp_path / "rows"
+    path.write_text(text)
+    return train_in_memory(svmlight.read(str(path)), settings)
+
+
+def numbers_text(classes: int, n: int = 150, d: int = 12, density: float = 0.4, seed: int = 3) -> str:
+    """Rows with labels 1 .. classes that a plane tells apart but for noise."""
+    rng = np.random.default_rng(seed)
+    X = random_rows(rng, n, d, density)
+    z = X @ rng.standard_normal((d, classes)) + 0.5 * rng.standard_normal((n, classes))
+    return text_of(X, np.argmax(z, axis=1) + 1.0)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = threads.count()
+    threads.set_count(1)
+    yield
+    threads.set_count(before)
+
+
+def same(a: Training, b: Training, settings: Settings) -> None:
+    """Both are certified, and the values no further apart than that allows."""
+    assert settings.gap is not None
+    for done in (a, b):
+        assert done.status is None or done.status.converged
+        assert done.certificate.gap <= 1.01 * settings.gap
+    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1.01 * settings.gap)
+    assert a.certificate.dual <= b.certificate.primal * (1.0 + 1e-12)
+    assert a.model.labels == b.model.labels
+
+
+CASES = {
+    "plain": {},
+    "bias": {"bias": 1.0, "bias_given": True},
+    "weights": {"class_weights": ((1, 3.0), (2, 0.5))},
+    "no-rows-of-a-class": {"class_weights": ((1, 0.0),)},
+    "small-C": {"C": 1e-3},
+}
+
+
+@every_number
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("case", CASES)
+def test_blocks_give_what_memory_gives(number, classes, case, tmp_path):
+    settings, text = settings_of(number, **CASES[case]), numbers_text(classes)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@every_number
+def test_many_features_take_products_alone(number, tmp_path, take_path):
+    text, settings = numbers_text(2, n=60, d=1600, density=0.02), settings_of(number)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@pytest.mark.parametrize("number", [n for n in NUMBERS if "-R" in registry.obeyed(registry.find(n))])
+def test_a_free_bias_is_certified(number, tmp_path):
+    settings = settings_of(number, bias=1.0, bias_given=True, regularize_bias=False, C=0.1)
+    text = numbers_text(2)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@pytest.mark.parametrize(
+    ("number", "more"),
+    [(31, {"loss_power": 1.0}), (31, {"loss_power": 1.5}), (30, {"loss_power": 1.0}), (31, {"mu": "merit"}),
+     (30, {"mu": "geometric", "gap": 1e-3}), (30, {"inner_steps": 3, "gap": 1e-3})],
+)  # fmt: skip
+def test_ways_of_the_augmented_lagrangian(number, more, tmp_path):
+    settings, text = settings_of(number)._replace(**more), numbers_text(2)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@pytest.mark.parametrize("number", [0, 2, 11, 40])
+def test_samples_of_many_rows(number, tmp_path):
+    """Where rows abound the first guess comes from a sample, which comes to the driver."""
+    settings, text = settings_of(number), numbers_text(2, n=8000, d=6, density=0.9)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@every_number
+def test_one_block_or_several_give_the_same(number):
+    settings, text = settings_of(number), numbers_text(2)
+    same(far(Here(cut(text, 1)), settings), far(Here(cut(text, 7)), settings), settings)
+
+
+@every_number
+def test_lost_blocks_change_not_a_bit(number):
+    """A block that is made anew in mid-run stands where the lost one stood, even if two go at once, and twice."""
+    settings, text = settings_of(number, loss_power=1.0 if number in (30, 31) else 2.0), numbers_text(3)
+    whole = Here(cut(text, 3))
+    expected = far(whole, settings)
+    rng = np.random.default_rng(number)
+    places = rng.integers(2, whole.asked, 12)
+    lost = {(int(q), int(rng.integers(3))) for q in places} | {(whole.asked // 2, 0), (whole.asked // 2, 1)}
+    crew = Here(cut(text, 3), lost)
+    found = far(crew, settings)
+    assert crew.asked == whole.asked
+    np.testing.assert_array_equal(found.model.W, expected.model.W)
+    assert found.certificate.line() == expected.certificate.line()
+
+
+def test_a_block_does_not_remember_calls_that_only_ask():
+    """What the log leaves out must leave no trace: a block told the log alone answers as the one that was asked."""
+    crew = Here(cut(numbers_text(2), 2))
+    far(crew, settings_of(2))
+    fresh = [Block(parse(part)) for part in crew.parts]
+    for name, arguments in (("sums", ()), ("slopes_product", ()), ("sides", ())):
+        asked = crew.ask(name, *arguments)
+        log, crew.log = crew.log, []
+        told = [b.run([*log, (name, arguments)]) for b in fresh]
+        crew.log = log
+        fresh = [Block(parse(part)) for part in crew.parts]
+        for a, b in zip(asked, told, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+@every_number
+@pytest.mark.parametrize("name", ODD)
+def test_odd_data_end_as_in_memory(number, name, tmp_path):
+    """A model of finite numbers, or the sentence that memory has."""
+    settings = Settings(solver=number, max_iter=500).with_default_bias()
+    try:
+        expected: Training | str = in_memory(ODD[name], settings, tmp_path)
+    except SvmtoolError as e:
+        expected = str(e)
+    try:
+        found: Training | str = far(Here(cut(ODD[name], 2)), settings)
+    except SvmtoolError as e:
+        found = str(e)
+    if isinstance(expected, str) or isinstance(found, str):
+        assert found == expected
+        return
+    assert np.all(np.isfinite(found.model.W)) and found.model.labels == expected.model.labels
+    assert found.certificate.dual <= found.certificate.primal * (1 + 1e-9)
+    assert found.warnings == expected.warnings
+
+
+@pytest.mark.parametrize("C", [1e-12, 1e10])
+@every_number
+def test_extreme_costs_end(number, C):
+    done = far(Here(cut(numbers_text(2, n=60), 2)), Settings(solver=number, C=C, max_iter=200).with_default_bias())
+    assert np.all(np.isfinite(done.model.W))
+    assert done.certificate.dual <= done.certificate.primal * (1 + 1e-9)
+
+
+def test_a_warm_start_at_the_answer_stops_at_once():
+    text, settings = numbers_text(2), settings_of(40)
+    done = far(Here(cut(text, 2)), settings)
+    assert far(Here(cut(text, 2)), settings, done.model.W).results[0].iterations == 1
+
+
+@pytest.mark.parametrize("size", [1, 1 << 6, 1 << 22])
+def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
+    monkeypatch.setattr("svmtool.spark.reading.CHUNK", size)
+    text = numbers_text(3)
+    (tmp_path / "d").write_text(text)
+    a, b = svmlight.read(str(tmp_path / "d")), parse(text.encode().splitlines())
+    for name in ("labels", "indptr", "indices", "values"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    assert a.n_features == b.n_features
+    with pytest.raises(DataError, match=r"line 150: d: token '1:x'"):
+        parse([*text.encode().splitlines()[:149], b"1 1:x"], "d")
+
+
+def test_errors_travel():
+    e = pickle.loads(pickle.dumps(DataError(7, "d", "1:x", "the value is not a number")))
+    assert (e.line, e.file, e.token, e.reason) == (7, "d", "1:x", "the value is not a number")
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("-s", 1), "does not honour --spark: -s 2 or 40 solves the same problem there"),
+        (("-s", 12), "does not honour --spark: -s 11 solves the same problem there"),
+        (("-s", 7), "does not honour --spark: -s 0 solves the same problem there"),
+        (("-s", 5), "does not honour --spark: use -s 0, 2, 11, 30, 31, 40 or 70"),
+        (("-s", "auto"), "not with -s auto"),
+        (("-v", 3), "not with -v"),
+        (("-C",), "not with -C"),
+        (("-b", 1, "-s", 2), "not with -b 1"),
+        (("-s", 70, "--loo"), "not with --loo"),
+        (("--memory", "1G"), "not with --memory"),
+        (("--threads", 2), "not with --threads"),
+        (("--weights", "w"), "not with --weights"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(argv, words, svm_train):
+    status, out, err = svm_train("--spark", "local[2]", *argv, "d", data="1 1:1\n-1 1:2\n")
+    assert status == 1 and words in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("master", "words"),
+    [("nonsense", "wants a master's URL"), ("spark://127.0.0.1:1", "no master answers (127.0.0.1:1: ")],
+)
+def test_masters_that_are_none(master, words, svm_train):
+    status, out, err = svm_train("-s", 2, "--spark", master, "d", data="1 1:1\n-1 1:2\n")
+    assert status == 1 and words in err and err.count("\n") == 1
+
+
+def test_pyspark_or_java_may_be_absent(svm_train, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    monkeypatch.setenv("JAVA_HOME", "")
+    monkeypatch.setattr(shutil, "which", lambda name: "java")
+    status, out, err = svm_train("-s", 2, "--spark", "local[2]", "d", data="1 1:1\n")
+    assert (status, err) == (1, "ERROR: --spark needs pyspark: pip install 'svmtool[spark]'\n")
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    status, out, err = svm_train("-s", 2, "--spark", "local[2]", "d", data="1 1:1\n")
+    assert status == 1 and "no java on the PATH" in err
+
+
+def test_without_the_option_nothing_of_spark_is_imported(command, tmp_path):
+    (tmp_path / "d").write_text("1 1:1\n-1 1:2\n")
+    code = "import sys\nfrom svmtool.cli.train import main\nassert main(['-q', 'd']) == 0\n"
+    code += "assert not [m for m in sys.modules if 'spark' in m]"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, timeout=60)
+
+
+# With Spark
+
+
+def _pyspark_missing() -> str:
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        return "pyspark is absent: pip install 'svmtool[spark]'"
+    return "" if os.environ.get("JAVA_HOME") or shutil.which("java") else "Java is absent"
+
+
+on_spark = pytest.mark.skipif(bool(_pyspark_missing()), reason=_pyspark_missing() or "runs")
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def session():
+    from svmtool.spark.session import Session
+
+    with Session("local[2]") as running:
+        yield running
+
+
+@pytest.fixture
+def spark_train(session, svm_train, monkeypatch):
+    """`svm_train` with --spark in the session of this file; status, stdout, stderr."""
+    monkeypatch.setattr(train, "Session", lambda *_: contextlib.nullcontext(session))
+    return lambda *argv, **more: svm_train("--spark", "local[2]", *argv, **more)
+
+
+@on_spark
+@every_number
+def test_the_command_gives_the_model_of_memory(number, spark_train, svm_train, data):
+    path = data / ("diabetes" if registry.find(number).task == "regression" else "digits")
+    asked = ("-s", number, "--gap", "1e-6", "-c", "0.01")
+    status, out, err = spark_train(*asked, path, "far.model")
+    assert (status, err) == (0, "")
+    assert "Certified relative gap" in out and "Spark: 2 partitions" in out
+    assert svm_train(*asked, path, "near.model")[0] == 0
+    far_model, near = (linear_model.read(f"{name}.model") for name in ("far", "near"))
+    assert far_model.labels == near.labels and far_model.word == near.word
+    np.testing.assert_allclose(far_model.W, near.W, atol=3e-3 * np.abs(near.W).max())
+
+
+@on_spark
+def test_folders_globs_and_compressed_files(spark_train, tmp_path):
+    import bz2
+    import gzip
+
+    lines = numbers_text(3).splitlines(keepends=True)
+    (tmp_path / "all").write_text("".join(lines))
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "a.txt").write_text("".join(lines[:40]))
+    (folder / "b.txt.gz").write_bytes(gzip.compress("".join(lines[40:90]).encode()))
+    (folder / "c.txt.bz2").write_bytes(bz2.compress("".join(lines[90:]).encode()))
+    values = []
+    for path in (tmp_path / "all", folder, f"{folder}/*.txt*", f"file:{folder}", f"{folder}/a.txt,{folder}/[bc]*"):
+        status, out, err = spark_train("-s", 40, "--gap", "1e-9", path, "m")
+        assert (status, err) == (0, ""), err
+        values.append(float(out.split("primal ")[1].split(",")[0]))
+    np.testing.assert_allclose(values, values[0], rtol=1e-8)
+
+
+@on_spark
+@pytest.mark.parametrize("at", [1, 75, 149, 150])
+def test_a_bad_line_is_named(at, spark_train, tmp_path):
+    lines = numbers_text(2).splitlines()
+    lines[at - 1] = "1 1:1 3:x 4:2"
+    (tmp_path / "d").write_text("\n".join(lines) + "\n")
+    (tmp_path / "m").write_text("old")
+    status, out, err = spark_train("-s", 2, tmp_path / "d", "m")
+    words = f"Wrong input format at line {at}: {tmp_path}/d: token '3:x': the value is not a number\n"
+    assert (status, out, err) == (1, "", words)
+    assert (tmp_path / "m").read_text() == "old"
+
+
+@on_spark
+def test_paths_that_are_none(spark_train, tmp_path):
+    for path in ("/nowhere/at/all", "/nowhere/*.txt", "nofs://a/b", "-", "d.xz"):
+        status, out, err = spark_train("-s", 2, path, "m")
+        assert status == 1 and err.count("\n") == 1 and err.startswith("can't open input file"), err
+        assert not (tmp_path / "m").exists()
+
+
+@on_spark
+def test_empty_files(spark_train, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "d").write_text("")
+    for path in (tmp_path / "d", tmp_path / "folder"):
+        status, out, err = spark_train("-q", "-s", 2, path, "m")
+        assert (status, out) == (0, "") and "has no rows" in err
+
+
+@on_spark
+def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monkeypatch):
+    status, out, err = spark_train("-q", "-s", 31, "--max-iter", 2, "--strict", data / "digits", "m")
+    assert status == 2 and "raise --max-iter" in err
+    seen = []
+
+    def interrupt(self, **record):
+        seen.append(record)
+        if len(seen) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(train.Recorder, "record", interrupt)
+    status, out, err = spark_train("-q", "-s", 31, "--gap", "1e-9", data / "digits", "m")
+    assert status == 130 and "m holds the best model so far" in err
+    assert np.all(np.isfinite(linear_model.read("m").W))
+
+
+@on_spark
+def test_fewer_places_than_partitions(session, tmp_path, monkeypatch):
+    """Where not all tasks can run at a time the rows are taken in fewer partitions."""
+    from svmtool.spark.reading import Text
+
+    monkeypatch.setattr(gang, "ROOM_SECONDS", 1.0)
+    text = numbers_text(2)
+    (tmp_path / "d").write_text(text)
+    lines = Text(session, str(tmp_path / "d"))
+    lines._splits = session.context.textFile(str(tmp_path / "d"), 4, use_unicode=False)
+    lines.partitions = 4
+    settings = settings_of(40)
+    with contextlib.closing(gang.Gang(session, lines)) as crew:
+        found = far(crew, settings)
+        assert crew.size == 2
+    same(found, in_memory(text, settings, tmp_path), settings)
+
+
+def executors_below(pid: int) -> list[int]:
+    """Processes of executors that a process has started, itself or through others."""
+    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
+    family, found = {pid}, []
+    for _ in range(4):
+        family |= {int(p) for p, parent, _ in rows if int(parent) in family}
+    for p, _, args in rows:
+        if int(p) in family and "CoarseGrainedExecutorBackend" in args:
+            found.append(int(p))
+    return found
+
+
+@on_spark
+def test_an_executor_is_lost_in_mid_run(tmp_path):
+    """A process of its own: one Java side serves one session."""
+    (tmp_path / "d").write_text(numbers_text(3, n=400))
+    test = os.path.abspath(__file__)
+    done = subprocess.run(
+        [sys.executable, test, str(tmp_path / "d")], capture_output=True, text=True, timeout=100,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(test), os.environ["PYTHONPATH"]])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lost, value = done.stdout.split()
+    assert int(lost) >= 1
+    expected = in_memory((tmp_path / "d").read_text(), settings_of(31), tmp_path)
+    assert float(value) == pytest.approx(expected.certificate.primal, rel=1e-8)
+
+
+def lose_an_executor(path: str) -> None:
+    """Train on a cluster of two executors, one of which is killed at the fifth record; prints losses and value."""
+    from svmtool.spark.reading import Text
+    from svmtool.spark.session import Session
+
+    with Session("local-cluster[2,1,1024]") as cluster:
+        with contextlib.closing(gang.Gang(cluster, Text(cluster, path))) as crew:
+            records = []
+
+            def kill(**record: Any) -> None:
+                records.append(record)
+                if len(records) == 5:
+                    os.kill(executors_below(cluster._gateway.proc.pid)[0], signal.SIGKILL)
+                    time.sleep(0.5)
+
+            done = fitted(FarProblems(crew, settings_of(31)), None, kill, None, 0.0)
+            assert len(records) > 5 and done.certificate.gap <= 1e-9
+        print(crew.costs.lost, repr(done.certificate.primal))
+
+
+if __name__ == "__main__":
+    lose_an_executor(sys.argv[1])
