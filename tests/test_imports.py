@@ -27,12 +27,12 @@ ALLOWED = {
     "metrics": {"compiled", "errors"},
     "problem": {"compiled", "errors", "formats", "kernel_model"},
     "solvers": {"compiled", "errors", "problem"},
+    "spark": {"compiled", "errors", "formats", "model", "problem", "settings", "solvers", "training"},
     "scaling": {"compiled", "errors", "formats"},
     "training": {
         "compiled", "errors", "formats", "kernel_model", "kernel_settings", "metrics", "model", "problem", "registry",
         "settings", "solvers",
     },
-    "spark": {"compiled", "errors", "formats", "problem", "settings", "solvers", "training"},
 }  # fmt: skip
 
 

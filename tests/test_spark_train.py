@@ -384,11 +384,26 @@ def test_paths_that_are_none(spark_train, tmp_path):
 
 @on_spark
 def test_empty_files(spark_train, tmp_path):
-    (tmp_path / "folder").mkdir()
     (tmp_path / "d").write_text("")
-    for path in (tmp_path / "d", tmp_path / "folder"):
-        status, out, err = spark_train("-q", "-s", 2, path, "m")
-        assert (status, out) == (0, "") and "has no rows" in err
+    status, out, err = spark_train("-q", "-s", 2, tmp_path / "d", "m")
+    assert (status, out) == (0, "") and "has no rows" in err
+    (tmp_path / "folder").mkdir()
+    status, out, err = spark_train("-q", "-s", 2, tmp_path / "folder", "m")
+    assert (status, out) == (1, "") and "no file matches" in err
+
+
+@on_spark
+def test_files_of_a_folder_are_taken_by_name(spark_train, tmp_path):
+    """The classes of a model are in the order in which the rows bring them."""
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for label in (5, 3, 9, 1, 7):
+        (folder / f"part-{9 - label}").write_text(f"{label} {label}:1\n")
+    status, out, err = spark_train("-q", "-s", 2, folder, "m")
+    assert (status, err) == (0, "") and linear_model.read("m").labels == (9, 7, 5, 3, 1)
+    (folder / "part-0").write_bytes(b"9 1:1 \r\n9 2:2\r3:1\n")
+    status, out, err = spark_train("-q", "-s", 2, folder, "m")
+    assert status == 1 and "at line 2: " in err and "part-0: token '2:2\\r3:1'" in err
 
 
 @on_spark

@@ -6,6 +6,7 @@ its number there and the token, as in formats/: which file and line it is, is lo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -27,7 +28,9 @@ class Text:
             raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
         self.path, self._context = path, session.context
         with told():
-            self._splits = self._context.textFile(path, session.slots, use_unicode=False)
+            # a line ends where it does without Spark, and not at \r too
+            self._context._jsc.hadoopConfiguration().set("textinputformat.record.delimiter", "\n")
+            self._splits = self._context.textFile(in_order(self._context, path), session.slots, use_unicode=False)
             found = self._splits.getNumPartitions()
             if not found:
                 self._splits, found = self._context.parallelize([], 1), 1
@@ -50,6 +53,21 @@ class Text:
         name, start = places[at]
         before = sum(c for c, (other, begins) in zip(counts, places, strict=True) if other == name and begins < start)
         return DataError(before + left, name.removeprefix("file:"), error.token, error.reason)
+
+
+def in_order(context: Any, path: str) -> str:
+    """The same input as patterns: Spark sorts the files that match a pattern, but not those of a folder."""
+    patterns = []
+    for name in re.split(r",(?![^{]*\})", path):  # as Spark's readers do
+        place = context._jvm.org.apache.hadoop.fs.Path(name)
+        found = place.getFileSystem(context._jsc.hadoopConfiguration()).globStatus(place) or ()
+        if not any(status.isDirectory() for status in found):
+            patterns.append(name)
+            continue
+        for status in found:
+            literal = re.sub(r"([\\*?\[\]{}])", r"\\\1", status.getPath().toString())
+            patterns.append(literal + "/*" if status.isDirectory() else literal)
+    return ",".join(patterns)
 
 
 def _count(lines: Iterable[bytes]) -> list[int]:
