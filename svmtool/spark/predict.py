@@ -11,13 +11,13 @@ import functools
 import io
 import itertools
 import os
-import re
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import Source
+from svmtool.spark.reading import in_order
 from svmtool.spark.session import Session, reason, told
 
 LINES_AT_ONCE = 1000  # that are made one text
@@ -53,7 +53,7 @@ def score(
     with told(), contextlib.ExitStack() as stack:
         folders = [stack.enter_context(_Folder(context, target)) for target in targets]
         context._jsc.hadoopConfiguration().set("textinputformat.record.delimiter", "\n")  # not at \r too
-        lines = context.textFile(_in_order(context, path), session.slots, use_unicode=False)
+        lines = context.textFile(in_order(context, path), session.slots, use_unicode=False)
         if lines.getNumPartitions() == 0:
             lines = context.parallelize([], 1)
         gathered = context.accumulator({}, _Gathered())
@@ -70,22 +70,6 @@ def score(
         for folder in folders:
             folder.give_name()
         return [part.tally for _, part in sorted(gathered.value.items())]
-
-
-def _in_order(context: Any, path: str) -> str:
-    """The same input as patterns: Spark sorts the files that match a pattern, but not those of a folder."""
-    patterns = []
-    for name in re.split(r",(?![^{]*\})", path):  # as Spark's readers do
-        place = context._jvm.org.apache.hadoop.fs.Path(name)
-        found = place.getFileSystem(context._jsc.hadoopConfiguration()).globStatus(place)
-        folders = [status.getPath().toString() for status in found or () if status.isDirectory()]
-        if not folders:
-            patterns.append(name)
-            continue
-        for status in found:
-            literal = re.sub(r"([\\*?\[\]{}])", r"\\\1", status.getPath().toString())
-            patterns.append(literal + "/*" if status.isDirectory() else literal)
-    return ",".join(patterns)
 
 
 class _Gathered:
