@@ -1,7 +1,8 @@
 """The blocks of a run as seen from the driver: told what to do, asked for sums.
 
 `post` says what blocks shall do before the next question; `ask` sends both and waits.  All calls that change a block
-are kept, so that a block in place of a lost one can be told them all; see block.py.
+are kept, so that a block in place of a lost one can be told them all; see block.py.  That takes the driver a vector of
+the feature space for each step of the problem at hand.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ that have no such folder.  Nothing here is imported unless --spark is given.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import shutil
@@ -114,6 +115,7 @@ class Session:
         """The Java side with its output in a file, whose last words tell what went wrong."""
         from pyspark.java_gateway import launch_gateway
 
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would print where in it Ctrl-C came
         output = Path(self._folder, "output")
         try:
             with open(output, "wb") as file:
