@@ -5,10 +5,10 @@ DEMO = results/demo
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py)
 
-.PHONY: help setup demo test bench experiments lint clean
+.PHONY: help setup demo test test-spark bench experiments lint clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 setup: .venv/installed  ## make .venv and install the package there, loops compiled
 
@@ -22,6 +22,9 @@ demo: .venv/installed  ## scale, train and predict on a real set
 test: .venv/installed  ## run the tests
 	$(BIN)/python -m pytest -q
 
+test-spark: .venv-spark/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17
+	.venv-spark/bin/python -m pytest -q tests/test_spark_*.py tests/test_readme.py
+
 bench: .venv/installed  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and scikit-learn
 	$(BIN)/python scripts/bench.py
 
@@ -33,7 +36,7 @@ lint: .venv/installed  ## check style
 	$(BIN)/ruff check .
 
 clean:  ## remove what was built: .venv, compiled loops, results
-	rm -rf .venv .venv-peers build results *.egg-info svmtool/compiled/loops-*
+	rm -rf .venv .venv-peers .venv-spark build results *.egg-info svmtool/compiled/loops-*
 
 .venv/installed: $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
@@ -43,6 +46,11 @@ clean:  ## remove what was built: .venv, compiled loops, results
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test]'
 	@$(BIN)/python -m compileall -q svmtool
+	@touch $@
+
+.venv-spark/installed: $(SOURCES)
+	test -x .venv-spark/bin/pip || $(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test,spark]'
 	@touch $@
 
 .venv/drawing: .venv/installed

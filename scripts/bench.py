@@ -35,6 +35,7 @@ from bench_parts import (  # noqa: E402
     lssvm,
     nesvm,
     on_disk,
+    spark,
 )
 from bench_parts.context import Context  # noqa: E402
 from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
@@ -68,6 +69,7 @@ PARTS = {
     "kernel-predict": kernel_predict.kernel_predict,
     "kernel-ls": kernel_ls.kernel_ls,
     "on-disk": on_disk.on_disk,
+    "spark": spark.spark,
 }
 ONLY_ASKED_FOR = ("on-disk",)  # takes gigabytes of disk
 
@@ -99,6 +101,7 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--peer-python", default=sys.executable, help="a Python that imports scikit-learn (and sklearnex)"
     )
+    parser.add_argument("--spark-python", default=sys.executable, help="a Python that imports pyspark")
     parser.add_argument(
         "--data",
         action="append",

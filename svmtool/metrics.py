@@ -27,6 +27,15 @@ class ClassCounts:
             for label, n in zip(*(a.tolist() for a in np.unique(which, return_counts=True)), strict=True):
                 counts[label] = counts.get(label, 0) + n
 
+    def take(self, other: ClassCounts) -> None:
+        """Count what another has counted."""
+        for mine, more in zip(self._all(), other._all(), strict=True):
+            for label, n in more.items():
+                mine[label] = mine.get(label, 0) + n
+
+    def _all(self) -> tuple[dict[float, int], ...]:
+        return self.actual, self.predicted, self.right
+
     def rows(self) -> list[tuple[float, float, float, float, int]]:
         """(label, precision, recall, F1, true rows): the model's classes first, then labels only the data has."""
         found = []
@@ -60,6 +69,11 @@ class RankCurve:
             sides, scores = sides[counted], scores[counted]
         self.sides.append(sides)
         self.scores.append(scores.copy())
+
+    def take(self, other: RankCurve) -> None:
+        """Take the rows that another has taken."""
+        self.sides += other.sides
+        self.scores += other.scores
 
     def area(self) -> float:
         """Chance that a positive row scores above a negative one, ties half; nan where one side is empty."""

@@ -105,7 +105,13 @@ FOSVM_LARGE = 20_000  # training rows from which the next bar is asked
 FOSVM_FASTER = 10.0  # LIBSVM's -s 2 / -s 80, alone, each at the gamma that serves it best: at least
 FOSVM_AUC = 0.01  # by which the area under the ROC curve may be below LIBSVM's: at most
 
+SPARK_MASTER, SPARK_MEMORY = "local[2]", "12g"  # of both tools
+SPARK_SETS, SPARK_ROWS = ("imdb.tfidf",), (2_000_000, 100)  # and a made set of so many rows and features
+SPARK_GAP = 1e-3  # relative distance of the objective from the optimum
+SPARK_FASTER = 2.0  # MLlib's time to it over ours, rows cached: at least
+
 QUICK = {
+    "spark": (("a9a",), (20_000, 100)),
     "large": ("connect-4",),
     "multiclass": ("poker",),
     "predict": (("mnist.scale.t", "mnist.scale.t"),),

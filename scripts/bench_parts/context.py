@@ -32,6 +32,7 @@ class Context:
         self.liblinear = _folder(options.liblinear, "train")
         self.libsvm = _folder(options.libsvm, "svm-scale")
         self.peer_python = options.peer_python if imports(options.peer_python, "sklearn") else None
+        self.spark_python = options.spark_python if imports(options.spark_python, "pyspark") else None
         self.plots = Path(options.plots) if options.plots else self.cache
 
     def find(self, name: str) -> str | None:

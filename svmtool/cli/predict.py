@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
+    from svmtool.cli.predict_kernel import KernelJob
     from svmtool.cli.predict_report import Report
     from svmtool.compiled.buffers import Buffer
     from svmtool.formats.linear_model import StoredModel
@@ -55,20 +56,25 @@ output_file may be - (standard output).  Options stand before the files.
                    error in ranks of a model of -s 43; for a
                    regression the mean absolute error and R2
   --threads N      use N threads (default: all cores, or OMP_NUM_THREADS)
+  --spark MASTER   let Spark do it (local[N], spark://HOST:PORT, yarn, ..):
+                   test_file is a file, directory or pattern as Spark reads
+                   them, output_file and --scores name new directories, whose
+                   part files hold the lines in the order of the input
   --version, --help
 """
 
-VALUED = ("--scores", "--threads")
+VALUED = ("--scores", "--threads", "--spark")
 
 
 class Options:
     """What a command line asks for; `page` is the text that --help or --version ask for."""
 
-    __slots__ = ("probabilities", "quiet", "scores", "metrics", "threads", "files", "page")
+    __slots__ = ("probabilities", "quiet", "scores", "metrics", "threads", "spark", "files", "page")
 
     def __init__(self) -> None:
         self.probabilities = self.quiet = self.metrics = False
         self.scores: str | None = None
+        self.spark: str | None = None
         self.threads: int | None = None
         self.files: list[str] = []
         self.page: str | None = None
@@ -128,6 +134,8 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
             if not value:
                 raise SvmtoolError("ERROR: --scores wants the name of a file")
             options.scores = value
+        elif name == "--spark":
+            options.spark = value
         else:
             options.threads = int(value) if value.isdecimal() else 0
             if options.threads < 1:
@@ -164,8 +172,12 @@ def predict(options: Options) -> str:
 
     The order of checks is LIBLINEAR's: test file, output file, model, probabilities, then the rows.
     """
+    if options.spark is not None:
+        from svmtool.cli.predict_spark import predict as predict_on_spark
+
+        return predict_on_spark(options)
     from svmtool.compiled import threads
-    from svmtool.formats.model_text import is_kernel_model, load
+    from svmtool.formats.model_text import load
     from svmtool.formats.output import replacing
     from svmtool.formats.source import open_source
 
@@ -176,17 +188,24 @@ def predict(options: Options) -> str:
             raise SvmtoolError("can't open output file (null): name an output file, or - for standard output")
         output = stack.enter_context(replacing(options.files[2]))
         text, length = load(options.files[1])
-        if is_kernel_model(text, length):
-            from svmtool.cli.predict_kernel import KernelJob as Job
-        else:
-            Job = LinearJob
-        job = Job(text, length, options)
+        job = job_of(text, length, options)
         del text
         scores = stack.enter_context(replacing(options.scores)) if options.scores is not None else None
         report = job.report(output, scores)
         for block in job.blocks(source):
             report.add(block)
     return ("" if options.quiet else report.result_lines()) + report.metric_lines()
+
+
+def job_of(text: Buffer, length: int, options: Options) -> LinearJob | KernelJob:
+    """What to do with the model in a text; ModelError where it is none, or does not do what the options ask for."""
+    from svmtool.formats.model_text import is_kernel_model
+
+    if is_kernel_model(text, length):
+        from svmtool.cli.predict_kernel import KernelJob
+
+        return KernelJob(text, length, options)
+    return LinearJob(text, length, options)
 
 
 class LinearJob:
@@ -245,6 +264,14 @@ class Plain:
         self.hits += count_hits(block.labels, self.names, places, block.n)
         self.total += block.n
         self.output.write(b"".join(map(self.texts.__getitem__, places.items[: block.n])))
+
+    def tally(self) -> tuple[int, int]:
+        """What it has counted, for another's `take`."""
+        return self.total, self.hits
+
+    def take(self, tally: tuple[int, int]) -> None:
+        """Count rows that were written elsewhere."""
+        self.total, self.hits = self.total + tally[0], self.hits + tally[1]
 
     def result_lines(self) -> str:
         """The accuracy, as LIBLINEAR prints it."""

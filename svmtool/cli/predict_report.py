@@ -78,6 +78,19 @@ class Report:
         if self.curve is not None:
             self.curve.add(labels, decisions[:, 0])
 
+    def tally(self) -> tuple:
+        """What it has counted, for another's `take`."""
+        return self.total, self.hits, self.sums, self.distance, self.counts, self.curve
+
+    def take(self, tally: tuple) -> None:
+        """Count rows that were written elsewhere; they stand behind those that have been counted."""
+        total, hits, sums, distance, counts, curve = tally
+        self.total, self.hits, self.distance = self.total + total, self.hits + hits, self.distance + distance
+        self.sums += sums
+        self.counts.take(counts)
+        if self.curve is not None:
+            self.curve.take(curve)
+
     def result_lines(self) -> str:
         """Accuracy, or the two lines of a regression, as LIBLINEAR prints them."""
         if self.model.task != "regression":
@@ -134,6 +147,13 @@ class KernelReport(Report):
         if self.model.task == "one-class":
             return self.model.labels_from(decisions), probabilities
         return np.array(self.model.labels, np.float64)[np.argmax(probabilities, axis=1)], probabilities
+
+    def tally(self) -> tuple:
+        return super().tally(), self.missed
+
+    def take(self, tally: tuple) -> None:
+        super().take(tally[0])
+        self.missed += tally[1]
 
     def result_lines(self) -> str:
         """LIBSVM's lines."""

@@ -1,0 +1,110 @@
+"""Child process: svm-train --spark from the moment its rows are in the executors.  Its argument is an order in JSON:
+
+{"master", "memory" of the driver, "path", "repeats",
+ "runs": [{"loss", "settings": as keywords, "model": file for it}, ...]}
+-> {"rows", "reading": seconds, "runs": [{"loss", "model", "seconds", "costs"}, ...]}
+
+seconds: the solver's, as everywhere; costs: what the whole run (certificate too) went to, see spark.shares.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
+
+import numpy as np
+
+from svmtool.compiled import threads
+from svmtool.formats import linear_model
+from svmtool.settings import Settings
+from svmtool.spark.gang import Gang
+from svmtool.spark.problems import FarProblems
+from svmtool.spark.reading import Text
+from svmtool.spark.session import Session
+from svmtool.training.pipeline import fitted
+
+ASKED = 50  # times that a pass is made to measure what it costs the driver
+
+
+class Watched(Gang):
+    """Counts the numbers in vectors and matrices that every partition is sent, and that are added up over them."""
+
+    numbers = 0
+
+    def _exchange(self, calls: list) -> list:
+        self.numbers += size_of(calls)
+        return super()._exchange(calls)
+
+    def total(self, name: str, *arguments: Any) -> Any:
+        answer = super().total(name, *arguments)
+        self.numbers += size_of(answer)
+        return answer
+
+
+def size_of(what: Any) -> int:
+    """Numbers in the arrays of calls or of an answer."""
+    if isinstance(what, np.ndarray):
+        return what.size
+    return sum(map(size_of, what)) if isinstance(what, (list, tuple)) else 0
+
+
+def driver_seconds(gang: Gang, d: int) -> tuple[float, float]:
+    """Processor seconds of the driver for a pass of few numbers, and for each number in vectors beyond that."""
+
+    def pass_of(post: Callable[[], None], question: str) -> float:
+        before = time.process_time()
+        for _ in range(ASKED):
+            post()
+            gang.total(question)
+        return (time.process_time() - before) / ASKED
+
+    few = pass_of(lambda: None, "sides")
+    many = pass_of(lambda: gang.post("move", np.ones(d)), "slopes_product")
+    return few, max(0.0, many - few) / (2 * d)
+
+
+def train(session: Session, path: str, settings: Settings):
+    """(Training, seconds of reading, costs, rows) of one run."""
+    with contextlib.closing(Watched(session, Text(session, path))) as gang:
+        costs = gang.costs
+        began = time.perf_counter()
+        problems = FarProblems(gang, settings)
+        done = fitted(problems, None, None, None, began)
+        whole = time.perf_counter() - began
+        found = {
+            "whole": whole, "passes": costs.passes, "tasks": costs.slowest, "sending": costs.whole - costs.slowest,
+            "driver": whole - costs.whole, "partitions": gang.size, "numbers": gang.numbers,
+        }  # fmt: skip
+        found["a pass"], found["a number"] = driver_seconds(gang, problems.rows.d)
+        return done, costs.reading, found, problems.rows.n
+
+
+def main() -> None:
+    order = json.loads(sys.argv[1])
+    threads.set_count(1)  # as svm-train --spark does
+    answer: dict = {"runs": []}
+    with Session(order["master"], "benchmark", {"spark.driver.memory": order["memory"]}) as session:
+        for run in order["runs"]:
+            found = [
+                train(session, order["path"], Settings(quiet=True, **run["settings"])) for _ in range(order["repeats"])
+            ]
+            done, answer["reading"], costs, answer["rows"] = found[-1]
+            linear_model.write(run["model"], done.model)
+            seconds = statistics.median(done.seconds for done, *_ in found)
+            answer["runs"].append(
+                {"loss": run["loss"], "model": run["model"], "seconds": seconds, "costs": costs}
+            )  # fmt: skip
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

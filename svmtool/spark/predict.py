@@ -1,0 +1,202 @@
+"""Text scored where it lies: each partition of the input becomes one part file of each output folder, in input order.
+
+A folder is written under another name beside its own by Spark's committer, which takes each part from one attempt of
+its task alone, and gets its name once all folders are whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import itertools
+import os
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats.source import Source
+from svmtool.spark.reading import in_order
+from svmtool.spark.session import Session, reason, told
+
+LINES_AT_ONCE = 1000  # that are made one text
+LOOK_SECONDS = 0.1  # between two looks at how far the job is
+
+# scorer(source, part) -> texts of whole lines, one (or None) for each output folder; at its end what it has counted
+Scorer = Callable[[Source, int], Generator[tuple[bytes | None, ...], None, Any]]
+
+
+class Part(NamedTuple):
+    """What is known of a partition that is done: its lines, what the scorer counted, or what is wrong with a line."""
+
+    lines: int
+    tally: Any
+    fault: DataError | None  # its line is counted from the partition's first
+
+
+def score(
+    session: Session, path: str, targets: list[str], scorer: Scorer, watch: Callable[[int, int], None]
+) -> list[Any]:
+    """Write the texts that `scorer` makes of the lines of `path` to new folders; returns its tallies, part by part.
+
+    path: file, folder or pattern, as Spark's readers take it.  watch(done, all) is called as parts are finished.
+    The scorer is sent to the executors; a part's source may be read once.
+    Raises DataError for a bad line, after which no folder is there, nor after any other exception;
+    SvmtoolError where a folder is there already or Spark fails.
+    """
+    if not path:
+        raise SvmtoolError("can't open input file '': a file needs a name")
+    if path.endswith(".xz"):
+        raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
+    context = session.context
+    with told(), contextlib.ExitStack() as stack:
+        folders = [stack.enter_context(_Folder(context, target)) for target in targets]
+        context._jsc.hadoopConfiguration().set("textinputformat.record.delimiter", "\n")  # not at \r too
+        lines = context.textFile(in_order(context, path), session.slots, use_unicode=False)
+        if lines.getNumPartitions() == 0:
+            lines = context.parallelize([], 1)
+        gathered = context.accumulator({}, _Gathered())
+        texts = lines.mapPartitionsWithIndex(functools.partial(_score_part, scorer, gathered))
+        if len(targets) > 1:
+            from pyspark import StorageLevel
+
+            texts = texts.persist(StorageLevel.DISK_ONLY)
+            stack.callback(texts.unpersist)
+        for k, folder in enumerate(folders):
+            column = texts.flatMap(functools.partial(_column, k))
+            _run(context, functools.partial(column.saveAsTextFile, folder.scratch), gathered, lines, watch)
+            _refuse_bad_line(lines, gathered.value)
+        for folder in folders:
+            folder.give_name()
+        return [part.tally for _, part in sorted(gathered.value.items())]
+
+
+class _Gathered:
+    """An accumulator's way of joining {partition: Part}; one that was computed twice counts once."""
+
+    def zero(self, value: dict[int, Part]) -> dict[int, Part]:
+        return {}
+
+    def addInPlace(self, value: dict[int, Part], more: dict[int, Part]) -> dict[int, Part]:  # noqa: N802, pyspark's name
+        value.update(more)
+        return value
+
+
+class _Lines(io.RawIOBase):
+    """Lines without their ends as the bytes of a file; `count`: how many have been taken."""
+
+    def __init__(self, lines: Iterable[bytes]):
+        self._lines, self._rest, self.count = iter(lines), memoryview(b""), 0
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            some = list(itertools.islice(self._lines, LINES_AT_ONCE))
+            self.count += len(some)
+            self._rest = memoryview(b"\n".join([*some, b""]))
+        n = min(len(buffer), len(self._rest))
+        buffer[:n], self._rest = self._rest[:n], self._rest[n:]
+        return n
+
+
+def _score_part(scorer: Scorer, gathered: Any, part: int, lines: Iterable[bytes]) -> Iterator[tuple[bytes | None, ...]]:
+    """In an executor: the texts of one partition, and its Part for the driver."""
+    text = _Lines(lines)
+    tally = fault = None
+    try:
+        tally = yield from scorer(Source("", -1, None, text, own=False), part)
+    except DataError as e:
+        fault = e
+    gathered.add({part: Part(text.count, tally, fault)})
+
+
+def _column(k: int, texts: tuple[bytes | None, ...]) -> list[bytes]:
+    """The text for folder k without its last line end, which Spark's writer puts there."""
+    text = texts[k]
+    return [] if text is None else [text[:-1]]
+
+
+def _run(context: Any, job: Callable[[], None], gathered: Any, lines: Any, watch: Callable[[int, int], None]) -> None:
+    """Run a job of Spark's in a thread, so that Ctrl-C and a bad line can end it before it is done."""
+    failures: list[BaseException] = []
+    n = lines.getNumPartitions()
+
+    def work() -> None:
+        try:
+            job()
+        except BaseException as e:  # raised below
+            failures.append(e)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    cancelled = False
+    try:
+        while thread.is_alive():
+            thread.join(LOOK_SECONDS)
+            known = gathered.value
+            watch(len(known), n)
+            if not cancelled and _first_fault(known) is not None:
+                cancelled = True
+                context.cancelAllJobs()
+    except BaseException:
+        context.cancelAllJobs()
+        thread.join()
+        raise
+    if failures and _first_fault(gathered.value) is None:
+        raise failures[0]
+
+
+def _first_fault(parts: dict[int, Part]) -> int | None:
+    return min((k for k, part in parts.copy().items() if part.fault is not None), default=None)
+
+
+def _refuse_bad_line(lines: Any, parts: dict[int, Part]) -> None:
+    """DataError for the first bad line that is known, by its file and its place there."""
+    k = _first_fault(parts)
+    if k is None:
+        return
+    fault = parts[k].fault
+    assert fault is not None
+    splits = [p.inputSplit().value() for p in lines._jrdd.rdd().partitions()]
+    name = splits[k].getPath().toString()
+    before = [j for j in range(k) if splits[j].getPath().toString() == name]
+    unknown = [j for j in before if j not in parts or parts[j].fault is not None]
+    counts = lines.context.runJob(lines, _count, unknown) if unknown else []
+    line = fault.line + sum(counts) + sum(parts[j].lines for j in before if j not in unknown)
+    raise DataError(line, name.removeprefix("file:"), fault.token, fault.reason)
+
+
+def _count(lines: Iterable[bytes]) -> list[int]:
+    return [sum(1 for _ in lines)]
+
+
+class _Folder:
+    """A folder to be, `scratch` until it gets its name; removed at the end of a `with` that did not give it one."""
+
+    def __init__(self, context: Any, target: str):
+        if not target:
+            raise SvmtoolError("can't open output directory '': a directory needs a name")
+        self._name, files = target, context._jvm.org.apache.hadoop.fs
+        try:
+            path = files.Path(target)
+            self._system = path.getFileSystem(context._jsc.hadoopConfiguration())
+            self._target = self._system.makeQualified(path)
+            taken = self._system.exists(self._target)
+        except Exception as e:  # of Java's: a name or a file system that is none
+            raise SvmtoolError(f"can't open output directory {target}: {reason(e)}") from e
+        if taken:
+            raise SvmtoolError(f"can't open output directory {target}: it is there already")
+        hidden = f".{self._target.getName()}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+        self._scratch = files.Path(self._target.getParent(), hidden)
+        self.scratch = self._scratch.toString()
+
+    def give_name(self) -> None:
+        if self._system.exists(self._target) or not self._system.rename(self._scratch, self._target):
+            raise SvmtoolError(f"can't write {self._name}: it appeared meanwhile, or cannot be renamed to")
+
+    def __enter__(self) -> _Folder:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        with contextlib.suppress(Exception):  # the first error is the one to tell
+            self._system.delete(self._scratch, True)

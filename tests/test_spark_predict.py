@@ -1,0 +1,271 @@
+"""svm-predict --spark: the lines of the command without it, in part files, and nothing where it fails."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+pytest.importorskip("pyspark", reason="pyspark is absent: pip install 'svmtool[spark]'")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("java is absent: Spark runs on it", allow_module_level=True)
+
+from svmtool.cli import predict_spark  # noqa: E402
+from svmtool.cli.predict import main as svm_predict  # noqa: E402
+from svmtool.cli.train import main as svm_train  # noqa: E402
+from svmtool.errors import DataError, SvmtoolError  # noqa: E402
+from svmtool.spark import predict as spark_predict  # noqa: E402
+from svmtool.spark import session as spark_session  # noqa: E402
+
+MODELS = {
+    "classes": ("-s", "2", "digits"),
+    "joint": ("-s", "4", "digits"),
+    "sure": ("-s", "0", "breast_cancer"),
+    "novelty": ("-s", "21", "breast_cancer"),
+    "regression": ("-s", "11", "diabetes"),
+    "ranks": ("-s", "43", "diabetes"),
+    "kernel": ("-t", "2", "-g", "0.01", "-b", "1", "digits"),
+}
+
+
+@pytest.fixture(scope="module")
+def session():
+    """One for all tests of this file; tasks may fail twice."""
+    with spark_session.Session("local[2,3]") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory) -> Path:
+    """A folder with a model of each kind."""
+    folder = tmp_path_factory.mktemp("models")
+    for name, (*options, data) in MODELS.items():
+        assert svm_train(["-q", *options, str(REPOSITORY / "data" / data), str(folder / name)]) == 0
+    return folder
+
+
+@pytest.fixture
+def run(session, tmp_path, monkeypatch, capsys):
+    """svm-predict in a temporary folder, --spark in the session of all tests; status, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)  # of Python; Java's stays, so names are given whole
+    monkeypatch.setattr(spark_session, "Session", lambda *_: contextlib.nullcontext(session))
+
+    def call(*argv) -> tuple[int, str, str]:
+        status = svm_predict([str(a) for a in argv])
+        return status, *capsys.readouterr()
+
+    return call
+
+
+def joined(folder: Path) -> bytes:
+    """What `cat folder/part-*` prints."""
+    return b"".join(part.read_bytes() for part in sorted(folder.glob("part-*")))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("classes", ()), ("classes", ("--metrics",)), ("joint", ()), ("sure", ("-b", "1")), ("sure", ("--metrics",))]
+    + [("novelty", ("--metrics",)), ("regression", ("--metrics",)), ("ranks", ("--metrics",)), ("kernel", ())]
+    + [("kernel", ("-b", "1"))],
+    ids=lambda x: x if isinstance(x, str) else " ".join(x),
+)
+def test_parts_are_the_lines_of_the_command_in_memory(name, options, run, models, tmp_path):
+    data = REPOSITORY / "data" / MODELS[name][-1]
+    here = run(*options, "--scores", tmp_path / "s1", data, models / name, tmp_path / "o1")
+    there = run("--spark", "x", *options, "--scores", tmp_path / "s2", data, models / name, tmp_path / "o2")
+    assert there == here and here[0] == 0
+    assert len(list((tmp_path / "o2").glob("part-*"))) > 1
+    assert joined(tmp_path / "o2") == (tmp_path / "o1").read_bytes()
+    assert joined(tmp_path / "s2") == (tmp_path / "s1").read_bytes()
+    alone = run("--spark", "x", *options, data, models / name, tmp_path / "o3")
+    assert alone == here
+    assert joined(tmp_path / "o3") == (tmp_path / "o1").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["folder", "pattern", "packed"])
+def test_files_are_scored_in_the_order_of_their_names(form, run, models, tmp_path):
+    lines = (REPOSITORY / "data" / "digits").read_bytes().splitlines(keepends=True)
+    folder = tmp_path / "days"
+    folder.mkdir()
+    for k in (7, 2, 9, 0, 4, 1, 8, 3, 6, 5):  # as they come, some systems list them
+        text = b"".join(lines[120 * k : 120 * (k + 1)])
+        (folder / (f"d{k}.gz" if form == "packed" else f"d{k}")).write_bytes(
+            gzip.compress(text) if form == "packed" else text
+        )
+    (folder / "_SUCCESS").write_bytes(b"")  # hidden, as Spark has it
+    asked = folder / "d*" if form == "pattern" else folder
+    here = run(REPOSITORY / "data" / "digits", models / "classes", "o1")
+    assert run("--spark", "x", asked, models / "classes", tmp_path / "o2") == here
+    assert joined(tmp_path / "o2") == (tmp_path / "o1").read_bytes()
+
+
+@pytest.mark.parametrize("options", [(), ("-b", "1")])
+def test_no_rows(options, run, models, tmp_path):
+    (tmp_path / "d").write_bytes(b"")
+    here = run(*options, tmp_path / "d", models / "sure", tmp_path / "o1")
+    assert run("--spark", "x", *options, tmp_path / "d", models / "sure", tmp_path / "o2") == here
+    assert joined(tmp_path / "o2") == (tmp_path / "o1").read_bytes()
+
+
+@pytest.mark.parametrize("line", [1, 500, 1100])
+def test_a_bad_line_is_named_and_leaves_nothing(line, run, models, tmp_path):
+    lines = (REPOSITORY / "data" / "digits").read_bytes().splitlines(keepends=True)
+    lines[line - 1] = b"3 1:2 7;5 8:1\n"
+    folder = tmp_path / "days"
+    folder.mkdir()
+    (folder / "a").write_bytes(b"".join(lines[:100]).replace(b";", b":"))
+    (folder / "b").write_bytes(b"".join(lines))
+    status, out, err = run("--spark", "x", "--scores", tmp_path / "s", folder, models / "classes", tmp_path / "o")
+    assert (status, out) == (1, "")
+    reason = "token '7;5': no colon: each feature reads index:value"
+    assert err == f"Wrong input format at line {line}: {folder}/b: {reason}\n"
+    assert sorted(os.listdir(tmp_path)) == ["days"]
+
+
+def test_a_directory_that_is_there_is_left_alone(run, models, tmp_path):
+    (tmp_path / "o").mkdir()
+    data = REPOSITORY / "data" / "digits"
+    status, out, err = run("--spark", "x", data, models / "classes", tmp_path / "o")
+    assert (status, out, err) == (1, "", f"can't open output directory {tmp_path}/o: it is there already\n")
+    status, out, err = run("--spark", "x", "--scores", tmp_path / "o", data, models / "classes", tmp_path / "p")
+    assert (status, out, err) == (1, "", f"can't open output directory {tmp_path}/o: it is there already\n")
+    assert os.listdir(tmp_path) == ["o"] and os.listdir(tmp_path / "o") == []
+
+
+@pytest.mark.parametrize("name", ["no", "no*", "", "nothing://there/d", "empty", "packed.xz"])
+def test_an_input_that_is_not_there_is_one_sentence(name, run, models, tmp_path):
+    (tmp_path / "empty").mkdir()
+    path = name if name == "" or "//" in name else tmp_path / name
+    status, out, err = run("--spark", "x", path, models / "classes", tmp_path / "o")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("can't open input file") and "Exception" not in err
+    assert os.listdir(tmp_path) == ["empty"]
+
+
+@pytest.mark.parametrize("name", ["", "nothing://there/o"])
+def test_an_output_that_cannot_be_is_one_sentence(name, run, models, tmp_path):
+    status, out, err = run("--spark", "x", REPOSITORY / "data" / "digits", models / "classes", name)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"can't open output directory {name or repr('')}: ") and "Exception" not in err
+
+
+def test_a_bar_tells_of_the_parts_on_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for quiet in (False, True):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        with predict_spark._Bar(quiet) as bar:
+            bar(1, 7)
+            bar(7, 7)
+        assert ("7/7" in sys.stderr.getvalue()) != quiet
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("-b", "1", "d", "classes", "o"), "probability output is only supported"),
+        (("d", "no", "o"), "can't open model file"),
+        (("-", "classes", "o"), "--spark reads files"),
+        (("d", "classes", "-"), "--spark reads files"),
+        (("--scores", "-", "d", "classes", "o"), "--spark reads files"),
+        (("d", "classes"), "can't open output directory"),
+        (("--threads", "2", "d", "classes", "o"), "--threads does not go with --spark"),
+    ],
+)
+def test_options_are_looked_at_before_spark_starts(argv, words, models, monkeypatch, capsys):
+    monkeypatch.chdir(models)
+    monkeypatch.setattr(spark_session, "Session", lambda *_: pytest.fail("Spark was started"))
+    assert svm_predict(["--spark", "local[2]", *argv]) == 1
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
+
+
+def copy(source, part):
+    """Lines as they are; counted."""
+    buffer = bytearray(1 << 20)
+    n = source.read_into(buffer)
+    yield (bytes(buffer[:n]),)
+    return buffer[:n].count(b"\n")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def this_file_goes_to_executors():
+    """With its functions, which executors cannot import."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+def fails_at_first(source, part):
+    """`copy`, by a task whose first attempt ends in the middle of its second part."""
+    from pyspark import TaskContext
+
+    if part == 1 and TaskContext.get().attemptNumber() == 0:
+        yield (b"half\n",)
+        raise RuntimeError("an executor is lost")
+    return (yield from copy(source, part))
+
+
+def test_a_task_that_fails_once_counts_once(session, tmp_path):
+    data = REPOSITORY / "data" / "digits"
+    tallies = spark_predict.score(session, str(data), [str(tmp_path / "o")], fails_at_first, lambda *_: None)
+    assert sum(tallies) == 1200
+    assert joined(tmp_path / "o") == data.read_bytes()
+
+
+def test_an_interrupt_leaves_nothing(session, tmp_path):
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    data = REPOSITORY / "data" / "digits"
+    with pytest.raises(KeyboardInterrupt):
+        spark_predict.score(session, str(data), [str(tmp_path / "o")], copy, interrupt)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_directory_that_appears_meanwhile_is_left_alone(session, tmp_path):
+    def appear(done, total):
+        (tmp_path / "o").mkdir(exist_ok=True)
+
+    data = REPOSITORY / "data" / "digits"
+    with pytest.raises(SvmtoolError, match="can't write .*/o: "):
+        spark_predict.score(session, str(data), [str(tmp_path / "o")], copy, appear)
+    assert os.listdir(tmp_path) == ["o"] and os.listdir(tmp_path / "o") == []
+
+
+def test_a_fault_is_counted_from_the_beginning_of_its_file(session, tmp_path):
+    """Also where the parts before it are not done when it is found, and other files stand before."""
+    for name, rows in (("a", 10), ("b", 100)):
+        (tmp_path / name).write_bytes(b"x\n" * rows)
+    lines = session.context.textFile(f"{tmp_path}/a,{tmp_path}/b", 4)
+    part = lines.getNumPartitions() - 1  # the last of b
+    before = lines.mapPartitionsWithIndex(lambda k, rows: [(k, sum(1 for _ in rows))]).collect()[:part]
+    fault = spark_predict.Part(9, None, DataError(7, "", "token", "reason"))
+    with pytest.raises(DataError) as e:
+        spark_predict._refuse_bad_line(lines, {0: spark_predict.Part(10, 10, None), part: fault})
+    assert (e.value.line, e.value.file) == (sum(n for _, n in before) - 10 + 7, str(tmp_path / "b"))
+    assert part > 2
+
+
+def test_the_command_on_a_standalone_cluster(models, tmp_path):
+    """Whole processes: two workers, each with one core."""
+    words = f'exec "{sys.executable}" -m svmtool predict --spark "$SPARK_MASTER" "$@"'
+    cluster = [sys.executable, REPOSITORY / "scripts" / "spark_cluster.py", "sh", "-c", words, "svm-predict"]
+    data = REPOSITORY / "data" / "digits"
+    done = subprocess.run(
+        [*cluster, data, models / "classes", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert svm_predict([str(data), str(models / "classes"), str(tmp_path / "o1")]) == 0
+    assert joined(tmp_path / "out") == (tmp_path / "o1").read_bytes()
+    assert done.stdout.startswith("Accuracy = ")
