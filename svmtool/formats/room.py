@@ -53,6 +53,7 @@ class Room:
         self.limit, self.folder = limit, folder
         _give_freed_arrays_back()
         self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+        self._changing = threading.Lock()  # a set that another thread adds to cannot be gone through
         self._enough = limit - min(RESERVE * limit, LARGEST_RESERVE)
         threading.Thread(target=_watch, args=(weakref.ref(self),), daemon=True).start()
 
@@ -62,7 +63,7 @@ class Room:
             return np.empty(0, dtype)
         with open(path, "rb") as file:
             mapped = mmap.mmap(file.fileno(), count * np.dtype(dtype).itemsize, access=mmap.ACCESS_READ)
-        self._maps.add(mapped)
+        self._keep(mapped)
         return np.frombuffer(mapped, dtype, count)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: str = "f8") -> np.ndarray:
@@ -79,14 +80,20 @@ class Room:
                 f"can't keep {size / MEGABYTE:.0f} MB of rows in {self.folder}: {e.strerror} (--scratch DIR names "
                 "another folder)"
             ) from e
-        self._maps.add(mapped)
+        self._keep(mapped)
         return np.frombuffer(mapped, dtype).reshape(shape)
 
     def check(self) -> None:
         """Give mapped pages back if there are too many; loops over much data call it between their pieces."""
         if resident() > self._enough:
-            for mapped in list(self._maps):
+            with self._changing:
+                maps = list(self._maps)
+            for mapped in maps:
                 mapped.madvise(mmap.MADV_DONTNEED)
+
+    def _keep(self, mapped: mmap.mmap) -> None:
+        with self._changing:
+            self._maps.add(mapped)
 
     def complaints(self) -> list[str]:
         """A sentence where the process held more than the limit at any time, else none."""
