@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import numpy as np
@@ -193,3 +194,17 @@ def test_libsvm_reads_the_models(argv, svm_train, tmp_path):
 
 def test_each_loop_is_called():
     check_each_loop_is_called(__file__, steepest_loops)
+
+
+@pytest.mark.parametrize("kernel", [(), ("-t", 0), ("-t", 1)], ids=["rbf", "linear", "polynomial"])
+@pytest.mark.parametrize("number", [73, 52])
+def test_values_beyond_single_precision_leave_numbers(number, kernel, svm_train, tmp_path):
+    """The run says that it did not converge, or did; the model is one of numbers, and no warning of numpy's is seen."""
+    text = "1 1:1e100 2:1\n-1 1:-1e100 2:2\n1 2:3\n"
+    status, out, words = svm_train("-s", number, *(kernel or ("-t", 2)), "d", "m", data=text)
+    if status:
+        assert status == 1 and "overflow in the kernel" in words
+        return
+    model = (tmp_path / "m").read_text().lower()
+    assert "nan" not in out.lower() and "nan" not in model and "inf" not in model
+    assert "not converged" in words or float(re.search(r"gap = (\S+)", out)[1]) < 1e-9

@@ -132,7 +132,7 @@ class Conjugate:
         q = self.q
         Aq = self.matrix.product(q) + p.shift * float(np.sum(q)) + state.D * q
         curve = float(np.sum(q * Aq))
-        if not (rho > 0.0 and curve > 0.0):
+        if not (rho > 0.0 and 0.0 < curve < np.inf):
             return False
         theta = float(np.sum(r * q)) / curve
         state.c += theta * q

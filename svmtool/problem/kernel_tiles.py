@@ -144,7 +144,8 @@ class Double(Tiles):
             loops.rbf_tile_of_double(products, targets.norms, self.norms, P, self.kernel.gamma, *P.shape, lo)
             return
         self.kernel.finish(products, targets.norms, self.norms[lo:hi])
-        P[:] = products
+        with np.errstate(over="ignore"):  # what single precision cannot hold is infinite: solvers end and say so
+            P[:] = products
 
     def diagonal(self) -> np.ndarray:
         squares = self.norms[:, None].copy()
@@ -198,7 +199,8 @@ def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarra
     centre = rows.transpose_product(np.full(rows.n, 1.0 / max(rows.n, 1)))
     for lo in range(0, rows.n, Tiles.width):
         hi = min(lo + Tiles.width, rows.n)
-        X[lo:hi, : rows.plain] = dense(rows, lo, hi) - centre
+        with np.errstate(over="ignore"):  # the exponent below is infinite then
+            X[lo:hi, : rows.plain] = dense(rows, lo, hi) - centre
     norms = np.einsum("ij,ij->i", X, X)
     exponent = kernel.gamma * float(norms.max(initial=0.0))
     if exponent <= LARGEST_EXPONENT:
