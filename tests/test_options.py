@@ -160,6 +160,7 @@ def test_usage_is_shown(line, sentence, capsys):
         ("--threads 0 d", "--threads 0: wants an integer >= 1"),
         ("--threads", "--threads needs a value: --threads N"),
         ("--weights= d", "--weights: wants a file name"),
+        ("--spark= d", "--spark: wants a master's URL"),
         ("--strict=1 d", "--strict takes no value"),
         ("-b 2 d", "-b 2: wants 0 or 1"),
         ("--probability=yes d", "--probability yes: wants 0 or 1"),

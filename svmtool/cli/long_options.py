@@ -88,6 +88,12 @@ def _file(name: str, text: str) -> str:
     return text
 
 
+def _master(name: str, text: str) -> str:
+    if not text:
+        raise SvmtoolError(f"ERROR: {name}: wants a master's URL")
+    return text
+
+
 def _zero_or_one(name: str, text: str) -> bool:
     if text not in ("0", "1"):
         raise SvmtoolError(f"ERROR: {name} {text}: wants 0 or 1")
@@ -108,7 +114,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--scratch": LongOption("scratch", "DIR", _file, "--memory: keep the rows here (default: beside the data)"),
     "--no-cache": LongOption("no_cache", "", None, "--memory: do not leave the rows on disk for later runs"),
     "--spark": LongOption(
-        "spark", "URL", _file, "train on a Spark cluster (local[2], spark://HOST:PORT ..), which reads the data file"
+        "spark", "URL", _master, "train on a Spark cluster (local[2], spark://HOST:PORT ..), which reads the data file"
     ),
     "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 to 2 (default 2)"),
     "--mu": LongOption("mu", "MU", _mu, "ALM: merit (Eq. 29), geometric or balance; NESVM: its (first) smoothing, > 0"),
