@@ -50,12 +50,12 @@ def test_more_nodes_share_the_rows_and_pay_for_each_other():
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     path = tmp_path_factory.mktemp("made") / "rows"
-    answer_of("child_rows.py", path, 300, 12)
+    answer_of("child_made.py", path, 300, 12)
     return path
 
 
 def test_made_rows_are_the_same_every_time_and_have_two_classes(made, tmp_path):
-    answer_of("child_rows.py", tmp_path / "again", 300, 12)
+    answer_of("child_made.py", tmp_path / "again", 300, 12)
     assert (tmp_path / "again").read_bytes() == made.read_bytes()
     table = svmlight.read(str(made))
     assert len(table) == 300 and table.n_features == 12 and len(table.values) == 300 * 12

@@ -105,6 +105,9 @@ FOSVM_LARGE = 20_000  # training rows from which the next bar is asked
 FOSVM_FASTER = 10.0  # LIBSVM's -s 2 / -s 80, alone, each at the gamma that serves it best: at least
 FOSVM_AUC = 0.01  # by which the area under the ROC curve may be below LIBSVM's: at most
 
+ON_DISK_SLOWER = 2.0  # svm-train --memory, its folder there, over the same in memory: at most
+ON_DISK_APART = 1.0  # difference of the two objectives, over the sum of their certified gaps: at most
+
 SPARK_MASTER, SPARK_MEMORY = "local[2]", "12g"  # of both tools
 SPARK_SETS, SPARK_ROWS = ("imdb.tfidf",), (2_000_000, 100)  # and a made set of so many rows and features
 SPARK_GAP = 1e-3  # relative distance of the objective from the optimum

@@ -59,7 +59,7 @@ def spark_sets(ctx: Context) -> list[tuple[str, str]]:
         path = Path(ctx.path(f"made.{rows}x{d}"))
         if not path.exists():
             run_once(
-                [sys.executable, str(HERE / "child_rows.py"), str(path), str(rows), str(d)], Sample(), environment()
+                [sys.executable, str(HERE / "child_made.py"), str(path), str(rows), str(d)], Sample(), environment()
             )
         found.append((path.name, str(path)))
     return found
