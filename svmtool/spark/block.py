@@ -20,6 +20,7 @@ from svmtool.problem.label_sums import LabelSums
 from svmtool.problem.objective import Objective
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.spark.judge import Part
+from svmtool.spark.ray import Kinks
 
 MOST_LABELS = 10000  # different labels that a classification may have
 
@@ -62,6 +63,7 @@ class Block:
         self._labels = np.asarray(table.labels, np.float64)
         self._o: Any = None
         self._kept: np.ndarray | None = None  # a dual point
+        self._kinks: Kinks | None = None  # of the present line
 
     def run(self, calls: list[tuple[str, tuple]]) -> Any:
         """Make the calls in turn; returns what the last one answers."""
@@ -165,6 +167,7 @@ class Block:
 
     def line(self, p: np.ndarray) -> None:
         """Margins along p."""
+        self._kinks = None
         self.rows.margins(p, self.y, self._o.dz)
 
     def advance(self, t: float) -> None:
@@ -172,6 +175,13 @@ class Block:
 
     def along(self, t: float) -> np.ndarray:
         return self._o.along(t).copy()
+
+    def kinks(self, low: float, high: float) -> np.ndarray:
+        """What Kinks.sums tells between low and high; the kinks are kept as long as the line."""
+        found, o = self._kinks, self._o
+        if found is None or not found.low <= low < high <= found.high:
+            found = self._kinks = Kinks(o.z, o.dz, o.cost, o.strip(), low, high)
+        return found.sums(low, high)
 
     def sums(self) -> np.ndarray:
         sums = self._o.sums()

@@ -17,6 +17,7 @@ from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.row_blocks import Rows
 from svmtool.problem.task import Task
 from svmtool.spark.crew import Crew
+from svmtool.spark.ray import search
 
 SAMPLE_VALUES = 1 << 22  # non-zeros of a sample of the rows, which comes to the driver, at most
 
@@ -119,6 +120,14 @@ class FarObjective(Objective):
     def along(self, t: float) -> np.ndarray:
         self._settle()
         return self.crew.total("along", t)
+
+    def ray(self, p: np.ndarray) -> float:
+        if not self.straight:
+            return super().ray(p)
+        self.rows.margins(p, None, None)
+        self._settle()
+        inner = self.regular(p)
+        return search(functools.partial(self.crew.total, "kinks"), float(self.w @ inner), float(p @ inner))
 
     def gram(self) -> np.ndarray:
         return self.crew.total("gram")
