@@ -20,6 +20,7 @@ from svmtool.spark.problems import FarProblems, FarRegression
 from svmtool.spark.reading import parse
 from svmtool.training.pipeline import Training, fitted
 from svmtool.training.pipeline import train as train_in_memory
+from svmtool.training.problem_set import DENSE_BELOW
 
 NUMBERS = [row.number for row in registry.SOLVERS if SPARK <= row.honours]
 every_number = pytest.mark.parametrize("number", NUMBERS)
@@ -35,7 +36,7 @@ class Here(Crew):
     def __init__(self, parts: list[list[bytes]], lost: Iterable[tuple[int, int]] = ()):
         super().__init__()
         self.parts, self.size, self.lost, self.asked = parts, len(parts), set(lost), 0
-        self.blocks = [Block(parse(part)) for part in parts]
+        self.blocks = [Block(parse(part), DENSE_BELOW) for part in parts]
 
     def _exchange(self, calls: list) -> list[Any]:
         self.asked += 1
@@ -43,7 +44,7 @@ class Here(Crew):
         for k in range(self.size):
             now = calls
             if (self.asked, k) in self.lost:
-                self.blocks[k], now = Block(parse(self.parts[k])), [*self.log, *calls]
+                self.blocks[k], now = Block(parse(self.parts[k]), DENSE_BELOW), [*self.log, *calls]
             answers.append(pickle.loads(pickle.dumps(self.blocks[k].run(pickle.loads(pickle.dumps(now))))))
         return answers
 

@@ -16,10 +16,12 @@ from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import svmlight
+from svmtool.problem.rows import DenseRows
 from svmtool.settings import Settings
 from svmtool.spark.block import Block
 from svmtool.spark.reading import parse
 from svmtool.training.pipeline import Training
+from svmtool.training.problem_set import DENSE_BELOW
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +79,17 @@ def test_samples_of_many_rows(number, tmp_path):
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
 
 
+@pytest.mark.parametrize("last", ["1 100:1", "1 100000:1"])
+def test_blocks_that_learn_of_more_features(last, tmp_path):
+    """Dense rows that are too short, or not to be held dense at all, once the other blocks are known."""
+    settings, lines = settings_of(2), numbers_text(2, n=90, d=80, density=0.9).splitlines()
+    text = "\n".join([*lines[:-1], last]) + "\n"
+    crew = Here(cut(text, 3))
+    assert isinstance(crew.blocks[0]._laid, DenseRows)
+    same(far(crew, settings), in_memory(text, settings, tmp_path), settings)
+    assert {block._laid.plain for block in crew.blocks} == {int(last[2:-2])}
+
+
 @every_number
 def test_one_block_or_several_give_the_same(number):
     settings, text = settings_of(number), numbers_text(2)
@@ -103,13 +116,13 @@ def test_a_block_does_not_remember_calls_that_only_ask():
     """What the log leaves out must leave no trace: a block told the log alone answers as the one that was asked."""
     crew = Here(cut(numbers_text(2), 2))
     far(crew, settings_of(2))
-    fresh = [Block(parse(part)) for part in crew.parts]
+    fresh = [Block(parse(part), DENSE_BELOW) for part in crew.parts]
     for name, arguments in (("sums", ()), ("slopes_product", ()), ("sides", ())):
         asked = crew.ask(name, *arguments)
         log, crew.log = crew.log, []
         told = [b.run([*log, (name, arguments)]) for b in fresh]
         crew.log = log
-        fresh = [Block(parse(part)) for part in crew.parts]
+        fresh = [Block(parse(part), DENSE_BELOW) for part in crew.parts]
         for a, b in zip(asked, told, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12)
 

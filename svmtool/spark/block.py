@@ -56,11 +56,22 @@ class Tube:
 
 
 class Block:
-    """One partition: `table` is used up.  What methods return is added up over the blocks, unless they say else."""
+    """One partition: `table` is used up.  What methods return is added up over the blocks, unless they say else.
 
-    def __init__(self, table: Table):
-        self._table: Table | None = table
-        self._labels = np.asarray(table.labels, np.float64)
+    dense_below: features up to which rows may be held dense; see rows.from_csr.
+    """
+
+    def __init__(self, table: Table, dense_below: int):
+        self._labels, self._dense_below = np.asarray(table.labels, np.float64), dense_below
+        self._facts = {
+            "n": len(table),
+            "nnz": len(table.values),
+            "features": table.n_features,
+            "largest": max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0))),
+            "label": float(np.abs(self._labels).max(initial=0.0)),
+        }
+        # as if no block had more features, while other tasks still read: most of the time none has
+        self._laid = rows.from_csr(table.indptr, table.indices, table.values, table.n_features, -1.0, dense_below)
         self._o: Any = None
         self._kept: np.ndarray | None = None  # a dual point
         self._kinks: Kinks | None = None  # of the present line
@@ -76,11 +87,7 @@ class Block:
 
     def facts(self) -> dict[str, Any]:
         """Of these rows: n, nnz, features, largest |value| and |label|."""
-        t = self._table
-        assert t is not None
-        largest = max(float(t.values.max(initial=0.0)), -float(t.values.min(initial=0.0)))
-        label = float(np.abs(self._labels).max(initial=0.0))
-        return {"n": len(t), "nnz": len(t.values), "features": t.n_features, "largest": largest, "label": label}
+        return self._facts
 
     def classes(self) -> tuple[list[float], list[int]]:
         """The different labels in order of appearance, and how many rows each has; of this block."""
@@ -90,11 +97,14 @@ class Block:
         order = np.argsort(first)
         return found[order].tolist(), counts[order].tolist()
 
-    def lay(self, plain: int, bias: float, dense_below: int) -> float:
+    def lay(self, plain: int, bias: float) -> float:
         """Rows of so many features, in the layout that is faster; `gram_entries` of it, of this block."""
-        t, self._table = self._table, None
-        assert t is not None
-        self._laid = rows.from_csr(t.indptr, t.indices, t.values, plain, bias, dense_below)
+        laid = self._laid.without_bias()
+        if isinstance(laid, rows.DenseRows) and plain == laid.plain:
+            self._laid = rows.DenseRows(laid.X, bias)
+        else:
+            csr = laid.as_csr() if isinstance(laid, rows.DenseRows) else laid
+            self._laid = rows.from_csr(csr.indptr, csr.indices, csr.values, plain, bias, self._dense_below)
         return self._laid.gram_entries
 
     # A problem on them
