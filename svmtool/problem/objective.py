@@ -203,10 +203,13 @@ class Objective(Losses):
         """The value at w of the problem itself, where f is a smoothed form of it; else f."""
         return self.value()
 
+    def _summed(self) -> tuple[float, np.ndarray]:
+        """The sum of losses and of u_i x_i, at the present margins."""
+        return self._classify(), self.rows.transpose_product(self.u)
+
     def gradient(self) -> tuple[float, np.ndarray]:
         """f and its gradient (length d) at w."""
-        loss = self._classify()
-        g = self.rows.transpose_product(self.u)
+        loss, g = self._summed()
         self.bound = self._free_bound() if self.free_bias else self._dual_bound(g, loss)
         inner = self.regular(self.w)
         g += inner

@@ -20,7 +20,7 @@ Call = tuple[str, tuple]
 QUESTIONS = frozenset(
     {
         "facts", "classes", "label_sums", "ends", "draw", "gradient_at_zero", "along", "kinks", "slopes_product",
-        "curvature_product", "diagonal", "sides", "balanced", "tell",
+        "curvature_product", "diagonal", "sides", "balanced_sums", "tell",
     }
 )  # fmt: skip
 
