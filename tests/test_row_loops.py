@@ -78,6 +78,14 @@ def test_class_sums(n, d):
         close(sums, 1.0 + np.stack([X[lo:hi].T @ (u * (number == k))[lo:hi] for k in range(3)]))
 
 
+@pytest.mark.parametrize("n", [0, 1, 9000])
+def test_class_sums_of_dense_rows(n):
+    rng = np.random.default_rng(n)
+    X, u, number = rng.normal(size=(n, 66)), rng.normal(size=n), rng.integers(0, 3, n)
+    found = DenseRows(X, 2.0).class_sums(u, number, 3)
+    close(found, np.stack([X.T @ (u * (number == k)) for k in range(3)]))
+
+
 @every_shape
 def test_quadratic(n, d):
     rng, X, csr = made(n, d)

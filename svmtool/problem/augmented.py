@@ -95,6 +95,16 @@ class Augmented(Objective):
         run_blocks(lambda b: self._rays[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
         return self._slopes.sum(axis=0)
 
+    @property
+    def straight(self) -> bool:
+        return not 1.0 < self.p < 2.0
+
+    def strip(self) -> tuple:
+        scale, width = (
+            (self.sigma, self.cap / self.sigma) if self.p == 1.0 else (2.0 / (1.0 + 2.0 / self.sigma), np.inf)
+        )
+        return self.target, self.beta, scale, width, 1.0 / self.sigma
+
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
         quadratic = float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate

@@ -132,6 +132,7 @@ class Objective(Losses):
 
     ray_precision = 1e-14  # of the t that ray() finds, relative
     ray_share = 0.0  # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
+    straight = False  # whether the slope of a row's loss has straight pieces and nothing else
     scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
     _hessian: np.ndarray | None = None
 
@@ -153,6 +154,10 @@ class Objective(Losses):
     @abstractmethod
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
+
+    def strip(self) -> tuple:
+        """Where rows have curvature if `straight`: target, beta, scale, width, 1 / sigma as kink_loops.py has them."""
+        raise NotImplementedError
 
     def balanced_sums(self, u: np.ndarray) -> list[float]:
         """What `_balanced_bound` must know of balanced slopes u (f8[n])."""
@@ -198,10 +203,13 @@ class Objective(Losses):
         """The value at w of the problem itself, where f is a smoothed form of it; else f."""
         return self.value()
 
+    def _summed(self) -> tuple[float, np.ndarray]:
+        """The sum of losses and of u_i x_i, at the present margins."""
+        return self._classify(), self.rows.transpose_product(self.u)
+
     def gradient(self) -> tuple[float, np.ndarray]:
         """f and its gradient (length d) at w."""
-        loss = self._classify()
-        g = self.rows.transpose_product(self.u)
+        loss, g = self._summed()
         self.bound = self._free_bound() if self.free_bias else self._dual_bound(g, loss)
         inner = self.regular(self.w)
         g += inner

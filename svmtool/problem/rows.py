@@ -234,8 +234,14 @@ class DenseRows(Rows):
         return g
 
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
-        part = np.where(number[:, None] == np.arange(k), u[:, None], 0.0)
-        return np.stack([self.transpose_product(column)[: self.plain] for column in part.T.copy()])
+        m, classes = self.plain, np.arange(k)[:, None]
+
+        def work(sums: np.ndarray, lo: int, hi: int) -> float:
+            sums.reshape(k, m)[:] += np.where(number[lo:hi] == classes, u[lo:hi], 0.0) @ self.X[lo:hi]
+            return 0.0
+
+        sums, _ = self._sum_over(self.blocks, k * m, work)
+        return sums.reshape(k, m)
 
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
         shift, inner = self.shift(v), v[: self.plain]

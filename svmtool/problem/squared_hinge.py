@@ -39,6 +39,8 @@ class SquaredHinge(Objective):
     one_of_several: other problems are solved at the same time.
     """
 
+    straight = True
+
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False,
         target: np.ndarray | None = None,
@@ -66,6 +68,9 @@ class SquaredHinge(Objective):
     def along(self, t: float) -> np.ndarray:
         self._ray_loop(t, 0, self.n)
         return self._out
+
+    def strip(self) -> tuple:
+        return self.target, np.zeros(1), 2.0, np.inf, 0.0
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         # -g = sum alpha_i y_i x_i for alpha_i = 2 C_i max(0, target_i - z_i)

@@ -20,6 +20,7 @@ from svmtool.problem.label_sums import LabelSums
 from svmtool.problem.objective import Objective
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.spark.judge import Part
+from svmtool.spark.ray import Kinks
 
 MOST_LABELS = 10000  # different labels that a classification may have
 
@@ -55,13 +56,25 @@ class Tube:
 
 
 class Block:
-    """One partition: `table` is used up.  What methods return is added up over the blocks, unless they say else."""
+    """One partition: `table` is used up.  What methods return is added up over the blocks, unless they say else.
 
-    def __init__(self, table: Table):
-        self._table: Table | None = table
-        self._labels = np.asarray(table.labels, np.float64)
+    dense_below: features up to which rows may be held dense; see rows.from_csr.
+    """
+
+    def __init__(self, table: Table, dense_below: int):
+        self._labels, self._dense_below = np.asarray(table.labels, np.float64), dense_below
+        self._facts = {
+            "n": len(table),
+            "nnz": len(table.values),
+            "features": table.n_features,
+            "largest": max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0))),
+            "label": float(np.abs(self._labels).max(initial=0.0)),
+        }
+        # as if no block had more features, while other tasks still read: most of the time none has
+        self._laid = rows.from_csr(table.indptr, table.indices, table.values, table.n_features, -1.0, dense_below)
         self._o: Any = None
         self._kept: np.ndarray | None = None  # a dual point
+        self._kinks: Kinks | None = None  # of the present line
 
     def run(self, calls: list[tuple[str, tuple]]) -> Any:
         """Make the calls in turn; returns what the last one answers."""
@@ -74,11 +87,7 @@ class Block:
 
     def facts(self) -> dict[str, Any]:
         """Of these rows: n, nnz, features, largest |value| and |label|."""
-        t = self._table
-        assert t is not None
-        largest = max(float(t.values.max(initial=0.0)), -float(t.values.min(initial=0.0)))
-        label = float(np.abs(self._labels).max(initial=0.0))
-        return {"n": len(t), "nnz": len(t.values), "features": t.n_features, "largest": largest, "label": label}
+        return self._facts
 
     def classes(self) -> tuple[list[float], list[int]]:
         """The different labels in order of appearance, and how many rows each has; of this block."""
@@ -88,11 +97,14 @@ class Block:
         order = np.argsort(first)
         return found[order].tolist(), counts[order].tolist()
 
-    def lay(self, plain: int, bias: float, dense_below: int) -> float:
+    def lay(self, plain: int, bias: float) -> float:
         """Rows of so many features, in the layout that is faster; `gram_entries` of it, of this block."""
-        t, self._table = self._table, None
-        assert t is not None
-        self._laid = rows.from_csr(t.indptr, t.indices, t.values, plain, bias, dense_below)
+        laid = self._laid.without_bias()
+        if isinstance(laid, rows.DenseRows) and plain == laid.plain:
+            self._laid = rows.DenseRows(laid.X, bias)
+        else:
+            csr = laid.as_csr() if isinstance(laid, rows.DenseRows) else laid
+            self._laid = rows.from_csr(csr.indptr, csr.indices, csr.values, plain, bias, self._dense_below)
         return self._laid.gram_entries
 
     # A problem on them
@@ -165,6 +177,7 @@ class Block:
 
     def line(self, p: np.ndarray) -> None:
         """Margins along p."""
+        self._kinks = None
         self.rows.margins(p, self.y, self._o.dz)
 
     def advance(self, t: float) -> None:
@@ -172,6 +185,13 @@ class Block:
 
     def along(self, t: float) -> np.ndarray:
         return self._o.along(t).copy()
+
+    def kinks(self, low: float, high: float) -> np.ndarray:
+        """What Kinks.sums tells between low and high; the kinks are kept as long as the line."""
+        found, o = self._kinks, self._o
+        if found is None or not found.low <= low < high <= found.high:
+            found = self._kinks = Kinks(o.z, o.dz, o.cost, o.strip(), low, high)
+        return found.sums(low, high)
 
     def sums(self) -> np.ndarray:
         sums = self._o.sums()
@@ -193,9 +213,23 @@ class Block:
     def sides(self) -> np.ndarray:
         return np.array(self._o.sides())
 
-    def balanced(self, up: float, down: float) -> tuple[np.ndarray, np.ndarray]:
-        u = self._o.balanced(up, down)
-        return self.rows.transpose_product(u), np.array(self._o.balanced_sums(u))
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """`sums`, and sum_i u_i x_i."""
+        return self.sums(), self.slopes_product()
+
+    def state_by_side(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`sums`, `sides`, and sum_i u_i x_i over the rows with y = 1 and over the others, f8[2, d]."""
+        sums, sides, u = self.sums(), self.sides(), self._o.u
+        if isinstance(self.rows, RepeatedRows):
+            parts = [np.where(side, u, 0.0) for side in (self.y > 0.0, self.y < 0.0)]
+            return sums, sides, np.stack([self.rows.transpose_product(part) for part in parts])
+        products = self.rows.class_sums(u, (self.y < 0.0).astype(np.int64), 2)
+        if self.rows.bias >= 0:
+            products = np.column_stack((products, self.rows.bias * sides * (-1.0, 1.0)))
+        return sums, sides, products
+
+    def balanced_sums(self, up: float, down: float) -> np.ndarray:
+        return np.array(self._o.balanced_sums(self._o.balanced(up, down)))
 
     def tell(self, name: str, *arguments: Any) -> Any:
         """What a method of the losses answers that does not change them."""

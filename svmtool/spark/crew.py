@@ -19,8 +19,8 @@ Call = tuple[str, tuple]
 # calls that leave a block as it is; `gram` does not, for a Gram matrix is kept up to date
 QUESTIONS = frozenset(
     {
-        "facts", "classes", "label_sums", "ends", "draw", "gradient_at_zero", "along", "slopes_product",
-        "curvature_product", "diagonal", "sides", "balanced", "tell",
+        "facts", "classes", "label_sums", "ends", "draw", "gradient_at_zero", "along", "kinks", "slopes_product",
+        "curvature_product", "diagonal", "sides", "balanced_sums", "tell",
     }
 )  # fmt: skip
 

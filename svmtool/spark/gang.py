@@ -243,12 +243,13 @@ def serve(
     """
     from svmtool.compiled import threads
     from svmtool.spark.block import Block
+    from svmtool.training.problem_set import DENSE_BELOW
 
     threads.set_count(threads_each)
     block: Block | None = None
     fault: Exception | None = None
     try:
-        block = Block(parse(lines))
+        block = Block(parse(lines), DENSE_BELOW)
     except Exception as e:  # the driver tells the user; what follows must not meet half-read lines
         fault = told_far(e)
         for _ in lines:

@@ -17,6 +17,7 @@ from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.row_blocks import Rows
 from svmtool.problem.task import Task
 from svmtool.spark.crew import Crew
+from svmtool.spark.ray import search
 
 SAMPLE_VALUES = 1 << 22  # non-zeros of a sample of the rows, which comes to the driver, at most
 
@@ -116,19 +117,35 @@ class FarObjective(Objective):
         self._settle()
         return self.crew.total("sums").tolist()
 
+    def _summed(self) -> tuple[float, np.ndarray]:
+        self._settle()
+        if not self.free_bias:
+            sums, g = self.crew.total("state")
+            return self._take(sums.tolist()), g
+        sums, *self._by_side = self.crew.total("state_by_side")
+        return self._take(sums.tolist()), self._by_side[1].sum(axis=0)
+
     def along(self, t: float) -> np.ndarray:
         self._settle()
         return self.crew.total("along", t)
+
+    def ray(self, p: np.ndarray) -> float:
+        if not self.straight:
+            return super().ray(p)
+        self.rows.margins(p, None, None)
+        self._settle()
+        inner = self.regular(p)
+        return search(functools.partial(self.crew.total, "kinks"), float(self.w @ inner), float(p @ inner))
 
     def gram(self) -> np.ndarray:
         return self.crew.total("gram")
 
     def _balanced_slopes(self) -> tuple[np.ndarray, list[float]] | None:
-        factors = balance(*self.crew.total("sides").tolist())
+        sides, products = self._by_side
+        factors = balance(*sides.tolist())
         if factors is None:
             return None
-        g, sums = self.crew.total("balanced", *factors)
-        return g, sums.tolist()
+        return np.array(factors) @ products, self.crew.total("balanced_sums", *factors).tolist()
 
     def value_at_zero(self) -> float:
         return self.crew.total("tell", "value_at_zero")

@@ -19,7 +19,7 @@ from svmtool.spark.crew import Crew
 from svmtool.spark.judge import certify
 from svmtool.spark.objective import FarRows, FarTask, Kept
 from svmtool.training.multiclass import Problems
-from svmtool.training.problem_set import DENSE_BELOW, ProblemSet, refuse_range
+from svmtool.training.problem_set import ProblemSet, refuse_range
 from svmtool.training.regression import Regression
 
 
@@ -38,7 +38,7 @@ class _Far(ProblemSet):
         labels = self._largest_label(np.array([self._largest]))
         refuse_range(n, settings.C, settings.class_weights, None, largest, labels)
         self._read_labels(np.zeros(0))
-        gram_entries = max(crew.ask("lay", self.n_features, settings.bias, DENSE_BELOW), default=1.0)
+        gram_entries = max(crew.ask("lay", self.n_features, settings.bias), default=1.0)
         self.rows = FarRows(crew, n, self.n_features, nnz, settings.bias, gram_entries)
         self._mark = crew.mark()
 

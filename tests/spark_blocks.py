@@ -1,0 +1,90 @@
+"""Blocks of this process in place of those in executors, and what tests of --spark compare them with."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+from reference import random_rows, text_of
+
+from svmtool import registry
+from svmtool.formats import svmlight
+from svmtool.registry.row import SPARK
+from svmtool.settings import Settings
+from svmtool.spark.block import Block
+from svmtool.spark.crew import Crew
+from svmtool.spark.problems import FarProblems, FarRegression
+from svmtool.spark.reading import parse
+from svmtool.training.pipeline import Training, fitted
+from svmtool.training.pipeline import train as train_in_memory
+from svmtool.training.problem_set import DENSE_BELOW
+
+NUMBERS = [row.number for row in registry.SOLVERS if SPARK <= row.honours]
+every_number = pytest.mark.parametrize("number", NUMBERS)
+TIGHT = {30: 1e-6}  # gap asked for where 1e-9 takes a solver very long
+
+
+class Here(Crew):
+    """Blocks in this process, with all that goes to them and comes back pickled.
+
+    lost: pairs of question and block; the block is made anew before that question, and told what it missed.
+    """
+
+    def __init__(self, parts: list[list[bytes]], lost: Iterable[tuple[int, int]] = ()):
+        super().__init__()
+        self.parts, self.size, self.lost, self.asked = parts, len(parts), set(lost), 0
+        self.blocks = [Block(parse(part), DENSE_BELOW) for part in parts]
+
+    def _exchange(self, calls: list) -> list[Any]:
+        self.asked += 1
+        answers = []
+        for k in range(self.size):
+            now = calls
+            if (self.asked, k) in self.lost:
+                self.blocks[k], now = Block(parse(self.parts[k]), DENSE_BELOW), [*self.log, *calls]
+            answers.append(pickle.loads(pickle.dumps(self.blocks[k].run(pickle.loads(pickle.dumps(now))))))
+        return answers
+
+
+def cut(text: str, parts: int) -> list[list[bytes]]:
+    lines = text.encode().splitlines()
+    step = -(-len(lines) // parts) or 1
+    return [lines[k * step : (k + 1) * step] for k in range(parts)]
+
+
+def settings_of(number: int, **more: Any) -> Settings:
+    gap = TIGHT.get(number, 1e-9)
+    return Settings(solver=number, gap=gap, max_iter=5000, **more).with_default_bias()
+
+
+def far(crew: Crew, settings: Settings, start=None) -> Training:
+    kind = FarRegression if settings.row.task == "regression" else FarProblems
+    return fitted(kind(crew, settings), start, None, None, 0.0)
+
+
+def in_memory(text: str, settings: Settings, tmp_path) -> Training:
+    path = tmp_path / "rows"
+    path.write_text(text)
+    return train_in_memory(svmlight.read(str(path)), settings)
+
+
+def numbers_text(classes: int, n: int = 150, d: int = 12, density: float = 0.4, seed: int = 3) -> str:
+    """Rows with labels 1 .. classes that a plane tells apart but for noise."""
+    rng = np.random.default_rng(seed)
+    X = random_rows(rng, n, d, density)
+    z = X @ rng.standard_normal((d, classes)) + 0.5 * rng.standard_normal((n, classes))
+    return text_of(X, np.argmax(z, axis=1) + 1.0)
+
+
+def same(a: Training, b: Training, settings: Settings) -> None:
+    """Both are certified, and the values no further apart than that allows."""
+    assert settings.gap is not None
+    for done in (a, b):
+        assert done.status is None or done.status.converged
+        assert done.certificate.gap <= 1.01 * settings.gap
+    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1.01 * settings.gap)
+    assert a.certificate.dual <= b.certificate.primal * (1.0 + 1e-12)
+    assert a.model.labels == b.model.labels

@@ -1,0 +1,180 @@
+"""svm-train --spark: rows in blocks give what rows in memory give, whatever becomes of the blocks.
+
+No Spark is needed here: blocks of this process stand in for those in executors.
+"""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbers_text, same, settings_of
+from test_odd_data import ODD
+
+from svmtool import registry
+from svmtool.compiled import threads
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats import svmlight
+from svmtool.problem.rows import DenseRows
+from svmtool.settings import Settings
+from svmtool.spark.block import Block
+from svmtool.spark.reading import parse
+from svmtool.training.pipeline import Training
+from svmtool.training.problem_set import DENSE_BELOW
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = threads.count()
+    threads.set_count(1)
+    yield
+    threads.set_count(before)
+
+
+CASES = {
+    "plain": {},
+    "bias": {"bias": 1.0, "bias_given": True},
+    "weights": {"class_weights": ((1, 3.0), (2, 0.5))},
+    "no-rows-of-a-class": {"class_weights": ((1, 0.0),)},
+    "small-C": {"C": 1e-3},
+}
+
+
+@every_number
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("case", CASES)
+def test_blocks_give_what_memory_gives(number, classes, case, tmp_path):
+    settings, text = settings_of(number, **CASES[case]), numbers_text(classes)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@every_number
+def test_many_features_take_products_alone(number, tmp_path, take_path):
+    text, settings = numbers_text(2, n=60, d=1600, density=0.02), settings_of(number)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@pytest.mark.parametrize("number", [n for n in NUMBERS if "-R" in registry.obeyed(registry.find(n))])
+def test_a_free_bias_is_certified(number, tmp_path):
+    settings = settings_of(number, bias=1.0, bias_given=True, regularize_bias=False, C=0.1)
+    text = numbers_text(2)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@pytest.mark.parametrize(
+    ("number", "more"),
+    [(31, {"loss_power": 1.0}), (31, {"loss_power": 1.5}), (30, {"loss_power": 1.0}), (31, {"mu": "merit"}),
+     (30, {"mu": "geometric", "gap": 1e-3}), (30, {"inner_steps": 3, "gap": 1e-3})],
+)  # fmt: skip
+def test_ways_of_the_augmented_lagrangian(number, more, tmp_path):
+    settings, text = settings_of(number)._replace(**more), numbers_text(2)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@pytest.mark.parametrize("number", [0, 2, 11, 40])
+def test_samples_of_many_rows(number, tmp_path):
+    """Where rows abound the first guess comes from a sample, which comes to the driver."""
+    settings, text = settings_of(number), numbers_text(2, n=8000, d=6, density=0.9)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@pytest.mark.parametrize("last", ["1 100:1", "1 100000:1"])
+def test_blocks_that_learn_of_more_features(last, tmp_path):
+    """Dense rows that are too short, or not to be held dense at all, once the other blocks are known."""
+    settings, lines = settings_of(2), numbers_text(2, n=90, d=80, density=0.9).splitlines()
+    text = "\n".join([*lines[:-1], last]) + "\n"
+    crew = Here(cut(text, 3))
+    assert isinstance(crew.blocks[0]._laid, DenseRows)
+    same(far(crew, settings), in_memory(text, settings, tmp_path), settings)
+    assert {block._laid.plain for block in crew.blocks} == {int(last[2:-2])}
+
+
+@every_number
+def test_one_block_or_several_give_the_same(number):
+    settings, text = settings_of(number), numbers_text(2)
+    same(far(Here(cut(text, 1)), settings), far(Here(cut(text, 7)), settings), settings)
+
+
+@every_number
+def test_lost_blocks_change_not_a_bit(number):
+    """A block that is made anew in mid-run stands where the lost one stood, even if two go at once, and twice."""
+    settings, text = settings_of(number, loss_power=1.0 if number in (30, 31) else 2.0), numbers_text(3)
+    whole = Here(cut(text, 3))
+    expected = far(whole, settings)
+    rng = np.random.default_rng(number)
+    places = rng.integers(2, whole.asked, 12)
+    lost = {(int(q), int(rng.integers(3))) for q in places} | {(whole.asked // 2, 0), (whole.asked // 2, 1)}
+    crew = Here(cut(text, 3), lost)
+    found = far(crew, settings)
+    assert crew.asked == whole.asked
+    np.testing.assert_array_equal(found.model.W, expected.model.W)
+    assert found.certificate.line() == expected.certificate.line()
+
+
+def test_a_block_does_not_remember_calls_that_only_ask():
+    """What the log leaves out must leave no trace: a block told the log alone answers as the one that was asked."""
+    crew = Here(cut(numbers_text(2), 2))
+    far(crew, settings_of(2))
+    fresh = [Block(parse(part), DENSE_BELOW) for part in crew.parts]
+    for name, arguments in (("sums", ()), ("slopes_product", ()), ("sides", ())):
+        asked = crew.ask(name, *arguments)
+        log, crew.log = crew.log, []
+        told = [b.run([*log, (name, arguments)]) for b in fresh]
+        crew.log = log
+        fresh = [Block(parse(part), DENSE_BELOW) for part in crew.parts]
+        for a, b in zip(asked, told, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+@every_number
+@pytest.mark.parametrize("name", ODD)
+def test_odd_data_end_as_in_memory(number, name, tmp_path):
+    """A model of finite numbers, or the sentence that memory has."""
+    settings = Settings(solver=number, max_iter=500).with_default_bias()
+    try:
+        expected: Training | str = in_memory(ODD[name], settings, tmp_path)
+    except SvmtoolError as e:
+        expected = str(e)
+    try:
+        found: Training | str = far(Here(cut(ODD[name], 2)), settings)
+    except SvmtoolError as e:
+        found = str(e)
+    if isinstance(expected, str) or isinstance(found, str):
+        assert found == expected
+        return
+    assert np.all(np.isfinite(found.model.W)) and found.model.labels == expected.model.labels
+    assert found.certificate.dual <= found.certificate.primal * (1 + 1e-9)
+    assert found.warnings == expected.warnings
+
+
+@pytest.mark.parametrize("C", [1e-12, 1e10])
+@every_number
+def test_extreme_costs_end(number, C):
+    done = far(Here(cut(numbers_text(2, n=60), 2)), Settings(solver=number, C=C, max_iter=200).with_default_bias())
+    assert np.all(np.isfinite(done.model.W))
+    assert done.certificate.dual <= done.certificate.primal * (1 + 1e-9)
+
+
+def test_a_warm_start_at_the_answer_stops_at_once():
+    text, settings = numbers_text(2), settings_of(40)
+    done = far(Here(cut(text, 2)), settings)
+    assert far(Here(cut(text, 2)), settings, done.model.W).results[0].iterations == 1
+
+
+@pytest.mark.parametrize("size", [1, 1 << 6, 1 << 22])
+def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
+    monkeypatch.setattr("svmtool.spark.reading.CHUNK", size)
+    text = numbers_text(3)
+    (tmp_path / "d").write_text(text)
+    a, b = svmlight.read(str(tmp_path / "d")), parse(text.encode().splitlines())
+    for name in ("labels", "indptr", "indices", "values"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    assert a.n_features == b.n_features
+    with pytest.raises(DataError, match=r"line 150: d: token '1:x'"):
+        parse([*text.encode().splitlines()[:149], b"1 1:x"], "d")
+
+
+def test_errors_travel():
+    e = pickle.loads(pickle.dumps(DataError(7, "d", "1:x", "the value is not a number")))
+    assert (e.line, e.file, e.token, e.reason) == (7, "d", "1:x", "the value is not a number")

@@ -1,0 +1,121 @@
+"""The minimiser along a ray from what blocks say of their kinks: against the search of memory, and numpy's sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loop_suite import check_each_loop_is_called, close
+from spark_blocks import Here, cut, numbers_text, settings_of
+
+from svmtool.compiled import kink_loops
+from svmtool.problem.augmented import Augmented, ModifiedHuber
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.squared_hinge import SquaredHinge
+from svmtool.spark.problems import FarProblems
+from svmtool.spark.ray import BINS, Kinks, search
+
+
+def test_each_loop_has_a_test_here():
+    check_each_loop_is_called(__file__, kink_loops)
+
+
+KINDS = {
+    "squared": lambda rows, y, cost, target: SquaredHinge(rows, y, cost, target=target),
+    "squared, one target": lambda rows, y, cost, target: SquaredHinge(rows, y, cost),
+    "hinge": lambda rows, y, cost, target: Augmented(rows, y, cost, 1.0, target=target),
+    "p = 2": lambda rows, y, cost, target: Augmented(rows, y, cost, 2.0, target=target),
+    "huber": lambda rows, y, cost, target: ModifiedHuber(rows, y, cost, target=target),
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def losses(kind: str, n: int, on_kinks: bool, seed: int = 0):
+    """An objective in mid-run, with a line; with kinks at the very t where bins end, and rows that stay, if asked."""
+    rng = np.random.default_rng(seed)
+    rows = CsrRows(np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), 1)
+    terms = rng.choice([-1.0, 1.0], n), rng.random(n) * (rng.random(n) < 0.9), rng.choice([-0.5, 0.0, 1.0], n)
+    o = KINDS[kind](rows, *terms)
+    o.move(np.zeros(1))
+    o.z[:], o.dz[:] = 1.0 - rng.normal(size=n), rng.normal(size=n)
+    if on_kinks:
+        o.z[:], o.dz[:] = np.round(4.0 * o.z) / 4.0, np.round(o.dz)
+    elif isinstance(o, Augmented) and not isinstance(o, ModifiedHuber):
+        o.beta[:], o.sigma = rng.random(n), 7.0
+    return o
+
+
+def slope_of(o, t: float) -> float:
+    return float(o.along(t)[0])
+
+
+@every_kind
+@pytest.mark.parametrize("on_kinks", [False, True])
+@pytest.mark.parametrize(("low", "high"), [(0.0, 2.0), (2.0, 4.0), (0.25, 0.25 + 1.0 / 64)])
+@pytest.mark.parametrize("n", [0, 1, 300])
+def test_kinks_tell_the_slope_at_the_ends_of_all_bins(kind, on_kinks, low, high, n):
+    o = losses(kind, n, on_kinks)
+    target, beta, *numbers = o.strip()
+    at, bend, start = np.zeros(2 * n), np.zeros(2 * n), np.zeros(2)
+    count = kink_loops.gather_kinks(o.z, o.dz, target, beta, o.cost, at, bend, start, *numbers, low, high)
+    assert np.all((at[:count] >= low) & (at[:count] < high))
+    sums, step = np.zeros(2 * BINS), (high - low) / BINS
+    kink_loops.sum_kinks(at[:count].copy(), bend[:count].copy(), sums, low, step, BINS)
+    for k in (0, 1, 7, BINS // 2, BINS):
+        t = low + k * step
+        before = at[:count] < t
+        wanted = start[0] + start[1] * (t - low) + float(bend[:count][before] @ (t - at[:count][before]))
+        told = start[0] + (start[1] + sums[: 2 * k : 2].sum()) * (t - low) - sums[1 : 2 * k : 2].sum()
+        close(np.array([told, wanted]), np.array([slope_of(o, t)] * 2))
+
+
+@every_kind
+@pytest.mark.parametrize("on_kinks", [False, True])
+@pytest.mark.parametrize("b", [1e-9, 1.0, 1e4])
+@pytest.mark.parametrize("zero", [1e-9, 1e-3, 0.7, 1.0, 3.0, 1e5])
+def test_the_zero_is_found_in_few_questions(kind, on_kinks, b, zero):
+    """For a slope at 0 that puts the zero anywhere."""
+    parts, asked = [losses(kind, 400, on_kinks, seed) for seed in (1, 2)], []
+    kept: list[Kinks | None] = [None, None]
+    a = -b * zero - sum(slope_of(o, zero) for o in parts)
+
+    def ask(low: float, high: float) -> np.ndarray:
+        asked.append((low, high))
+        for k, o in enumerate(parts):
+            if kept[k] is None or not kept[k].low <= low < high <= kept[k].high:
+                kept[k] = Kinks(o.z, o.dz, o.cost, o.strip(), low, high)
+        return kept[0].sums(low, high) + kept[1].sums(low, high)
+
+    t = search(ask, a, b)
+    start = abs(a + sum(slope_of(o, 0.0) for o in parts))
+    rounding = 1e-14 * (abs(a) + b * t + sum(float(o.cost @ np.abs(o.dz)) * (1.0 + t) for o in parts))
+    assert abs(a + b * t + sum(slope_of(o, t) for o in parts)) <= 1e-9 * start + rounding
+    assert len(asked) <= 5 + max(0.0, np.log2(zero)) - min(0.0, np.log2(zero) / np.log2(BINS))
+
+
+def test_no_zero_and_no_descent():
+    """A slope that never rises ends where nothing bends; one that rises from the start keeps t = 0."""
+    none = np.zeros(2 + 2 * BINS)
+    assert search(lambda low, high: none, -1.0, 0.0) == 2.0
+    assert search(lambda low, high: none, 1.0, 1.0) == 0.0
+
+
+@pytest.mark.parametrize(("kind", "more"), [(SquaredHinge, {}), (Augmented, {"p": 1.0}), (Augmented, {"p": 2.0})])
+@pytest.mark.parametrize("regularize_bias", [True, False])
+def test_a_ray_of_blocks_is_that_of_memory(kind, more, regularize_bias):
+    settings = settings_of(31, bias=1.0, bias_given=True, regularize_bias=regularize_bias)
+    crew, lone = Here(cut(numbers_text(2), 3)), Here(cut(numbers_text(2), 1))
+    far_one = FarProblems(crew, settings).task(0).objective(kind, **more)
+    FarProblems(lone, settings).task(0)
+    block = lone.blocks[0]
+    near = kind(block.rows, block.y, block.cost, free_bias=not regularize_bias, **more)
+    for o in (near, far_one):
+        o.move(np.zeros(o.d))
+    p = -near.gradient()[1]
+    far_one.gradient()
+    for _ in range(3):
+        t, before = near.ray(p), crew.costs.passes
+        assert far_one.ray(p) == pytest.approx(t, rel=1e-9)
+        assert crew.costs.passes - before <= 3
+        for o in (near, far_one):
+            o.advance(t, p)
+        p = -near.gradient()[1]
