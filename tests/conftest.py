@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import lzma
 import os
 import re
@@ -134,3 +135,10 @@ def skip_unless_known(number: int, reference: dict[str, str]) -> None:
     usage = subprocess.run([reference["train"]], capture_output=True, text=True).stdout
     if not re.search(rf"\b{number} -- ", usage):
         pytest.skip(f"{reference['train']} has no -s {number}: set LIBLINEAR_DIR to a newer LIBLINEAR")
+
+
+def without_spark() -> str:
+    """Why tests that start Spark cannot run here; empty where they can."""
+    if importlib.util.find_spec("pyspark") is None:
+        return "pyspark is absent: pip install 'svmtool[spark]'"
+    return "" if os.environ.get("JAVA_HOME") or shutil.which("java") else "java is absent: Spark runs on it"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, without_spark
 from shell_commands import put_script
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -75,9 +74,8 @@ def test_commands_of_the_page_on_large_data_run(shell):
 
 
 def test_commands_of_the_page_on_large_data_run_on_spark(shell):
-    pytest.importorskip("pyspark", reason="pyspark is absent: pip install 'svmtool[spark]'")
-    if shutil.which("java") is None:
-        pytest.skip("java is absent: Spark runs on it")
+    if without_spark():
+        pytest.skip(without_spark())
     first, (block,) = commands(PAGE)[0], commands(PAGE, "spark commands")
     for line in (first + block).splitlines():
         done = shell(line)

@@ -6,17 +6,15 @@ import contextlib
 import gzip
 import io
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, without_spark
 
-pytest.importorskip("pyspark", reason="pyspark is absent: pip install 'svmtool[spark]'")
-if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-    pytest.skip("java is absent: Spark runs on it", allow_module_level=True)
+if without_spark():
+    pytest.skip(without_spark(), allow_module_level=True)
 
 from svmtool.cli import predict_spark  # noqa: E402
 from svmtool.cli.predict import main as svm_predict  # noqa: E402

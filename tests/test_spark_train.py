@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import without_spark
 from spark_blocks import every_number, far, in_memory, numbers_text, same, settings_of
 
 from svmtool import registry
@@ -74,15 +75,7 @@ def test_without_the_option_nothing_of_spark_is_imported(command, tmp_path):
 # With Spark
 
 
-def _pyspark_missing() -> str:
-    try:
-        import pyspark  # noqa: F401
-    except ImportError:
-        return "pyspark is absent: pip install 'svmtool[spark]'"
-    return "" if os.environ.get("JAVA_HOME") or shutil.which("java") else "Java is absent"
-
-
-on_spark = pytest.mark.skipif(bool(_pyspark_missing()), reason=_pyspark_missing() or "runs")
+on_spark = pytest.mark.skipif(bool(without_spark()), reason=without_spark() or "runs")
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 

@@ -100,6 +100,7 @@ class Augmented(Objective):
         return not 1.0 < self.p < 2.0
 
     def strip(self) -> tuple:
+        """Where rows have curvature if `straight`: target, beta, scale, width, 1 / sigma as kink_loops.py has them."""
         scale, width = (
             (self.sigma, self.cap / self.sigma) if self.p == 1.0 else (2.0 / (1.0 + 2.0 / self.sigma), np.inf)
         )

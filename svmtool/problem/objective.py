@@ -132,7 +132,7 @@ class Objective(Losses):
 
     ray_precision = 1e-14  # of the t that ray() finds, relative
     ray_share = 0.0  # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
-    straight = False  # whether the slope of a row's loss has straight pieces and nothing else
+    straight = False  # whether the slope of a row's loss has straight pieces and nothing else: it has `strip` then
     scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
     _hessian: np.ndarray | None = None
 
@@ -154,10 +154,6 @@ class Objective(Losses):
     @abstractmethod
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
-
-    def strip(self) -> tuple:
-        """Where rows have curvature if `straight`: target, beta, scale, width, 1 / sigma as kink_loops.py has them."""
-        raise NotImplementedError
 
     def balanced_sums(self, u: np.ndarray) -> list[float]:
         """What `_balanced_bound` must know of balanced slopes u (f8[n])."""

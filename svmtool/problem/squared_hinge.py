@@ -70,6 +70,7 @@ class SquaredHinge(Objective):
         return self._out
 
     def strip(self) -> tuple:
+        """As of Augmented."""
         return self.target, np.zeros(1), 2.0, np.inf, 0.0
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:

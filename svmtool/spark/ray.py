@@ -21,7 +21,7 @@ NARROW = 1e-7  # a bin this narrow beside its t is taken for straight: what bend
 
 
 class Kinks:
-    """The kinks of one block with low <= t < high; strip: see Objective.strip."""
+    """The kinks of one block with low <= t < high; strip: see Augmented.strip."""
 
     def __init__(self, z: np.ndarray, dz: np.ndarray, cost: np.ndarray, strip: tuple, low: float, high: float):
         self.low, self.high, self.start = low, high, np.empty(2)
