@@ -2,7 +2,8 @@
 
     python scripts/experiments [--only alm-table1,..] [--quick] [--peer-python PYTHON] [--data DIR] [--results DIR]
 
-Finished cells are kept in the results folder: a second run continues where the first stopped.
+Finished cells are kept in the results folder: a second run continues where the first stopped.  Where the noise of the
+times could turn a verdict, the cells that are quick are measured in further rounds (rounds.py).
 EXPERIMENTS.md is written by a run of all experiments that is not --quick; the page always.
 """
 
@@ -22,7 +23,8 @@ sys.path = [str(REPOSITORY), str(HERE.parent), *(p for p in sys.path if Path(p).
 from tqdm import tqdm  # noqa: E402
 
 import machine  # noqa: E402
-from experiments import report, studies  # noqa: E402
+from experiments import report, rounds, studies  # noqa: E402
+from experiments.declare import Cell, Outcome  # noqa: E402
 from experiments.runner import Runner  # noqa: E402
 
 
@@ -62,18 +64,27 @@ def main() -> int:
     results = Path(chosen.results)
     runner = Runner(folders, results, chosen.peer_python)
     found, failed = [], 0
-    cells = {name: known[name].cells(chosen.quick) for name in names}
-    with tqdm(total=sum(map(len, cells.values())), unit="cell", disable=None) as bar:
-        for name in names:
+    with tqdm(unit="cell", disable=None) as bar:
+
+        def run(name: str, cells: list[Cell]) -> list[Outcome]:
+            nonlocal failed
             outcomes = []
-            for cell in cells[name]:
+            bar.total = (bar.total or 0) + len(cells)
+            for cell in cells:
                 bar.set_postfix_str(f"{name}: {cell}"[:80])
                 outcomes.append(runner.run(cell))
                 if outcomes[-1].ended == "failed":
                     failed += 1
                     tqdm.write(f"{name}: {cell} failed: {outcomes[-1].words.strip()}", file=sys.stderr)
                 bar.update()
+            return outcomes
+
+        first = {name: run(name, known[name].cells(chosen.quick)) for name in names}
+        for name, outcomes in first.items():  # the other rounds come after all first ones: far from them in time
             finding = known[name].conclude(outcomes)
+            if not chosen.quick:
+                again = lambda cells, name=name: run(name, cells)  # noqa: E731
+                finding = rounds.settled(known[name].conclude, outcomes, again)
             found.append((known[name], finding))
             tqdm.write(f"{name}: {finding.measured} Holds: {finding.holds}.")
     facts = {

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import html
 import math
+import textwrap
 from pathlib import Path
 from typing import Any
 
-from experiments import draw
+from experiments import draw, rounds
 from experiments.declare import Experiment, Finding, Table
 from svmtool.formats import output
 
+NOISE = (
+    "Times on one machine differ from hour to hour, and a verdict says no more than that noise leaves: "
+    '"partly to yes" is decided by it. Where it could turn the first verdict, what is quick was measured '
+    f"{rounds.ROUNDS} times, and medians are shown."
+)
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222 }
 table { border-collapse: collapse; margin: 1em 0; font-size: 14px }
@@ -42,6 +48,8 @@ def markdown(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> 
         "function of the weights they give; seconds are of training alone. How each is measured:",
         "`scripts/experiments/`.",
         "",
+        *textwrap.wrap(NOISE, 110),
+        "",
         *(f"- {name}: {value}" for name, value in facts.items()),
         "",
         "| experiment | claim | printed | measured | holds |",
@@ -69,7 +77,7 @@ def page(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> str:
     out = [
         f"<!doctype html><html lang=en><meta charset=utf-8><title>svmtool: experiments</title><style>{STYLE}</style>"
     ]
-    out += ["<h1>The papers' experiments, measured again</h1><ul>"]
+    out += [f"<h1>The papers' experiments, measured again</h1><p>{text(NOISE)}<ul>"]
     out += [f"<li>{text(name)}: {text(value)}" for name, value in facts.items()]
     out += ["</ul><nav>", *(f"<a href='#{e.name}'>{e.name}</a>" for e, _ in found), "</nav>"]
     out += ["<table class=words><tr><th>experiment<th>claim<th>printed<th>measured<th>holds"]
