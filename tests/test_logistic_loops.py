@@ -99,7 +99,7 @@ def test_best_logit_is_the_root(z, s, strength):
     w = np.array([0.0, z])
     logistic_loops.logistic_pass(
         indptr, indices, values, np.ones(1), np.ones(1), np.array([x * x]), t, w,
-        np.empty(1, np.int64), random_state(1, 1)[1:], np.zeros(2), 1.0, CHUNK,
+        np.empty(1, np.int64), random_state(1, 1)[1:], np.zeros(2), 1.0, CHUNK, 0, 1,
     )  # fmt: skip
     left = t[0] + z + strength * (reference.logistic(-t)[1][0] - s)
     assert abs(left) <= 0.011 * abs(h)

@@ -168,22 +168,24 @@ def best_logit(t, z, s, strength):
     return v
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], f8, u8)", fast=True)
-def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, state, found, bias, chunk):
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], f8, u8, u8, u8)", fast=True)
+def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, state, found, bias, chunk, first, last):
     """One pass of dual coordinate descent over all rows, alpha_i = C_i / (1 + exp(-t_i)); Yu, Huang, Lin (2011).
 
-    w (length d, the bias's weight last where bias >= 0) = sum alpha_i y_i x_i is kept up to date.  Rows are visited in
-    chunks as in dcd_loops.py; state[0] is the random state.  found: the largest |t_i + y_i x_i.w| met, which is the
+    The places first .. last - 1 of it, in which chunks of rows are visited in turn, as in dcd_loops.py; a pass begins
+    at the place 0.  w (length d, the bias's weight last where bias >= 0) = sum alpha_i y_i x_i is kept up to date.
+    state[0] is the random state.  found: the largest |t_i + y_i x_i.w| met, which is the
     dual's derivative, and the sum over rows of loss, conjugate and alpha_i y_i x_i.w, which at one w is the gap.
     """
     rows = uint64(len(y))
     one = uint64(1)
     at_bias = uint64(len(w) - 1)
-    n_chunks = (rows + chunk - one) // chunk
-    largest = 0.0
-    gap = 0.0
-    state[0] = shuffled(chunks, n_chunks, state[0])
-    for c in range(n_chunks):
+    if first == uint64(0):
+        state[0] = shuffled(chunks, (rows + chunk - one) // chunk, state[0])
+        found[:2] = 0.0
+    largest = found[0]
+    gap = found[1]
+    for c in range(first, last):
         drawn = chunks[c]
         for i in range(drawn * chunk, min(rows, (drawn + one) * chunk)):
             z = row_dot(indices, values, w, indptr[i], indptr[i + one])

@@ -39,8 +39,11 @@ class Folded:
 
     @staticmethod
     def possible(rows: Rows) -> np.ndarray | None:
-        """In how many rows each feature is, where more of them are in one row alone than there are rows; else None."""
-        if not isinstance(rows, CsrRows) or rows.plain <= rows.n:
+        """In how many rows each feature is, where more of them are in one row alone than there are rows; else None.
+
+        None for rows on disk too: a second copy of them, and what leads from one to the other, would be in memory.
+        """
+        if not isinstance(rows, CsrRows) or rows.plain <= rows.n or rows.room is not None:
             return None
         counts = np.bincount(rows.indices, minlength=rows.plain)
         return counts if int(np.count_nonzero(counts == 1)) > rows.n else None

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import logistic_loops as loops
-from svmtool.problem.dual_passes import CHUNK, random_state
+from svmtool.problem.dual_passes import CHUNK, LOOKED_AFTER, chunk_of, random_state
 from svmtool.problem.rows import CsrRows
 
 FIRST, LEAST_LOGIT = 1e-8, 7.0  # alpha_i where the passes begin at w = 0, or less where C_i is small
@@ -27,8 +27,8 @@ class LogisticPasses:
     """
 
     def __init__(self, rows: CsrRows, y: np.ndarray, cost: np.ndarray, seed: int, t: np.ndarray | None = None):
-        self.y, self.cost, self.bias, self.count = y, cost, rows.bias, 0
-        n = rows.n
+        self.rows, self.y, self.cost, self.count = rows, y, cost, 0
+        n, self.chunk = rows.n, CHUNK if rows.room is None else chunk_of(rows)
         self.t = -np.maximum(np.log(cost / FIRST), LEAST_LOGIT) if t is None else t
         self._loss, self._curvature, self._u = 0.0, np.empty(n), np.empty(n)
         self._found = np.zeros(2)
@@ -36,13 +36,14 @@ class LogisticPasses:
         self.w = rows.transpose_product(self.alpha() * y)
         self._pass = loops.logistic_pass.bind(
             rows.indptr, rows.indices, rows.values, y, cost, rows.square_norms(), self.t, self.w,
-            np.empty(n // CHUNK + 1, np.int64), random_state(n, seed)[1:], self._found,
+            np.empty(n // self.chunk + 1, np.int64), random_state(n, seed)[1:], self._found,
         )  # fmt: skip
 
     def run(self) -> None:
         """One pass over all rows."""
         self.count += 1
-        self._pass(self.bias, CHUNK)
+        for first, last in self.rows.pieces(0, -(-self.rows.n // self.chunk), LOOKED_AFTER):
+            self._pass(self.rows.bias, self.chunk, first, last)
         self.steepest, self.gap = self._found.tolist()
 
     def alpha(self) -> np.ndarray:

@@ -258,7 +258,7 @@ class _Homotopy:
         assert isinstance(rows, CsrRows)
         if free:
             length = float(np.sqrt(np.mean(rows.square_norms())))
-            rows = CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length)
+            rows = CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length, rows.room)
         alpha = cancelling(rows, o.y, o.cost)
         run = DualPasses(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
         tolerance, visits, looked, spent = 1.0, 0.0, 0.0, 0.0

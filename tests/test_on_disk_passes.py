@@ -1,0 +1,37 @@
+"""Random passes over rows on disk go in pieces, between which the memory that they take is looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from svmtool.formats import row_folder
+from svmtool.problem import dual_passes
+from svmtool.problem.rows import CsrRows
+
+
+def wide_text(rows: int, features: int) -> str:
+    """More features than any solver forms Gram matrices of."""
+    rng = np.random.default_rng(7)
+    lines = []
+    for _ in range(rows):
+        where = np.sort(rng.choice(features, 8, replace=False)) + 1
+        label = rng.integers(2) * 2 - 1
+        lines.append(f"{label} " + " ".join(f"{j}:{rng.random() + 0.2 * label * (j % 2):.3f}" for j in where))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("number", [0, 1, 3, 11, 50])
+def test_random_passes_go_in_pieces(number, svm_train, monkeypatch, tmp_path):
+    (tmp_path / "wide").write_text(wide_text(400, 3000))
+    steps, pieces = [], CsrRows.pieces
+
+    def noted(rows, lo, hi, step=0):
+        if rows.room is not None:
+            steps.append(step)
+        return pieces(rows, lo, hi, step)
+
+    monkeypatch.setattr(row_folder, "BYTES_A_BYTE", np.inf)
+    monkeypatch.setattr(CsrRows, "pieces", noted)
+    assert svm_train("-q", "-s", number, "--memory", "1G", "wide", "model")[0] == 0
+    assert dual_passes.LOOKED_AFTER in steps
