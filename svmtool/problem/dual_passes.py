@@ -24,8 +24,8 @@ PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
 # neighbouring rows visited together; and where all fit into the cache, which spares the fetching, but not the better
 CHUNK, CHUNK_IN_CACHE = 16, 4  # progress of a finer order
 IN_CACHE = 1 << 16  # non-zeros
-# non-zeros of a chunk of rows on disk, whose values are the 64 KB that the system brings at one touch: longer chunks are
-# read no faster, and rows of one class often lie together, where long chunks take three times the passes
+# non-zeros of a chunk of rows on disk, whose values are the 64 KB that the system brings at one touch: longer chunks
+# are read no faster, and rows of one class often lie together, where long chunks take three times the passes
 ON_DISK = 1 << 13
 LOOKED_AFTER = 32  # chunks of such rows between two looks at the memory
 
