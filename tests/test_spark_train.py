@@ -20,6 +20,7 @@ from svmtool import registry
 from svmtool.formats import linear_model
 from svmtool.spark import gang, train
 from svmtool.spark.problems import FarProblems
+from svmtool.spark.session import sentence
 from svmtool.training.pipeline import fitted
 
 
@@ -52,6 +53,27 @@ def test_what_cannot_be_is_refused_in_a_sentence(argv, words, svm_train):
 def test_masters_that_are_none(master, words, svm_train):
     status, out, err = svm_train("-s", 2, "--spark", master, "d", data="1 1:1\n-1 1:2\n")
     assert status == 1 and words in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("python", "words"),
+    [
+        ("ModuleNotFoundError: No module named 'svmtool'", "Python lacks svmtool"),
+        ("ModuleNotFoundError: No module named 'numpy'", "Python lacks numpy"),
+        ("ModuleNotFoundError: No module named 'svmtool.spark.door'", "not the driver's version"),
+        ("ModuleNotFoundError: No module named 'numpy._core.numeric'", "not the driver's version"),
+        ("ImportError: cannot import name 'knock' from 'svmtool.spark.door' (/x/door.py)", "not the driver's version"),
+        ("AttributeError: Can't get attribute 'Tube' on <module 'svmtool.spark.block' from '/x'>", "version"),
+        ("ModuleNotFoundError: No module named 'svmtools'", "No module named 'svmtools'"),
+    ],
+)
+def test_what_an_executor_could_not_import_is_told_as_it_is(python, words):
+    text = (
+        f'Job aborted due to stage failure\n  File "worker.py", line 1\n{python}\n\n\tat org.apache.spark.X(X.java)\n'
+    )
+    told = sentence(RuntimeError(text), "ERROR: --spark")
+    assert words in told and ("lacks" in words) == ("lacks" in told)
+    assert "lacks" in words or python.partition(": ")[2].partition("' (")[0].partition("' from '/")[0] in told
 
 
 def test_pyspark_or_java_may_be_absent(svm_train, monkeypatch):

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener, wait
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.spark.crew import Call, Crew
+from svmtool.spark.door import Door, knock
 from svmtool.spark.reading import Text, parse
 from svmtool.spark.session import Session, sentence, told
 
@@ -48,14 +47,13 @@ class Gang(Crew):
         self._local = local
         host = "127.0.0.1" if local else session.context.getConf().get("spark.driver.host")
         own = "127.0.0.1" if host == "127.0.0.1" else "0.0.0.0"
-        self._listener = Listener((own, 0), backlog=max(16, self.size), authkey=self._key)
-        self._address = host, self._listener.address[1]
         self._links: dict[int, _Link] = {}
         self._changed = threading.Condition()
         self._failure: BaseException | None = None
         self._over = False
         self._epoch = 0  # tasks of an earlier job come too late
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._door = Door(own, self._key, self._welcome, max(128, self.size))
+        self._address = host, self._door.port
         try:
             self._start()
             self._await(on_wait)
@@ -102,22 +100,16 @@ class Gang(Crew):
         self.costs.lost += partitions
         self._start()
 
-    def _accept(self) -> None:
+    def _welcome(self, connection: Connection, place: tuple[int, int]) -> None:
         """Take the tasks as they come; one that comes for the second time takes the place of the first."""
-        while not self._over:
-            try:
-                connection = self._listener.accept()
-                prompt(connection)
-                epoch, index = connection.recv()
-            except (AuthenticationError, EOFError, OSError):
-                continue
-            with self._changed:
-                if epoch != self._epoch:
-                    connection.close()
-                    continue
-                self.costs.lost += index in self._links
-                self._links[index] = _Link(connection)
-                self._changed.notify_all()
+        epoch, index = place
+        with self._changed:
+            if self._over or epoch != self._epoch:
+                connection.close()
+                return
+            self.costs.lost += index in self._links
+            self._links[index] = _Link(connection)
+            self._changed.notify_all()
 
     def _await(self, on_wait: Callable[[float], None] | None = None) -> bool:
         """Until the tasks of all partitions are there.  False: the job has begun anew, in fewer."""
@@ -146,7 +138,7 @@ class Gang(Crew):
             if not self._await():
                 answers.clear()
             missing = set(range(self.size)) - answers.keys()
-            asked = {self._links[index].connection: index for index in missing if self._send(index, calls)}
+            asked = {link.connection: index for index in missing if (link := self._sent(index, calls)) is not None}
             while asked:
                 for connection in wait(list(asked), LOOK_SECONDS):
                     index = asked.pop(connection)
@@ -174,16 +166,19 @@ class Gang(Crew):
         self.costs.slowest += slowest
         return [answers[index] for index in range(self.size)]
 
-    def _send(self, index: int, calls: list[Call]) -> bool:
-        """Whether the task of a partition has been told its calls; one that is gone is lost."""
-        link = self._links[index]
+    def _sent(self, index: int, calls: list[Call]) -> _Link | None:
+        """The task of a partition, which has been told its calls; None: it is gone."""
+        with self._changed:
+            link = self._links.get(index)
+        if link is None:
+            return None
         try:
             link.connection.send([*self.log, *calls] if link.fresh else calls)
         except (OSError, ValueError):  # ValueError: closed because another has come
             self._lose(index, link.connection)
-            return False
+            return None
         link.fresh = False
-        return True
+        return link
 
     def _lose(self, index: int, connection: Connection) -> None:
         with self._changed:
@@ -217,7 +212,7 @@ class Gang(Crew):
         self._over = True
         self.costs.end()
         self._end_job(self._epoch)
-        self._listener.close()
+        self._door.close()
 
 
 def _stages(tracker: Any, job: int) -> list[Any]:
@@ -225,13 +220,6 @@ def _stages(tracker: Any, job: int) -> list[Any]:
     info = tracker.getJobInfo(job)
     found = [tracker.getStageInfo(stage) for stage in info.stageIds] if info is not None else []
     return [stage for stage in found if stage is not None]
-
-
-def prompt(connection: Connection) -> None:
-    """Send at once what is to be sent, and notice when the other side has gone without a word."""
-    with socket.socket(fileno=os.dup(connection.fileno())) as s:
-        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
 
 def serve(
@@ -254,8 +242,7 @@ def serve(
         fault = told_far(e)
         for _ in lines:
             continue
-    with Client(address, authkey=key) as connection:
-        prompt(connection)
+    with knock(address, key) as connection:
         connection.send(place)
         while True:
             try:

@@ -51,7 +51,12 @@ REASONS = (
     (r"java\.net\.UnknownHostException: (\S+)", "can't open input file: host {0} is unknown"),
     (r"java\.net\.ConnectException: (.*)", "can't open input file: {0}"),
     (r"AccessDeniedException: (.*)|Permission denied(.*)", "can't open input file: permission denied {0}"),
-    (r"No module named '?(svmtool|numpy)", "the executors' Python lacks {0}: install svmtool there (PYSPARK_PYTHON)"),
+    (r"No module named '(svmtool|numpy)'", "the executors' Python lacks {0}: install svmtool there (PYSPARK_PYTHON)"),
+    (
+        r"(No module named '(?:svmtool|numpy)\.[\w.]+'|cannot import name '\w+' from '(?:svmtool|numpy)[\w.]*'"
+        r"|Can't get attribute '\w+' on <module '(?:svmtool|numpy)[\w.]*')",
+        "the executors' svmtool or numpy is not the driver's version, or has changed since it started: {0}",
+    ),
     (r'Cannot run program "([^"]+)"', "the executors can't run {0}: PYSPARK_PYTHON names their Python"),
     (r"Python in worker has different version[:\s]*(.*)", "the executors' Python differs from the driver's: {0}"),
     (r"(OutOfMemoryError|MemoryError)", "an executor has not enough memory for its part of the rows ({0})"),
