@@ -244,27 +244,29 @@ def executors_below(pid: int) -> list[int]:
 
 
 @on_spark
-def test_an_executor_is_lost_in_mid_run(tmp_path):
-    """A process of its own: one Java side serves one session."""
+@pytest.mark.parametrize(("executors", "cores"), [(2, 1), (2, 6)])
+def test_an_executor_is_lost_in_mid_run(executors, cores, tmp_path):
+    """Among few tasks, and among as many as form a tree.  A process of its own: one Java side serves one session."""
     (tmp_path / "d").write_text(numbers_text(3, n=400))
     test = os.path.abspath(__file__)
+    argv = [sys.executable, test, tmp_path / "d", f"local-cluster[{executors},{cores},1024]"]
     done = subprocess.run(
-        [sys.executable, test, str(tmp_path / "d")], capture_output=True, text=True, timeout=100,
+        argv, capture_output=True, text=True, timeout=100,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(test), os.environ["PYTHONPATH"]])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    lost, value = done.stdout.split()
-    assert int(lost) >= 1
+    partitions, lost, value = done.stdout.split()
+    assert int(partitions) == executors * cores and int(lost) >= cores
     expected = in_memory((tmp_path / "d").read_text(), settings_of(31), tmp_path)
     assert float(value) == pytest.approx(expected.certificate.primal, rel=1e-8)
 
 
-def lose_an_executor(path: str) -> None:
-    """Train on a cluster of two executors, one of which is killed at the fifth record; prints losses and value."""
+def lose_an_executor(path: str, master: str) -> None:
+    """Train on a cluster of executors, one of which is killed at the fifth record; prints partitions, losses, value."""
     from svmtool.spark.reading import Text
     from svmtool.spark.session import Session
 
-    with Session("local-cluster[2,1,1024]") as cluster:
+    with Session(master) as cluster:
         with contextlib.closing(gang.Gang(cluster, Text(cluster, path))) as crew:
             records = []
 
@@ -276,8 +278,8 @@ def lose_an_executor(path: str) -> None:
 
             done = fitted(FarProblems(crew, settings_of(31)), None, kill, None, 0.0)
             assert len(records) > 5 and done.certificate.gap <= 1e-9
-        print(crew.costs.lost, repr(done.certificate.primal))
+        print(crew.size, crew.costs.lost, repr(done.certificate.primal))
 
 
 if __name__ == "__main__":
-    lose_an_executor(sys.argv[1])
+    lose_an_executor(*sys.argv[1:])
