@@ -243,6 +243,22 @@ def test_a_directory_that_appears_meanwhile_is_left_alone(session, tmp_path):
     assert os.listdir(tmp_path) == ["o"] and os.listdir(tmp_path / "o") == []
 
 
+def test_of_two_directories_both_are_written_or_none(run, models, tmp_path, monkeypatch):
+    give_name = spark_predict._Folder.give_name
+
+    def appears(folder):
+        if folder._name == str(tmp_path / "s"):
+            (tmp_path / "s").mkdir()
+        give_name(folder)
+
+    monkeypatch.setattr(spark_predict._Folder, "give_name", appears)
+    data = REPOSITORY / "data" / "digits"
+    status, out, err = run("--spark", "x", "--scores", tmp_path / "s", data, models / "classes", tmp_path / "o")
+    assert (status, out) == (1, "")
+    assert err == f"can't write {tmp_path}/s: it appeared meanwhile, and so nothing is written\n"
+    assert os.listdir(tmp_path) == ["s"] and os.listdir(tmp_path / "s") == []
+
+
 def test_the_first_of_several_bad_lines_is_named(session, tmp_path):
     """Whichever partition is done first."""
     for name in "abcd":

@@ -60,8 +60,7 @@ def score(
             column = texts.flatMap(functools.partial(_column, k))
             _run(context, functools.partial(column.saveAsTextFile, folder.scratch), gathered, text, watch)
             _refuse_bad_line(text, gathered.value)
-        for folder in folders:
-            folder.give_name()
+        _give_names(folders)
         return [part.tally for _, part in sorted(gathered.value.items())]
 
 
@@ -152,6 +151,17 @@ def _refuse_bad_line(text: Text, parts: dict[int, Part]) -> None:
         raise text.fault_in([k], parts[k].fault, counts)
 
 
+def _give_names(folders: list[_Folder]) -> None:
+    """All of them or none."""
+    try:
+        for folder in folders:
+            folder.give_name()
+    except BaseException:
+        for folder in folders:
+            folder.take_name_back()
+        raise
+
+
 class _Folder:
     """A folder to be, `scratch` until it gets its name; removed at the end of a `with` that did not give it one."""
 
@@ -170,11 +180,24 @@ class _Folder:
             raise SvmtoolError(f"can't open output directory {target}: it is there already")
         hidden = f".{self._target.getName()}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         self._scratch = files.Path(self._target.getParent(), hidden)
-        self.scratch = self._scratch.toString()
+        self.scratch, self._named = self._scratch.toString(), False
 
     def give_name(self) -> None:
-        if self._system.exists(self._target) or not self._system.rename(self._scratch, self._target):
-            raise SvmtoolError(f"can't write {self._name}: it appeared meanwhile, or cannot be renamed to")
+        if self._system.exists(self._target):
+            why = "it appeared meanwhile"
+        else:
+            try:
+                self._named = self._system.rename(self._scratch, self._target)
+                why = "it cannot be renamed to"
+            except Exception as e:  # of Java's
+                why = reason(e)
+        if not self._named:
+            raise SvmtoolError(f"can't write {self._name}: {why}, and so nothing is written")
+
+    def take_name_back(self) -> None:
+        """Remove what has got its name."""
+        if self._named and not self._system.delete(self._target, True):
+            raise SvmtoolError(f"can't remove {self._name}: it is written, but what goes with it is not")
 
     def __enter__(self) -> _Folder:
         return self
