@@ -6,6 +6,8 @@ No Spark is needed here: blocks of this process stand in for those in executors.
 from __future__ import annotations
 
 import pickle
+import threading
+from multiprocessing.connection import Listener
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from svmtool.formats import svmlight
 from svmtool.problem.rows import DenseRows
 from svmtool.settings import Settings
 from svmtool.spark.block import Block, Tube, TwoClasses
+from svmtool.spark.gang import serve
 from svmtool.spark.reading import parse
 from svmtool.training.pipeline import Training
 from svmtool.training.problem_set import DENSE_BELOW
@@ -188,6 +191,21 @@ def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
     assert a.n_features == b.n_features
     with pytest.raises(DataError, match=r"line 150: d: token '1:x'"):
         parse([*text.encode().splitlines()[:149], b"1 1:x"], "d")
+
+
+def test_a_task_reads_no_further_than_a_bad_line(monkeypatch):
+    monkeypatch.setattr("svmtool.spark.reading.CHUNK", 1)
+    lines = iter([b"1 1:1", b"1 1:x", b"1 1:2"])
+    with Listener(("127.0.0.1", 0), authkey=b"key") as listener:
+        task = threading.Thread(target=serve, args=((0, 0), lines, listener.address, b"key", 1))
+        task.start()
+        with listener.accept() as driver:
+            assert driver.recv() == (0, 0)
+            driver.send([("facts", ())])
+            assert driver.recv()[0].line == 2
+            driver.send(None)
+        task.join()
+    assert list(lines) == [b"1 1:2"]
 
 
 def test_errors_travel():

@@ -132,8 +132,9 @@ def test_folders_globs_and_compressed_files(spark_train, tmp_path):
 
 @on_spark
 @pytest.mark.parametrize("at", [1, 75, 149, 150])
-def test_a_bad_line_is_named(at, spark_train, tmp_path):
+def test_the_first_bad_line_is_named(at, spark_train, tmp_path):
     lines = numbers_text(2).splitlines()
+    lines[-1] = "2 1:2 3:y"
     lines[at - 1] = "1 1:1 3:x 4:2"
     (tmp_path / "d").write_text("\n".join(lines) + "\n")
     (tmp_path / "m").write_text("old")

@@ -159,8 +159,6 @@ class Gang(Crew):
                     except (EOFError, OSError):
                         self._lose(index, connection)
                         continue
-                    if isinstance(answer, BaseException):
-                        raise self._told(index, answer)
                     answers[index] = answer
                     slowest = max(slowest, seconds)
                     self.costs.blocks += seconds
@@ -172,6 +170,9 @@ class Gang(Crew):
                     if self._failure is not None and asked:
                         raise SvmtoolError(sentence(self._failure, WHAT)) from self._failure
         self.costs.slowest += slowest
+        for index in range(self.size):  # of several faults the first in the order of the rows is told
+            if isinstance(answers[index], BaseException):
+                raise self._told(index, answers[index])
         return [answers[index] for index in range(self.size)]
 
     def _send(self, index: int, calls: list[Call]) -> bool:
@@ -250,10 +251,8 @@ def serve(
     fault: Exception | None = None
     try:
         block = Block(parse(lines), DENSE_BELOW)
-    except Exception as e:  # the driver tells the user; what follows must not meet half-read lines
+    except Exception as e:  # the driver tells the user
         fault = told_far(e)
-        for _ in lines:
-            continue
     with Client(address, authkey=key) as connection:
         prompt(connection)
         connection.send(place)
