@@ -17,9 +17,11 @@ from conftest import without_spark
 from spark_blocks import every_number, far, in_memory, numbers_text, same, settings_of
 
 from svmtool import registry
+from svmtool.errors import SvmtoolError
 from svmtool.formats import linear_model
 from svmtool.spark import gang, train
 from svmtool.spark.problems import FarProblems
+from svmtool.spark.reading import Text
 from svmtool.spark.session import sentence
 from svmtool.training.pipeline import fitted
 
@@ -153,8 +155,9 @@ def test_folders_globs_and_compressed_files(spark_train, tmp_path):
 
 @on_spark
 @pytest.mark.parametrize("at", [1, 75, 149, 150])
-def test_a_bad_line_is_named(at, spark_train, tmp_path):
+def test_the_first_bad_line_is_named(at, spark_train, tmp_path):
     lines = numbers_text(2).splitlines()
+    lines[-1] = "2 1:2 3:y"
     lines[at - 1] = "1 1:1 3:x 4:2"
     (tmp_path / "d").write_text("\n".join(lines) + "\n")
     (tmp_path / "m").write_text("old")
@@ -196,6 +199,74 @@ def test_files_of_a_folder_are_taken_by_name(spark_train, tmp_path):
     assert status == 1 and "at line 2: " in err and "part-0: token '2:2\\r3:1'" in err
 
 
+NAMES = [
+    "a,b.txt",
+    ",",
+    "sp ace",
+    " at ends ",
+    "ha#sh",
+    "per%20cent",
+    "ünï-日本",
+    "br[1]",
+    "br[1",
+    "cu{1,2}",
+    "cu{1",
+    "x}y",
+]
+NAMES += [
+    "st*r",
+    "qu?st",
+    "back\\slash",
+    "$x",
+    "${user.home}",
+    "ca^ret",
+    "(p",
+    "p|q",
+    "[!a]",
+    "a=b",
+    "quo'te\"",
+    "am&p;",
+]
+
+
+@on_spark
+def test_names_that_are_there_are_taken_as_they_are(session, tmp_path):
+    """Whatever they would mean as patterns, each beside all others."""
+    for name in NAMES:
+        (tmp_path / name).write_text(f"file {name}")
+        (tmp_path / f"f{name}").mkdir()
+        (tmp_path / f"f{name}" / name).write_text(f"in folder {name}")
+    for name in NAMES:
+        for path, where in (
+            (tmp_path / name, "file"),
+            (f"file://{tmp_path}/{name}", "file"),
+            (tmp_path / f"f{name}", "in folder"),
+        ):
+            assert Text(session, str(path)).splits.collect() == [f"{where} {name}".encode()]
+    for path in (f"{tmp_path}/ha#sh,{tmp_path}/br[1]", f"{tmp_path}/{{ha#sh,br?1]}}"):
+        assert sorted(Text(session, path).splits.collect()) == [b"file br[1]", b"file ha#sh"]
+
+
+@on_spark
+def test_folders_in_folders_are_read_by_name(session, tmp_path):
+    for name in ("b=2/h/b", "b=2/h/a", "b=2/z", "b=1/k", "b=1/j", "_temporary/q", "aa", "zz", "_SUCCESS", ".zz.crc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path, f"{tmp_path}/*"):
+        assert b" ".join(Text(session, str(path)).splits.collect()) == b"aa b=1/j b=1/k b=2/h/a b=2/h/b b=2/z zz"
+
+
+@on_spark
+@pytest.mark.parametrize("name", ["_hidden", "a,", "co:lon", "x[", "x{", "[xy]*", "empty"])
+def test_names_that_cannot_be_read_are_refused_in_a_sentence(name, session, tmp_path):
+    for there in ("_hidden", "a", "co:lon"):
+        (tmp_path / there).write_text("1 1:1")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SvmtoolError, match="^can't open input file.*: (?!.*Exception)"):
+        Text(session, f"{tmp_path}/{name}")
+
+
 @on_spark
 def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monkeypatch):
     status, out, err = spark_train("-q", "-s", 31, "--max-iter", 2, "--strict", data / "digits", "m")
@@ -216,13 +287,11 @@ def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monke
 @on_spark
 def test_fewer_places_than_partitions(session, tmp_path, monkeypatch):
     """Where not all tasks can run at a time the rows are taken in fewer partitions."""
-    from svmtool.spark.reading import Text
-
     monkeypatch.setattr(gang, "ROOM_SECONDS", 1.0)
     text = numbers_text(2)
     (tmp_path / "d").write_text(text)
     lines = Text(session, str(tmp_path / "d"))
-    lines._splits = session.context.textFile(str(tmp_path / "d"), 4, use_unicode=False)
+    lines.splits = session.context.textFile(str(tmp_path / "d"), 4, use_unicode=False)
     lines.partitions = 4
     settings = settings_of(40)
     with contextlib.closing(gang.Gang(session, lines)) as crew:
@@ -264,7 +333,6 @@ def test_an_executor_is_lost_in_mid_run(executors, cores, tmp_path):
 
 def lose_an_executor(path: str, master: str) -> None:
     """Train on a cluster of executors, one of which is killed at the fifth record; prints partitions, losses, value."""
-    from svmtool.spark.reading import Text
     from svmtool.spark.session import Session
 
     with Session(master) as cluster:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import queue
 import socket
 import threading
 import time
@@ -15,7 +16,7 @@ from spark_blocks import cut, far, numbers_text, settings_of
 
 from svmtool.compiled import threads
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.spark import team, tree
+from svmtool.spark import gang, team, tree
 from svmtool.spark.block import Block
 from svmtool.spark.reading import parse
 from svmtool.training.problem_set import DENSE_BELOW
@@ -190,6 +191,25 @@ def test_what_a_block_cannot_do_is_told_with_its_reason():
     with contextlib.closing(Threads(blocks_of(text, 10), 10)) as crew:
         with pytest.raises(RuntimeError, match="(?s)in an executor: .*no_such_thing"):
             crew.ask("no_such_thing")
+
+
+def test_a_task_reads_no_further_than_a_bad_line(monkeypatch):
+    monkeypatch.setattr("svmtool.spark.reading.CHUNK", 1)
+    lines, came = iter([b"1 1:1", b"1 1:x", b"1 1:2"]), queue.Queue()
+    with contextlib.closing(tree.Door("127.0.0.1", b"key", lambda *caller: came.put(caller))) as door:
+        task = threading.Thread(target=gang.serve, args=((0, 0), 1, lines, ("127.0.0.1", door.port), b"key", 1))
+        task.start()
+        driver, hello = came.get(timeout=PATIENCE)
+        with driver:
+            assert hello == ((0, 0), None)
+            driver.send(tree.Place(0, None, (), []))
+            assert driver.recv() == tree.Taken(0)
+            driver.send(tree.Question(1, [("facts", ())], True))
+            fault = driver.recv().what
+            assert (fault.index, fault.error.line) == (0, 2)
+            driver.send(None)
+        task.join(PATIENCE)
+    assert not task.is_alive() and list(lines) == [b"1 1:2"]
 
 
 def test_errors_of_memory_are_told_as_such():

@@ -146,10 +146,8 @@ def serve(
     block: Block | Exception
     try:
         block = Block(parse(lines), DENSE_BELOW)
-    except Exception as e:  # the driver tells the user; what follows must not meet half-read lines
+    except Exception as e:  # the driver tells the user
         block = told_far(e)
-        for _ in lines:
-            continue
     with contextlib.closing(Member(place, size, block, driver, key)) as member:
         member.serve()
     return iter(())

@@ -44,8 +44,8 @@ appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 
 # what the text of a Java exception says, and the sentence for it
 REASONS = (
-    (r"Input path does not exist: (\S+)", "can't open input file {0}"),
-    (r"Input Pattern (\S+) matches 0 files", "can't open input file {0}: no file matches"),
+    (r"Relative path in absolute URI: (.+)", "can't open input file {0}: Spark's readers want no colon in a name"),
+    (r"error parsing regexp: (.+)", "can't open input file: a pattern is wrong: {0}"),
     (r'No FileSystem for scheme "?([\w-]+)', "can't open input file: this Spark has no reader for {0}: paths"),
     (r"Class (\S*s3a\S*) not found", "can't open input file: this Spark has no reader for s3a: paths ({0} is missing)"),
     (r"java\.net\.UnknownHostException: (\S+)", "can't open input file: host {0} is unknown"),
