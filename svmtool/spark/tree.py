@@ -124,7 +124,7 @@ class Member:
             self._door = Door(host, key, self._welcome)
             address = host, self._door.port
         self._place = Place(-1, None, (), [])
-        self._above: Connection | None = self._driver
+        self._above: Any = self._driver  # Connection, or None
         self._below: list[Connection] = []
         self._said: tuple[int, Any, float] = -1, None, 0.0  # serial, answer and seconds of the last question
         self._driver.send((place, address))
@@ -147,21 +147,19 @@ class Member:
     def _turn(self) -> bool:
         """Do what comes next; False: it is over."""
         ready = wait([self._driver] if self._above in (None, self._driver) else [self._driver, self._above])
-        if self._driver not in ready:
-            assert self._above is not None
-            try:
-                raw = self._above.recv_bytes()
-            except (EOFError, OSError) as e:
-                self._tear(e)
-            else:
-                self._pass_on(raw)
+        source = self._driver if self._driver in ready else self._above
+        try:
+            raw = source.recv_bytes()
+        except (EOFError, OSError) as e:
+            if source is self._driver:
+                raise
+            self._tear(e)
             return True
-        raw = self._driver.recv_bytes()
         message = pickle.loads(raw)
         if isinstance(message, Place):
             self._take(message)
-        elif message is not None:
-            self._pass_on(raw)
+        elif isinstance(message, Question):
+            self._pass_on(message, raw)
         return message is not None
 
     def _welcome(self, connection: Connection, who: tuple[int, int]) -> None:
@@ -205,13 +203,11 @@ class Member:
         self._leave()
         self._driver.send(Torn(self._place.generation, str(why) or type(why).__name__))
 
-    def _pass_on(self, raw: bytes) -> None:
+    def _pass_on(self, question: Question, raw: bytes) -> None:
         """Answer a question for this task and all below it; not, if the driver has something else to say meanwhile."""
-        assert self._above is not None
         try:
             for child in self._below:
                 child.send_bytes(raw)
-            question: Question = pickle.loads(raw)
             parts = [self._own(question)]
             for child in self._below:
                 if child not in wait([child, self._driver]):
