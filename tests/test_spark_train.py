@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from typing import Any
 
@@ -282,6 +283,14 @@ def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monke
     status, out, err = spark_train("-q", "-s", 31, "--gap", "1e-9", data / "digits", "m")
     assert status == 130 and "m holds the best model so far" in err
     assert np.all(np.isfinite(linear_model.read("m").W))
+
+
+@on_spark
+def test_ctrl_c_while_java_works_is_no_traceback(session, caplog):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        session.context._jvm.java.lang.Thread.sleep(3000)
+    assert caplog.records == []
 
 
 @on_spark

@@ -120,7 +120,8 @@ class Session:
         """The Java side with its output in a file, whose last words tell what went wrong."""
         from pyspark.java_gateway import launch_gateway
 
-        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would print where in it Ctrl-C came
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would print where in it Ctrl-C came, ...
+        logging.getLogger().addFilter(_not_of_py4j)  # ... and does so in the root's name too
         output = Path(self._folder, "output")
         try:
             with open(output, "wb") as file:
@@ -266,6 +267,10 @@ def _await_executors(context: Any, master: str) -> None:
                 "free cores and memory?"
             )
         time.sleep(0.05)
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _forget_gateway() -> None:
