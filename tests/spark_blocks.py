@@ -38,7 +38,7 @@ class Here(Crew):
         self.parts, self.size, self.lost, self.asked = parts, len(parts), set(lost), 0
         self.blocks = [Block(parse(part), DENSE_BELOW) for part in parts]
 
-    def _exchange(self, calls: list) -> list[Any]:
+    def _exchange(self, calls: list, add: bool) -> list[Any]:
         self.asked += 1
         answers = []
         for k in range(self.size):

@@ -37,14 +37,23 @@ def test_shares_are_the_run_on_this_machine():
 def test_more_nodes_share_the_rows_and_pay_for_each_other():
     one, ten, hundred = (spark.shares(COSTS, n) for n in (1, 10, 100))
     assert ten["in partitions"] == pytest.approx(one["in partitions"] / 10)
-    each = 40 * 0.005 + 50_000 * 4e-6
-    once = COSTS["sending"] - each
-    assert hundred["sending, adding up"] == pytest.approx(once + 100 * each)
+    each = (40 * 0.005 + 50_000 * 4e-6) / COSTS["partitions"]
+    once = COSTS["sending"] - 2 * each
+    for n in (2, 4):  # as many connections as partitions, while the tree is flat
+        assert spark.shares(COSTS, n)["sending, adding up"] == pytest.approx(once + 2 * n * each)
+    _, served = spark.longest_way(200)
+    assert hundred["sending, adding up"] == pytest.approx(once + served * each)
     dear = {**COSTS, "a pass": 1.0}  # no more than all of it can grow
-    assert spark.shares(dear, 100)["sending, adding up"] == pytest.approx(100 * COSTS["sending"])
+    assert spark.shares(dear, 4)["sending, adding up"] == pytest.approx(4 * COSTS["sending"])
     assert one["driver"] == ten["driver"] == hundred["driver"]
     assert 0.0 < ten["network"] < hundred["network"]
     assert spark.shares({**COSTS, "numbers": 0}, 10)["network"] < ten["network"]
+
+
+@pytest.mark.parametrize(("partitions", "way"), [(1, (1, 1)), (8, (1, 8)), (9, (2, 9)), (16, (2, 9)), (72, (2, 16))])
+def test_the_longest_way_through_the_tree(partitions, way):
+    """72 tasks: 8 below the driver, and 8 below each of them."""
+    assert spark.longest_way(partitions) == way
 
 
 @pytest.fixture(scope="module")

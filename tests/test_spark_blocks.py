@@ -18,7 +18,7 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import svmlight
 from svmtool.problem.rows import DenseRows
 from svmtool.settings import Settings
-from svmtool.spark.block import Block
+from svmtool.spark.block import Block, Tube, TwoClasses
 from svmtool.spark.reading import parse
 from svmtool.training.pipeline import Training
 from svmtool.training.problem_set import DENSE_BELOW
@@ -77,6 +77,21 @@ def test_samples_of_many_rows(number, tmp_path):
     """Where rows abound the first guess comes from a sample, which comes to the driver."""
     settings, text = settings_of(number), numbers_text(2, n=8000, d=6, density=0.9)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+
+
+@pytest.mark.parametrize("spec", [TwoClasses(1, 3.0, 3.0), TwoClasses(2, 1.0, 0.0, 0.0), Tube(2.0, 0.1)])
+@pytest.mark.parametrize("parts", [1, 7, 150])
+def test_a_sample_stands_for_all_rows_however_they_are_cut(spec, parts):
+    """Also where a block has fewer rows than one is drawn of; here all rows that take part have the same cost."""
+    crew, group = Here(cut(numbers_text(2, n=1500), parts)), 16
+    crew.ask("lay", 12, -1.0)
+    n = sum(crew.ask("begin", spec)) // (2 if isinstance(spec, Tube) else 1)
+    indptr, _, _, y, cost, target = zip(*crew.ask("draw", group, 5), strict=True)
+    drawn = sum(len(part) - 1 for part in indptr)
+    assert n // group <= drawn <= n // group + parts
+    assert sum(part.shape[1] for part in y) == drawn
+    assert sum(part.sum() for part in cost) == pytest.approx(sum(block.cost.sum() for block in crew.blocks))
+    assert target[0] is None or sum(part.shape[1] for part in target) == drawn
 
 
 @pytest.mark.parametrize("last", ["1 100:1", "1 100000:1"])

@@ -8,6 +8,7 @@ import io
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from svmtool.cli.train import main as svm_train  # noqa: E402
 from svmtool.errors import DataError, SvmtoolError  # noqa: E402
 from svmtool.spark import predict as spark_predict  # noqa: E402
 from svmtool.spark import session as spark_session  # noqa: E402
+from svmtool.spark.reading import Text  # noqa: E402
 
 MODELS = {
     "classes": ("-s", "2", "digits"),
@@ -241,18 +243,52 @@ def test_a_directory_that_appears_meanwhile_is_left_alone(session, tmp_path):
     assert os.listdir(tmp_path) == ["o"] and os.listdir(tmp_path / "o") == []
 
 
-def test_a_fault_is_counted_from_the_beginning_of_its_file(session, tmp_path):
-    """Also where the parts before it are not done when it is found, and other files stand before."""
+def test_of_two_directories_both_are_written_or_none(run, models, tmp_path, monkeypatch):
+    give_name = spark_predict._Folder.give_name
+
+    def appears(folder):
+        if folder._name == str(tmp_path / "s"):
+            (tmp_path / "s").mkdir()
+        give_name(folder)
+
+    monkeypatch.setattr(spark_predict._Folder, "give_name", appears)
+    data = REPOSITORY / "data" / "digits"
+    status, out, err = run("--spark", "x", "--scores", tmp_path / "s", data, models / "classes", tmp_path / "o")
+    assert (status, out) == (1, "")
+    assert err == f"can't write {tmp_path}/s: it appeared meanwhile, and so nothing is written\n"
+    assert os.listdir(tmp_path) == ["s"] and os.listdir(tmp_path / "s") == []
+
+
+def test_the_first_of_several_bad_lines_is_named(session, tmp_path):
+    """Whichever partition is done first."""
+    for name in "abcd":
+        (tmp_path / name).write_bytes(b"3 1:1\n" * 100)
+    for asked in (f"{tmp_path}/[abcd]", f"{tmp_path}/b,{tmp_path}/a,{tmp_path}/c"):
+        with pytest.raises(DataError) as e:
+            spark_predict.score(session, asked, [str(tmp_path / "o")], bad_but_slow, lambda *_: None)
+        assert (e.value.line, e.value.file) == (7, f"{tmp_path}/{'a' if '[' in asked else 'b'}")
+
+
+def bad_but_slow(source, part):
+    """All but the first part are refused at once, that one after some time."""
+    time.sleep(0.0 if part else 1.0)
+    raise DataError(7, "", "token", "reason")
+    yield
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_fault_is_counted_from_the_beginning_of_its_file(whole, session, tmp_path):
+    """Also where the parts before it are unknown, or several are taken as one, and other files stand before."""
     for name, rows in (("a", 10), ("b", 100)):
         (tmp_path / name).write_bytes(b"x\n" * rows)
-    lines = session.context.textFile(f"{tmp_path}/a,{tmp_path}/b", 4)
-    part = lines.getNumPartitions() - 1  # the last of b
-    before = lines.mapPartitionsWithIndex(lambda k, rows: [(k, sum(1 for _ in rows))]).collect()[:part]
-    fault = spark_predict.Part(9, None, DataError(7, "", "token", "reason"))
-    with pytest.raises(DataError) as e:
-        spark_predict._refuse_bad_line(lines, {0: spark_predict.Part(10, 10, None), part: fault})
-    assert (e.value.line, e.value.file) == (sum(n for _, n in before) - 10 + 7, str(tmp_path / "b"))
+    text = Text(session, f"{tmp_path}/a,{tmp_path}/b")
+    text.splits = session.context.textFile(f"{tmp_path}/a,{tmp_path}/b", 4)
+    part = text.splits.getNumPartitions() - 1  # the last of b
     assert part > 2
+    ahead = text.splits.mapPartitionsWithIndex(lambda k, rows: [sum(1 for _ in rows)]).collect()[:part]
+    fault = DataError(7 + (sum(ahead) if whole else 0), "", "token", "reason")
+    e = text.fault(1, 0, fault) if whole else text.fault_in([part], fault, {1: ahead[1]})
+    assert (e.line, e.file) == (sum(ahead) - 10 + 7, str(tmp_path / "b"))
 
 
 def test_the_command_on_a_standalone_cluster(models, tmp_path):

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from typing import Any
 
@@ -17,9 +18,12 @@ from conftest import without_spark
 from spark_blocks import every_number, far, in_memory, numbers_text, same, settings_of
 
 from svmtool import registry
+from svmtool.errors import SvmtoolError
 from svmtool.formats import linear_model
 from svmtool.spark import gang, train
 from svmtool.spark.problems import FarProblems
+from svmtool.spark.reading import Text
+from svmtool.spark.session import sentence
 from svmtool.training.pipeline import fitted
 
 
@@ -52,6 +56,28 @@ def test_what_cannot_be_is_refused_in_a_sentence(argv, words, svm_train):
 def test_masters_that_are_none(master, words, svm_train):
     status, out, err = svm_train("-s", 2, "--spark", master, "d", data="1 1:1\n-1 1:2\n")
     assert status == 1 and words in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("python", "words"),
+    [
+        ("ModuleNotFoundError: No module named 'svmtool'", "Python lacks svmtool: install"),
+        ("ModuleNotFoundError: No module named 'numpy'", "Python lacks numpy: install"),
+        ("ModuleNotFoundError: No module named 'svmtool.x'", "started: No module named 'svmtool.x'"),
+        ("ModuleNotFoundError: No module named 'numpy._core.x'", "started: No module named 'numpy._core.x'"),
+        ("ImportError: cannot import name 'x' from 'svmtool.y' (y.py)", "started: cannot import name 'x'"),
+        (
+            "AttributeError: Can't get attribute 'X' on <module 'svmtool.y' from 'y.py'>",
+            "started: Can't get attribute 'X'",
+        ),
+        ("ModuleNotFoundError: No module named 'svmtools'", "--spark: No module named 'svmtools'"),
+    ],
+)
+def test_what_an_executor_could_not_import_is_told_as_it_is(python, words):
+    text = (
+        f'Job aborted due to stage failure:\n  File "worker.py", line 1\n{python}\n\n\tat org.apache.spark.X(X.java)\n'
+    )
+    assert words in sentence(RuntimeError(text), "ERROR: --spark")
 
 
 def test_pyspark_or_java_may_be_absent(svm_train, monkeypatch):
@@ -130,8 +156,9 @@ def test_folders_globs_and_compressed_files(spark_train, tmp_path):
 
 @on_spark
 @pytest.mark.parametrize("at", [1, 75, 149, 150])
-def test_a_bad_line_is_named(at, spark_train, tmp_path):
+def test_the_first_bad_line_is_named(at, spark_train, tmp_path):
     lines = numbers_text(2).splitlines()
+    lines[-1] = "2 1:2 3:y"
     lines[at - 1] = "1 1:1 3:x 4:2"
     (tmp_path / "d").write_text("\n".join(lines) + "\n")
     (tmp_path / "m").write_text("old")
@@ -173,6 +200,74 @@ def test_files_of_a_folder_are_taken_by_name(spark_train, tmp_path):
     assert status == 1 and "at line 2: " in err and "part-0: token '2:2\\r3:1'" in err
 
 
+NAMES = [
+    "a,b.txt",
+    ",",
+    "sp ace",
+    " at ends ",
+    "ha#sh",
+    "per%20cent",
+    "ünï-日本",
+    "br[1]",
+    "br[1",
+    "cu{1,2}",
+    "cu{1",
+    "x}y",
+]
+NAMES += [
+    "st*r",
+    "qu?st",
+    "back\\slash",
+    "$x",
+    "${user.home}",
+    "ca^ret",
+    "(p",
+    "p|q",
+    "[!a]",
+    "a=b",
+    "quo'te\"",
+    "am&p;",
+]
+
+
+@on_spark
+def test_names_that_are_there_are_taken_as_they_are(session, tmp_path):
+    """Whatever they would mean as patterns, each beside all others."""
+    for name in NAMES:
+        (tmp_path / name).write_text(f"file {name}")
+        (tmp_path / f"f{name}").mkdir()
+        (tmp_path / f"f{name}" / name).write_text(f"in folder {name}")
+    for name in NAMES:
+        for path, where in (
+            (tmp_path / name, "file"),
+            (f"file://{tmp_path}/{name}", "file"),
+            (tmp_path / f"f{name}", "in folder"),
+        ):
+            assert Text(session, str(path)).splits.collect() == [f"{where} {name}".encode()]
+    for path in (f"{tmp_path}/ha#sh,{tmp_path}/br[1]", f"{tmp_path}/{{ha#sh,br?1]}}"):
+        assert sorted(Text(session, path).splits.collect()) == [b"file br[1]", b"file ha#sh"]
+
+
+@on_spark
+def test_folders_in_folders_are_read_by_name(session, tmp_path):
+    for name in ("b=2/h/b", "b=2/h/a", "b=2/z", "b=1/k", "b=1/j", "_temporary/q", "aa", "zz", "_SUCCESS", ".zz.crc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path, f"{tmp_path}/*"):
+        assert b" ".join(Text(session, str(path)).splits.collect()) == b"aa b=1/j b=1/k b=2/h/a b=2/h/b b=2/z zz"
+
+
+@on_spark
+@pytest.mark.parametrize("name", ["_hidden", "a,", "co:lon", "x[", "x{", "[xy]*", "empty"])
+def test_names_that_cannot_be_read_are_refused_in_a_sentence(name, session, tmp_path):
+    for there in ("_hidden", "a", "co:lon"):
+        (tmp_path / there).write_text("1 1:1")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SvmtoolError, match="^can't open input file.*: (?!.*Exception)"):
+        Text(session, f"{tmp_path}/{name}")
+
+
 @on_spark
 def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monkeypatch):
     status, out, err = spark_train("-q", "-s", 31, "--max-iter", 2, "--strict", data / "digits", "m")
@@ -191,15 +286,21 @@ def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monke
 
 
 @on_spark
+def test_ctrl_c_while_java_works_is_no_traceback(session, caplog):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        session.context._jvm.java.lang.Thread.sleep(3000)
+    assert caplog.records == []
+
+
+@on_spark
 def test_fewer_places_than_partitions(session, tmp_path, monkeypatch):
     """Where not all tasks can run at a time the rows are taken in fewer partitions."""
-    from svmtool.spark.reading import Text
-
     monkeypatch.setattr(gang, "ROOM_SECONDS", 1.0)
     text = numbers_text(2)
     (tmp_path / "d").write_text(text)
     lines = Text(session, str(tmp_path / "d"))
-    lines._splits = session.context.textFile(str(tmp_path / "d"), 4, use_unicode=False)
+    lines.splits = session.context.textFile(str(tmp_path / "d"), 4, use_unicode=False)
     lines.partitions = 4
     settings = settings_of(40)
     with contextlib.closing(gang.Gang(session, lines)) as crew:
@@ -222,27 +323,28 @@ def executors_below(pid: int) -> list[int]:
 
 
 @on_spark
-def test_an_executor_is_lost_in_mid_run(tmp_path):
-    """A process of its own: one Java side serves one session."""
+@pytest.mark.parametrize(("executors", "cores"), [(2, 1), (2, 6)])
+def test_an_executor_is_lost_in_mid_run(executors, cores, tmp_path):
+    """Among few tasks, and among as many as form a tree.  A process of its own: one Java side serves one session."""
     (tmp_path / "d").write_text(numbers_text(3, n=400))
     test = os.path.abspath(__file__)
+    argv = [sys.executable, test, tmp_path / "d", f"local-cluster[{executors},{cores},1024]"]
     done = subprocess.run(
-        [sys.executable, test, str(tmp_path / "d")], capture_output=True, text=True, timeout=100,
+        argv, capture_output=True, text=True, timeout=100,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(test), os.environ["PYTHONPATH"]])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    lost, value = done.stdout.split()
-    assert int(lost) >= 1
+    partitions, lost, value = done.stdout.split()
+    assert int(partitions) == executors * cores and int(lost) >= cores
     expected = in_memory((tmp_path / "d").read_text(), settings_of(31), tmp_path)
     assert float(value) == pytest.approx(expected.certificate.primal, rel=1e-8)
 
 
-def lose_an_executor(path: str) -> None:
-    """Train on a cluster of two executors, one of which is killed at the fifth record; prints losses and value."""
-    from svmtool.spark.reading import Text
+def lose_an_executor(path: str, master: str) -> None:
+    """Train on a cluster of executors, one of which is killed at the fifth record; prints partitions, losses, value."""
     from svmtool.spark.session import Session
 
-    with Session("local-cluster[2,1,1024]") as cluster:
+    with Session(master) as cluster:
         with contextlib.closing(gang.Gang(cluster, Text(cluster, path))) as crew:
             records = []
 
@@ -254,8 +356,8 @@ def lose_an_executor(path: str) -> None:
 
             done = fitted(FarProblems(crew, settings_of(31)), None, kill, None, 0.0)
             assert len(records) > 5 and done.certificate.gap <= 1e-9
-        print(crew.costs.lost, repr(done.certificate.primal))
+        print(crew.size, crew.costs.lost, repr(done.certificate.primal))
 
 
 if __name__ == "__main__":
-    lose_an_executor(sys.argv[1])
+    lose_an_executor(*sys.argv[1:])

@@ -40,9 +40,9 @@ class Watched(Gang):
 
     numbers = 0
 
-    def _exchange(self, calls: list) -> list:
+    def _exchange(self, calls: list, add: bool) -> list:
         self.numbers += size_of(calls)
-        return super()._exchange(calls)
+        return super()._exchange(calls, add)
 
     def total(self, name: str, *arguments: Any) -> Any:
         answer = super().total(name, *arguments)

@@ -12,6 +12,7 @@ from bench_parts.alone import HERE
 from bench_parts.context import Context
 from bench_parts.measure import Sample, child_json, environment, run_once
 from bench_parts.measure import ours as our_command
+from svmtool.spark.tree import shape
 
 # loss -> our settings, and MLlib's estimator
 PROBLEMS = {
@@ -166,16 +167,30 @@ def shares(costs: dict, nodes: int) -> dict[str, float]:
     """Seconds of a run on so many nodes like this one, by what they go to; on one node they are measured.
 
     costs: of child_spark.py.  Assumed: the same rows, spread evenly, a partition a core as here, and as many passes.
-    Partitions then take a share of the time.  The driver sends each pass to one partition after another and adds up
-    what they answer: the processor time that it spends on a pass, and on a number in a vector, grows with their number,
-    and all of it goes through its own link.  What it waits for in a pass, and what it computes itself, stays.
+    Partitions then take a share of the time.  The driver sends each pass to the tasks below it, one after another, and
+    adds up what they answer, and so do those with others below them: the processor time that this takes for a pass and
+    for a number in a vector grows with the connections that the longest way through the tree has to serve, and so does
+    what goes through links.  What the driver waits for in a pass, and what it computes itself, stays.
     """
-    partitions, numbers = costs["partitions"] * nodes, costs["numbers"]
-    growing = min(costs["sending"], costs["passes"] * costs["a pass"] + numbers * costs["a number"])
-    network = 2 * costs["passes"] * LATENCY + partitions * numbers * 8 / BANDWIDTH if nodes > 1 else 0.0
+    passes, numbers = costs["passes"], costs["numbers"]
+    _, served_here = longest_way(costs["partitions"])
+    levels, served = longest_way(costs["partitions"] * nodes)
+    growing = min(costs["sending"], passes * costs["a pass"] + numbers * costs["a number"])
+    network = 2 * passes * levels * LATENCY + served * numbers * 8 / BANDWIDTH if nodes > 1 else 0.0
     return {
         "in partitions": costs["tasks"] / nodes,
-        "sending, adding up": costs["sending"] + growing * (nodes - 1),
+        "sending, adding up": costs["sending"] + growing * (served / served_here - 1),
         "network": network,
         "driver": costs["driver"],
     }
+
+
+def longest_way(partitions: int) -> tuple[int, int]:
+    """Levels of the tree of so many tasks, and connections to those below that are served on the longest way down."""
+    first, places = shape(partitions)
+
+    def way(below: tuple[int, ...]) -> tuple[int, int]:
+        levels, served = map(max, zip((0, 0), *(way(places[child][1]) for child in below), strict=True))
+        return levels + bool(below), served + len(below)
+
+    return way(first)

@@ -19,6 +19,7 @@ from svmtool.problem import rows
 from svmtool.problem.label_sums import LabelSums
 from svmtool.problem.objective import Objective
 from svmtool.problem.repeated_rows import RepeatedRows
+from svmtool.problem.row_blocks import draw_rows
 from svmtool.spark.judge import Part
 from svmtool.spark.ray import Kinks
 
@@ -137,14 +138,18 @@ class Block:
         ]
 
     def draw(self, group: int, seed: int) -> tuple:
-        """One row in each `group`: indptr, indices, values of the data, and y, cost, target a line for each copy."""
-        chosen = self.rows.draw(group, seed)
+        """One row of data in each `group` and one of what is left over: indptr, indices, values; y, cost, target,
+        a line for each copy; costs are those of all rows that a row stands for."""
         k = self.rows.k if isinstance(self.rows, RepeatedRows) else 1
         data = self.rows.base if isinstance(self.rows, RepeatedRows) else self.rows
-        some = data.take(chosen.reshape(k, -1)[0])
+        rest = data.n % group
+        chosen = np.append(draw_rows(data.n, group, seed), data.n - rest + draw_rows(rest, max(rest, 1), seed))
+        stands_for = np.diff(np.append(np.arange(0, data.n, group), data.n))
+        some = data.take(chosen)
         some = some.as_csr() if isinstance(some, rows.DenseRows) else some
-        terms = [None if t is None else t[chosen].reshape(k, -1) for t in (self.y, self.cost, self.target)]
-        return some.indptr, some.indices, some.values, *terms
+        copies = chosen + data.n * np.arange(k)[:, None]
+        target = None if self.target is None else self.target[copies]
+        return some.indptr, some.indices, some.values, self.y[copies], self.cost[copies] * stands_for, target
 
     # Its objective
 

@@ -12,8 +12,6 @@ from abc import ABC, abstractmethod
 from functools import reduce
 from typing import Any
 
-import numpy as np
-
 Call = tuple[str, tuple]
 
 # calls that leave a block as it is; `gram` does not, for a Gram matrix is kept up to date
@@ -27,11 +25,13 @@ QUESTIONS = frozenset(
 
 class Costs:
     """What a run cost, in seconds: `passes` questions; `whole` from question to answer; `slowest` of the blocks in
-    them, `blocks` all of them together; `reading` until the rows were there; `lost`: blocks made anew."""
+    them, `blocks` all of them together; `reading` until the rows were there; `lost`: blocks made anew;
+    `direct`: whether tasks could not reach each other, so that the driver asked all of them itself."""
 
     def __init__(self) -> None:
         self.passes = self.lost = 0
-        self.whole = self.slowest = self.blocks = self.reading = self.adding = 0.0
+        self.direct = False
+        self.whole = self.slowest = self.blocks = self.reading = 0.0
         self.started, self.ended = time.perf_counter(), 0.0
 
     def end(self) -> None:
@@ -44,10 +44,11 @@ class Costs:
         driver = max(whole - self.reading - self.whole, 0.0)
         between = max(self.whole - self.slowest, 0.0)
         lost = f"; {self.lost} lost and made anew" if self.lost else ""
+        direct = "; tasks can't reach each other: the driver added up all answers" if self.direct else ""
         return (
             f"Spark: {blocks} partitions, {self.passes} passes, {whole:.2f} s in all: {self.reading:.2f} s reading, "
             f"{self.slowest:.2f} s in the slowest partition of each pass ({self.blocks:.2f} s in all partitions), "
-            f"{between:.2f} s sending and adding up, {driver:.2f} s driver{lost}\n"
+            f"{between:.2f} s sending and adding up, {driver:.2f} s driver{lost}{direct}\n"
         )
 
 
@@ -62,8 +63,11 @@ class Crew(ABC):
         self._posted: list[Call] = []
 
     @abstractmethod
-    def _exchange(self, calls: list[Call]) -> list[Any]:
-        """Have all blocks make these calls, those of the log before them where a block is new; answers in order."""
+    def _exchange(self, calls: list[Call], add: bool) -> list[Any]:
+        """Have all blocks make these calls, those of the log before them where a block is new; answers in order.
+
+        add: the answers of neighbours may have been added up.
+        """
 
     def close(self) -> None:  # noqa: B027  a kind may have nothing to give back
         """Give the blocks up."""
@@ -74,17 +78,20 @@ class Crew(ABC):
 
     def ask(self, name: str, *arguments: Any) -> list[Any]:
         """The blocks' answers, in the order of the rows."""
+        return self._asked(name, arguments, False)
+
+    def total(self, name: str, *arguments: Any) -> Any:
+        """The sum of the blocks' answers (numbers, arrays, or tuples of them), always in the same order."""
+        return reduce(added, self._asked(name, arguments, True))
+
+    def _asked(self, name: str, arguments: tuple, add: bool) -> list[Any]:
         calls, self._posted = [*self._posted, (name, arguments)], []
         began = time.perf_counter()
-        answers = self._exchange(calls)
+        answers = self._exchange(calls, add)
         self.costs.whole += time.perf_counter() - began
         self.costs.passes += 1
         self.log += [call for call in calls if call[0] not in QUESTIONS]
         return answers
-
-    def total(self, name: str, *arguments: Any) -> Any:
-        """The sum of the blocks' answers (numbers, arrays, or tuples of them), always in the same order."""
-        return reduce(_added, self.ask(name, *arguments))
 
     def mark(self) -> int:
         """What `forget` may go back to."""
@@ -96,10 +103,6 @@ class Crew(ABC):
         self._posted.clear()
 
 
-def _added(a: Any, b: Any) -> Any:
-    if isinstance(a, tuple):
-        return tuple(_added(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, np.ndarray):
-        a += b
-        return a
-    return a + b
+def added(a: Any, b: Any) -> Any:
+    """The sum of two answers."""
+    return tuple(map(added, a, b)) if isinstance(a, tuple) else a + b

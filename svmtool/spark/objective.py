@@ -165,13 +165,12 @@ class FarObjective(Objective):
             None if parts[0][k] is None else np.concatenate([part[k] for part in parts], axis=1) for k in (3, 4, 5)
         )
         some: Rows = rows.from_csr(indptr, indices, values, self.rows.plain, self.rows.bias, self.d)
-        share = some.n * len(y) / self.n
         if len(y) > 1:
             some = RepeatedRows(some, len(y))
         more = dict(self._more)
         if target is not None and "target" in more:
             more["target"] = target.ravel()
-        return self._kind(some, y.ravel(), cost.ravel() / share, free_bias=self.free_bias, **more)
+        return self._kind(some, y.ravel(), cost.ravel(), free_bias=self.free_bias, **more)
 
     # Of the augmented Lagrangian
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import Source
-from svmtool.spark.reading import in_order
+from svmtool.spark.reading import Text
 from svmtool.spark.session import Session, reason, told
 
 LINES_AT_ONCE = 1000  # that are made one text
@@ -45,19 +45,12 @@ def score(
     Raises DataError for a bad line, after which no folder is there, nor after any other exception;
     SvmtoolError where a folder is there already or Spark fails.
     """
-    if not path:
-        raise SvmtoolError("can't open input file '': a file needs a name")
-    if path.endswith(".xz"):
-        raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
     context = session.context
     with told(), contextlib.ExitStack() as stack:
         folders = [stack.enter_context(_Folder(context, target)) for target in targets]
-        context._jsc.hadoopConfiguration().set("textinputformat.record.delimiter", "\n")  # not at \r too
-        lines = context.textFile(in_order(context, path), session.slots, use_unicode=False)
-        if lines.getNumPartitions() == 0:
-            lines = context.parallelize([], 1)
+        text = Text(session, path)
         gathered = context.accumulator({}, _Gathered())
-        texts = lines.mapPartitionsWithIndex(functools.partial(_score_part, scorer, gathered))
+        texts = text.splits.mapPartitionsWithIndex(functools.partial(_score_part, scorer, gathered))
         if len(targets) > 1:
             from pyspark import StorageLevel
 
@@ -65,10 +58,9 @@ def score(
             stack.callback(texts.unpersist)
         for k, folder in enumerate(folders):
             column = texts.flatMap(functools.partial(_column, k))
-            _run(context, functools.partial(column.saveAsTextFile, folder.scratch), gathered, lines, watch)
-            _refuse_bad_line(lines, gathered.value)
-        for folder in folders:
-            folder.give_name()
+            _run(context, functools.partial(column.saveAsTextFile, folder.scratch), gathered, text, watch)
+            _refuse_bad_line(text, gathered.value)
+        _give_names(folders)
         return [part.tally for _, part in sorted(gathered.value.items())]
 
 
@@ -116,10 +108,10 @@ def _column(k: int, texts: tuple[bytes | None, ...]) -> list[bytes]:
     return [] if text is None else [text[:-1]]
 
 
-def _run(context: Any, job: Callable[[], None], gathered: Any, lines: Any, watch: Callable[[int, int], None]) -> None:
+def _run(context: Any, job: Callable[[], None], gathered: Any, text: Text, watch: Callable[[int, int], None]) -> None:
     """Run a job of Spark's in a thread, so that Ctrl-C and a bad line can end it before it is done."""
     failures: list[BaseException] = []
-    n = lines.getNumPartitions()
+    n = text.splits.getNumPartitions()
 
     def work() -> None:
         try:
@@ -135,7 +127,8 @@ def _run(context: Any, job: Callable[[], None], gathered: Any, lines: Any, watch
             thread.join(LOOK_SECONDS)
             known = gathered.value
             watch(len(known), n)
-            if not cancelled and _first_fault(known) is not None:
+            first = _first_fault(known)
+            if not cancelled and first is not None and known.keys() >= set(range(first)):
                 cancelled = True
                 context.cancelAllJobs()
     except BaseException:
@@ -150,24 +143,23 @@ def _first_fault(parts: dict[int, Part]) -> int | None:
     return min((k for k, part in parts.copy().items() if part.fault is not None), default=None)
 
 
-def _refuse_bad_line(lines: Any, parts: dict[int, Part]) -> None:
-    """DataError for the first bad line that is known, by its file and its place there."""
+def _refuse_bad_line(text: Text, parts: dict[int, Part]) -> None:
+    """DataError for the first bad line, by its file and its place there."""
     k = _first_fault(parts)
-    if k is None:
-        return
-    fault = parts[k].fault
-    assert fault is not None
-    splits = [p.inputSplit().value() for p in lines._jrdd.rdd().partitions()]
-    name = splits[k].getPath().toString()
-    before = [j for j in range(k) if splits[j].getPath().toString() == name]
-    unknown = [j for j in before if j not in parts or parts[j].fault is not None]
-    counts = lines.context.runJob(lines, _count, unknown) if unknown else []
-    line = fault.line + sum(counts) + sum(parts[j].lines for j in before if j not in unknown)
-    raise DataError(line, name.removeprefix("file:"), fault.token, fault.reason)
+    if k is not None:
+        counts = {j: part.lines for j, part in parts.items() if part.fault is None}
+        raise text.fault_in([k], parts[k].fault, counts)
 
 
-def _count(lines: Iterable[bytes]) -> list[int]:
-    return [sum(1 for _ in lines)]
+def _give_names(folders: list[_Folder]) -> None:
+    """All of them or none."""
+    try:
+        for folder in folders:
+            folder.give_name()
+    except BaseException:
+        for folder in folders:
+            folder.take_name_back()
+        raise
 
 
 class _Folder:
@@ -188,11 +180,24 @@ class _Folder:
             raise SvmtoolError(f"can't open output directory {target}: it is there already")
         hidden = f".{self._target.getName()}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         self._scratch = files.Path(self._target.getParent(), hidden)
-        self.scratch = self._scratch.toString()
+        self.scratch, self._named = self._scratch.toString(), False
 
     def give_name(self) -> None:
-        if self._system.exists(self._target) or not self._system.rename(self._scratch, self._target):
-            raise SvmtoolError(f"can't write {self._name}: it appeared meanwhile, or cannot be renamed to")
+        if self._system.exists(self._target):
+            why = "it appeared meanwhile"
+        else:
+            try:
+                self._named = self._system.rename(self._scratch, self._target)
+                why = "it cannot be renamed to"
+            except Exception as e:  # of Java's
+                why = reason(e)
+        if not self._named:
+            raise SvmtoolError(f"can't write {self._name}: {why}, and so nothing is written")
+
+    def take_name_back(self) -> None:
+        """Remove what has got its name."""
+        if self._named and not self._system.delete(self._target, True):
+            raise SvmtoolError(f"can't remove {self._name}: it is written, but what goes with it is not")
 
     def __enter__(self) -> _Folder:
         return self

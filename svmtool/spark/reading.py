@@ -6,6 +6,7 @@ its number there and the token, as in formats/: which file and line it is, is lo
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -18,63 +19,129 @@ from svmtool.spark.session import Session, told
 
 
 class Text:
-    """The lines of `path`, in the order of its files, cut into `partitions`: as many as tasks run at a time, or fewer
-    where the text is in fewer splits."""
+    """The lines of `path`, in the order of its files: a file, a folder, a pattern, or several with commas between.
+
+    splits: RDD of the lines as bytes, cut as Spark cuts them; partitions: how many a training takes them in, which is
+    as many as tasks run at a time, or fewer where there are fewer splits.
+    """
 
     def __init__(self, session: Session, path: str):
         if path == "-":
             raise SvmtoolError("can't open input file -: with --spark rows must lie where executors can read them")
         if path.endswith(".xz"):
             raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
-        self.path, self._context = path, session.context
+        self._context = session.context
         with told():
             # a line ends where it does without Spark, and not at \r too
             self._context._jsc.hadoopConfiguration().set("textinputformat.record.delimiter", "\n")
-            self._splits = self._context.textFile(in_order(self._context, path), session.slots, use_unicode=False)
-            found = self._splits.getNumPartitions()
+            self.splits = self._context.textFile(in_order(self._context, path), session.slots, use_unicode=False)
+            found = self.splits.getNumPartitions()
             if not found:
-                self._splits, found = self._context.parallelize([], 1), 1
+                self.splits, found = self._context.parallelize([], 1), 1
         self.partitions = min(found, session.slots)
 
     def lines(self, partitions: int) -> Any:
         """An RDD of the lines as bytes, in so many partitions."""
-        return self._splits.coalesce(partitions)
+        return self.splits.coalesce(partitions)
 
     def fault(self, partitions: int, partition: int, error: DataError) -> DataError:
         """The error of a line of one of so many partitions, with the file and the line's number in it."""
-        parents = list(self.lines(partitions)._jrdd.rdd().partitions()[partition].parentsIndices())
-        counts = self._context.runJob(self._splits, _count)
-        left = error.line
-        for at in parents:
-            if left <= counts[at]:
-                break
-            left -= counts[at]
-        places = [_place(split) for split in self._splits._jrdd.rdd().partitions()]
-        name, start = places[at]
-        before = sum(c for c, (other, begins) in zip(counts, places, strict=True) if other == name and begins < start)
-        return DataError(before + left, name.removeprefix("file:"), error.token, error.reason)
+        splits = list(self.lines(partitions)._jrdd.rdd().partitions()[partition].parentsIndices())
+        return self.fault_in(splits, error, {})
+
+    def fault_in(self, splits: list[int], error: DataError, counts: dict[int, int]) -> DataError:
+        """The same of a line of these splits, one after the other; counts: how many lines some splits have."""
+        places = [_beginning(split) for split in self.splits._jrdd.rdd().partitions()]
+        starts = {name: start for name, start in sorted(places[k] for k in splits)}
+        ahead = [k for k, (name, start) in enumerate(places) if start < starts.get(name, 0)]
+        unknown = sorted({*ahead, *splits[:-1]} - counts.keys())
+        if unknown:
+            counts = {**counts, **dict(zip(unknown, self._context.runJob(self.splits, _count, unknown), strict=True))}
+        line, at = error.line, 0
+        while at < len(splits) - 1 and line > counts[splits[at]]:
+            line -= counts[splits[at]]
+            at += 1
+        name, start = places[splits[at]]
+        line += sum(counts[k] for k in ahead if places[k][0] == name and places[k][1] < start)
+        return DataError(line, name.removeprefix("file:"), error.token, error.reason)
 
 
 def in_order(context: Any, path: str) -> str:
-    """The same input as patterns: Spark sorts the files that match a pattern, but not those of a folder."""
-    patterns = []
-    for name in re.split(r",(?![^{]*\})", path):  # as Spark's readers do
-        place = context._jvm.org.apache.hadoop.fs.Path(name)
-        found = place.getFileSystem(context._jsc.hadoopConfiguration()).globStatus(place) or ()
-        if not any(status.isDirectory() for status in found):
-            patterns.append(name)
-            continue
-        for status in found:
-            literal = re.sub(r"([\\*?\[\]{}])", r"\\\1", status.getPath().toString())
-            patterns.append(literal + "/*" if status.isDirectory() else literal)
-    return ",".join(patterns)
+    """The same input as patterns: Spark sorts the files that match a pattern, but not those of a folder.
+
+    A name that is there is taken as it is, whatever characters it has.  If it is not, commas stand between several, and
+    what is none of these names is a pattern, as to Spark's readers.  Folders are read with all folders in them.
+    """
+    from py4j.protocol import Py4JJavaError
+
+    names = re.split(r",(?![^{]*\})", path)
+    if len(names) > 1:
+        with contextlib.suppress(Py4JJavaError):  # what stands between commas is looked at below
+            if _named(context, path) is not None:
+                names = [path]
+    return ",".join(pattern for name in names for pattern in _patterns(context, name))
+
+
+def _patterns(context: Any, name: str) -> list[str]:
+    if not name:
+        raise SvmtoolError("can't open input file '': a file needs a name")
+    named = _named(context, name)
+    if named is None and _literal(name) == name:
+        raise SvmtoolError(f"can't open input file {name}")
+    if named is not None and named.isFile() and _hidden(named):
+        raise SvmtoolError(f"can't open input file {name}: Spark passes over files whose names begin with _ or .")
+    found = _matches(context, name) if named is None else [named]
+    if named is None and found and not any(status.isDirectory() for status in found):
+        return [name]
+    patterns = [pattern for status in found for pattern in _files(context, status)]
+    if not patterns:
+        raise SvmtoolError(f"can't open input file {name}: no file matches")
+    return patterns
+
+
+def _files(context: Any, status: Any) -> list[str]:
+    """Patterns for a file, or for all files of a folder."""
+    literal = _literal(status.getPath().toString())
+    if not status.isDirectory():
+        return [literal]
+    inside = _matches(context, literal + "/*")
+    if any(other.isDirectory() for other in inside):
+        return [pattern for other in inside for pattern in _files(context, other)]
+    return [literal + "/*"] if inside else []
+
+
+def _named(context: Any, name: str) -> Any:
+    """The status of a file or folder of this very name, None where there is none."""
+    place, system = _place(context, name)
+    return system.getFileStatus(place) if system.exists(place) else None
+
+
+def _matches(context: Any, pattern: str) -> list[Any]:
+    """The statuses of files and folders that match a pattern, sorted, but for those that Spark passes over."""
+    place, system = _place(context, pattern)
+    return [status for status in system.globStatus(place) or () if not _hidden(status)]
+
+
+def _place(context: Any, name: str) -> tuple[Any, Any]:
+    """The path of this name, and its file system."""
+    place = context._jvm.org.apache.hadoop.fs.Path(name)
+    return place, place.getFileSystem(context._jsc.hadoopConfiguration())
+
+
+def _hidden(status: Any) -> bool:
+    return status.getPath().getName().startswith(("_", "."))
+
+
+def _literal(name: str) -> str:
+    """The pattern that this name alone matches."""
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", name).replace(",", r"{\,}")
 
 
 def _count(lines: Iterable[bytes]) -> list[int]:
     return [sum(1 for _ in lines)]
 
 
-def _place(split: Any) -> tuple[str, int]:
+def _beginning(split: Any) -> tuple[str, int]:
     """File and first byte of a split of the text."""
     file = split.inputSplit().value()
     return file.getPath().toString(), file.getStart()

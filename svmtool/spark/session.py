@@ -44,14 +44,19 @@ appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 
 # what the text of a Java exception says, and the sentence for it
 REASONS = (
-    (r"Input path does not exist: (\S+)", "can't open input file {0}"),
-    (r"Input Pattern (\S+) matches 0 files", "can't open input file {0}: no file matches"),
+    (r"Relative path in absolute URI: (.+)", "can't open input file {0}: Spark's readers want no colon in a name"),
+    (r"error parsing regexp: (.+)", "can't open input file: a pattern is wrong: {0}"),
     (r'No FileSystem for scheme "?([\w-]+)', "can't open input file: this Spark has no reader for {0}: paths"),
     (r"Class (\S*s3a\S*) not found", "can't open input file: this Spark has no reader for s3a: paths ({0} is missing)"),
     (r"java\.net\.UnknownHostException: (\S+)", "can't open input file: host {0} is unknown"),
     (r"java\.net\.ConnectException: (.*)", "can't open input file: {0}"),
     (r"AccessDeniedException: (.*)|Permission denied(.*)", "can't open input file: permission denied {0}"),
-    (r"No module named '?(svmtool|numpy)", "the executors' Python lacks {0}: install svmtool there (PYSPARK_PYTHON)"),
+    (r"No module named '(svmtool|numpy)'", "the executors' Python lacks {0}: install svmtool there (PYSPARK_PYTHON)"),
+    (
+        r"(No module named '(?:svmtool|numpy)\.[\w.]+'|cannot import name '\w+' from '(?:svmtool|numpy)[\w.]*'"
+        r"|Can't get attribute '\w+' on <module '(?:svmtool|numpy)[\w.]*')",
+        "the executors' svmtool or numpy is not the driver's version, or has changed since it started: {0}",
+    ),
     (r'Cannot run program "([^"]+)"', "the executors can't run {0}: PYSPARK_PYTHON names their Python"),
     (r"Python in worker has different version[:\s]*(.*)", "the executors' Python differs from the driver's: {0}"),
     (r"(OutOfMemoryError|MemoryError)", "an executor has not enough memory for its part of the rows ({0})"),
@@ -115,7 +120,8 @@ class Session:
         """The Java side with its output in a file, whose last words tell what went wrong."""
         from pyspark.java_gateway import launch_gateway
 
-        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would print where in it Ctrl-C came
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would print where in it Ctrl-C came, ...
+        logging.getLogger().addFilter(_not_of_py4j)  # ... and does so in the root's name too
         output = Path(self._folder, "output")
         try:
             with open(output, "wb") as file:
@@ -261,6 +267,10 @@ def _await_executors(context: Any, master: str) -> None:
                 "free cores and memory?"
             )
         time.sleep(0.05)
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _forget_gateway() -> None:
