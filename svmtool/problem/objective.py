@@ -284,7 +284,10 @@ class Objective(Losses):
         """
         self.rows.margins(p, self.y, self.dz)
         inner = self.regular(p)
-        a, b = float(self.w @ inner), float(p @ inner)
+        return self._on_ray(float(self.w @ inner), float(p @ inner))
+
+    def _on_ray(self, a: float, b: float) -> float:
+        """`ray` where dz is that of p and the regulariser's slope a + t b."""
         low, high, t, enough = 0.0, np.inf, 1.0, 0.0
         if self.ray_share > 0.0:
             enough = self.ray_share * abs(self.along(0.0)[0] + a)
