@@ -13,13 +13,14 @@ Algorithm 2 differs from the paper in:
  2. A stage ends when its gradient is small beside the way that u has to go.
  3. Where d is small, step (33) is taken in the metric of F_mu's curvature at w instead of L_mu I, to the exact
     minimiser on its ray: what momentum gains is a part of what this gains.
- 4. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
+ 4. On sparse rows of few features one coordinate pass over the dual says where the first stage begins.
+ 5. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
- 5. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
+ 6. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
     (problem/two_sided.py).
- 6. LP-SVM in many features, or in fewer with few non-zeros, is solved from both sides at once by proximal steps
+ 7. LP-SVM in many features, or in fewer with few non-zeros, is solved from both sides at once by proximal steps
     (lp_restarts.py); where these are too slow stages take columns in as the dual point asks for them (lp_columns.py).
- 7. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
+ 8. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
 Stops when: the certified relative gap is as small as asked for.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -51,7 +52,7 @@ MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2; the first times C where that i
 MU_RISE = 1e2  # ... up to so many times: beyond, rounding coarsens the dual point
 SHRINK = 0.4  # of mu from stage to stage
 STAGE = 1.0  # a stage ends when the gradient is this small beside the way that u has to go
-MU_PASS, STAGE_PASS = 1.0, 1.5  # of Algorithm 2 after one coordinate pass: the first mu, and STAGE
+MU_PASS, STAGE_PASS = 1.0, 1.5  # the first mu and STAGE where one coordinate pass came before
 STALLED = 3  # ... or after so many steps without a better gap or a lower F_mu: rounding may keep it from that
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
