@@ -79,6 +79,22 @@ def test_ray_is_exact_and_advance_goes_there(case):
         assert f.gradient()[0] == pytest.approx(p.value(w + t * step), rel=1e-11)
 
 
+def test_ray_ends_where_it_finds_the_zero():
+    """Newton's next point is then the one at hand, an end of the bracket: to halve that instead takes forty passes."""
+    p = random_problem(21, 70, 6, 2.0, 1.0, True)
+    f, rng = SquaredHinge(LAYOUTS["csr"](p), p.y, p.cost, p.free), np.random.default_rng(4)
+    passes, along = [], f.along
+    f.along = lambda t: passes.append(t) or along(t)
+    counts = []
+    for _ in range(20):
+        f.move(rng.normal(size=f.d))
+        _, g = f.gradient()
+        passes.clear()
+        f.ray(-g)
+        counts.append(len(passes))
+    assert max(counts) <= 20, counts
+
+
 def test_bound_is_below_the_optimum(case):
     p, f = case
     best = p.value(minimiser(p))

@@ -9,7 +9,8 @@ from loop_suite import check_each_loop_is_called, close, every_shape, halves, ma
 from reference import csr_of
 
 from svmtool.compiled import row_loops
-from svmtool.problem.rows import DenseRows
+from svmtool.problem.repeated_rows import RepeatedRows
+from svmtool.problem.rows import CsrRows, DenseRows
 
 
 def test_each_loop_has_a_test_here():
@@ -84,6 +85,18 @@ def test_class_sums_of_dense_rows(n):
     X, u, number = rng.normal(size=(n, 66)), rng.normal(size=n), rng.integers(0, 3, n)
     found = DenseRows(X, 2.0).class_sums(u, number, 3)
     close(found, np.stack([X.T @ (u * (number == k)) for k in range(3)]))
+
+
+@pytest.mark.parametrize("bias", [-1.0, 1.5])
+@pytest.mark.parametrize("layout", ["csr", "dense", "repeated"])
+def test_sums_by_side(layout, bias):
+    rng, X, csr = made(300, 9)
+    rows = DenseRows(X, bias) if layout == "dense" else CsrRows(*csr, 9, bias)
+    if layout == "repeated":
+        rows, X = RepeatedRows(rows, 2), np.vstack([X, X])
+    A = X if bias < 0 else np.column_stack((X, np.full(len(X), bias)))
+    u, y = rng.normal(size=len(X)), rng.choice([-1.0, 1.0], len(X))
+    close(rows.sums_by_side(u, y), np.stack([A.T @ np.where(side, u, 0.0) for side in (y > 0, y < 0)]))
 
 
 @every_shape

@@ -9,7 +9,10 @@ so that b is the slope, in xi, of the smoothed loss  min_v l(v) + sigma/2 (v - t
 b = clip(sigma t, 0, 1); an upper end `cap` other than 1 serves Huber's loss.
 """
 
+import numpy as np
+
 from svmtool.compiled import helper, loop
+from svmtool.compiled.small_loops import next_on_ray
 
 ROUNDS = 60  # of Newton's method for one row; a handful is usual
 
@@ -170,3 +173,27 @@ def slope_of_slacks(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
 def power_ray(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
     """`slope_of_slacks` of rows lo .. hi-1."""
     slope_of_slacks(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
+
+
+@helper(fast=True)
+def step_along(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
+    """The minimiser along z + t dz of the smoothed losses and a quadratic of slope a + t b, as Objective.ray finds it.
+
+    out: 2 numbers for slopes, 2 for the bracket."""
+    bracket = out[2:]
+    bracket[0] = 0.0
+    bracket[1] = np.inf
+    t = 1.0
+    for _ in range(100):
+        slope_of_slacks(z, dz, target, cost, beta, out, t, p, sigma, cap, np.uint64(0), np.uint64(len(z)))
+        new = next_on_ray(t, out[0] + a + t * b, out[1] + b, bracket)
+        if new == t:
+            break
+        t = new
+    return t
+
+
+@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8)", fast=True)
+def power_search(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
+    """`step_along`."""
+    return step_along(z, dz, target, cost, beta, out, a, b, p, sigma, cap)

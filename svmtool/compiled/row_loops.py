@@ -76,9 +76,11 @@ def csr_signed_sums(indptr, indices, values, u, sums, lo, hi):
 def csr_class_sums(indptr, indices, values, u, number, sums, d, lo, hi):
     """Row number_i of sums (d columns) += u_i x_i."""
     for i in range(lo, hi):
-        at = number[i] * d
-        for k in range(indptr[i], indptr[i + ONE]):
-            sums[at + indices[k]] += u[i] * values[k]
+        c = u[i]
+        if c != 0.0:
+            at = np.uint64(number[i]) * d
+            for k in range(indptr[i], indptr[i + ONE]):
+                sums[at + indices[k]] += c * values[k]
 
 
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)

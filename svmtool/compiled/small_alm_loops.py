@@ -5,33 +5,17 @@ The same steps as solvers/alm.py with problem/augmented.py and problem/dual_pass
 
 import numpy as np
 
-from svmtool.compiled import helper, loop
+from svmtool.compiled import loop
 from svmtool.compiled.dcd_loops import visit_rows, visit_tubes
-from svmtool.compiled.power_loops import slope_of_slacks, state_of_slacks
+from svmtool.compiled.power_loops import state_of_slacks, step_along
 from svmtool.compiled.row_loops import ONE, add_outer_products, hinge_of_rows
-from svmtool.compiled.small_loops import advance, direction, dot, gradient, margins, next_on_ray, record
+from svmtool.compiled.small_loops import advance, direction, dot, gradient, margins, record
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
 SURE = 1e-6  # as in alm.py
 EXACT, FLAT, FLAT_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm.py
 NEARLY = 0.8  # as in alm.py
 SHARP = 1e8  # as in augmented.py
-
-
-@helper(fast=True)
-def step_along(z, dz, target, cost, beta, out, a, b, sigma):
-    """The minimiser along the ray; out: 2 numbers for slopes, 2 for the bracket."""
-    bracket = out[2:]
-    bracket[0] = 0.0
-    bracket[1] = np.inf
-    t = 1.0
-    for _ in range(100):
-        slope_of_slacks(z, dz, target, cost, beta, out, t, 1.0, sigma, 1.0, np.uint64(0), np.uint64(len(z)))
-        new = next_on_ray(t, out[0] + a + t * b, out[1] + b, bracket)
-        if new == t:
-            break
-        t = new
-    return t
 
 
 @loop(
@@ -141,7 +125,7 @@ def small_hinge(
                 margins(indptr, indices, values, y, v, dz)
                 for i in range(rows):
                     z[i] = 0.0
-                t = min(step_along(z, dz, target, cost, beta, out, 0.0, dot(v, v), SHARP), 1.0)
+                t = min(step_along(z, dz, target, cost, beta, out, 0.0, dot(v, v), 1.0, SHARP, 1.0), 1.0)
                 for j in range(d):
                     v[j] *= t
                 for i in range(rows):
@@ -246,7 +230,7 @@ def small_hinge(
             code = 4
             break
         margins(indptr, indices, values, y, p, dz)
-        t = step_along(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), sigma)
+        t = step_along(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), 1.0, sigma, 1.0)
         advance(t, p, v, dz, z)
     history[len(history) - FIELDS] = records
     return code

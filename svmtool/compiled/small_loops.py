@@ -99,9 +99,10 @@ def next_on_ray(t, slope, curvature, bracket):
     if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
         return t
     new = t - slope / curvature
-    if not (low < new and new < high):
+    near = 1e-14 * abs(t)
+    if not ((low < new and new < high) or abs(new - t) <= near):  # t is an end: at the zero new may be t itself
         new = 0.5 * (low + high) if high < np.inf else 2.0 * t
-    return t if abs(new - t) <= 1e-14 * abs(t) else new
+    return t if abs(new - t) <= near else new
 
 
 @helper(fast=True)

@@ -64,6 +64,7 @@ class Augmented(Objective):
         self._sums, self._slopes = np.zeros((len(self._spans), SUMS)), np.zeros((len(self._spans), 2))
         self._states = [loops.power_state.bind(*vectors, sums) for sums in self._sums]
         self._rays = [loops.power_ray.bind(*ray, out) for out in self._slopes]
+        self._search = loops.power_search.bind(*ray, np.empty(4))
 
     def sums(self) -> list[float]:
         run_blocks(lambda b: self._states[b](self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
@@ -94,6 +95,11 @@ class Augmented(Objective):
     def along(self, t: float) -> np.ndarray:
         run_blocks(lambda b: self._rays[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
         return self._slopes.sum(axis=0)
+
+    def _on_ray(self, a: float, b: float) -> float:
+        if not self.straight:
+            return super()._on_ray(a, b)
+        return self._search(a, b, self.p, self.sigma, self.cap)  # a call a pass would take longer than short passes
 
     @property
     def straight(self) -> bool:
@@ -185,10 +191,15 @@ class Augmented(Objective):
         The slope of the losses in the shift rises by C_i where row i comes to its kink, y_i target_i - x_i.w.
         """
         kinks = self.y * (self.target - self.z)
-        order = np.argsort(kinks, kind="stable")
+        order = np.argsort(kinks)
         risen = np.cumsum(self.cost[order])
         k = int(np.searchsorted(risen, float(np.sum(self.cost[self.y > 0.0]))))
         return float(kinks[order[min(k, self.n - 1)]]) / self.rows.bias
+
+    def shift(self, b: float) -> None:
+        """Go to where the weight of the bias feature is b, from where it is 0."""
+        self.w[-1] = b
+        self.z += self.rows.bias * b * self.y
 
     def dual_value(self, alpha: np.ndarray) -> float:
         """D of the hinge at alpha (f8[n], within its ends), balanced first where the bias is free."""

@@ -62,8 +62,8 @@ class Losses(ABC):
 
     def sides(self) -> tuple[float, float]:
         """The sum of the multipliers |u_i| of the rows with y = 1, and of those with y = -1."""
-        positive = self.y > 0.0
-        return -float(np.sum(self.u, where=positive)), float(np.sum(self.u, where=~positive))
+        total, signed = float(np.sum(self.u)), float(self.y @ self.u)
+        return -0.5 * (total + signed), 0.5 * (total - signed)
 
     def balanced(self, up: float, down: float) -> np.ndarray:
         """The slopes u (f8[n]), those of rows with y = 1 times `up`, the others times `down`."""
@@ -166,13 +166,12 @@ class Objective(Losses):
     def _balanced_slopes(self) -> tuple[np.ndarray, list[float]] | None:
         """sum_i u_i x_i and `balanced_sums` of the slopes u made a dual point under a free bias.
 
-        None where the sides are too far apart for it to be worth a product.
+        None where the sides are too far apart for that.
         """
         factors = balance(*self.sides())
         if factors is None:
             return None
-        u = self.balanced(*factors)
-        return self.rows.transpose_product(u), self.balanced_sums(u)
+        return np.array(factors) @ self._by_side, self.balanced_sums(self.balanced(*factors))
 
     def _free_bound(self) -> float:
         """A lower bound of min f under a free bias."""
@@ -201,7 +200,11 @@ class Objective(Losses):
 
     def _summed(self) -> tuple[float, np.ndarray]:
         """The sum of losses and of u_i x_i, at the present margins."""
-        return self._classify(), self.rows.transpose_product(self.u)
+        loss = self._classify()
+        if not self.free_bias:
+            return loss, self.rows.transpose_product(self.u)
+        self._by_side = self.rows.sums_by_side(self.u, self.y)
+        return loss, self._by_side.sum(axis=0)
 
     def gradient(self) -> tuple[float, np.ndarray]:
         """f and its gradient (length d) at w."""
@@ -284,7 +287,10 @@ class Objective(Losses):
         """
         self.rows.margins(p, self.y, self.dz)
         inner = self.regular(p)
-        a, b = float(self.w @ inner), float(p @ inner)
+        return self._on_ray(float(self.w @ inner), float(p @ inner))
+
+    def _on_ray(self, a: float, b: float) -> float:
+        """`ray` where dz is that of p and the regulariser's slope a + t b."""
         low, high, t, enough = 0.0, np.inf, 1.0, 0.0
         if self.ray_share > 0.0:
             enough = self.ray_share * abs(self.along(0.0)[0] + a)
@@ -299,10 +305,10 @@ class Objective(Losses):
             self._bracketed(slope > 0.0)
             if not curvature > 0.0 or abs(slope) <= enough or (high < np.inf and high - low <= 1e-15 * high):
                 break
-            new = t - slope / curvature
-            if not low < new < high:
+            new, near = t - slope / curvature, self.ray_precision * abs(t)
+            if not (low < new < high or abs(new - t) <= near):  # t is an end: at the zero new may be t itself
                 new = 0.5 * (low + high) if high < np.inf else 2.0 * t
-            if abs(new - t) <= self.ray_precision * abs(t):
+            if abs(new - t) <= near:
                 break
             t = new
         return t

@@ -44,6 +44,10 @@ class RepeatedRows(Rows):
         """sum_i u_i x_i, length d."""
         return self.base.transpose_product(self.copies(u).sum(axis=0))
 
+    def sums_by_side(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
+        part = np.where(y > 0.0, u, 0.0)
+        return np.stack([self.transpose_product(part), self.transpose_product(u - part)])
+
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
         """sum_i c_i (x_i.v) x_i, length d."""
         return self.base.curvature_product(self.copies(c).sum(axis=0), v)

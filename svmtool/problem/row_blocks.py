@@ -139,6 +139,12 @@ class Rows:
         """z_i = y_i x_i.w for the rows `chosen` (i8); the rest of z may be anything."""
         self.margins(w, y, z)
 
+    def sums_by_side(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """sum_i u_i x_i over the rows with y = 1 and over the others, f8[2, d]."""
+        other = (y < 0.0).astype(np.int64)
+        sums = self.class_sums(u, other, 2)
+        return sums if self.bias < 0 else np.column_stack((sums, self.bias * np.bincount(other, u, 2)))
+
     def for_each_block(self, work: Callable[[int, int], None]) -> None:
         def one(b: int) -> None:
             for lo, hi in self.pieces(*self.blocks[b]):

@@ -85,7 +85,9 @@ class CsrRows(Rows):
 
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
         """sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
-        blocks, m = self.sum_blocks if len(self.sum_blocks) * k <= MAX_BLOCKS else [(0, self.n)], self.plain
+        blocks, m = self.sum_blocks, self.plain
+        if len(blocks) * k > MAX_BLOCKS:
+            blocks = self.cut(MAX_BLOCKS // k)
         call = loops.csr_class_sums
         sums, _ = self._sum_over(blocks, k * m, lambda g, lo, hi: call(*self._arrays, u, number, g, m, lo, hi))
         return sums.reshape(k, m)
@@ -105,22 +107,24 @@ class CsrRows(Rows):
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
         """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
         m = self.plain
-        if m == self.d and len(self.gram_blocks) == 1:
-            self._add_gram(c, gram, 0, self.n)
-            return
-        flat, _ = self._sum_over(self.gram_blocks, m * m, lambda g, lo, hi: self._add_gram(c, g, lo, hi))
-        gram[:m, :m] += flat.reshape(m, m)
+        by_columns = m <= COLUMNS_BELOW and self.nnz >= DENSE_FROM * self.n * m
+
+        def work(g: np.ndarray, lo: int, hi: int) -> float:
+            if by_columns:
+                chunk = np.empty((m + 2) * int(loops.CHUNK))
+                loops.csr_gram_by_columns(*self._arrays, c, g, chunk, m, lo, hi)
+            else:
+                loops.csr_gram(*self._arrays, c, g, self.d if g is gram else m, lo, hi)
+            return 0.0
+
+        if len(self.gram_blocks) == 1 and self.room is None and not (by_columns and m < self.d):
+            work(gram, 0, self.n)
+        else:
+            flat, _ = self._sum_over(self.gram_blocks, m * m, work)
+            gram[:m, :m] += flat.reshape(m, m)
         if self.bias >= 0:
             edge = self.transpose_product(c)
             gram[:, -1] += self.bias * edge
-
-    def _add_gram(self, c: np.ndarray, gram: np.ndarray, lo: int, hi: int) -> None:
-        m = self.plain
-        if m <= COLUMNS_BELOW and self.nnz >= DENSE_FROM * self.n * m:
-            chunk = np.empty((m + 2) * int(loops.CHUNK))
-            loops.csr_gram_by_columns(*self._arrays, c, gram, chunk, m, lo, hi)
-        else:
-            loops.csr_gram(*self._arrays, c, gram, m, lo, hi)
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
         """sum_i c_i x_ij^2, length d."""

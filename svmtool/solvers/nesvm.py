@@ -13,13 +13,14 @@ Algorithm 2 differs from the paper in:
  2. A stage ends when its gradient is small beside the way that u has to go.
  3. Where d is small, step (33) is taken in the metric of F_mu's curvature at w instead of L_mu I, to the exact
     minimiser on its ray: what momentum gains is a part of what this gains.
- 4. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
+ 4. On sparse rows of few features one coordinate pass over the dual says where the first stage begins.
+ 5. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
- 5. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
+ 6. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
     (problem/two_sided.py).
- 6. LP-SVM in many features, or in fewer with few non-zeros, is solved from both sides at once by proximal steps
+ 7. LP-SVM in many features, or in fewer with few non-zeros, is solved from both sides at once by proximal steps
     (lp_restarts.py); where these are too slow stages take columns in as the dual point asks for them (lp_columns.py).
- 7. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
+ 8. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
 Stops when: the certified relative gap is as small as asked for.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -51,6 +52,7 @@ MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2; the first times C where that i
 MU_RISE = 1e2  # ... up to so many times: beyond, rounding coarsens the dual point
 SHRINK = 0.4  # of mu from stage to stage
 STAGE = 1.0  # a stage ends when the gradient is this small beside the way that u has to go
+MU_PASS, STAGE_PASS = 1.0, 1.5  # the first mu and STAGE where one coordinate pass came before
 STALLED = 3  # ... or after so many steps without a better gap or a lower F_mu: rounding may keep it from that
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
@@ -83,13 +85,16 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 def _c_homotopy(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = Augmented(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
-    objective.sigma = 1.0 / _first_mu(task, MU_FIRST)
-    run = _Homotopy(objective, monitor)
-    if start is None and objective.d > GRAM_BELOW and isinstance(task.rows, CsrRows) and objective.n:
-        status = run.passes(seed, _first_mu(task, MU_PASSES))
-        if status is not None:
-            return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
-    status = run.stages()
+    run, status, mu = _Homotopy(objective, monitor), None, MU_FIRST
+    if start is None and isinstance(task.rows, CsrRows) and objective.n:
+        if objective.d > GRAM_BELOW:
+            status, mu = run.passes(seed), MU_PASSES
+        else:
+            run.one_pass(seed)
+            mu, run.stage = MU_PASS, STAGE_PASS
+    if status is None:
+        objective.sigma = 1.0 / _first_mu(task, mu)
+        status = run.stages()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
 
@@ -196,7 +201,7 @@ class _Homotopy:
     """One run of Algorithm 2: the smoothed hinge is an Augmented with beta = u0 and sigma = 1 / mu."""
 
     def __init__(self, objective: Augmented, monitor: Monitor):
-        self.objective, self.monitor = objective, monitor
+        self.objective, self.monitor, self.stage = objective, monitor, STAGE
         self.best = Best(objective)
 
     def stages(self) -> Status:
@@ -208,7 +213,7 @@ class _Homotopy:
         while True:
             f, g = o.gradient()
             norm = float(np.sqrt(g @ g))
-            ends = norm * norm <= STAGE * STAGE * o.moved / o.sigma
+            ends = norm * norm <= self.stage * self.stage * o.moved / o.sigma
             self._keep(ends)
             gap = best.gap
             status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
@@ -248,17 +253,35 @@ class _Homotopy:
             side = "rows" if o.rows_side and 0 < o.active <= ROWS_SIDE else "products"
         return o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
-    def passes(self, seed: int, mu: float) -> Status | None:
+    def _sparse_rows(self) -> CsrRows:
+        """The rows, a free bias as a feature like those that they have: what coordinate passes go over."""
+        o = self.objective
+        rows = o.rows
+        assert isinstance(rows, CsrRows)
+        if not o.free_bias:
+            return rows
+        length = float(np.sqrt(np.mean(rows.square_norms())))
+        return CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length, rows.room)
+
+    def one_pass(self, seed: int) -> None:
+        """One coordinate pass over the dual: stages begin where it leads."""
+        o = self.objective
+        run = DualPasses(self._sparse_rows(), o.y, np.zeros(o.n), o.cost, seed, target=o.target)
+        run.run()
+        if o.free_bias:
+            run.w[-1] = 0.0
+        o.move(run.w)
+        if o.free_bias:
+            o.shift(o.best_bias())
+        np.divide(run.alpha, o.cost, out=o.beta)
+
+    def passes(self, seed: int) -> Status | None:
         """Coordinate passes over the dual until the gap is as small as asked for.
 
-        None where they do not get there: stages take over, the first of them with this mu.
+        None where they do not get there: stages take over.
         """
         o, best, monitor = self.objective, self.best, self.monitor
-        rows, free = o.rows, o.free_bias
-        assert isinstance(rows, CsrRows)
-        if free:
-            length = float(np.sqrt(np.mean(rows.square_norms())))
-            rows = CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length, rows.room)
+        rows, free = self._sparse_rows(), o.free_bias
         alpha = cancelling(rows, o.y, o.cost)
         run = DualPasses(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
         tolerance, visits, looked, spent = 1.0, 0.0, 0.0, 0.0
@@ -293,7 +316,6 @@ class _Homotopy:
             if run.enough(PATIENCE * spent, ROWS_SIDE):
                 break
         o.beta[:] = run.alpha / o.cost
-        o.sigma = 1.0 / mu
         o.move(np.append(run.w[:-1], o.w[-1]) if free else run.w)
         return None
 

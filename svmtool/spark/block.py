@@ -224,14 +224,7 @@ class Block:
 
     def state_by_side(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """`sums`, `sides`, and sum_i u_i x_i over the rows with y = 1 and over the others, f8[2, d]."""
-        sums, sides, u = self.sums(), self.sides(), self._o.u
-        if isinstance(self.rows, RepeatedRows):
-            parts = [np.where(side, u, 0.0) for side in (self.y > 0.0, self.y < 0.0)]
-            return sums, sides, np.stack([self.rows.transpose_product(part) for part in parts])
-        products = self.rows.class_sums(u, (self.y < 0.0).astype(np.int64), 2)
-        if self.rows.bias >= 0:
-            products = np.column_stack((products, self.rows.bias * sides * (-1.0, 1.0)))
-        return sums, sides, products
+        return self.sums(), self.sides(), self.rows.sums_by_side(self._o.u, self.y)
 
     def balanced_sums(self, up: float, down: float) -> np.ndarray:
         return np.array(self._o.balanced_sums(self._o.balanced(up, down)))
