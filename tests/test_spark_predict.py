@@ -291,6 +291,15 @@ def test_a_fault_is_counted_from_the_beginning_of_its_file(whole, session, tmp_p
     assert (e.line, e.file) == (sum(ahead) - 10 + 7, str(tmp_path / "b"))
 
 
+def test_a_fault_in_a_file_that_is_read_twice(session, tmp_path):
+    (tmp_path / "a").write_bytes(b"x\n" * 100)
+    text = Text(session, f"{tmp_path}/a")
+    text.splits = session.context.textFile(f"{tmp_path}/a,{tmp_path}/a", 4)
+    counts = text.splits.mapPartitionsWithIndex(lambda k, rows: [sum(1 for _ in rows)]).collect()
+    assert len(counts) == 4 and counts[0] == counts[2]
+    assert text.fault_in([3], DataError(7, "", "token", "reason"), {}).line == counts[0] + 7
+
+
 def test_the_command_on_a_standalone_cluster(models, tmp_path):
     """Whole processes: two workers, each with one core."""
     words = f'exec "{sys.executable}" -m svmtool predict --spark "$SPARK_MASTER" "$@"'

@@ -53,8 +53,8 @@ class Text:
         """The same of a line of these splits, one after the other; counts: how many lines some splits have."""
         places = [_beginning(split) for split in self.splits._jrdd.rdd().partitions()]
         starts = {name: start for name, start in sorted(places[k] for k in splits)}
-        ahead = [k for k, (name, start) in enumerate(places) if start < starts.get(name, 0)]
-        unknown = sorted({*ahead, *splits[:-1]} - counts.keys())
+        ahead = {place: k for k, place in enumerate(places) if place[1] < starts.get(place[0], 0)}
+        unknown = sorted({*ahead.values(), *splits[:-1]} - counts.keys())
         if unknown:
             counts = {**counts, **dict(zip(unknown, self._context.runJob(self.splits, _count, unknown), strict=True))}
         line, at = error.line, 0
@@ -62,7 +62,7 @@ class Text:
             line -= counts[splits[at]]
             at += 1
         name, start = places[splits[at]]
-        line += sum(counts[k] for k in ahead if places[k][0] == name and places[k][1] < start)
+        line += sum(counts[k] for (other, begins), k in ahead.items() if other == name and begins < start)
         return DataError(line, name.removeprefix("file:"), error.token, error.reason)
 
 
@@ -86,16 +86,18 @@ def _patterns(context: Any, name: str) -> list[str]:
     if not name:
         raise SvmtoolError("can't open input file '': a file needs a name")
     named = _named(context, name)
-    if named is None and _literal(name) == name:
-        raise SvmtoolError(f"can't open input file {name}")
-    if named is not None and named.isFile() and _hidden(named):
+    if named is None:
+        found = _matches(context, name)
+        if found and not any(status.isDirectory() for status in found):
+            return [name]
+    elif named.isFile() and _hidden(named):
         raise SvmtoolError(f"can't open input file {name}: Spark passes over files whose names begin with _ or .")
-    found = _matches(context, name) if named is None else [named]
-    if named is None and found and not any(status.isDirectory() for status in found):
-        return [name]
+    else:
+        found = [named]
     patterns = [pattern for status in found for pattern in _files(context, status)]
     if not patterns:
-        raise SvmtoolError(f"can't open input file {name}: no file matches")
+        absent = named is None and _literal(name) == name
+        raise SvmtoolError(f"can't open input file {name}" + ("" if absent else ": no file matches"))
     return patterns
 
 
