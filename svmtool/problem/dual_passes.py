@@ -21,9 +21,10 @@ FACTOR, COPY = 0.02, 10.0  # a factorisation: per m^3 and per m^2
 NEWTON_STEPS = 4  # usual from a good dual point, ...
 PRODUCTS = 3  # ... with so many products of all rows each
 PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
-# neighbouring rows visited together; and where all fit into the cache, which spares the fetching, but not the better
-CHUNK, CHUNK_IN_CACHE = 16, 4  # progress of a finer order
-IN_CACHE = 1 << 16  # non-zeros
+# neighbouring rows visited together: they are fetched faster, but a finer order makes better progress; at most, and
+CHUNK, CHUNK_LEAST = 16, 4  # at least, ...
+CHUNK_NUMBERS = 1024  # ... or as many as have so many non-zeros;
+IN_CACHE = 1 << 16  # the least where all rows have no more than that
 # non-zeros of a chunk of rows on disk, whose values are the 64 KB that the system brings at one touch: longer chunks
 # are read no faster, and rows of one class often lie together, where long chunks take three times the passes
 ON_DISK = 1 << 13
@@ -44,7 +45,21 @@ def chunk_of(rows: CsrRows) -> int:
     """How many neighbouring rows a pass visits together."""
     if rows.room is not None:
         return max(CHUNK, ON_DISK * rows.n // max(rows.nnz, 1))
-    return CHUNK_IN_CACHE if rows.nnz <= IN_CACHE else CHUNK
+    if rows.nnz <= IN_CACHE:
+        return CHUNK_LEAST
+    return min(max(CHUNK_NUMBERS * rows.n // rows.nnz, CHUNK_LEAST), CHUNK)
+
+
+def still_needed(lefts: list[float], spent: list[float], wanted: float, looks: int) -> float:
+    """What still lies ahead of the wanted gap, at the rate at which it fell over the last `looks` looks.
+
+    lefts: the gap at each look; spent: what had been spent till then, visits to each row or time, and what is answered.
+    """
+    if lefts[-1] <= wanted:
+        return 0.0
+    ago = max(len(lefts) - 1 - looks, 0)
+    fall = np.log(lefts[ago] / lefts[-1])
+    return (spent[-1] - spent[ago]) * np.log(lefts[-1] / wanted) / fall if fall > 0.0 and wanted > 0.0 else np.inf
 
 
 class DualPasses:
@@ -85,6 +100,14 @@ class DualPasses:
             data.indptr, data.indices, data.values, *signs, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
+
+    @classmethod
+    def of_power(
+        cls, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float, seed: int, target: np.ndarray | None = None
+    ) -> DualPasses:
+        """The passes of the hinge (p = 1) or of its square (p = 2), from zero."""
+        ends = (np.zeros(rows.n), cost) if p == 1.0 else (0.5 / cost, np.full(rows.n, np.inf))
+        return cls(rows, y, *ends, seed, target=target)
 
     @property
     def unit(self) -> float:

@@ -11,8 +11,8 @@ Differs from the paper in:
     geometrically, or by Eq. 29 where task.mu is "merit".
  2. C_i for each row, and sigma in units of it: the same number of rounds whatever C.
  3. The bias is free (the paper), regularised or absent, as the problem says.
- 4. Where the dual allows coordinate passes (hinge, no free bias), a few of them give the first multipliers, and
-    they end the run where they certify first.
+ 4. Where the dual allows coordinate passes (hinge, or its square where d is large; no free bias), a few of them give
+    the first multipliers, and they end the run where they certify first.
  5. Several classes at once (Crammer and Singer): multipliers in the simplex in place of [0, 1], see
     problem/class_hinge.py; the passes minimise a row's multipliers together (Keerthi et al., KDD 2008).  Where d is
     large and -e decides, rounds hand over to passes once sigma says that the rule is near: passes end the run.
@@ -32,7 +32,7 @@ from svmtool.problem.certify import relative_gap
 from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
-from svmtool.problem.dual_passes import DualPasses, chunk_of, of_data, random_state
+from svmtool.problem.dual_passes import DualPasses, chunk_of, of_data, random_state, still_needed
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -86,8 +86,9 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     run = _Run(objective, monitor, rule, task.mu == "merit")
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
     passes = None
-    if start is None and task.p == 1.0 and DualPasses.possible(rows, task.cost, task.free_bias):
-        passes = DualPasses(rows, task.y, np.zeros(rows.n), task.cost, seed, target=objective.target)
+    quick = task.p == 1.0 or (task.p == 2.0 and objective.d > GRAM_BELOW)
+    if start is None and quick and DualPasses.possible(rows, task.cost, task.free_bias):
+        passes = DualPasses.of_power(rows, task.y, task.cost, task.p, seed, objective.target)
         status = run.coordinate_passes(passes)
         if status is not None:
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
@@ -96,12 +97,14 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
         objective.move(passes.w)
         np.divide(passes.alpha, task.cost, out=objective.beta)
-        objective.sigma = _sigma_warm(objective.d) / unit
     else:
         objective.move(np.zeros(objective.d) if start is None else start)
         if start is not None and task.p > 1.0:
             objective.start_multipliers()
-        objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / unit
+    if task.p == 2.0:
+        objective.sigma = SIGMA_SMOOTH
+    else:
+        objective.sigma = (SIGMA_COLD if passes is None else _sigma_warm(objective.d)) / unit
     status = run.multiplier_rounds()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
@@ -205,18 +208,6 @@ def _passes_worth(d: int, nnz: int) -> int:
     return PASSES_WORTH + int(STEPS_SPARED * (FACTOR * d**3 + SQUARE * d * d) / (1.3 * max(nnz, 1)))
 
 
-def _ahead(lefts: list[float], spent: list[float], wanted: float, looks: int) -> float:
-    """What still lies ahead of the wanted gap, at the rate at which it fell over the last `looks` looks.
-
-    lefts: the gap at each look; spent: what had been spent till then, visits to each row or time, and what is answered.
-    """
-    if lefts[-1] <= wanted:
-        return 0.0
-    ago = max(len(lefts) - 1 - looks, 0)
-    fall = np.log(lefts[ago] / lefts[-1])
-    return (spent[-1] - spent[ago]) * np.log(lefts[-1] / wanted) / fall if fall > 0.0 and wanted > 0.0 else np.inf
-
-
 class _Run:
     """One run: coordinate passes, then rounds."""
 
@@ -264,13 +255,18 @@ class _Run:
             at = passes.count
             if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
                 passes.scale(objective.best_multiple(passes.w))
-            primal, bound = passes.primal_value(), passes.dual_value()
+            if objective.p == 1.0:
+                primal = passes.primal_value()
+            else:
+                objective.move(passes.w)
+                primal = objective.primal_value()
+            bound = passes.dual_value()
             left = relative_gap(primal, bound)
             # beside the bound it falls evenly, beside a primal many times the answer hardly at all
             lefts.append(left / max(1.0 - left, LEAST_BOUND) if wide else left)
             costs.append(spent)
             seen.append(visits)
-            ahead = _ahead(lefts, seen, wanted, RECENT)
+            ahead = still_needed(lefts, seen, wanted, RECENT)
             patience = visits if left <= loose else NEARLY * ahead
             patience = min(max(1.0, patience), max(1.0, visits))
             reached = left <= gap or (small and left <= loose and passes.complete)
@@ -285,7 +281,7 @@ class _Run:
             if not wide:
                 if not visits + ahead <= worth:
                     return None
-            elif passes.enough(spent, ROWS_SIDE, _ahead(lefts, costs, wanted, WINDOW)):
+            elif objective.p == 1.0 and passes.enough(spent, ROWS_SIDE, still_needed(lefts, costs, wanted, WINDOW)):
                 return None
         return None
 
@@ -323,9 +319,9 @@ class _Run:
                     return status or limit or base.RULE
                 if settled:  # LIBLINEAR may have been luckier within its rule
                     enough *= TIGHTER
-            expected = _ahead(lefts, costs, wanted, WINDOW)
+            expected = still_needed(lefts, costs, wanted, WINDOW)
             if not passes.factorised and enough > 0.0:  # any gap will do then; the spread wavers more
-                expected = min(expected, _ahead(spreads, costs, enough, len(costs) // RECENT_SPREADS))
+                expected = min(expected, still_needed(spreads, costs, enough, len(costs) // RECENT_SPREADS))
             if newton and (expected > passes.newton if settled else passes.enough(spent, expected)):
                 return None
         return None

@@ -15,7 +15,9 @@ Differs from the paper in:
     regulariser (the paper prints |w|_2), with "geometric" it grows; either runs away from the answer on most sets: a
     large mu leaves w where it is.
  5. Where the mean of the points since the last restart has the smaller gap, it goes on from there.
-Neither 2 nor 5 with `inner_steps` or with a mu that only grows.
+ 6. Where d is large and the dual allows coordinate passes (p = 1 or 2, no free bias), a few of them give the first w
+    and multipliers.
+Neither 2, 5 nor 6 with `inner_steps` or with a mu that only grows.
 Stops when: the certified relative gap is as small as asked for, else after MOST_ITERATIONS, and says which.
 Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.
 """
@@ -26,6 +28,7 @@ import numpy as np
 
 from svmtool.problem.alternating import Alternating
 from svmtool.problem.certify import relative_gap
+from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.linalg import Factored, conjugate_gradient
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -35,6 +38,7 @@ from svmtool.solvers.best import Best
 GRAM_BELOW = 1500  # features up to which the Hessian is factorised
 NEAR = 1.2  # ratio of two mu up to which the factor for one will do for the other
 TOLERANCE, MOST_STEPS = 0.2, 16  # of conjugate gradients beside the gradient, where there are more features
+PASSES = 5  # coordinate passes for a first guess
 RELAXED = 1.7
 SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
 SIGMA_MOST = 1e5  # the paper's cap on mu
@@ -57,9 +61,11 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     o.sigma = SIGMA_FIRST
     balance = task.mu in (None, "balance")
     ours = balance and task.inner_steps is None
+    best = Best(o)
+    if ours and start is None:
+        _first_guess(o, best, seed, monitor)
     o.begin()
     step = _Step(o, task.inner_steps, RELAXED if ours else 1.0, monitor)
-    best = Best(o)
     average = _Average(o, step)
     balanced, merit = BALANCE_EVERY, 0.0
     for k in range(MOST_ITERATIONS):
@@ -97,6 +103,19 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         o.multiply(sigma)
         o.sigma = sigma
     return Result(best.w, base.ITERATIONS, monitor.iterations, monitor.history, best.alpha)
+
+
+def _first_guess(o: Alternating, best: Best, seed: int, monitor: Monitor) -> None:
+    """Go where a few coordinate passes lead, in w and the multipliers, if d is large and the dual allows them."""
+    if o.d <= GRAM_BELOW or o.p not in (1.0, 2.0) or not DualPasses.possible(o.rows, o.cost, o.free_bias):
+        return
+    passes = DualPasses.of_power(o.rows, o.y, o.cost, o.p, seed, o.target)
+    for _ in range(PASSES):
+        if not monitor.ended():
+            passes.run()
+    best.dual, best.alpha = passes.dual_value(), passes.alpha
+    o.move(passes.w)
+    np.divide(passes.alpha, o.cost, out=o.beta)
 
 
 class _Step:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.certify import relative_gap
+from svmtool.problem.dual_passes import DualPasses, still_needed
 from svmtool.problem.objective import Objective
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Rule, Status
@@ -22,6 +23,9 @@ MANY_PRODUCTS, SPARED = 16, 0.5  # "sparing": products where so many take no lon
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 SURE = 1e-6  # certified gap at which -e may end factorised steps; they converge so fast that it costs a step or none
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
+FIRST_LOOK = 4  # coordinate passes before the first look at the gap where one is asked for; passes between two looks:
+NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many looks, ...
+LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least so many and at most this share of all so far
 FLAT = 1e-14  # relative decrease below which rounding has the last word
 
 
@@ -113,6 +117,8 @@ def coordinate_passes(
     """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
     tolerance = base.SAFETY * rule.projected if rule.projected is not None else passes.unit
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
+    gap = monitor.gap or 0.0
+    lefts, counts, look = [1.0], [0.0], FIRST_LOOK if gap > 0.0 else most_passes
     size, spent = rule.size, 0.0
     for _ in range(most_passes):
         status = monitor.limit(passes.count)
@@ -124,11 +130,12 @@ def coordinate_passes(
             return status
         spent += passes.run()
         small = passes.size <= size
-        if passes.spread > tolerance and not small:
+        settled = passes.spread <= tolerance or small
+        if not settled and passes.count < look:
             if passes.enough(spent, most_rows):
                 return None
             continue
-        if not passes.complete:
+        if settled and not passes.complete:
             passes.restore()
             continue
         objective.move(passes.w)
@@ -139,10 +146,17 @@ def coordinate_passes(
             norm = float(np.sqrt(g @ g))
         status = monitor.step(f, passes.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
         reached = f - passes.dual_value() <= (rule.loose if small else rule.gap) * f
-        if status is None and (rule.projected is not None or norm <= enough or reached):
+        if status is None and ((settled and rule.projected is not None) or norm <= enough or reached):
             status = base.RULE
         if status is not None:
             return status
+        if gap > 0.0:
+            lefts.append(relative_gap(f, passes.dual_value()))
+            counts.append(float(passes.count))
+            coming = NEARLY * still_needed(lefts, counts, gap, RECENT)
+            look = passes.count + int(max(LEAST_BETWEEN, min(coming, MOST_BETWEEN * passes.count)))
+        if not settled:
+            continue
         if small:
             size *= 0.3
         else:
