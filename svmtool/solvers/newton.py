@@ -114,12 +114,16 @@ def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status
 def coordinate_passes(
     objective: Objective, passes: DualPasses, monitor: Monitor, rule: Rule, most_passes: int, most_rows: int
 ) -> Status | None:
-    """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on."""
+    """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on.
+
+    Where they end the run passes.w is the best w that was looked at.
+    """
     tolerance = base.SAFETY * rule.projected if rule.projected is not None else passes.unit
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     gap = monitor.gap or 0.0
     lefts, counts, look = [1.0], [0.0], FIRST_LOOK if gap > 0.0 else most_passes
     size, spent = rule.size, 0.0
+    least, best = np.inf, passes.w
     for _ in range(most_passes):
         status = monitor.limit(passes.count)
         if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
@@ -127,6 +131,8 @@ def coordinate_passes(
             objective.move(passes.w)
             f = objective.primal_value()
             monitor.step(f, passes.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
+            if f > least:
+                passes.w[:] = best
             return status
         spent += passes.run()
         small = passes.size <= size
@@ -148,7 +154,10 @@ def coordinate_passes(
         reached = f - passes.dual_value() <= (rule.loose if small else rule.gap) * f
         if status is None and ((settled and rule.projected is not None) or norm <= enough or reached):
             status = base.RULE
+        if f <= least:  # early passes overshoot: a later w may be the worse one
+            least, best = f, passes.w.copy()
         if status is not None:
+            passes.w[:] = best
             return status
         if gap > 0.0:
             lefts.append(relative_gap(f, passes.dual_value()))
