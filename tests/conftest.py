@@ -137,6 +137,17 @@ def skip_unless_known(number: int, reference: dict[str, str]) -> None:
         pytest.skip(f"{reference['train']} has no -s {number}: set LIBLINEAR_DIR to a newer LIBLINEAR")
 
 
+@pytest.fixture
+def one_thread():
+    """Compiled loops run in the thread that calls them, as in an executor's task."""
+    from svmtool.compiled import threads
+
+    before = threads.count()
+    threads.set_count(1)
+    yield
+    threads.set_count(before)
+
+
 def without_spark() -> str:
     """Why tests that start Spark cannot run here; empty where they can."""
     if importlib.util.find_spec("pyspark") is None:

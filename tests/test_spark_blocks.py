@@ -13,7 +13,6 @@ from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbe
 from test_odd_data import ODD
 
 from svmtool import registry
-from svmtool.compiled import threads
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import svmlight
 from svmtool.problem.rows import DenseRows
@@ -23,13 +22,7 @@ from svmtool.spark.reading import parse
 from svmtool.training.pipeline import Training
 from svmtool.training.problem_set import DENSE_BELOW
 
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = threads.count()
-    threads.set_count(1)
-    yield
-    threads.set_count(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 CASES = {

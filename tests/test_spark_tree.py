@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from spark_blocks import cut, far, numbers_text, settings_of
 
-from svmtool.compiled import threads
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.spark import gang, team, tree
 from svmtool.spark.block import Block
@@ -24,12 +23,7 @@ from svmtool.training.problem_set import DENSE_BELOW
 PATIENCE = 30.0  # seconds until a test is given up
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = threads.count()
-    threads.set_count(1)
-    yield
-    threads.set_count(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 class Killed(BaseException):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import functools
 import platform
 import shutil
 import sys
@@ -83,8 +84,7 @@ def main() -> int:
         for name, outcomes in first.items():  # the other rounds come after all first ones: far from them in time
             finding = known[name].conclude(outcomes)
             if not chosen.quick:
-                again = lambda cells, name=name: run(name, cells)  # noqa: E731
-                finding = rounds.settled(known[name].conclude, outcomes, again)
+                finding = rounds.settled(known[name].conclude, outcomes, functools.partial(run, name))
             found.append((known[name], finding))
             tqdm.write(f"{name}: {finding.measured} Holds: {finding.holds}.")
     facts = {
