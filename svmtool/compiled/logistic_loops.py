@@ -16,6 +16,10 @@ if _library is None:
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # their sum is log 2, the first part short
 ROUNDER = 6755399441055744.0  # 1.5 * 2^52: added to a number, it leaves the nearest whole number in the lowest bits
+# Least curvature of a row, as a share of its slope, per unit of 1 + |margin|.  A row far on the wrong side is all but
+# linear: its true curvature underflows, and a step over such rows alone would have no end.  With it a step moves a
+# margin by at most 1000 times its own size.  Rows whose margin is above -9 keep their true curvature.
+LEAST_CURVATURE = 1e-3
 LEAST = -708.0  # exp of anything below would leave the range of normal numbers
 HALF = 0.41421356237309503  # sqrt(2) - 1
 
@@ -86,6 +90,7 @@ def logistic_of_rows(z, cost, y, u, c, lo, hi):
     """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i log(1 + exp(-z_i)).
 
     u_i = d loss_i / d(x_i.w) = -C_i y_i s_i;  c_i = C_i s_i (1 - s_i);  s_i = 1 / (1 + exp(z_i)).
+    c_i is no less than C_i s_i LEAST_CURVATURE / (1 + |z_i|).
     """
     loss = 0.0
     for i in range(lo, hi):
@@ -94,7 +99,8 @@ def logistic_of_rows(z, cost, y, u, c, lo, hi):
         s = inverse if z[i] < 0.0 else e * inverse
         loss += cost[i] * (max(-z[i], 0.0) + log_of_one_plus(e))
         u[i] = -cost[i] * y[i] * s
-        c[i] = cost[i] * e * inverse * inverse
+        rest = e * inverse if z[i] < 0.0 else inverse  # 1 - s, no digit lost
+        c[i] = cost[i] * s * max(rest, LEAST_CURVATURE / (1.0 + abs(z[i])))
     return loss
 
 

@@ -66,17 +66,35 @@ class Judge:
     def certify(self, w: np.ndarray, alpha: np.ndarray | None = None) -> Certificate:
         """Judge w (length d); alpha (length n, >= 0) is a dual point to try as well."""
         xi = self._slack(w)
-        inner = w[: self.rows.plain] if self.free_bias else w
-        regular = float(np.sum(np.abs(inner))) if self.l1 else 0.5 * float(inner @ inner)
-        primal = regular + float(self.cost @ self.loss.value(xi))
+        primal = self._primal(w, xi)
         best = None
         for candidate in (self.cost * self.loss.slope(xi), alpha):
             if candidate is None or (candidate is not alpha and alpha is not None and self.loss.degree == 1.0):
                 continue  # the slopes of a loss with a kink say nothing of the rows that lie on it
-            dual, violation = self._dual_value(candidate, xi, w)
+            with np.errstate(over="ignore", invalid="ignore"):
+                dual, violation = self._dual_value(candidate, xi, w)
+            if not dual >= 0.0:  # sums that overflow: zero is a dual point too, of value 0
+                dual = 0.0
             if best is None or dual > best.dual:
                 best = Certificate(primal, dual, violation)
         return best
+
+    def primal(self, w: np.ndarray) -> float:
+        """P(w); w of length d."""
+        return self._primal(w, self._slack(w))
+
+    def value_at_zero(self) -> float:
+        """P(0)."""
+        return float(self.cost @ self.loss.value(np.broadcast_to(self.target, self.cost.shape)))
+
+    def slopes(self, w: np.ndarray) -> np.ndarray:
+        """The dual point C_i l'(xi_i) that belongs to w, f8[n]."""
+        return self.cost * self.loss.slope(self._slack(w))
+
+    def _primal(self, w: np.ndarray, xi: np.ndarray) -> float:
+        inner = w[: self.rows.plain] if self.free_bias else w
+        regular = float(np.sum(np.abs(inner))) if self.l1 else 0.5 * float(inner @ inner)
+        return regular + float(self.cost @ self.loss.value(xi))
 
     def _slack(self, w: np.ndarray) -> np.ndarray:
         z = np.empty(self.rows.n)
@@ -138,7 +156,8 @@ class Judge:
         np.maximum(g, 0.0, out=violation, where=at_cap)
         if not self.all_used:
             violation = violation[cost > 0]
-        return dual, float(violation.max(initial=0.0))
+        largest = float(violation.max(initial=0.0))
+        return dual, largest if largest >= 0.0 else np.inf
 
 
 def best_multiple(linear: float, square: float, conjugate: float, degree: float, room: float) -> float:

@@ -28,8 +28,7 @@ class ClassJudge:
         if not a.size:
             return Certificate(0.0, 0.0, 0.0)
         own = np.arange(len(a)), self.number
-        loss = self._gradient(W)
-        primal = 0.5 * float(np.sum(W * W)) + float(self.cost @ (loss.max(axis=1) - loss[own]))
+        primal = self.primal(W)
         rest = np.where(self.cost[:, None] > 0.0, np.minimum(a, 0.0), 0.0)
         rest[own] = 0.0
         heavy = -rest.sum(axis=1)
@@ -45,6 +44,16 @@ class ClassJudge:
         violation = G.max(axis=1) - np.min(G, axis=1, where=can_rise, initial=np.inf)
         violation = violation[self.cost > 0.0]
         return Certificate(primal, s * linear - 0.5 * s * s * square, float(violation.max(initial=0.0)))
+
+    def primal(self, W: np.ndarray) -> float:
+        """P(W); W d x k."""
+        loss = self._gradient(W)
+        own = loss[np.arange(len(loss)), self.number]
+        return 0.5 * float(np.sum(W * W)) + float(self.cost @ (loss.max(axis=1) - own))
+
+    def value_at_zero(self) -> float:
+        """P(0): each row has another class one away."""
+        return float(np.sum(self.cost)) if self.k > 1 else 0.0
 
     def _gradient(self, W: np.ndarray) -> np.ndarray:
         """w_m.x_i + [m != y_i], n x k."""

@@ -103,11 +103,12 @@ class DualPasses:
 
     @classmethod
     def of_power(
-        cls, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float, seed: int, target: np.ndarray | None = None
-    ) -> DualPasses:
-        """The passes of the hinge (p = 1) or of its square (p = 2), from zero."""
+        cls, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float, seed: int, target: np.ndarray | None = None,
+        alpha: np.ndarray | None = None,
+    ) -> DualPasses:  # fmt: skip
+        """The passes of the hinge (p = 1) or of its square (p = 2), from alpha (zeros if None)."""
         ends = (np.zeros(rows.n), cost) if p == 1.0 else (0.5 / cost, np.full(rows.n, np.inf))
-        return cls(rows, y, *ends, seed, target=target)
+        return cls(rows, y, *ends, seed, alpha, target)
 
     @property
     def unit(self) -> float:
@@ -178,11 +179,22 @@ class DualPasses:
         self.alpha *= t
         self.w *= t
 
+    def scale_to_best(self) -> None:
+        """Go to the best multiple of the dual point, or as near to it as its upper ends allow."""
+        linear, quadratic = self._terms()
+        self.scale(max(linear, 0.0) / quadratic if quadratic > 0.0 else 1.0)
+
     def dual_value(self) -> float:
         """The dual's value at alpha."""
+        linear, quadratic = self._terms()
+        return linear - 0.5 * quadratic
+
+    def _terms(self) -> tuple[float, float]:
+        """The linear and twice the quadratic part of the dual at alpha."""
         a = self.alpha
-        quadratic = float(self.diagonal @ np.square(a)) if self._bent else 0.0
-        return float(self.target @ a) - 0.5 * float(self.w @ self.w) - 0.5 * quadratic
+        return float(self.target @ a), float(self.w @ self.w) + (
+            float(self.diagonal @ np.square(a)) if self._bent else 0.0
+        )
 
     def primal_value(self) -> float:
         """The hinge's f at w; D = 0."""

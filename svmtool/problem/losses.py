@@ -15,12 +15,13 @@ class Loss(ABC):
     """What the judge asks.  Arrays are of length n, per unit of cost.
 
     degree: the q of l*(b) proportional to b^q (1 where l* is 0 on [0, cap]; None where it is no power of b);
-    power: the p of a power of the hinge.
+    power: the p of a power of the hinge; hinge_power: that where the loss is one, else None.
     """
 
     floor, cap = 0.0, np.inf
     degree: float | None = 2.0
     power = 2.0
+    hinge_power: float | None = None
 
     @abstractmethod
     def value(self, xi: np.ndarray) -> np.ndarray: ...
@@ -38,6 +39,8 @@ class Loss(ABC):
 class SquaredHinge(Loss):
     """max(0, xi)^2"""
 
+    hinge_power = 2.0
+
     def value(self, xi):
         return np.square(np.maximum(xi, 0.0))
 
@@ -54,7 +57,7 @@ class SquaredHinge(Loss):
 class Hinge(Loss):
     """max(0, xi)"""
 
-    cap, degree, power = 1.0, 1.0, 1.0
+    cap, degree, power, hinge_power = 1.0, 1.0, 1.0, 1.0
 
     def value(self, xi):
         return np.maximum(xi, 0.0)

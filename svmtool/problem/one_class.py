@@ -228,6 +228,17 @@ class OneClassJudge:
 
         An infinite rho is judged by the limit of P, which is finite for k = 0 and k = sum c only.
         """
+        cost = self.cost
+        k, primal = self.nu * float(np.sum(cost)), self.primal(w, rho)
+        within = np.clip(alpha, 0.0, cost)
+        a = _summing_to(within, cost, k)
+        v = self.rows.transpose_product(a)
+        whole = Certificate(primal, 0.0 - 0.5 * float(v @ v), self._violation(v, within))
+        whole.gap = gap_of(primal, whole.dual, scale_of(self.rows.square_norms(), cost, k))
+        return whole
+
+    def primal(self, w: np.ndarray, rho: float) -> float:
+        """P(w, rho), or its limit where rho is infinite."""
         cost, n = self.cost, self.rows.n
         total = float(np.sum(cost))
         k = self.nu * total
@@ -239,13 +250,7 @@ class OneClassJudge:
             loss = -float(cost @ z) if k > 0.0 else 0.0
         else:
             loss = np.inf
-        primal = 0.5 * float(w @ w) + loss
-        within = np.clip(alpha, 0.0, cost)
-        a = _summing_to(within, cost, k)
-        v = self.rows.transpose_product(a)
-        whole = Certificate(primal, 0.0 - 0.5 * float(v @ v), self._violation(v, within))
-        whole.gap = gap_of(primal, whole.dual, scale_of(self.rows.square_norms(), cost, k))
-        return whole
+        return 0.5 * float(w @ w) + loss
 
     def _violation(self, v: np.ndarray, a: np.ndarray) -> float:
         """How far a row that may shrink lies beyond one that may grow: LIBLINEAR's measure."""

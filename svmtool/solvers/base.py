@@ -37,9 +37,11 @@ INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far i
 
 class Result:
     """w (length d), status, number of iterations, history (one dict an iteration) and, from dual methods,
-    alpha (length n): the dual point that belongs to w.  taken (i8[n]): how often each row was added, of FALSVM."""
+    alpha (length n): the dual point that belongs to w.  taken (i8[n]): how often each row was added, of FALSVM.
+    gap: the certified one, once there is a certificate."""
 
     taken: np.ndarray | None = None
+    gap = 0.0
 
     def __init__(self, w: np.ndarray, status: Status, iterations: int, history: list, alpha: np.ndarray | None = None):
         self.w, self.status, self.iterations, self.history, self.alpha = w, status, iterations, history, alpha
@@ -99,6 +101,10 @@ class Monitor:
     def ended(self) -> bool:
         """Whether a limit or interruption ends the run now: what inner loops ask."""
         return self.limit() is not None
+
+    def child(self, gap: float | None, max_iter: int | None = None) -> Monitor:
+        """The Monitor of a run within this one, to its own gap and steps: what else ends this one ends it as well."""
+        return Monitor(gap, max_iter, self.max_seconds, None, self.stop, self.started)
 
 
 class Rule:

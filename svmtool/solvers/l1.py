@@ -6,8 +6,9 @@ J. Salmon, Celer: a Fast Solver for the Lasso with Dual Extrapolation, ICML 2018
 Notation   paper: w   d   H   grad L     q(d)            code: w   p = v - w   H   g   the model
 Differs from the papers in:
  1. l is the squared hinge as well; its H is that of the rows with a positive slack.
- 2. H is not made regular by a multiple of I; a step ends where f falls no more on the ray (at t = 1 at most), not
-    by Armijo's rule on powers of a constant.
+ 2. H is not made regular by a multiple of I: the curvature of a row has a floor that follows its slope instead
+    (LEAST_CURVATURE in compiled/logistic_loops.py), which holds whatever the scale of the features.  A step ends
+    where f falls no more on the ray (at t = 1 at most), not by Armijo's rule on powers of a constant.
  3. Where d is small the model is held as a matrix, of dense rows over the weights that it moves alone where these
     are few: coordinate passes over it cost nothing beside a pass over the rows, and a factorised system of the
     non-zero weights ends them, as far as the first weight that becomes zero.  The logistic loss keeps its matrix for
@@ -22,7 +23,7 @@ Differs from the papers in:
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
 small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
-is left to gain, a share of 1e-2 e at most.
+is left to gain, a share of 1e-2 e at most; from there it takes as much work again (MORE) to bring the gap to RULE_GAP.
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
 working set.
 """
@@ -74,8 +75,13 @@ PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and 
 PATH_FALL = 0.1  # ... or, where the loss is smooth, a step that lowers f by no more than this share
 RULE_SHARE = 0.05  # but for small problems -e ends a run also where this share of LIBLINEAR's tolerance is reached ...
 RULE_FALL = 100.0  # ... and about so many times the gap that -e asks for, at most, is left to gain, relative
+RULE_GAP = 1e-3  # certified gap that such an end should have: a point whose gap is larger goes on ...
+MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least so many steps
 FIRST_SET = 200  # least size of a working set
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
+
+RISE = 1e-12  # relative rise of f that is rounding
+STEP_WORK = 6.0  # of a step over columns beside its coordinate passes: products with all rows, and with the working set
 
 CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
 
@@ -137,6 +143,7 @@ class _Run:
         self.most_violation = -1.0  # the sum of violations at which a run by -e may end
         self.total = 1e-300  # that sum where the last step began; none yet
         self.passes = np.zeros(1)  # coordinate passes of the last model
+        self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_enough`
 
     def from_weights(self, w: np.ndarray) -> Status:
         """Minimise from w (length d, overwritten by the answer); returns why it ended."""
@@ -202,8 +209,14 @@ class _Run:
         o, monitor = self.objective, self.monitor
         model = self._by_columns if self.wide else self._by_matrix
         previous, apart, flat, t = np.inf, np.inf, 0, 0.0
+        best, best_w = np.inf, o.w.copy()
         while True:
             f, g = o.gradient()
+            if not f <= best + RISE * abs(best):  # rounding has misled the search along the step
+                o.move(best_w)
+                return rounded(best, self.bound)
+            if f < best:
+                best, best_w[:] = f, o.w
             if o.bound > self.bound:
                 self.bound, self.alpha = o.bound, o.dual_point()
             violations = o.violations(g)
@@ -219,6 +232,7 @@ class _Run:
             if status is not None:
                 return status
             previous = f
+            self.work += STEP_WORK + float(self.passes[0]) if self.wide else 1.0
             self.passes[:] = 0.0
             # Eq. 13: the quadratic model's minimiser
             p = model(g, violations)
@@ -240,9 +254,17 @@ class _Run:
         left = self.fall * min(1.0, total / self.total)
         settled = left <= RULE_FALL * self.rule.gap and total <= self.most_violation
         self.total = total
-        if gap <= self.rule.gap or settled or self.fall <= self.least_fall:
+        if gap <= self.rule.gap or (settled and self._enough(gap)) or self.fall <= self.least_fall:
             return base.RULE
         return rounded(f, self.bound) if flat >= FLAT_STEPS else None
+
+    def _enough(self, gap: float) -> bool:
+        """Whether a point where LIBLINEAR's rule holds ends the run: its gap says something, or saying so is dear."""
+        if gap <= RULE_GAP:
+            return True
+        if self.most_work == np.inf:
+            self.most_work = self.work + max(MORE * self.work, 0.0 if self.wide else MORE_STEPS)
+        return self.work >= self.most_work
 
     def _working_set(self, violations: np.ndarray) -> np.ndarray:
         """The weights that are not zero and as many others, those with the largest violations; i8, ascending."""

@@ -24,7 +24,7 @@ from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.labels import Classes
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
-from svmtool.solvers.base import Result, Rule
+from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.training.problem_set import ProblemSet
 
 ROOT = math.sqrt(2.0)
@@ -58,9 +58,31 @@ class AllClasses(ProblemSet):
             result.w = np.outer(result.w, (1.0 / ROOT, -1.0 / ROOT)).reshape(-1)
             result.alpha = np.outer(result.alpha * self.classes.signs(0), (1.0, -1.0))
 
-    def judge(self, k: int, result: Result) -> Certificate:
-        judge = ClassJudge(self.rows, self.classes.number, self.k, self.cost)
-        return judge.certify(self.weights([result]), result.alpha)
+    def _judge(self, k: int) -> ClassJudge:
+        return ClassJudge(self.rows, self.classes.number, self.k, self.cost)
+
+    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        return self._judge(k).certify(self.weights([result]), result.alpha if alpha is None else alpha)
+
+    def primal(self, k: int, w: np.ndarray) -> float:
+        return self._judge(k).primal(w.reshape(self.rows.d, self.k))
+
+    def zero_weights(self) -> np.ndarray:
+        return np.zeros(self.rows.d * self.k)
+
+    def zero_dual_point(self, k: int) -> np.ndarray | None:
+        return np.zeros((self.rows.n, self.k))
+
+    def better_dual_point(self, k: int, result: Result, found: Certificate, epochs: int) -> np.ndarray | None:
+        """None: the passes that end a wide run keep the best one."""
+
+    def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
+        """None: coordinate passes are the sound method already."""
+
+    def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
+        if start is None:
+            return None
+        return np.outer(start[:, 0], (1.0 / ROOT, -1.0 / ROOT)).reshape(-1) if self.k == 2 else start[:, 0].copy()
 
     def weights(self, results: list[Result]) -> np.ndarray:
         """W, f8 (features, classes)."""

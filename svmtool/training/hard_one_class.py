@@ -38,5 +38,12 @@ class HardOneClass(OneClass):
         [result] = results
         return f"{result.status.advice}\n" if result.status.name == "sample" else ""
 
-    def judge(self, k: int, result: Result) -> Certificate:
-        return judge_linear(self.rows, result.alpha)
+    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        return judge_linear(self.rows, result.alpha if alpha is None else alpha)
+
+    def primal(self, k: int, w: np.ndarray) -> float:
+        """Not compared: a plane that some rows lie behind has no value."""
+        return 0.0
+
+    def value_at_zero(self, k: int) -> float:
+        return np.inf

@@ -56,9 +56,14 @@ class KernelTraining(NamedTuple):
         return worst([s.certificate for s in self.solved])
 
     @property
+    def results(self) -> list[KernelResult]:
+        """The solvers' results, one a problem."""
+        return [s.result for s in self.solved]
+
+    @property
     def status(self) -> Status | None:
         """The status of the problem that fared worst, None where there was none to solve."""
-        return worst_status([s.result for s in self.solved])
+        return worst_status(self.results)
 
 
 class Fitting:
@@ -87,6 +92,7 @@ class Fitting:
         result = registry.entry(s.row)(problem, monitor, s.tolerance, room, **s.for_solver)
         answer = problem.answer(result)
         found = certify(problem, result.alpha, result.gradient, result.rho, result.r, answer.scale)
+        result.gap = found.gap
         return Solved(answer, result, found)
 
     def solve_several(

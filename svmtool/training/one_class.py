@@ -15,7 +15,7 @@ from svmtool.problem.certify import Certificate
 from svmtool.problem.one_class import OneClassJudge
 from svmtool.problem.task import Task
 from svmtool.settings import Settings
-from svmtool.solvers.base import Result, Rule
+from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.training.problem_set import ProblemSet
 
 
@@ -41,9 +41,35 @@ class OneClass(ProblemSet):
     def rule(self, k: int) -> Rule:
         return Rule() if self.eps is None else Rule(projected=self.eps)
 
-    def judge(self, k: int, result: Result) -> Certificate:
-        t, w = self.task(k), result.w
-        return OneClassJudge(t.rows, t.cost, t.nu).certify(w[:-1], float(w[-1]), result.alpha)
+    def _judge(self, k: int) -> OneClassJudge:
+        t = self.task(k)
+        return OneClassJudge(t.rows, t.cost, t.nu)
+
+    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        w = result.w
+        return self._judge(k).certify(w[:-1], float(w[-1]), result.alpha if alpha is None else alpha)
+
+    def primal(self, k: int, w: np.ndarray) -> float:
+        return self._judge(k).primal(w[:-1], float(w[-1]))
+
+    def value_at_zero(self, k: int) -> float:
+        return 0.0
+
+    def zero_weights(self) -> np.ndarray:
+        return np.zeros(self.rows.d + 1)
+
+    def zero_dual_point(self, k: int) -> np.ndarray | None:
+        return np.zeros(self.rows.n)
+
+    def is_finite(self, w: np.ndarray) -> bool:
+        """rho may be infinite: with -n 0 or 1 the whole line is optimal, and LIBLINEAR ends so."""
+        return bool(np.all(np.isfinite(w[:-1])))
+
+    def better_dual_point(self, k: int, result: Result, found: Certificate, epochs: int) -> np.ndarray | None:
+        """None: the pairs of rows that the solver moves are such steps."""
+
+    def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
+        """None: moving pairs of rows is the sound method already."""
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
         return LinearModel(self.solver.word, None, self.n_features, -1.0, W[:-1], float(W[-1, 0]), notes)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from svmtool.registry.row import Solver
-from svmtool.solvers.base import INTERRUPTED, Status
+from svmtool.solvers.base import INTERRUPTED, RULE, Status
 
+VAGUE = 1e-2  # certified gap above which a run that the rule of -e ended says so
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
 
 
@@ -22,6 +23,11 @@ def advice(status: Status, row: Solver) -> str:
     return f"{status.advice} or loosen {' or '.join(rules)}" if status.early and rules else status.advice
 
 
+def vague_gap(results: list) -> float:
+    """The largest certified gap of results that the rule of -e ended, where it is above VAGUE; else 0."""
+    return max((r.gap for r in results if r.status is RULE and r.gap > VAGUE), default=0.0)
+
+
 def exit_status(settings: Any, done: Any, model_path: str, interrupted: bool, console: Any) -> int:
     """Say what came of the run where it did not end as it should; returns the exit status."""
     status = done.status
@@ -33,9 +39,16 @@ def exit_status(settings: Any, done: Any, model_path: str, interrupted: bool, co
     if not status.converged:
         told = advice(status, settings.row)
         console.warn(f"WARNING: not converged: {told} (certified relative gap {done.certificate.gap:.2g})")
+    elif (vague := vague_gap(done.results)) and not settings.quiet:
+        console.warn(
+            f"WARNING: the stopping rule of -e holds, but the optimum may lie up to {100.0 * vague:.2g} % lower "
+            f"(certified relative gap {vague:.2g}): --gap 1e-3 goes on"
+        )
     if done.lacking and interrupted:
         return CTRL_C
-    return NOT_CONVERGED if settings.strict and (done.lacking or not status.converged) else 0
+    if settings.strict and (done.lacking or not status.converged or vague_gap(done.results)):
+        return NOT_CONVERGED
+    return 0
 
 
 class Recorder:

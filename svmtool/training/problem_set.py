@@ -25,6 +25,7 @@ from svmtool.problem.certify import Certificate, Judge, worst
 from svmtool.problem.task import Task
 from svmtool.settings import Settings
 from svmtool.solvers.base import Monitor, Result, Rule, StopFlag
+from svmtool.training import verify
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class ProblemSet(ABC):
         self.prepare()
 
         def solve(k: int) -> None:
-            results[k] = self._solve(k, start, report, stop)
+            results[k] = verify.sound(self, k, self._solve(k, start, report, stop), self._start_of(k, start))
 
         threads.run_blocks(solve, self.count)
         return results
@@ -180,7 +181,7 @@ class ProblemSet(ABC):
     def fit_and_certify(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
-        """`fit`, and the judge's word on all answers: values summed, the worst gap and violation.
+        """`fit`, and the certificate of all answers: values summed, the worst gap and violation; see verify.py.
 
         No core waits for the last problem: it judges the answers that are there.
         """
@@ -193,17 +194,69 @@ class ProblemSet(ABC):
             self.solved_at = time.perf_counter()
 
         def judge(k: int) -> None:
-            found[k] = self.judge(k, results[k])
+            monitor = self._monitor(None, stop)
+            results[k], found[k] = verify.verified(self, k, results[k], monitor, self._start_of(k, start))
 
         threads.run_in_turns(solve, judge, self.count)
         return results, worst(found)
 
-    def judge(self, k: int, result: Result) -> Certificate:
-        """The judge's word on problem k."""
+    # What verify.py asks of a problem
+
+    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        """The certificate of an answer to problem k; alpha: a dual point in place of the answer's."""
+        return self._judge(k).certify(result.w, self.dual_point(result) if alpha is None else alpha)
+
+    def primal(self, k: int, w: np.ndarray) -> float:
+        """The objective of problem k at the weights w of an answer."""
+        return self._judge(k).primal(w)
+
+    def value_at_zero(self, k: int) -> float:
+        """The objective of problem k at zero weights."""
+        return self._judge(k).value_at_zero()
+
+    def zero_weights(self) -> np.ndarray:
+        """The weights of an answer that knows nothing."""
+        return np.zeros(self.rows.d)
+
+    def zero_dual_point(self, k: int) -> np.ndarray | None:
+        """The dual point of value 0 as answers have it; None: the certifier does without."""
+        return None
+
+    def is_finite(self, w: np.ndarray) -> bool:
+        """Whether the weights of an answer are numbers."""
+        return bool(np.all(np.isfinite(w)))
+
+    def better_dual_point(self, k: int, result: Result, found: Certificate, epochs: int) -> np.ndarray | None:
+        """A dual point of problem k after so many more coordinate epochs; None where it has none."""
+        if self.solver.regulariser == "|w|_1":
+            return None
+        t, judge = self.task(k), self._judge(k)
+        alpha = self.dual_point(result)
+        candidates = [] if alpha is None else [alpha]
+        if self.loss.hinge_power == 2.0:
+            candidates.append(judge.slopes(result.w))
+        return verify.hinge_dual_point(t, self.loss.hinge_power, candidates, found.primal, epochs)
+
+    def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
+        """Problem k by the slow method that answers fall back to; None where it has none."""
+        from svmtool.solvers import fallback
+
+        result = fallback.solve(self.task(k), self.loss, self.solver.regulariser == "|w|_1", start, gap, monitor)
+        if result is not None:
+            self.finish(result)
+        return result
+
+    def _judge(self, k: int) -> Judge:
         t = self.task(k)
-        l1 = self.solver.regulariser == "|w|_1"
-        judge = Judge(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, l1)
-        return judge.certify(result.w, self.dual_point(result))
+        return Judge(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, self.solver.regulariser == "|w|_1")
+
+    def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
+        """Column k of a warm start as an answer's weights."""
+        return None if start is None else np.ascontiguousarray(start[:, k])
+
+    def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag | None) -> Monitor:
+        s = self.settings
+        return Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
 
     def _solve(
         self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None
@@ -217,7 +270,7 @@ class ProblemSet(ABC):
         if n and s.class_weights and task.cost.min() <= 0:  # -wi 0: rows that cost nothing only stand in the way
             used = np.flatnonzero(task.cost > 0)
             task = task.only(used)
-        monitor = Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
+        monitor = self._monitor(sink, stop)
         w = None if start is None else np.ascontiguousarray(start[:, k])
         solve = registry.entry(self.solver)
         result = solve(task, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)

@@ -1,0 +1,113 @@
+"""Slow and sound methods for answers that break a law (training/verify.py).
+
+    min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
+
+The squared hinge: Newton steps (newton.py) from zero by conjugate gradients, which form no Gram matrix, whose numbers
+are squares of the data's.  The hinge: coordinate steps on its dual.  Other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal
+and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on the certifier's losses, each weight measured in
+1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are alike; |w|_1 is the sum of two vectors >= 0 whose
+difference is w.
+
+Stops when: f falls no more, after MOST iterations, or by a limit of the run.
+Memory: 5 vectors of n, some 25 of d.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.losses import Loss
+from svmtool.problem.rows import DenseRows
+from svmtool.problem.squared_hinge import SquaredHinge
+from svmtool.problem.task import Task
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Result, Rule
+from svmtool.solvers.newton import newton_steps
+
+MOST = 1000  # iterations, or coordinate epochs, of small data; ...
+MOST_VISITS = 2e9  # ... so many visits to a non-zero in all
+
+
+class _EndedError(Exception):
+    """A limit of the run, or Ctrl-C."""
+
+
+def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
+    """Minimise from `start` (length d); the status is PRECISION or that of a limit, for the certifier decides.
+
+    None where nothing is known for the problem: a hinge with a free bias or with |w|_1.
+    """
+    most = max(10, int(min(MOST, MOST_VISITS / max(task.rows.nnz, 1))))
+    if loss.hinge_power == 1.0:
+        return None if l1 else _by_coordinates(task, gap, monitor, most)
+    if loss.hinge_power == 2.0 and not l1:
+        objective = task.objective(SquaredHinge, target=task.target)
+        objective.move(np.zeros(objective.d))
+        status = newton_steps(objective, monitor.child(gap, most), Rule(), "products")
+        return Result(objective.w, status, monitor.iterations, monitor.history)
+    objective = _Scaled(task, loss, l1, monitor)
+    try:
+        with np.errstate(all="ignore"):
+            objective.minimise(start, most)
+        status = base.PRECISION
+    except _EndedError:
+        status = monitor.limit() or base.PRECISION
+    return Result(objective.best_w, status, objective.calls, monitor.history)
+
+
+class _Scaled:
+    """The objective in scaled weights; best_w: where it was least so far."""
+
+    def __init__(self, task: Task, loss: Loss, l1: bool, monitor: Monitor):
+        self.task, self.loss, self.l1, self.monitor = task, loss, l1, monitor
+        self.penalty = np.ones(task.rows.d)
+        if task.free_bias:
+            self.penalty[-1] = 0.0
+        self.target = 1.0 if task.target is None else task.target
+        self.unit = 1.0 / np.sqrt(1.0 + task.rows.diagonal(task.cost))
+        self.least, self.best_w, self.calls = np.inf, np.zeros(task.rows.d), 0
+
+    def minimise(self, start: np.ndarray, most: int) -> None:
+        """L-BFGS-B from `start`."""
+        from scipy.optimize import minimize
+
+        v, bounds = start / self.unit, None
+        if self.l1:
+            v, bounds = np.concatenate((np.maximum(v, 0.0), np.maximum(-v, 0.0))), [(0.0, None)] * (2 * len(v))
+        self._scale = 1.0 / max(self.value_and_gradient(v, 1.0)[0], 1e-300)
+        options = {"maxiter": most, "maxfun": 2 * most, "ftol": 1e-15, "gtol": 0.0, "maxcor": 20}
+        minimize(self.value_and_gradient, v, (self._scale,), "L-BFGS-B", jac=True, bounds=bounds, options=options)
+
+    def value_and_gradient(self, v: np.ndarray, scale: float) -> tuple[float, np.ndarray]:
+        """`scale` times the objective and its gradient at scaled weights v."""
+        if self.monitor.ended():
+            raise _EndedError
+        self.calls += 1
+        d, t = self.task.rows.d, self.task
+        w = self.unit * (v[:d] - v[d:] if self.l1 else v)
+        z = np.empty(t.rows.n)
+        t.rows.margins(w, t.y, z)
+        xi = self.target - z
+        inner = self.penalty * w
+        regular = float(self.penalty @ np.abs(w)) if self.l1 else 0.5 * float(inner @ w)
+        f = regular + float(t.cost @ self.loss.value(xi))
+        if f < self.least and np.all(np.isfinite(w)):
+            self.least, self.best_w[:] = f, w
+        g = -t.rows.transpose_product(t.cost * self.loss.slope(xi) * t.y)
+        if not self.l1:
+            return scale * f, scale * self.unit * (g + inner)
+        return scale * f, scale * np.concatenate((self.unit * (g + self.penalty), self.unit * (self.penalty - g)))
+
+
+def _by_coordinates(task: Task, gap: float, monitor: Monitor, most: int) -> Result | None:
+    """Coordinate epochs on the hinge's dual."""
+    rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
+    if not DualPasses.possible(rows, task.cost, task.free_bias):
+        return None
+    passes = DualPasses.of_power(rows, task.y, task.cost, 1.0, 1, task.target)
+    for _ in range(most):
+        passes.run()
+        if monitor.ended() or passes.primal_value() - passes.dual_value() <= gap * passes.primal_value():
+            break
+    return Result(passes.w, monitor.limit() or base.PRECISION, passes.count, monitor.history, passes.alpha)

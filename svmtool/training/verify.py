@@ -1,0 +1,151 @@
+"""The laws that every answer keeps before it leaves, whatever solver found it.
+
+1. No weight is without end or no number, and no answer is worse than w = 0, or than where the run began.
+2. A run that ends as converged has a certificate that bears it out: an exact minimiser or a gap that was asked for is
+   there by the neutral certifier too.
+3. Where the certified gap is large, a share of the work of training goes into a better dual point.
+
+An answer that breaks the first or the second is solved anew by a slow and sound method (solvers/fallback.py).  If that
+brings no better end the run did not converge, and says so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.certify import Certificate, relative_gap
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.problem.task import Task
+    from svmtool.training.problem_set import ProblemSet
+
+ROUNDING = 1e-9  # rise above P(0) that is rounding, relative
+CONFIRMED = 1e-6  # certified gap at most which confirms an exact minimiser
+LENIENT = 1.01  # times the gap asked for that the certifier, whose sums are others, may find
+LARGE_GAP = 1e-3  # above it a better dual point is looked for, ...
+DUAL_SHARE = 0.1  # ... with this share of the passes over the rows that training took
+
+
+def verified(
+    problems: ProblemSet, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
+) -> tuple[Result, Certificate]:
+    """The answer to problem k, sound, and its certificate; start: where the run began, as the answer has it.
+
+    monitor: of the run, whose limits hold for what is tried here too.
+    """
+    least, where = _least(problems, k, start)
+    if not problems.is_finite(result.w):
+        result = _replaced(problems, k, result, where)
+    found = problems.judge(k, result)
+    if not found.primal <= least + ROUNDING * abs(least):
+        result = _replaced(problems, k, result, where)
+        found = problems.judge(k, result)
+    if problems.solver.optimal:
+        if found.gap > LARGE_GAP and (a := problems.better_dual_point(k, result, found, dual_epochs(result))) is not None:
+            again = problems.judge(k, result, a)
+            found = again if again.dual > found.dual else found
+        if _contradicts(result, found, problems.gap()):
+            result, found = _solved_anew(problems, k, result, found, monitor)
+    result.gap = found.gap
+    return result, found
+
+
+def sound(problems: ProblemSet, k: int, result: Result, start: np.ndarray | None = None) -> Result:
+    """The answer without a certificate, or what is better where it breaks the first law."""
+    least, where = _least(problems, k, start)
+    if problems.is_finite(result.w) and problems.primal(k, result.w) <= least + ROUNDING * abs(least):
+        return result
+    return _replaced(problems, k, result, where)
+
+
+def _least(problems: ProblemSet, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
+    """The value that no answer may exceed, and its weights; None: zeros."""
+    if not problems.solver.optimal:  # its rows are chosen on the way: the objective of all of them is not its aim
+        return np.inf, None
+    at_zero = problems.value_at_zero(k)
+    if start is not None and np.any(start):
+        at_start = problems.primal(k, start)
+        if at_start < at_zero:
+            return at_start, start
+    return at_zero, None
+
+
+def _replaced(problems: ProblemSet, k: int, result: Result, where: np.ndarray | None) -> Result:
+    """The weights `where` in place of the answer's; a run that claimed to have converged did not."""
+    w = problems.zero_weights() if where is None else where.copy()
+    status = base.PRECISION if result.status.converged else result.status
+    replaced = Result(w, status, result.iterations, result.history, problems.zero_dual_point(k))
+    replaced.taken = None if result.taken is None else np.zeros_like(result.taken)
+    _note(replaced, problems.primal(k, w))
+    return replaced
+
+
+def _note(result: Result, primal: float, dual: float = 0.0) -> None:
+    """One more record, of the answer in place of the one that the records led to."""
+    record = {**result.history[-1], "objective": primal, "bound": dual, "gap": relative_gap(primal, dual)}
+    record["iteration"] = result.iterations
+    result.history = [*result.history, record]
+    result.iterations += 1
+
+
+def dual_epochs(result: Result) -> int:
+    """How many passes over the rows a better dual point may take, by what the run itself took."""
+    passes = sum(2 * int(record.get("cg", 0)) + 3 for record in result.history)
+    return max(1, int(DUAL_SHARE * max(passes, result.iterations)))
+
+
+def _contradicts(result: Result, found: Certificate, asked: float | None) -> bool:
+    """Whether the certificate does not bear out the status, or rounding ended the run."""
+    status = result.status
+    if status is base.PRECISION or not np.isfinite(found.gap):
+        return True
+    if status is base.OPTIMAL:
+        return found.gap > CONFIRMED
+    return status is base.GAP and asked is not None and found.gap > LENIENT * asked
+
+
+def _solved_anew(
+    problems: ProblemSet, k: int, result: Result, found: Certificate, monitor: Monitor
+) -> tuple[Result, Certificate]:
+    """The better of the answer and what the fallback makes of the problem from there; law 2."""
+    asked = problems.gap()
+    target = CONFIRMED if asked is None else asked
+    other = problems.solve_anew(k, result.w, target, monitor)
+    if other is not None and problems.is_finite(other.w):
+        certificate = problems.judge(k, other)
+        if certificate.primal <= found.primal:
+            other.iterations, other.history = result.iterations, result.history
+            _note(other, certificate.primal, certificate.dual)
+            result, found = other, certificate
+    if found.gap <= LENIENT * target:
+        result.status = base.GAP if asked is not None else base.RULE
+    elif result.status.converged or result.status is base.GAP:
+        result.status = base.PRECISION
+    return result, found
+
+
+def hinge_dual_point(
+    task: Task, power: float | None, candidates: list[np.ndarray], primal: float, epochs: int
+) -> np.ndarray | None:
+    """A dual point better than the candidates by projected coordinate steps; None where the task has no such steps.
+
+    power: of the hinge, 1 or 2; primal: the value that the dual's is compared with.
+    """
+    from svmtool.problem.dual_passes import DualPasses
+
+    if power is None or not candidates or not DualPasses.possible(task.rows, task.cost, task.free_bias):
+        return None
+    best = None
+    for alpha in candidates:
+        passes = DualPasses.of_power(task.rows, task.y, task.cost, power, 1, task.target, alpha.copy())
+        passes.scale_to_best()
+        if best is None or passes.dual_value() > best.dual_value():
+            best = passes
+    for _ in range(epochs):
+        if relative_gap(primal, best.dual_value()) <= LARGE_GAP:
+            break
+        best.run()
+    return best.alpha
