@@ -42,7 +42,10 @@ class Points(NamedTuple):
 
 class KernelResult:
     """A solver's answer to a KernelProblem: alpha f8[m]; rho and r, see the module; objective 1/2 a'Qa + p'a; gap,
-    relative as certify_kernel judges it; iterations; status; and gradient, Qa + p of ALL variables (f8[m])."""
+    relative, as the solver knows it; iterations; status; and gradient, Qa + p of ALL variables (f8[m]).
+    certified_gap: as certify_kernel judges it, once it has."""
+
+    certified_gap = 0.0
 
     def __init__(
         self, alpha: np.ndarray, rho: float, r: float, objective: float, gap: float, iterations: int, status: Any,

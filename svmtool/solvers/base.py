@@ -10,6 +10,7 @@ import numpy as np
 
 from svmtool.problem.certify import relative_gap
 
+SURE = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to, lest our order of rows end at a worse objective
 
 
@@ -38,10 +39,10 @@ INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far i
 class Result:
     """w (length d), status, number of iterations, history (one dict an iteration) and, from dual methods,
     alpha (length n): the dual point that belongs to w.  taken (i8[n]): how often each row was added, of FALSVM.
-    gap: the certified one, once there is a certificate."""
+    certified_gap: the neutral certifier's, once it has spoken."""
 
     taken: np.ndarray | None = None
-    gap = 0.0
+    certified_gap = 0.0
 
     def __init__(self, w: np.ndarray, status: Status, iterations: int, history: list, alpha: np.ndarray | None = None):
         self.w, self.status, self.iterations, self.history, self.alpha = w, status, iterations, history, alpha
@@ -117,7 +118,11 @@ class Rule:
     size: where coordinate passes solve a wide problem, stop when the projected gradients of a pass add up, in size, to
     this share of what they did in the first, if the certified gap is at most `loose` (numbers 12, 13).
     At most one is given else; with none the solver goes to its exact end.
+    at_start: certified gap at which the rule may end a run with factorised features where it starts; as anywhere, but
+    for a search for C, which goes from answer to answer and asks LIBLINEAR's rule alone.
     """
+
+    at_start = SURE
 
     def __init__(
         self, gradient: float | None = None, projected: float | None = None, gap: float = -1.0, size: float = -1.0,

@@ -65,16 +65,16 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         status = run.passes(passes)
         if status is not None:
             return Result(objective.w, status, passes.count, monitor.history, passes.alpha())
-    status = run.steps(SURE if start is None else np.inf)
+    status = run.steps()
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
 def _small(objective: Logistic, monitor: Monitor, run: _Run, start: np.ndarray | None) -> Result:
     """All rounds in one compiled call: a small problem is solved sooner than Python could follow it."""
-    w, at_start = (np.zeros(objective.d), SURE) if start is None else (start.copy(), np.inf)
+    w = np.zeros(objective.d) if start is None else start.copy()
     most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
     gap, steepest = monitor.gap or -1.0, run.rule.projected or -1.0
-    records, code = objective.small_newton(w, gap, run.enough, steepest, at_start, SURE, most)
+    records, code = objective.small_newton(w, gap, run.enough, steepest, run.rule.at_start, SURE, most)
     return Result(w, small_end(monitor, records, code), monitor.iterations, monitor.history)
 
 
@@ -120,11 +120,11 @@ class _Run:
                 return base.RULE
         return base.OPTIMAL if norm == 0.0 or f - bound <= EXACT * f else None
 
-    def steps(self, at_start: float = SURE) -> Status:
-        """Truncated Newton steps from the objective's w, where the rule may end them at the gap `at_start`."""
+    def steps(self) -> Status:
+        """Truncated Newton steps from the objective's w."""
         o, monitor = self.objective, self.monitor
         best, best_w = o.value_at_zero(), np.zeros(o.d)
-        previous, sure, flat, cg_steps, t = np.inf, at_start, 0, 0, 0.0
+        previous, sure, flat, cg_steps, t = np.inf, self.rule.at_start, 0, 0, 0.0
         while True:
             f, g = o.gradient()
             norm, bound = float(np.sqrt(g @ g)), o.bound
@@ -134,7 +134,7 @@ class _Run:
             if status is None:
                 status = self.ended(f, bound, norm, sure, lambda: o.steepest_dual(g))  # noqa: B023  called at once
             if status is None:
-                flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+                flat = 0 if previous - f > FLAT * abs(f) else flat + 1  # also where f is no number
                 status = rounded(f, bound) if flat >= 3 else None
             if status is not None:
                 if f > best and not status.converged:

@@ -49,14 +49,13 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
     objective = task.objective(SquaredHinge, one_of_several=task.one_of_several, target=task.target)
-    at_start = SURE if start is None else np.inf
     if objective.small:
-        return _small(objective, monitor, rule, start, seed, at_start)
+        return _small(objective, monitor, rule, start, seed)
     objective.move(np.zeros(objective.d) if start is None else start)
     if objective.d <= GRAM_BELOW:
         if start is None:
             _first_guess(objective, monitor, seed)
-        status = newton_steps(objective, monitor, rule, "sparing", at_start)
+        status = newton_steps(objective, monitor, rule, "sparing")
         return Result(objective.w, status, monitor.iterations, monitor.history)
     if not _passes_possible(objective):
         status = newton_steps(objective, monitor, rule, "products")
@@ -76,7 +75,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 
 
 def _small(
-    objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, at_start: float
+    objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int
 ) -> Result:
     """All rounds in one compiled call: a small problem is solved sooner than Python could follow it."""
     w = np.zeros(objective.d) if start is None else start.copy()
@@ -85,7 +84,7 @@ def _small(
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
     most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
     gap = rule.gap if monitor.gap is None else monitor.gap
-    records, code = objective.small_newton(w, gap, enough, at_start, SURE, most)
+    records, code = objective.small_newton(w, gap, enough, rule.at_start, SURE, most)
     return Result(w, small_end(monitor, records, code), monitor.iterations, monitor.history)
 
 

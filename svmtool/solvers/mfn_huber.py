@@ -18,7 +18,7 @@ from svmtool.problem.augmented import ModifiedHuber
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.task import Task
 from svmtool.solvers.base import Monitor, Result, Rule
-from svmtool.solvers.newton import SURE, coordinate_passes, newton_steps
+from svmtool.solvers.newton import coordinate_passes, newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
@@ -29,7 +29,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = ModifiedHuber(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
-    side, most_rows, at_start = "features", 0, SURE if start is None else np.inf
+    side, most_rows = "features", 0
     if objective.d > GRAM_BELOW:
         side = "products"
         if task.target is None and DualPasses.possible(task.rows, task.cost, task.free_bias):
@@ -39,7 +39,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
                 return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
             objective.move(passes.w)
             side, most_rows = "rows", ROWS_SIDE
-    status = newton_steps(objective, monitor, rule, side, at_start, most_rows)
+    status = newton_steps(objective, monitor, rule, side, most_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 

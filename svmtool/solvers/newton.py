@@ -11,7 +11,7 @@ from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import DualPasses, still_needed
 from svmtool.problem.objective import Objective
 from svmtool.solvers import base
-from svmtool.solvers.base import Monitor, Rule, Status
+from svmtool.solvers.base import SURE, Monitor, Rule, Status
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 1e-2, 1e-6  # heuristic 2: the paper's two values of eps in (13)
@@ -21,7 +21,6 @@ LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than
 MANY_PRODUCTS, SPARED = 16, 0.5  # "sparing": products where so many take no longer than a factorised matrix, until CG
 # to that tolerance needs more of them than this share of what would take as long
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-SURE = 1e-6  # certified gap at which -e may end factorised steps; they converge so fast that it costs a step or none
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 FIRST_LOOK = 4  # coordinate passes before the first look at the gap where one is asked for; passes between two looks:
 NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many looks, ...
@@ -30,11 +29,10 @@ FLAT = 1e-14  # relative decrease below which rounding has the last word
 
 
 def newton_steps(
-    objective: Objective, monitor: Monitor, rule: Rule, side: str, at_start: float = SURE, most_rows: int = 0
+    objective: Objective, monitor: Monitor, rule: Rule, side: str, most_rows: int = 0
 ) -> Status:
     """Newton steps with the exact ray search from the objective's w; returns why they ended.
 
-    at_start: certified gap at which the rule may end the run where it starts, with factorised features.
     side says how least squares on the active rows is solved: "features" by a factorised d x d matrix, "rows"
     by one with a row for each active row, where these are at most `most_rows`, "products" by conjugate gradients,
     "sparing" by these where they are the cheaper, else as "features".
@@ -54,14 +52,15 @@ def newton_steps(
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        if status is None and norm <= enough and (side != "features" or f - bound <= (SURE if k else at_start) * f):
+        sure = np.inf if side != "features" else SURE if k else rule.at_start
+        if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
         if status is None and f - bound <= rule.gap * f:
             status = base.RULE
         if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
         if status is None:
-            flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+            flat = 0 if previous - f > FLAT * abs(f) else flat + 1  # also where f is no number
             status = rounded(f, bound) if flat >= 3 else None
         if status is not None:
             if f > best and not status.converged:

@@ -92,7 +92,7 @@ class Fitting:
         result = registry.entry(s.row)(problem, monitor, s.tolerance, room, **s.for_solver)
         answer = problem.answer(result)
         found = certify(problem, result.alpha, result.gradient, result.rho, result.r, answer.scale)
-        result.gap = found.gap
+        result.certified_gap = found.gap
         return Solved(answer, result, found)
 
     def solve_several(

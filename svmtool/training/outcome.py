@@ -25,7 +25,7 @@ def advice(status: Status, row: Solver) -> str:
 
 def vague_gap(results: list) -> float:
     """The largest certified gap of results that the rule of -e ended, where it is above VAGUE; else 0."""
-    return max((r.gap for r in results if r.status is RULE and r.gap > VAGUE), default=0.0)
+    return max((r.certified_gap for r in results if r.status is RULE and r.certified_gap > VAGUE), default=0.0)
 
 
 def exit_status(settings: Any, done: Any, model_path: str, interrupted: bool, console: Any) -> int:

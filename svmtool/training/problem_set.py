@@ -71,6 +71,7 @@ class ProblemSet(ABC):
     sums: LabelSums | None = None
     missing: list[int] = []
     untrained = "the model knows no class"
+    any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
 
     def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None = None):
         if row_weights is not None and np.any(row_weights <= 0):
@@ -273,7 +274,10 @@ class ProblemSet(ABC):
         monitor = self._monitor(sink, stop)
         w = None if start is None else np.ascontiguousarray(start[:, k])
         solve = registry.entry(self.solver)
-        result = solve(task, monitor, self.rule(k), w, 1 if s.seed is None else s.seed % 2**31)
+        rule = self.rule(k)
+        if self.any_start:
+            rule.at_start = np.inf
+        result = solve(task, monitor, rule, w, 1 if s.seed is None else s.seed % 2**31)
         if used is not None:
             result.alpha, result.taken = _spread(result.alpha, used, n), _spread(result.taken, used, n)
         self.finish(result)

@@ -56,6 +56,7 @@ class Folds:
             weights = None if self.row_weights is None else self.row_weights[inside]
             problems = problems_of(take(self.table, inside), settings, weights)
             warnings[k] = problems.warnings()
+            problems.any_start = warm is not None
             start = warm[k] if warm is not None else None
             results = problems.fit(start, stop=stop)
             W = problems.weights(results)

@@ -44,12 +44,15 @@ def verified(
         result = _replaced(problems, k, result, where)
         found = problems.judge(k, result)
     if problems.solver.optimal:
-        if found.gap > LARGE_GAP and (a := problems.better_dual_point(k, result, found, dual_epochs(result))) is not None:
-            again = problems.judge(k, result, a)
+        better = None
+        if found.gap > LARGE_GAP:
+            better = problems.better_dual_point(k, result, found, dual_epochs(result))
+        if better is not None:
+            again = problems.judge(k, result, better)
             found = again if again.dual > found.dual else found
         if _contradicts(result, found, problems.gap()):
             result, found = _solved_anew(problems, k, result, found, monitor)
-    result.gap = found.gap
+    result.certified_gap = found.gap
     return result, found
 
 
