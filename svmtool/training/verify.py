@@ -44,7 +44,10 @@ def verified(
         result = _replaced(problems, k, result, where)
         found = problems.judge(k, result)
     if problems.solver.optimal:
-        if found.gap > LARGE_GAP and (a := problems.better_dual_point(k, result, found, dual_epochs(result))) is not None:
+        a = None
+        if found.gap > LARGE_GAP and not monitor.ended():
+            a = problems.better_dual_point(k, result, found, dual_epochs(result))
+        if a is not None:
             again = problems.judge(k, result, a)
             found = again if again.dual > found.dual else found
         if _contradicts(result, found, problems.gap()):
@@ -113,7 +116,7 @@ def _solved_anew(
     """The better of the answer and what the fallback makes of the problem from there; law 2."""
     asked = problems.gap()
     target = CONFIRMED if asked is None else asked
-    other = problems.solve_anew(k, result.w, target, monitor)
+    other = None if monitor.ended() else problems.solve_anew(k, result.w, target, monitor)
     if other is not None and problems.is_finite(other.w):
         certificate = problems.judge(k, other)
         if certificate.primal <= found.primal:
