@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.limits import EndedError
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.losses import Loss
 from svmtool.problem.rows import DenseRows
@@ -27,10 +28,6 @@ from svmtool.solvers.newton import newton_steps
 
 MOST = 1000  # iterations, or coordinate epochs, of small data; ...
 MOST_VISITS = 2e9  # ... so many visits to a non-zero in all
-
-
-class _EndedError(Exception):
-    """A limit of the run, or Ctrl-C."""
 
 
 def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
@@ -51,7 +48,7 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
         with np.errstate(all="ignore"):
             objective.minimise(start, most)
         status = base.PRECISION
-    except _EndedError:
+    except EndedError:
         status = monitor.limit() or base.PRECISION
     return Result(objective.best_w, status, objective.calls, monitor.history)
 
@@ -82,7 +79,7 @@ class _Scaled:
     def value_and_gradient(self, v: np.ndarray, scale: float) -> tuple[float, np.ndarray]:
         """`scale` times the objective and its gradient at scaled weights v."""
         if self.monitor.ended():
-            raise _EndedError
+            raise EndedError
         self.calls += 1
         d, t = self.task.rows.d, self.task
         w = self.unit * (v[:d] - v[d:] if self.l1 else v)
