@@ -40,6 +40,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--solver", default="", metavar="S", help="a number (60k: with kernels) or name of -s")
     parser.add_argument("--factor", type=float, default=20.0, help="a breach: longer than so many times the peer")
     parser.add_argument("--room", type=float, default=5.0, help=".. and so many seconds")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds in which any command comes to an end")
     parser.add_argument("--shared", default=str(SHARED), help="folder with data/*.xz and hostile/*")
     parser.add_argument("--results", default=str(REPOSITORY / "results" / "stress"), help="folder of breaches")
     parser.add_argument("--list", action="store_true", help="list families and solvers")
@@ -49,8 +50,9 @@ def options() -> argparse.Namespace:
 def main() -> int:
     chosen = options()
     plan = trial.Plan(
-        chosen.seed, chosen.only, chosen.solver, chosen.shared, peers.find(), True, chosen.factor, chosen.room
-    )
+        chosen.seed, chosen.only, chosen.solver, chosen.shared, peers.find(), True, chosen.factor, chosen.room,
+        chosen.limit,
+    )  # fmt: skip
     if chosen.list:
         print("\n".join(plan.families()))
         print(", ".join(cases.name_of(row) for row in plan.solvers()))

@@ -10,6 +10,7 @@ from stress import kernel_objective, objective
 from stress.families import Generator
 from stress.rows import Rows
 from svmtool import registry
+from svmtool.kernel_settings import POLYNOMIAL, SIGMOID
 from svmtool.registry import Solver
 
 MATES = 2  # rows of the same problem that are asked beside the first
@@ -43,6 +44,15 @@ class Run(NamedTuple):
     def problem(self) -> tuple:
         """Equal for runs that minimise the same function."""
         return (self.row.kernel, self.asked)
+
+
+    @property
+    def convex(self) -> bool:
+        """Whether there is a minimum to speak of: some kernels have no feature space, and stationary points alone."""
+        if not self.row.kernel:
+            return True
+        negative = "-r" in self.argv and float(self.argv[self.argv.index("-r") + 1]) < 0
+        return self.asked.kernel != SIGMOID and not (self.asked.kernel == POLYNOMIAL and negative)
 
 
 class Case(NamedTuple):

@@ -133,7 +133,7 @@ def _certified(seen: Judged, certificate: models.Certificate | None) -> list[Tol
 
 def _no_worse_than_zero(seen: Judged) -> Told:
     """Of rows that go to an optimum: what learns from some rows alone is not measured by all."""
-    if not seen.run.row.optimal:
+    if not seen.run.row.optimal or not seen.run.convex:
         return Told(ZERO, "")
     for k, v in enumerate(seen.values):
         if not v.value <= v.zero + WORSE * abs(v.zero) + v.rounding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -49,8 +50,10 @@ class Model(NamedTuple):
     @property
     def W(self) -> np.ndarray:
         """f8 (features and bias, columns) of a linear model."""
+        classes = int(self.header["nr_class"][0])
+        columns = 1 if classes == 2 and self.header["solver_type"][0] != "MCSVM_CS" else classes
         rows = [[float(t) for t in line.split()] for line in self.body]
-        return np.array(rows) if rows and rows[0] else np.zeros((len(rows), 0))
+        return np.array(rows).reshape(len(rows) if columns else 0, columns)
 
     @property
     def bias(self) -> float:
@@ -77,20 +80,23 @@ class Model(NamedTuple):
 
         Support vectors stand in the order of the rows, class after class, in eight digits.
         """
-        k = max(1, int(self.header["nr_class"][0]) - 1)
-        coef = np.zeros((k, rows.n))
+        columns = max(1, int(self.header["nr_class"][0]) - 1)
+        coef = np.zeros((columns, rows.n))
         texts = _rounded(rows)
-        order = np.arange(rows.n)
+        groups, counts = [np.arange(rows.n)], [len(self.body)]
         if self.labels:
-            order = np.concatenate([np.flatnonzero(rows.labels == label) for label in self.labels])
-        at = 0
-        for line in self.body:
-            tokens = line.split()
-            numbers, pairs = tokens[:k], " ".join(tokens[k:])
-            while texts[order[at]] != pairs:
+            groups = [np.flatnonzero(rows.labels == label) for label in self.labels]
+            counts = [int(count) for count in self.header["nr_sv"]]
+        lines = iter(self.body)
+        for group, count in zip(groups, counts, strict=True):
+            at = 0
+            for line in islice(lines, count):
+                numbers = line.split()
+                pairs = " ".join(numbers[columns:])
+                while texts[group[at]] != pairs:
+                    at += 1
+                coef[:, group[at]] = [float(t) for t in numbers[:columns]]
                 at += 1
-            coef[:, order[at]] = [float(t) for t in numbers]
-            at += 1
         return coef
 
 

@@ -10,7 +10,7 @@ from stress import laws, pool
 from stress.cases import DATA, START, WEIGHTS
 from stress.pool import Done
 from stress.report import Breach, Report, Tally
-from stress.trial import COMMAND_SECONDS, Plan, attempt
+from stress.trial import Plan, attempt
 
 
 def trials(plan: Plan, first: int = 0) -> Iterator[tuple[Plan, int]]:
@@ -42,7 +42,7 @@ def tally_of_loss(done: Done) -> Tally:
     tally.ran(family, solver, None, "")
     law, words = laws.CRASH, f"the process ended: {done.lost}"
     if done.lost == "hang":
-        law, words = laws.HANG, f"no end within {COMMAND_SECONDS:g} s"
+        law, words = laws.HANG, f"no end within {done.job[0].limit:g} s"
     files = {name: text for name, text in done.files.items() if name in (DATA, WEIGHTS, START)}
     command = shlex.join(["svm-train", *done.doing.get("argv", [])])
     tally.breaches.append(Breach(law, solver, family, f"{words} (trial {done.job[1]})", command, files))

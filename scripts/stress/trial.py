@@ -16,15 +16,15 @@ from stress.commands import Catcher, Ended
 from stress.laws import Judged, Told
 from stress.report import Breach, Tally
 
-COMMAND_SECONDS = 60.0  # a command that takes longer is stopped and counts as one without an end
 PEER_SECONDS = 20.0
+OUR_SECONDS = 60.0  # for what is done beside a command
 THREADS_SHARE = 0.3  # of cases whose first run is done again with another number of threads
 
 
 class Plan(NamedTuple):
     """What all trials share: the seed, the family and the solver to keep to (empty: all), the folder of real and
-    hostile sets, the peers, whether the clock may decide anything, and the time bound: factor times the peer's and
-    `room` seconds."""
+    hostile sets, the peers, whether the clock may decide anything, the time bound, which is factor times the peer's
+    and `room` seconds, and the seconds in which a command comes to an end."""
 
     seed: int
     family: str
@@ -34,6 +34,7 @@ class Plan(NamedTuple):
     timed: bool = True
     factor: float = 20.0
     room: float = 5.0
+    limit: float = 60.0
 
     def families(self) -> dict[str, Callable]:
         known = {**families.FAMILIES, **sets.found(Path(self.shared))}
@@ -89,7 +90,7 @@ class Trial:
         if self.case.start and start is None:
             return self.tally
         seen = [done for run in self.case.runs if (done := self._one(run, start)) is not None]
-        points = self._points(seen)
+        points = self._points(seen) if self.case.runs[0].convex else []
         for mine in seen:
             for point in points:
                 if point.problem == mine.run.problem and point.of is not mine:
@@ -111,12 +112,13 @@ class Trial:
         return None if model.not_finite() else model
 
     def _train(self, argv: tuple[str, ...], model: str, run: Run, **more: Any):
-        self.announce(COMMAND_SECONDS, family=self.family, solver=run.name, argv=[*argv, DATA, model])
+        self.announce(self.plan.limit, family=self.family, solver=run.name, argv=[*argv, DATA, model])
         return self.catcher.train([*argv, DATA, model], model)
 
     def _one(self, run: Run, start: models.Model | None) -> Judged | None:
         """Run and look at one command; None where it left nothing to compare with."""
         ended = self._train(run.argv, MODEL, run)
+        self.announce(OUR_SECONDS, family=self.family, solver=run.name, argv=[*run.argv, DATA, MODEL])
         self.tally.ran(self.family, run.name, ended.status, ended.err)
         seen, told = laws.judged(run, self.case, ended)
         for one in told:
@@ -142,7 +144,7 @@ class Trial:
         if argv is None:
             return
         limit = (seconds - self.plan.room) / self.plan.factor
-        self.announce(limit + COMMAND_SECONDS, family=self.family, solver=run.name, argv=argv)
+        self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
         theirs = peers.answer(argv, limit + 1.0, None)
         self.note(run, laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.room), ended)
 
@@ -153,7 +155,7 @@ class Trial:
         if argv is None or len(np.unique(self.case.rows.labels)) < 2:
             return found
         mine = seen[0]
-        self.announce(PEER_SECONDS + COMMAND_SECONDS, family=self.family, solver=mine.run.name, argv=argv)
+        self.announce(PEER_SECONDS + OUR_SECONDS, family=self.family, solver=mine.run.name, argv=argv)
         theirs = peers.answer([*argv, "-q"], PEER_SECONDS)
         model = None if theirs.model is None else models.parse(theirs.model)
         if model is None or model.not_finite():
