@@ -157,7 +157,7 @@ def _as_certified(seen: Judged, certificate: models.Certificate) -> Told:
 def no_worse_than_start(seen: Judged, start: list[Value]) -> Told:
     """Of a run with -i; start: P of its model."""
     for k, (mine, theirs) in enumerate(zip(seen.values, start, strict=True)):
-        if not mine.value <= theirs.value * (1 + WORSE) + mine.rounding + theirs.rounding:
+        if not mine.value <= theirs.value + WORSE * abs(theirs.value) + mine.rounding + theirs.rounding:
             return Told(START, f"problem {k + 1}: P = {mine.value:.9g}, {theirs.value:.9g} at the start")
     return Told(START, "")
 

@@ -2,7 +2,7 @@
 
 Each value carries the most by which any evaluation in double precision, whatever the order of its sums, may be wrong:
 the products x_i.w are off by eps (non-zeros + 4) sum_j |x_ij w_j|, a convex loss then by its rise over twice that.
-It is this that data of a huge dynamic range are granted, and nothing else.
+It is this that data of a huge dynamic range are granted, and eps P(0): what is less is nothing.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _value(asked: Asked, w: np.ndarray, xi, apart, cost, at_zero) -> Value:
     size = _size(asked, w)
     total, rounding = _losses(asked, xi, apart, cost)
     zero, _ = _losses(asked, at_zero, np.zeros(len(at_zero)), cost)
-    return Value(size + total, rounding + EPS * (len(w) + 8) * size, zero)
+    return Value(size + total, rounding + EPS * ((len(w) + 8) * size + zero), zero)
 
 
 def _classes(asked: Asked, rows: Rows, model: Model) -> list[Value]:
