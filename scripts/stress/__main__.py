@@ -42,6 +42,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--room", type=float, default=5.0, help=".. and so many seconds")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds in which any command comes to an end")
     parser.add_argument("--shared", default=str(SHARED), help="folder with data/*.xz and hostile/*")
+    parser.add_argument("--untimed", action="store_true", help="no clock, no peers: as the tests' sample")
     parser.add_argument("--results", default=str(REPOSITORY / "results" / "stress"), help="folder of breaches")
     parser.add_argument("--list", action="store_true", help="list families and solvers")
     return parser.parse_args()
@@ -49,8 +50,9 @@ def options() -> argparse.Namespace:
 
 def main() -> int:
     chosen = options()
+    asked = peers.Peers(None, None) if chosen.untimed else peers.find()
     plan = trial.Plan(
-        chosen.seed, chosen.only, chosen.solver, chosen.shared, peers.find(), True, chosen.factor, chosen.room,
+        chosen.seed, chosen.only, chosen.solver, chosen.shared, asked, not chosen.untimed, chosen.factor, chosen.room,
         chosen.limit,
     )  # fmt: skip
     if chosen.list:
@@ -99,7 +101,7 @@ def tell_what_is_missing(plan: trial.Plan) -> None:
     if not any(name.startswith("hostile:") for name in plan.families()) and not plan.family:
         print(f"{plan.shared}/hostile is absent: its small sets are left out", file=sys.stderr)
     for name, path in (("LIBLINEAR", plan.peers.liblinear), ("LIBSVM", plan.peers.libsvm)):
-        if path is None:
+        if path is None and plan.timed:
             print(f"{name} is absent: no dual value and no time is held against it", file=sys.stderr)
 
 

@@ -117,7 +117,7 @@ def _certified(seen: Judged, certificate: models.Certificate | None) -> list[Tol
         return [Told(CERTIFIED, "the model has no certificate")]
     told = []
     if converged:
-        good = all(np.isfinite(certificate))
+        good = all(np.isfinite(certificate)) or not run.convex
         told.append(Told(CERTIFIED, "" if good else f"converged, and {certificate}"))
         asked = run.gap if run.gap is not None else run.row.gap_default if "-e" not in run.argv else None
         if asked is not None and "sample" not in run.row.name:
