@@ -1,0 +1,203 @@
+"""What is asked of one data file: a registry row, those that solve the same problem, a cost and options all obey."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stress import kernel_objective, objective
+from stress.families import Generator
+from stress.rows import Rows
+from svmtool import registry
+from svmtool.kernel_settings import POLYNOMIAL, SIGMOID
+from svmtool.registry import Solver
+
+MATES = 2  # rows of the same problem that are asked beside the first
+MOST_KERNEL_ROWS = 400
+MOST_KERNEL_CLASSES = 15  # in most cases: a problem for each pair of them
+COSTS = [10.0**k for k in range(-6, 7)]
+BIASES = ("0", "1", "1", "1", "10", "0.001")
+FACTORS = ("0", "1e-6", "0.1", "5", "100", "1e4")
+EPS = ("0.5", "0.1", "0.01", "0.001", "1e-5", "1e-8")
+GAPS = ("0.1", "0.01", "0.001", "1e-4", "1e-6", "1e-8")
+POWERS = ("1", "1.3", "1.5", "1.7", "2")
+WEIGHTS, START, DATA, MODEL = "weights", "start", "data", "model"  # names of files
+
+
+class Run(NamedTuple):
+    """One command: its row, arguments without data and model, and what they ask for (of objective or
+    kernel_objective); gap, seconds: those of --gap and --max-seconds."""
+
+    row: Solver
+    argv: tuple[str, ...]
+    asked: objective.Asked | kernel_objective.Asked
+    gap: float | None = None
+    seconds: float | None = None
+    quiet: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"-s {self.row.number}" + (f" -t {self.asked.kernel}" if self.row.kernel else "")
+
+    @property
+    def problem(self) -> tuple:
+        """Equal for runs that minimise the same function."""
+        return (self.row.kernel, self.asked)
+
+
+    @property
+    def convex(self) -> bool:
+        """Whether there is a minimum to speak of: some kernels have no feature space, and stationary points alone."""
+        if not self.row.kernel:
+            return True
+        negative = "-r" in self.argv and float(self.argv[self.argv.index("-r") + 1]) < 0
+        return self.asked.kernel != SIGMOID and not (self.asked.kernel == POLYNOMIAL and negative)
+
+
+class Case(NamedTuple):
+    """The runs of one trial on rows; start: arguments of the command whose model `-i` takes, none without it;
+    weights: those of --weights, one a row."""
+
+    rows: Rows
+    runs: tuple[Run, ...]
+    start: tuple[str, ...]
+    weights: tuple[float, ...] | None
+
+
+def rows_of_registry() -> list[Solver]:
+    return [*registry.SOLVERS, *registry.KERNEL_SOLVERS]
+
+
+def mates_of(row: Solver) -> list[Solver]:
+    """Rows that solve the same problem, the row itself left out."""
+    table = registry.KERNEL_SOLVERS if row.kernel else registry.SOLVERS
+    same = [other for other in table if other.number != row.number and registry.same_problem(row, other)]
+    return [other for other in same if not row.kernel or other.word == row.word]
+
+
+def name_of(row: Solver) -> str:
+    """How --solver names a row: its number, with a k behind it for kernels."""
+    return f"{row.number}{'k' if row.kernel else ''}"
+
+
+def draw(rng: Generator, rows: Rows, targets: np.ndarray, solvers: list[Solver], timed: bool) -> Case:
+    """A case on these rows; solvers: rows of the registry to choose from; timed: whether the clock may decide."""
+    row = solvers[rng.integers(len(solvers))]
+    mates = mates_of(row)
+    chosen = [row, *(mates[k] for k in rng.permutation(len(mates))[:MATES])]
+    if row.task == "regression":
+        rows = rows.labelled(targets)
+    if row.kernel and rows.n > MOST_KERNEL_ROWS:
+        rows = rows.take(np.sort(rng.choice(rows.n, MOST_KERNEL_ROWS, replace=False)))
+    if row.kernel:
+        names = np.unique(rows.labels)
+        if row.task == "classification" and len(names) > MOST_KERNEL_CLASSES and rng.random() < 0.8:
+            rows = rows.take(np.flatnonzero(np.isin(rows.labels, names[:MOST_KERNEL_CLASSES])))
+        return Case(rows, tuple(_kernel_runs(rng, rows, chosen, timed)), (), None)
+    return _linear(rng, rows, chosen, timed)
+
+
+def _common(chosen: list[Solver], option: str) -> bool:
+    return all(option in registry.obeyed(row) for row in chosen)
+
+
+def _problem_options(rng: Generator, rows: Rows, chosen: list[Solver]) -> tuple[list[str], dict]:
+    """Options that change the problem, of those that all obey, and the fields of Asked that say the same."""
+    argv: list[str] = []
+    asked: dict = {}
+    if _common(chosen, "-c"):
+        asked["C"] = COSTS[rng.integers(len(COSTS))]
+        argv += ["-c", f"{asked['C']:g}"]
+    if _common(chosen, "-w") and chosen[0].task != "regression" and rng.random() < 0.25:
+        some = rng.choice(np.unique(rows.labels), 1)
+        labels = [int(label) for label in some.tolist() if abs(label) < 2**31]
+        factors = [FACTORS[rng.integers(len(FACTORS))] for _ in labels]
+        for label, factor in zip(labels, factors, strict=True):
+            argv += [f"-w{label}", factor]
+        if chosen[0].task != "one-class" and chosen[0].word != "nu_svc":
+            asked["factors"] = tuple((k, float(f)) for k, f in zip(labels, factors, strict=True))
+    for option, field, drawn in (("-p", "p", ("0", "0.1", "1", "100")), ("-n", "nu", ("0.01", "0.1", "0.5", "0.9"))):
+        if _common(chosen, option) and rng.random() < 0.6:
+            text = drawn[rng.integers(len(drawn))]
+            argv += [option, text]
+            asked[field] = float(text)
+    return argv, asked
+
+
+def _stopping(rng: Generator, row: Solver, timed: bool) -> tuple[list[str], float | None, float | None]:
+    """Options that say when a run ends; the gap and the seconds of them."""
+    argv: list[str] = []
+    gap = seconds = None
+    kind = rng.random()
+    if kind < 0.3 and "-e" in registry.obeyed(row):
+        argv = ["-e", EPS[rng.integers(len(EPS))]]
+    elif kind < 0.6 and "--gap" in registry.obeyed(row):
+        text = GAPS[rng.integers(len(GAPS))]
+        argv, gap = ["--gap", text], float(text)
+    if timed and "--max-seconds" in registry.obeyed(row) and rng.random() < 0.1:
+        text = ("0.01", "0.2", "1")[rng.integers(3)]
+        argv, seconds = [*argv, "--max-seconds", text], float(text)
+    elif "--max-iter" in registry.obeyed(row) and rng.random() < 0.05:
+        argv += ["--max-iter", str(int(rng.integers(1, 20)))]
+    if "--seed" in registry.obeyed(row) and rng.random() < 0.1:
+        argv += ["--seed", str(int(rng.integers(1, 100)))]
+    return argv, gap, seconds
+
+
+def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Case:
+    argv, asked = _problem_options(rng, rows, chosen)
+    first = chosen[0]
+    asked |= {"bias": 1.0, "free": True} if first.free_bias else {"bias": first.bias_default}
+    if all("-B" in row.honours for row in chosen) and rng.random() < 0.4:
+        text = BIASES[rng.integers(len(BIASES))]
+        argv += ["-B", text]
+        asked |= {"bias": float(text), "free": False}
+        if text == "1" and _common(chosen, "-R") and rng.random() < 0.5:
+            argv, asked["free"] = [*argv, "-R"], True
+    if _common(chosen, "--loss-power") and rng.random() < 0.8:
+        text = POWERS[rng.integers(len(POWERS))]
+        argv += ["--loss-power", text]
+        asked["power"] = float(text)
+    weights = None
+    if _common(chosen, "--weights") and rng.random() < 0.15:
+        drawn = 10.0 ** rng.uniform(-3, 3, rows.n) * (rng.random(rows.n) < 0.9)
+        weights = tuple(float(f"{x:.6g}") for x in drawn)
+        argv += ["--weights", WEIGHTS]
+        asked["weights"] = weights
+    start: tuple[str, ...] = ()
+    if _common(chosen, "--initial-model") and rng.random() < 0.2:
+        start = ("-s", str(first.number), *argv)
+        if "-c" in argv:  # the model of another cost
+            at, cost = argv.index("-c") + 1, f"{COSTS[rng.integers(len(COSTS))]:g}"
+            start = ("-s", str(first.number), *argv[:at], cost, *argv[at + 1 :])
+        argv += ["-i", START]
+    runs = []
+    for row in chosen:
+        own, gap, seconds = _stopping(rng, row, timed)
+        quiet = rng.random() < 0.1
+        problem = objective.Asked(row.task, row.loss, row.regulariser == "|w|_1", **asked)
+        full = ("-s", str(row.number), *argv, *own, *(["-q"] if quiet else []))
+        runs.append(Run(row, full, problem, gap, seconds, quiet))
+    return Case(rows, tuple(runs), start, weights)
+
+
+def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> list[Run]:
+    argv, asked = _problem_options(rng, rows, chosen)
+    kernel = int(rng.choice([0, 0, 1, 2, 2, 2, 3]))
+    argv += ["-t", str(kernel)]
+    if kernel in (1, 2, 3) and rng.random() < 0.5:
+        argv += ["-g", f"{10.0 ** rng.integers(-4, 3):g}"]
+    if kernel in (1, 3) and rng.random() < 0.5:
+        argv += ["-r", ("0", "1", "-1", "10")[rng.integers(4)]]
+    if kernel == 1 and rng.random() < 0.5:
+        argv += ["-d", str(int(rng.integers(0, 6)))]
+    runs = []
+    for row in chosen:
+        own, gap, seconds = _stopping(rng, row, timed)
+        quiet = rng.random() < 0.1
+        free = row.free_bias
+        problem = kernel_objective.Asked(row.word, row.loss, row.task, kernel, free=free, **asked)
+        full = ("-s", str(row.number), *argv, *own, *(["-q"] if quiet else []))
+        runs.append(Run(row, full, problem, gap, seconds, quiet))
+    return runs

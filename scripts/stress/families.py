@@ -1,0 +1,282 @@
+"""The families of data: each a function of a random generator, all of them made; real and hostile sets: sets.py.
+
+A family's labels are classes (whole numbers) or, where its Sample says so, numbers for a regression.  They are small:
+what breaks on thousands of rows mostly breaks on a hundred, and a hundred times as many are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from stress.rows import Rows, of_dense, of_lists
+
+Generator = np.random.Generator
+
+
+class Sample(NamedTuple):
+    """Rows with classes as labels, and numbers for the same rows to predict by a regression."""
+
+    rows: Rows
+    targets: np.ndarray
+
+
+FAMILIES: dict[str, Callable[[Generator], Sample]] = {}
+
+
+def family(make: Callable[[Generator], Sample | Rows]) -> Callable[[Generator], Sample]:
+    """Register a family under its name with dashes; rows alone get numbers of a linear law with noise."""
+
+    def sample(rng: Generator) -> Sample:
+        made = make(rng)
+        return made if isinstance(made, Sample) else Sample(made, numbers(rng, made))
+
+    FAMILIES[make.__name__.replace("_", "-")] = sample
+    return sample
+
+
+def numbers(rng: Generator, rows: Rows) -> np.ndarray:
+    """Labels of a regression: linear in the rows, with noise and of some random size."""
+    z, _ = rows.products(rng.normal(size=rows.d))
+    spread = float(np.std(z)) if rows.n else 1.0
+    z = z / spread if 0 < spread < np.inf else np.zeros(rows.n)
+    return (z + 0.3 * rng.normal(size=rows.n)) * 10.0 ** rng.integers(-2, 4)
+
+
+def signs(rng: Generator, X: np.ndarray, noise: float = 0.5) -> np.ndarray:
+    """Two noisy halves, both there where there are two rows."""
+    z = X @ rng.normal(size=X.shape[1])
+    z = z / max(float(np.std(z)), 1e-300)
+    y = np.where(z + noise * rng.normal(size=len(z)) > 0, 1.0, -1.0)
+    y[:1], y[1:2] = 1.0, -1.0
+    return y
+
+
+def size(rng: Generator, least: int, most: int) -> int:
+    """A whole number, small ones as often as large ones."""
+    return int(round(np.exp(rng.uniform(np.log(least), np.log(most)))))
+
+
+@family
+def gaussian(rng):
+    X = rng.normal(size=(size(rng, 10, 300), size(rng, 1, 60)))
+    return of_dense(X, signs(rng, X))
+
+
+@family
+def raw_counts(rng):
+    """Words of Zipf's law, counted."""
+    n, d = size(rng, 20, 300), size(rng, 100, 5000)
+    k = int(rng.choice([2, 2, 2, 5]))
+    y = rng.integers(0, k, n)
+    return of_lists([_words(rng, d, size(rng, 3, 200), int(c)) for c in y], _classes(rng, y, k))
+
+
+def _words(rng: Generator, d: int, length: int, c: int) -> dict[int, float]:
+    """Counts of `length` words of Zipf's law; the classes shift some of them."""
+    words = np.minimum(rng.zipf(1.4, length), d).astype(int) - 1
+    words = np.where(rng.random(length) < 0.1, (words * 7 + 13 * c) % d, words)
+    found, counts = np.unique(words, return_counts=True)
+    return dict(zip(found.tolist(), counts.astype(float).tolist(), strict=True))
+
+
+def _classes(rng: Generator, number: np.ndarray, k: int) -> np.ndarray:
+    """Class numbers as labels: +-1 for two, else themselves."""
+    return np.where(number == 0, 1.0, -1.0) if k == 2 else number.astype(float)
+
+
+@family
+def one_hot(rng):
+    """Few columns, many rows, a one for each of some factors; many rows are the same."""
+    n, factors, levels = size(rng, 200, 3000), int(rng.integers(1, 8)), size(rng, 2, 20)
+    codes = rng.integers(0, levels, (n, factors))
+    X = np.zeros((n, factors * levels))
+    X[np.arange(n)[:, None], codes + levels * np.arange(factors)] = 1.0
+    return of_dense(X, signs(rng, X, 1.0))
+
+
+@family
+def hashed_ngrams(rng):
+    """Rows of unit length over many columns, most of which occur once."""
+    n, d = size(rng, 20, 200), size(rng, 1000, 60000)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    rows = []
+    for c in y:
+        columns = set(rng.integers(0, d, size(rng, 5, 100)).tolist())
+        columns |= set((int(c > 0) + 2 * rng.integers(0, 20, 3)).tolist())
+        value = float(rng.choice([1.0, -1.0])) / len(columns) ** 0.5
+        rows.append({j: value for j in columns})
+    return of_lists(rows, y)
+
+
+@family
+def opposite_twins(rng):
+    """Pairs of rows that differ in the last digits, with opposite labels."""
+    X = rng.normal(size=(size(rng, 5, 100), size(rng, 2, 30)))
+    far = 10.0 ** rng.integers(-15, -3)
+    y = signs(rng, X)
+    return of_dense(np.vstack([X, X * (1 + far * rng.normal(size=X.shape))]), np.concatenate([y, -y]))
+
+
+@family
+def tiny_margin(rng):
+    """Separable, by a margin that is small beside the rows."""
+    n, d = size(rng, 10, 200), size(rng, 2, 20)
+    X, w = rng.normal(size=(n, d)), rng.normal(size=d)
+    w /= np.linalg.norm(w)
+    y = np.where(X @ w > 0, 1.0, -1.0)
+    X += np.outer(y * 10.0 ** rng.integers(-9, -2) - X @ w * (rng.random() < 0.5), w)
+    return of_dense(X, y)
+
+
+@family
+def mixed_scales(rng):
+    """Columns of 1e-8 to 1e8."""
+    X = rng.normal(size=(size(rng, 10, 200), size(rng, 2, 20)))
+    y = signs(rng, X)
+    return of_dense(X * 10.0 ** rng.integers(-8, 9, X.shape[1]), y)
+
+
+@family
+def huge_constants(rng):
+    """Columns of one large number beside small ones that tell the classes."""
+    X = rng.normal(size=(size(rng, 10, 150), size(rng, 2, 15)))
+    y = signs(rng, X)
+    chosen = rng.random(X.shape[1]) < 0.5
+    X[:, chosen] = 10.0 ** rng.integers(2, 10) + X[:, chosen] * rng.choice([0.0, 1.0, 1e3])
+    return of_dense(X, y)
+
+
+@family
+def rank_one(rng):
+    X = np.outer(rng.normal(size=size(rng, 5, 150)), np.ones(size(rng, 2, 20)))
+    return of_dense(X * 10.0 ** rng.integers(-2, 3), signs(rng, X))
+
+
+@family
+def one_row(rng):
+    return of_dense(rng.normal(size=(1, size(rng, 1, 20))) * 10.0 ** rng.integers(-3, 4), np.array([1.0]))
+
+
+@family
+def one_class(rng):
+    X = rng.normal(size=(size(rng, 2, 100), size(rng, 1, 20))) + rng.choice([0.0, 1.0, 5.0])
+    return of_dense(X, np.full(len(X), float(rng.choice([1, -1, 7]))))
+
+
+@family
+def row_a_class(rng):
+    X = rng.normal(size=(size(rng, 3, 40), size(rng, 1, 20)))
+    return of_dense(X, rng.permutation(len(X)).astype(float))
+
+
+@family
+def hundred_classes(rng):
+    n, d = size(rng, 200, 400), size(rng, 5, 60)
+    y = np.concatenate([np.arange(100), rng.integers(0, 100, n - 100)])
+    X = rng.normal(size=(100, d))[y] + rng.normal(size=(n, d)) * rng.choice([0.1, 1.0])
+    return of_dense(X * (rng.random((n, d)) < 0.5), y.astype(float))
+
+
+@family
+def rare_positives(rng):
+    """One row of a thousand, or a single one."""
+    n, d = size(rng, 300, 2000), size(rng, 2, 15)
+    X, y = rng.normal(size=(n, d)), -np.ones(n)
+    y[: max(1, n // 1000)] = 1.0
+    X[y > 0] += rng.choice([0.0, 2.0])
+    order = rng.permutation(n)
+    return of_dense(X[order], y[order])
+
+
+@family
+def heavy_tails(rng):
+    """Numbers with tails of Cauchy's law to predict."""
+    X = rng.normal(size=(size(rng, 10, 300), size(rng, 1, 30)))
+    t = X @ rng.normal(size=X.shape[1]) + rng.standard_cauchy(len(X)) * 10.0 ** rng.integers(-1, 5)
+    return Sample(of_dense(X, signs(rng, X)), t)
+
+
+@family
+def negative_sparse(rng):
+    """Whole values from -100 to 0, most of them 0."""
+    n, d = size(rng, 20, 200), size(rng, 10, 500)
+    X = -rng.integers(0, 101, (n, d)) * (rng.random((n, d)) < rng.choice([0.02, 0.1, 0.3]))
+    return of_dense(X.astype(float), signs(rng, X.astype(float)))
+
+
+@family
+def saturated_columns(rng):
+    """Raw counts with columns of one to five large values, in rows that other columns decide."""
+    n, d = size(rng, 50, 300), size(rng, 50, 1000)
+    y = np.where(rng.random(n) < rng.choice([0.05, 0.5]), 1.0, -1.0)
+    rows = [_words(rng, d, size(rng, 3, 100), int(c > 0)) for c in y]
+    for extra in range(size(rng, 1, 60)):
+        for i in rng.integers(0, n, int(rng.integers(1, 6))):
+            rows[i][d + extra] = float(np.floor(10.0 ** rng.uniform(0, 4)))
+    return of_lists(rows, y)
+
+
+@family
+def whole_to_1e15(rng):
+    X = rng.integers(-2, 3, (size(rng, 5, 60), size(rng, 1, 12))) * 10.0 ** rng.integers(6, 16)
+    X = X + rng.integers(0, 2, X.shape)
+    return of_dense(X, signs(rng, X))
+
+
+@family
+def near_1e100(rng):
+    X = rng.normal(size=(size(rng, 5, 60), size(rng, 1, 10)))
+    return of_dense(X * 10.0 ** rng.choice([20, 50, 100, 120]), signs(rng, X))
+
+
+@family
+def denormals(rng):
+    """A share of the values, or all of them, below the smallest normal number."""
+    X = rng.normal(size=(size(rng, 5, 80), size(rng, 1, 12)))
+    y = signs(rng, X)
+    tiny = rng.random(X.shape) < rng.choice([0.2, 0.7, 1.0])
+    return of_dense(np.where(tiny, X * 10.0 ** -rng.integers(200, 310), X), y)
+
+
+@family
+def one_huge_row(rng):
+    X = rng.normal(size=(size(rng, 5, 100), size(rng, 1, 12)))
+    y = signs(rng, X)
+    X[-1] *= 10.0 ** rng.integers(4, 13)
+    return of_dense(X, y)
+
+
+@family
+def identical_rows(rng):
+    """Few different rows, each many times, with labels of both kinds."""
+    some = rng.normal(size=(int(rng.integers(1, 4)), size(rng, 1, 10)))
+    X = some[rng.integers(0, len(some), size(rng, 4, 200))]
+    y = np.where(rng.random(len(X)) < rng.choice([0.5, 0.9]), 1.0, -1.0)
+    return of_dense(X, y)
+
+
+@family
+def empty_rows(rng):
+    """Rows and columns without a value; at times nothing else."""
+    X = rng.normal(size=(size(rng, 3, 60), size(rng, 1, 20)))
+    X[rng.random(len(X)) < rng.choice([0.3, 0.9, 1.0])] = 0.0
+    return of_dense(X, signs(rng, X))
+
+
+@family
+def all_positive(rng):
+    X = np.abs(rng.normal(size=(size(rng, 5, 100), size(rng, 1, 12)))) + rng.choice([0.0, 1.0, 100.0])
+    return of_dense(X, signs(rng, X - X.mean(axis=0)))
+
+
+@family
+def near_whole_large(rng):
+    """Few rows of few columns that differ by little beside their size."""
+    X = 10.0 ** rng.integers(5, 9) + rng.integers(0, 9, (size(rng, 3, 12), int(rng.integers(1, 4))))
+    X[:, 1:] -= X[:, :1] * (rng.random() < 0.5)
+    y = rng.choice([-1.0, 1.0], len(X))
+    y[:2] = 1.0, -1.0
+    return of_dense(X, y)

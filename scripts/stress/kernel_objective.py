@@ -1,0 +1,164 @@
+"""Objectives of kernel models, computed anew from the model file and the data, as objective.py does for linear ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from stress.models import Model
+from stress.objective import Value
+from stress.rows import EPS, Rows
+
+
+class Asked(NamedTuple):
+    """What a command with a kernel asks for; word: LIBSVM's; free: whether the bias is not regularised."""
+
+    word: str
+    loss: str
+    task: str
+    kernel: int
+    C: float = 1.0
+    p: float = 0.1
+    nu: float = 0.5
+    free: bool = True
+    factors: tuple[tuple[int, float], ...] = ()
+
+
+class Matrix(NamedTuple):
+    """Kernel values f8 (n, n), and how far each may be off."""
+
+    K: np.ndarray
+    off: np.ndarray
+
+    def of(self, some: np.ndarray) -> Matrix:
+        return Matrix(self.K[np.ix_(some, some)], self.off[np.ix_(some, some)])
+
+    def decide(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """K coef and a bound of its rounding."""
+        size = np.abs(coef)
+        return self.K @ coef, self.off @ size + EPS * (np.count_nonzero(coef) + 8) * (np.abs(self.K) @ size)
+
+
+def matrix(rows: Rows, model: Model) -> Matrix:
+    """The kernel of the model's header, at the rows it was trained on."""
+    X = rows.dense()
+    most = int(np.diff(rows.indptr).max(initial=0)) + 4
+    products, sizes = X @ X.T, np.abs(X) @ np.abs(X).T
+    number = {key: float(model.header[key][0]) for key in ("gamma", "coef0", "degree") if key in model.header}
+    kind = model.header["kernel_type"][0]
+    if kind == "linear":
+        return Matrix(products, EPS * most * sizes)
+    if kind == "rbf":
+        norms = np.sum(X * X, axis=1)
+        apart = np.maximum(norms[:, None] + norms[None, :] - 2 * products, 0.0)
+        off = EPS * most * number["gamma"] * 2 * (norms[:, None] + norms[None, :])
+        K = np.exp(-number["gamma"] * apart)
+        return Matrix(K, K * np.expm1(np.minimum(off, 1.0)) + EPS * K)
+    inner = number["gamma"] * products + number["coef0"]
+    off = EPS * most * (number["gamma"] * sizes + abs(number["coef0"]))
+    if kind == "sigmoid":
+        return Matrix(np.tanh(inner), off + EPS)
+    power = int(number["degree"])
+    slope = power * (np.abs(inner) + off) ** (power - 1) if power else np.zeros_like(inner)
+    return Matrix(inner**power, off * slope + EPS * (power + 2) * np.abs(inner) ** power)
+
+
+def values(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+    """P of each problem of the model, in its order of pairs."""
+    whole, coef = matrix(rows, model), model.coefficients(rows)
+    if asked.task != "classification":
+        make = {"one-class": _one_class, "hard one-class": _hard, "regression": _regression}[asked.task]
+        return [make(asked, whole, coef[0], float(model.rho[0]), rows.labels)]
+    found, names = [], model.labels
+    for k, (i, j) in enumerate(combinations(range(len(names)), 2)):
+        a, b = np.flatnonzero(rows.labels == names[i]), np.flatnonzero(rows.labels == names[j])
+        some, y = np.concatenate((a, b)), np.repeat((1.0, -1.0), (len(a), len(b)))
+        mine = np.concatenate((coef[j - 1, a], coef[i, b]))
+        factor = {label: 1.0 for label in names}
+        for label, value in asked.factors:
+            factor[label] = factor.get(label, 1.0) * value
+        cost = asked.C * np.repeat((factor[names[i]], factor[names[j]]), (len(a), len(b)))
+        make: Callable = _nu_classes if asked.word == "nu_svc" else _classes
+        found.append(make(asked, whole.of(some), mine, float(model.rho[k]), y, cost))
+    return found
+
+
+def _square(M: Matrix, coef: np.ndarray) -> tuple[float, float]:
+    """1/2 c'Kc and its rounding."""
+    f, off = M.decide(coef)
+    return 0.5 * float(coef @ f), float(np.abs(coef) @ (off + EPS * (len(f) + 8) * np.abs(f)))
+
+
+def _sum(cost: np.ndarray, each: np.ndarray, off: np.ndarray) -> tuple[float, float]:
+    total = float(cost @ each)
+    return total, float(cost @ off) + EPS * (len(each) + 8) * total
+
+
+def _classes(asked: Asked, M: Matrix, coef, rho: float, y, cost) -> Value:
+    f, off = M.decide(coef)
+    off = off + EPS * (2 + abs(rho) + np.abs(f))
+    xi = 1.0 - y * (f - rho)
+    size, apart = _square(M, coef)
+    if asked.loss == "least squares":
+        total, rounding = _sum(cost, xi**2, off * (2 * np.abs(xi) + off))
+    else:
+        total, rounding = _sum(cost, np.maximum(xi, 0.0), off)
+    size += 0.0 if asked.free else 0.5 * rho * rho
+    return Value(size + total, apart + rounding, float(np.sum(cost)))
+
+
+def _nu_classes(asked: Asked, M: Matrix, coef, rho: float, y, cost) -> Value:
+    """1/2 |w|^2 - nu n q + sum max(0, q - y (f - rho)), of which the model holds all divided by q = r, scaled so."""
+    n, total = len(y), float(np.sum(np.abs(coef)))
+    r = asked.nu * n / total if total > 0 else 1.0
+    f, off = M.decide(coef)
+    size, apart = _square(M, coef)
+    each = np.maximum(1.0 - y * (f - rho), 0.0) / r
+    off = (off + EPS * (2 + abs(rho) + np.abs(f))) / r
+    losses, rounding = _sum(np.ones(n), each, off)
+    lead = asked.nu * n / r
+    return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * lead, 0.0)
+
+
+def _one_class(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
+    n = len(coef)
+    f, off = M.decide(coef)
+    size, apart = _square(M, coef)
+    losses, rounding = _sum(np.ones(n), np.maximum(rho - f, 0.0), off + EPS * (abs(rho) + np.abs(f)))
+    lead = asked.nu * n * rho
+    return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * abs(lead), 0.0)
+
+
+def _hard(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
+    """The best multiple of sum a_i f(x_i), sum a_i = 1."""
+    f, off = M.decide(coef)
+    square, apart = _square(M, coef)
+    square, lead, most = 2 * square, max(float(f.min(initial=np.inf)), 0.0), float(off.max(initial=0.0))
+    if square <= 0.0:
+        return Value(0.0, 0.0, 0.0)
+    return Value(-0.5 * lead**2 / square, (lead + most) * most / square + lead**2 / square**2 * apart, 0.0)
+
+
+def _regression(asked: Asked, M: Matrix, coef, rho: float, t) -> Value:
+    """nu-SVR's tube, which the model does not hold, is the best one."""
+    n, C = len(t), asked.C
+    f, off = M.decide(coef)
+    off = off + EPS * (np.abs(f) + abs(rho) + np.abs(t) + asked.p)
+    miss = np.abs(t - f + rho)
+    size, apart = _square(M, coef)
+    cost = np.full(n, C)
+    if asked.word == "nu_svr":
+        tubes, zeros = _best_tube(miss, asked.nu), _best_tube(np.abs(t), asked.nu)
+        losses, rounding = _sum(cost, np.full(n, tubes / n), off)
+        return Value(size + losses, apart + rounding, C * zeros)
+    losses, rounding = _sum(cost, np.maximum(miss - asked.p, 0.0), off)
+    return Value(size + losses, apart + rounding, float(C * np.sum(np.maximum(np.abs(t) - asked.p, 0.0))))
+
+
+def _best_tube(miss: np.ndarray, nu: float) -> float:
+    """min over e >= 0 of  nu n e + sum max(0, miss - e): e is one of the misses or 0."""
+    ends = np.append(miss, 0.0)
+    return min(nu * len(miss) * e + float(np.sum(np.maximum(miss - e, 0.0))) for e in ends.tolist())

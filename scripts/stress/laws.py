@@ -1,0 +1,191 @@
+"""The laws that every run keeps, each in one place: what is looked at, and the sentence that tells of a breach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from stress import kernel_objective, models, objective
+from stress.cases import Case, Run
+from stress.commands import Ended
+from stress.models import SHOWN, SHOWN_GAP, Model
+from stress.objective import Value
+
+TELLING_GAP = 1e-2  # from here on a converged run says on stderr how far the optimum may be
+WORSE = 1e-9  # relative: the product's own promise of P(w) <= P(0)
+AGREES = 1e-6  # relative: the certificate's primal value and ours
+
+ENDS, FINITE, CERTIFIED = "ends well", "finite model", "finite certificate"
+ZERO, START, PRIMAL = "no worse than w = 0", "no worse than the start", "primal as certified"
+TELLS, ASKED, SAME, DUAL = "tells of a wide gap", "gap asked for", "same problem", "dual bound holds"
+THREADS, TIME, LIMIT = "same for 1 and 2 threads", "time beside the peer", "--max-seconds"
+HANG, CRASH = "comes to an end", "does not crash"
+
+
+class Told(NamedTuple):
+    """One law looked at: words are empty where it holds."""
+
+    law: str
+    words: str
+
+
+class Judged(NamedTuple):
+    """A run with what came of it; values: P of each problem, None where there is no model to look at."""
+
+    run: Run
+    ended: Ended
+    model: Model | None
+    values: list[Value] | None
+
+    @property
+    def converged(self) -> bool:
+        return self.model is not None and "not converged" not in self.ended.err
+
+    @property
+    def value(self) -> float:
+        return sum(v.value for v in self.values or ())
+
+    @property
+    def rounding(self) -> float:
+        return sum(v.rounding for v in self.values or ())
+
+
+def values_of(run: Run, rows, model: Model) -> list[Value]:
+    """P of each problem of a model that answers the run's question, whoever made it."""
+    with np.errstate(all="ignore"):
+        if model.kernel:
+            return kernel_objective.values(run.asked, rows, model)
+        return objective.values(run.asked, rows, model)
+
+
+def judged(run: Run, case: Case, ended: Ended) -> tuple[Judged, list[Told]]:
+    """Look at one run alone."""
+    told = [Told(ENDS, how_it_ended(run, ended))]
+    if ended.model is None:
+        return Judged(run, ended, None, None), told
+    model = models.parse(ended.model)
+    wrong = model.not_finite()
+    if wrong and all(note in ("rho",) for note in _keys_of(model, wrong)) and _rho_may_be_infinite(run, case):
+        wrong = []
+    told.append(Told(FINITE, f"{len(wrong)} numbers such as {wrong[0]} in the model" if wrong else ""))
+    seen = Judged(run, ended, model, None if wrong else values_of(run, case.rows, model))
+    certificate = model.certificate
+    told += _certified(seen, certificate)
+    if seen.values is not None and certificate is not None:
+        told += [_no_worse_than_zero(seen), _as_certified(seen, certificate)]
+    return seen, told
+
+
+def _keys_of(model: Model, wrong: Sequence[str]) -> list[str]:
+    """Where the words that are no numbers stand."""
+    found = [key for key, tokens in model.header.items() if any(t in wrong for t in tokens)]
+    return found if len(wrong) == sum(t in wrong for key in found for t in model.header[key]) else [*found, "weights"]
+
+
+def _rho_may_be_infinite(run: Run, case: Case) -> bool:
+    """LIBLINEAR's own answers for a share of no rows or of all."""
+    return run.row.task == "one-class" and not run.row.kernel and (case.rows.n == 0 or run.asked.nu in (0.0, 1.0))
+
+
+def how_it_ended(run: Run, ended: Ended) -> str:
+    """Empty for a good end: a model and no noise, or one sentence and none."""
+    err = ended.err
+    if ended.status is None or "Traceback" in err:
+        last = [line for line in err.splitlines() if line.strip()]
+        return "traceback: " + (last[-1] if last else "")
+    noise = re.search(r"\w*Warning: .*", err)
+    if noise:
+        return f"a warning of a library on stderr: {noise[0]}"
+    strict = "--strict" in run.argv and "not converged" in err
+    if ended.status != (2 if strict else 0) and ended.status != 1:
+        return f"exit status {ended.status}"
+    if ended.status != 1:
+        return "" if ended.model else "exit status 0 and no model"
+    sentences = [line for line in err.splitlines() if line.strip() and not line.startswith("WARNING")]
+    if ended.model:
+        return "exit status 1 and a model"
+    return "" if len(sentences) == 1 else f"exit status 1 with {len(sentences)} lines on stderr"
+
+
+def _certified(seen: Judged, certificate: models.Certificate | None) -> list[Told]:
+    """What the certificate is, and whether a wide one is told of."""
+    run, converged = seen.run, seen.converged
+    if certificate is None:
+        return [Told(CERTIFIED, "the model has no certificate")]
+    told = []
+    if converged:
+        good = all(np.isfinite(certificate)) or not run.convex
+        told.append(Told(CERTIFIED, "" if good else f"converged, and {certificate}"))
+        asked = run.gap if run.gap is not None else run.row.gap_default if "-e" not in run.argv else None
+        if asked is not None and "sample" not in run.row.name:
+            within = certificate.gap <= asked * (1 + SHOWN_GAP)
+            words = f"converged at a gap of {certificate.gap:g}, {asked:g} was asked for ({seen.model.stopped})"
+            told.append(Told(ASKED, "" if within else words))
+        elif not run.quiet and run.row.optimal and "sample" not in run.row.name:
+            silent = not certificate.gap <= TELLING_GAP and "--gap" not in seen.ended.err
+            words = f"not a word about a gap of {certificate.gap:g} ({seen.model.stopped})"
+            told.append(Told(TELLS, words if silent else ""))
+    return told
+
+
+def _no_worse_than_zero(seen: Judged) -> Told:
+    """Of rows that go to an optimum: what learns from some rows alone is not measured by all."""
+    if not seen.run.row.optimal or not seen.run.convex:
+        return Told(ZERO, "")
+    for k, v in enumerate(seen.values):
+        if not v.value <= v.zero + WORSE * abs(v.zero) + v.rounding:
+            how = "converged" if seen.converged else "not converged"
+            return Told(ZERO, f"problem {k + 1}: P = {v.value:.9g}, {v.zero:.9g} without weights ({how})")
+    return Told(ZERO, "")
+
+
+def _as_certified(seen: Judged, certificate: models.Certificate) -> Told:
+    """The certificate's primal value is that of the model; nu-SVC without a margin has none of its own, and of
+    nu-SVR, whose tube the model does not hold, the best tube has the least."""
+    apart = seen.value - certificate.primal
+    if seen.run.row.word != "nu_svr":
+        apart = abs(apart)
+    if "finds no margin" in seen.ended.err or apart <= AGREES * abs(seen.value) + seen.rounding:
+        return Told(PRIMAL, "")
+    words = f"P = {seen.value:.9g} by the model, {certificate.primal:.9g} by the certificate"
+    return Told(PRIMAL, f"{words} (rounding {seen.rounding:.2g})")
+
+
+def no_worse_than_start(seen: Judged, start: list[Value]) -> Told:
+    """Of a run with -i; start: P of its model."""
+    for k, (mine, theirs) in enumerate(zip(seen.values, start, strict=True)):
+        if not mine.value <= theirs.value + WORSE * abs(theirs.value) + mine.rounding + theirs.rounding:
+            return Told(START, f"problem {k + 1}: P = {mine.value:.9g}, {theirs.value:.9g} at the start")
+    return Told(START, "")
+
+
+def bound_holds(law: str, seen: Judged, other: float, rounding: float, whose: str) -> Told:
+    """No point is below the dual value that a run certifies; other: P of some point, `whose` in words.
+
+    Printed digits, and twice the rounding of either primal value, are granted.
+    """
+    certificate = seen.model.certificate
+    room = SHOWN * (abs(certificate.dual) + abs(other)) + 2 * (seen.rounding + rounding)
+    if not np.isfinite(other) or other >= certificate.dual - room:
+        return Told(law, "")
+    words = f"{whose} has P = {other:.9g}, below the dual value {certificate.dual:.9g} certified"
+    mine = f"P = {seen.value:.9g}, gap {certificate.gap:.3g}, rounding {seen.rounding + rounding:.2g}"
+    return Told(law, f"{words} ({mine})")
+
+
+def same_for_threads(one: Ended, two: Ended) -> Told:
+    return Told(THREADS, "" if one.model == two.model else "the models of --threads 1 and 2 differ")
+
+
+def within_limit(run: Run, seconds: float) -> Told:
+    """--max-seconds: one second more at most; a pass over such small data is nothing."""
+    over = seconds - run.seconds
+    return Told(LIMIT, "" if over <= 1.0 else f"took {seconds:.1f} s with --max-seconds {run.seconds:g}")
+
+
+def in_good_time(seconds: float, peer: float, factor: float, room: float) -> Told:
+    over = seconds > factor * peer + room
+    return Told(TIME, f"took {seconds:.1f} s, the peer {peer:.2f} s" if over else "")

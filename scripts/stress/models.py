@@ -1,0 +1,119 @@
+"""Model files read by their words, with nothing of the package: what the laws look at is what a user gets."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from stress.rows import Rows
+
+NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)"
+CERTIFICATE = re.compile(
+    rf"Certified relative gap = ({NUMBER}) \(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
+)
+SHOWN_GAP, SHOWN = 0.006, 1e-8  # what the digits of a printed gap, and of the other numbers, leave open
+LISTS = ("label", "rho", "nr_sv", "probA", "probB", "prob_density_marks")
+
+
+class Certificate(NamedTuple):
+    """What the line says: each number as printed."""
+
+    gap: float
+    primal: float
+    dual: float
+    violation: float
+
+
+class Model(NamedTuple):
+    """header: the words before the weights, lists as tuples of text; body: the numbers of the lines behind `w` or the
+    text of those behind `SV`; notes: the lines that start with '#'."""
+
+    header: dict[str, tuple[str, ...]]
+    body: list[str]
+    notes: list[str]
+
+    @property
+    def kernel(self) -> bool:
+        return "svm_type" in self.header
+
+    @property
+    def labels(self) -> list[int]:
+        return [int(t) for t in self.header.get("label", ())]
+
+    @property
+    def rho(self) -> np.ndarray:
+        return np.array([float(t) for t in self.header.get("rho", ())])
+
+    @property
+    def W(self) -> np.ndarray:
+        """f8 (features and bias, columns) of a linear model."""
+        classes = int(self.header["nr_class"][0])
+        columns = 1 if classes == 2 and self.header["solver_type"][0] != "MCSVM_CS" else classes
+        rows = [[float(t) for t in line.split()] for line in self.body]
+        return np.array(rows).reshape(len(rows) if columns else 0, columns)
+
+    @property
+    def bias(self) -> float:
+        return float(self.header["bias"][0])
+
+    @property
+    def stopped(self) -> str:
+        """Why the runs ended, in the model's words."""
+        return next((note for note in self.notes if note.startswith("# Stopped:")), "")
+
+    @property
+    def certificate(self) -> Certificate | None:
+        hits = [hit for note in self.notes if (hit := CERTIFICATE.search(note))]
+        return Certificate(*map(float, hits[0].groups())) if hits else None
+
+    def not_finite(self) -> list[str]:
+        """The words of the model that are no finite numbers although they are to be."""
+        lines = [" ".join((key, *tokens)) for key, tokens in self.header.items() if key in (*LISTS, "gamma", "coef0")]
+        tokens = " ".join([*lines, *self.body]).replace(":", " ").split()
+        return [t for t in tokens if t.lstrip("-+").lower() in ("nan", "inf", "infinity")]
+
+    def coefficients(self, rows: Rows) -> np.ndarray:
+        """f8 (max(1, classes - 1), n) of a kernel model: those of the rows it was trained on.
+
+        Support vectors stand in the order of the rows, class after class, in eight digits.
+        """
+        columns = max(1, int(self.header["nr_class"][0]) - 1)
+        coef = np.zeros((columns, rows.n))
+        texts = _rounded(rows)
+        groups, counts = [np.arange(rows.n)], [len(self.body)]
+        if self.labels:
+            groups = [np.flatnonzero(rows.labels == label) for label in self.labels]
+            counts = [int(count) for count in self.header["nr_sv"]]
+        lines = iter(self.body)
+        for group, count in zip(groups, counts, strict=True):
+            at = 0
+            for line in islice(lines, count):
+                numbers = line.split()
+                pairs = " ".join(numbers[columns:])
+                while texts[group[at]] != pairs:
+                    at += 1
+                coef[:, group[at]] = [float(t) for t in numbers[:columns]]
+                at += 1
+        return coef
+
+
+def _rounded(rows: Rows) -> list[str]:
+    """The pairs of each row as a model prints them."""
+    pairs = [f"{j + 1}:{v:.8g}" for j, v in zip(rows.indices.tolist(), rows.values.tolist(), strict=True)]
+    return [" ".join(pairs[a:b]) for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)]
+
+
+def parse(text: str) -> Model:
+    """A model of either kind; what stands behind the weights of LIBLINEAR's and LIBSVM's is nothing."""
+    header: dict[str, tuple[str, ...]] = {}
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines) and lines[at].strip() not in ("w", "SV"):
+        key, *tokens = lines[at].split()
+        header[key] = tuple(tokens)
+        at += 1
+    behind = lines[at + 1 :]
+    return Model(header, [x for x in behind if not x.startswith("#")], [x for x in behind if x.startswith("#")])

@@ -1,0 +1,188 @@
+"""Objectives of linear models, computed anew from the model file and the data: slow, obvious, and with their rounding.
+
+Each value carries the most by which any evaluation in double precision, whatever the order of its sums, may be wrong:
+the products x_i.w are off by eps (non-zeros + 4) sum_j |x_ij w_j|, a convex loss then by its rise over twice that.
+It is this that data of a huge dynamic range are granted, and eps P(0): what is less is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from stress.models import Model
+from stress.rows import EPS, Rows
+
+
+class Value(NamedTuple):
+    """P at the weights, how far rounding may move it, and P where there are no weights."""
+
+    value: float
+    rounding: float
+    zero: float
+
+
+class Asked(NamedTuple):
+    """What a command asks for, as far as it makes the problem; bias < 0: none; weights: --weights, one a row."""
+
+    task: str
+    loss: str
+    l1: bool
+    C: float = 1.0
+    bias: float = -1.0
+    free: bool = False
+    p: float = 0.1
+    nu: float = 0.5
+    power: float = 2.0
+    factors: tuple[tuple[int, float], ...] = ()
+    weights: tuple[float, ...] | None = None
+
+
+# Of the slack xi = target - y x.w, which is -y x.w for the logistic loss.
+LOSSES: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
+    "hinge": lambda xi, p: np.maximum(xi, 0.0),
+    "squared hinge": lambda xi, p: np.maximum(xi, 0.0) ** 2,
+    "Lp hinge": lambda xi, p: np.maximum(xi, 0.0) ** p,
+    "modified Huber": lambda xi, p: np.where(xi < 2.0, 0.5 * np.clip(xi, 0.0, 2.0) ** 2, 2.0 * (xi - 1.0)),
+    "logistic": lambda xi, p: np.logaddexp(0.0, xi),
+    "least squares": lambda xi, p: xi**2,
+}
+
+
+def values(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+    """P of each problem that the model answers, in the order of its columns."""
+    if asked.weights is not None:
+        kept = np.flatnonzero(np.array(asked.weights) > 0)
+        rows, asked = rows.take(kept), asked._replace(weights=tuple(np.array(asked.weights)[kept].tolist()))
+    return {
+        "classification": _classes, "all classes": _all_classes, "regression": _regression, "ordinal": _ordinal,
+        "one-class": _one_class, "hard one-class": _hard,
+    }[asked.task](asked, rows, model)  # fmt: skip
+
+
+def _row_weights(asked: Asked, rows: Rows) -> np.ndarray:
+    return np.ones(rows.n) if asked.weights is None else np.array(asked.weights)
+
+
+def _factor(asked: Asked, labels: np.ndarray) -> np.ndarray:
+    factor = np.ones(len(labels))
+    for label, value in asked.factors:
+        factor[labels == label] *= value
+    return factor
+
+
+def _size(asked: Asked, w: np.ndarray) -> float:
+    inner = w[:-1] if asked.free else w
+    return float(np.sum(np.abs(inner))) if asked.l1 else 0.5 * float(inner @ inner)
+
+
+def _losses(asked: Asked, xi: np.ndarray, apart: np.ndarray, cost: np.ndarray) -> tuple[float, float]:
+    """sum C_i l(xi_i), and the most that slacks off by `apart` and the sum's own rounding do to it."""
+    loss = LOSSES[asked.loss]
+    each = loss(xi, asked.power)
+    ends = [loss(xi - apart, asked.power), loss(xi + apart, asked.power)]
+    rise = np.maximum(np.abs(ends[0] - each), np.abs(ends[1] - each))
+    total = float(cost @ each)
+    return total, float(cost @ rise) + EPS * (len(xi) + 8) * total
+
+
+def _value(asked: Asked, w: np.ndarray, xi, apart, cost, at_zero) -> Value:
+    size = _size(asked, w)
+    total, rounding = _losses(asked, xi, apart, cost)
+    zero, _ = _losses(asked, at_zero, np.zeros(len(at_zero)), cost)
+    return Value(size + total, rounding + EPS * ((len(w) + 8) * size + zero), zero)
+
+
+def _classes(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+    """Two classes: the first label is +1; else each label in turn, against the rest, whose costs have no factor."""
+    found, names, W = [], model.labels, model.W
+    weights = _row_weights(asked, rows)
+    for k in range(W.shape[1]):
+        y = np.where(rows.labels == names[k], 1.0, -1.0)
+        factor = _factor(asked, rows.labels)
+        if len(names) != 2:
+            factor = np.where(y > 0, factor, 1.0)
+        target = 0.0 if asked.loss == "logistic" else 1.0
+        z, apart = rows.products(W[:, k], asked.bias)
+        cost = asked.C * factor * weights
+        found.append(_value(asked, W[:, k], target - y * z, apart + EPS, cost, np.full(rows.n, target)))
+    return found
+
+
+def _regression(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+    w, cost = model.W[:, 0], np.tile(asked.C * _row_weights(asked, rows), 2)
+    z, apart = rows.products(w, asked.bias)
+    t, p = rows.labels, asked.p
+    at_zero = np.concatenate((t - p, -t - p))
+    apart = np.tile(apart + 2 * EPS * (np.abs(t) + abs(p)), 2)
+    return [_value(asked, w, at_zero + np.concatenate((-z, z)), apart, cost, at_zero)]
+
+
+def _ordinal(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+    """w and thresholds b out of the columns (s - 1) w and -(b_1 + .. + b_{s-1}), or of w and -b for two ranks."""
+    W, ranks = model.W, np.unique(rows.labels)
+    if W.shape[1] == 1:
+        w, b, off = W[:-1, 0], -W[-1:, 0], np.zeros(1)
+    elif len(ranks) < 2:
+        return [Value(0.0, 0.0, 0.0)]
+    else:
+        w, b = W[:-1, 1] - W[:-1, 0], -np.diff(W[-1])
+        off = EPS * 2 * (np.abs(W[-1, 1:]) + np.abs(W[-1, :-1]))
+    z, apart = rows.products(w)
+    factor = _factor(asked, rows.labels) * asked.C * _row_weights(asked, rows)
+    xi, aparts, cost = [], [], []
+    for s in range(len(b)):
+        y = np.where(np.searchsorted(ranks, rows.labels) > s, 1.0, -1.0)
+        xi.append(1.0 - y * (z - b[s]))
+        aparts.append(apart + off[s] + EPS * (1 + abs(b[s])))
+        cost.append(factor)
+    beta = np.append(w, b)
+    ones = np.ones(rows.n * len(b))
+    return [_value(asked, beta, np.concatenate(xi), np.concatenate(aparts), np.concatenate(cost), ones)]
+
+
+def _all_classes(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+    W, names = model.W, np.array(model.labels)
+    if len(names) < 2:
+        return [Value(0.5 * float(np.sum(W * W)), 0.0, 0.0)]
+    cost = asked.C * _factor(asked, rows.labels) * _row_weights(asked, rows)
+    made = [rows.products(W[:, m], asked.bias) for m in range(len(names))]
+    own = np.searchsorted(np.sort(names), rows.labels)
+    own = np.argsort(names)[own]
+    at = np.arange(rows.n)
+    Z = np.stack([z for z, _ in made], axis=1) + 1.0
+    Z[at, own] -= 1.0
+    apart = np.max([a for _, a in made], axis=0) * 2 + EPS
+    each = Z.max(axis=1) - Z[at, own]
+    size = 0.5 * float(np.sum(W * W))
+    total = float(cost @ each)
+    rounding = float(cost @ apart) + EPS * ((rows.n + 8) * total + (W.size + 8) * size)
+    return [Value(size + total, rounding, float(np.sum(cost)))]
+
+
+def _one_class(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+    """At the model's rho; where that is infinite (nu of 0 or 1) at the limit."""
+    w, rho, cost = model.W[:, 0], float(model.rho[0]), _row_weights(asked, rows)
+    z, apart = rows.products(w)
+    k = asked.nu * float(np.sum(cost))
+    size = 0.5 * float(w @ w)
+    if not np.isfinite(rho):
+        loss, terms = (-float(cost @ z), float(cost @ np.abs(z))) if rho > 0 else (0.0, 0.0)
+    else:
+        each = np.maximum(rho - z, 0.0)
+        loss, terms = float(cost @ each) - k * rho, float(cost @ (each + np.abs(z))) + abs(k * rho)
+    rounding = float(cost @ apart) + EPS * ((rows.n + 8) * terms + (len(w) + 8) * size)
+    return [Value(size + loss, rounding, 0.0)]
+
+
+def _hard(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+    """w is sum a_i x_i with sum a_i = 1: the best multiple of it has -1/2 lead^2 / |w|^2, lead the least w.x_i."""
+    w = model.W[:, 0]
+    z, apart = rows.products(w)
+    lead, square = max(float(z.min(initial=np.inf)), 0.0), float(w @ w)
+    if square == 0.0 or not rows.n:
+        return [Value(0.0, 0.0, 0.0)]
+    off = float(apart.max(initial=0.0))
+    return [Value(-0.5 * lead**2 / square, (lead + off) * off / square + EPS * (len(w) + 8) * lead**2 / square, 0.0)]

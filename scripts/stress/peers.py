@@ -1,0 +1,103 @@
+"""LIBLINEAR's and LIBSVM's programs, where they are: models at a tight tolerance, and how long a run takes them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from stress.cases import DATA, Run
+from svmtool import registry
+
+TIGHT = "1e-6"
+LINEAR_TAKES = {"-s", "-c", "-p", "-n", "-e", "-B", "-R", "-q"}
+KERNEL_TAKES = {"-s", "-t", "-c", "-p", "-n", "-e", "-g", "-d", "-r", "-q"}
+LONE = {"-R", "-q", "-C", "--strict"}  # options without a value
+
+
+class Peers(NamedTuple):
+    """Paths, None where a program is absent; numbers: what LIBLINEAR's -s knows; free: whether it knows -R."""
+
+    liblinear: str | None
+    libsvm: str | None
+    numbers: frozenset[int] = frozenset()
+    free: bool = False
+
+
+class Answer(NamedTuple):
+    """What a peer made of a problem: seconds, model text (None: it failed or took too long)."""
+
+    seconds: float
+    model: str | None
+
+
+def find() -> Peers:
+    """From LIBLINEAR_DIR and LIBSVM_DIR, else Debian's on PATH."""
+    linear = _program("LIBLINEAR_DIR", "train", "liblinear-train")
+    kernel = _program("LIBSVM_DIR", "svm-train", "svm-train")
+    if linear is None:
+        return Peers(None, kernel)
+    usage = subprocess.run([linear], capture_output=True, text=True, timeout=10).stdout
+    numbers = frozenset(int(number) for number in re.findall(r"^\s+(\d+) -- ", usage, re.MULTILINE))
+    return Peers(linear, kernel, numbers, "-R :" in usage)
+
+
+def _program(variable: str, name: str, debian: str) -> str | None:
+    if variable in os.environ:
+        return shutil.which(name, path=os.environ[variable])
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    paths = (shutil.which(debian, path=folder) for folder in folders if folder)
+    return next((path for path in paths if path and b"svmtool" not in Path(path).read_bytes()), None)
+
+
+def counterpart(run: Run, peers: Peers) -> list[str] | None:
+    """The arguments by which a peer solves the run's problem, without a tolerance; None where it cannot."""
+    if run.row.kernel:
+        rows = [r for r in registry.KERNEL_SOLVERS if r.number < 5 and _same(r, run)]
+        path, takes = peers.libsvm, KERNEL_TAKES
+    else:
+        rows = [r for r in registry.SOLVERS if r.number in peers.numbers and _same(r, run)]
+        path, takes = peers.liblinear, LINEAR_TAKES
+        if run.asked.weights is not None or (run.asked.free and not peers.free):
+            return None
+    if path is None or not rows:
+        return None
+    row = next((r for r in rows if r.number == run.row.number), rows[0])
+    if not run.row.kernel and run.asked.free and row.number not in (0, 2, 5, 6, 11):
+        return None
+    argv, at = [path, "-s", str(row.number)], 0
+    while at < len(run.argv):
+        option = run.argv[at]
+        width = 1 if option in LONE else 2
+        if option != "-s" and option != "-e" and (option in takes or option.startswith("-w")):
+            argv += run.argv[at : at + width]
+        at += width
+    return argv
+
+
+def _same(row: registry.Solver, run: Run) -> bool:
+    mine = run.row
+    if mine.kernel:
+        return row.word == mine.word and registry.same_problem(row, mine)
+    loss = {("Lp hinge", 1.0): "hinge", ("Lp hinge", 2.0): "squared hinge"}.get((mine.loss, run.asked.power), mine.loss)
+    free_by_itself = mine.free_bias and run.asked.free and "-R" not in run.argv  # the peer would want it said
+    return (row.task, row.loss, row.regulariser) == (mine.task, loss, mine.regulariser) and not free_by_itself
+
+
+def answer(argv: list[str], limit: float, tolerance: str | None = TIGHT, model: str = "peer") -> Answer:
+    """Run a peer in this folder, for `limit` seconds at most."""
+    rule = [] if tolerance is None else ["-e", tolerance]
+    Path(model).unlink(missing_ok=True)
+    began = time.perf_counter()
+    try:
+        done = subprocess.run([*argv, *rule, DATA, model], capture_output=True, timeout=limit)
+        good = done.returncode == 0
+    except subprocess.TimeoutExpired:
+        good = False
+    seconds = time.perf_counter() - began
+    path = Path(model)
+    return Answer(seconds, path.read_text() if good and path.exists() else None)

@@ -1,0 +1,179 @@
+"""Workers that do jobs, each under a time limit: what hangs or crashes is told, and its worker replaced.
+
+Knows nothing of what is tried: a job is a function of this package with its arguments, called as
+work(tell, folder, *arguments) in a worker, where tell(seconds, **what) announces the next step and the seconds of a
+processor it may take: the clock's would count other programs too.  A worker that dies or exceeds them is killed with
+all it started; what it announced last says what it was doing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import os
+import shutil
+import signal
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, NamedTuple
+
+START_SECONDS = 60.0  # in which a worker imports what a job needs, and makes its data
+PATIENCE = 5.0  # other programs may hold a worker up: so many times its seconds pass by the clock at most
+_HIDDEN = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # as the commands set it
+
+
+class Done(NamedTuple):
+    """result: what the job returned; lost: None, or how its worker was lost (`hang` or a signal's words); fault: the
+    traceback of a job that failed by itself, or empty; doing: what was announced last; files: of the worker's folder
+    at a loss, name to bytes; seconds: of the job."""
+
+    job: tuple
+    result: Any
+    lost: str | None
+    fault: str
+    doing: dict[str, Any]
+    files: dict[str, bytes]
+    seconds: float
+
+
+class _Worker:
+    """A process and the pipe to it."""
+
+    def __init__(self, work: Callable, folder: Path):
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        self.process = context.Process(target=_serve, args=(theirs, work, str(folder)), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.job: tuple = ()
+        self.doing: dict[str, Any] = {}
+        self.deadline = self.last = self.busy = self.began = 0.0
+
+    def give(self, job: tuple) -> None:
+        self.job, self.doing, self.began = job, {}, time.monotonic()
+        self._allow(START_SECONDS)
+        self.pipe.send(job)
+
+    def _allow(self, seconds: float) -> None:
+        """From now on the worker may take so many seconds of a processor, and PATIENCE times as many of the clock."""
+        now = time.monotonic()
+        self.deadline, self.last = now + seconds, now + PATIENCE * seconds
+        self.busy = self._processor() + seconds
+
+    def _processor(self) -> float:
+        """Seconds of a processor that it has taken; infinite where the system does not tell."""
+        try:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return math.inf
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def late(self) -> bool:
+        """Whether it is to be given up; else, once its deadline is past, it has another second."""
+        now = time.monotonic()
+        if now <= self.deadline:
+            return False
+        if now > self.last or self._processor() >= self.busy:
+            return True
+        self.deadline = now + 1.0
+        return False
+
+    def receive(self) -> Done | None:
+        """What the pipe holds: a finished job, or None for an announcement."""
+        try:
+            kind, *rest = self.pipe.recv()
+        except (EOFError, ConnectionResetError):
+            self.process.join()
+            code = self.process.exitcode or 0
+            return self._lost(signal.strsignal(-code) or "" if code < 0 else f"exit status {code}")
+        if kind == "doing":
+            self._allow(rest[0])
+            self.doing = rest[1]
+            return None
+        return Done(self.job, rest[0], None, rest[1], self.doing, {}, time.monotonic() - self.began)
+
+    def _lost(self, how: str) -> Done:
+        files = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
+        return Done(self.job, None, how, "", self.doing, files, time.monotonic() - self.began)
+
+    def expired(self) -> Done:
+        done = self._lost("hang")
+        self.kill()
+        return done
+
+    def kill(self) -> None:
+        """End it and all that it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _serve(pipe: Connection, work: Callable, folder: str) -> None:
+    """The life of a worker: jobs until the pipe closes."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us ends us
+
+    def tell(seconds: float, **what: Any) -> None:
+        pipe.send(("doing", seconds, what))
+
+    while True:
+        try:
+            job = pipe.recv()
+        except EOFError:
+            return
+        try:
+            pipe.send(("done", work(tell, folder, *job), ""))
+        except Exception:
+            pipe.send(("done", None, traceback.format_exc()))
+
+
+def run(work: Callable, jobs: Iterator[tuple], workers: int, until: float = math.inf) -> Iterator[Done]:
+    """work(tell, folder, *job) for each job, side by side, as they end; `jobs` may go on for ever.
+
+    Nothing goes on after `until`, by time.monotonic().  Leaving the loop over this ends all workers.
+    """
+    os.environ.update(_HIDDEN)
+    room = Path(tempfile.mkdtemp(prefix="stress-"))
+    crew: list[_Worker] = []
+    try:
+        for k in range(workers):
+            job = next(jobs, None)
+            if job is not None:
+                crew.append(_Worker(work, room / str(k)))
+                crew[-1].give(job)
+        while crew and time.monotonic() < until:
+            first = min(until, *(worker.deadline for worker in crew))
+            ready = wait([worker.pipe for worker in crew], min(max(0.0, first - time.monotonic()), 3600.0))
+            for worker in list(crew):
+                done = None
+                if worker.pipe in ready:
+                    done = worker.receive()
+                elif worker.late:
+                    done = worker.expired()
+                if done is None:
+                    continue
+                yield done
+                job = next(jobs, None)
+                place = crew.index(worker)
+                if done.lost is not None or job is None:
+                    worker.kill()
+                    crew.remove(worker)
+                    if job is not None:
+                        shutil.rmtree(worker.folder)
+                        crew.insert(place, _Worker(work, worker.folder))
+                if job is not None:
+                    crew[place].give(job)
+    finally:
+        for worker in crew:
+            worker.kill()
+        shutil.rmtree(room, ignore_errors=True)

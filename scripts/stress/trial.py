@@ -1,0 +1,191 @@
+"""One trial: data of a family, a case on them, all its commands, and the laws; runs in a worker."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stress import cases, families, laws, models, peers, sets
+from stress.cases import DATA, MODEL, START, WEIGHTS, Case, Run
+from stress.commands import Catcher, Ended
+from stress.laws import Judged, Told
+from stress.report import Breach, Tally
+
+PEER_SECONDS = 20.0
+OUR_SECONDS = 60.0  # for what is done beside a command
+THREADS_SHARE = 0.3  # of cases whose first run is done again with another number of threads
+
+
+class Plan(NamedTuple):
+    """What all trials share: the seed, the family and the solver to keep to (empty: all), the folder of real and
+    hostile sets, the peers, whether the clock may decide anything, the time bound, which is factor times the peer's
+    and `room` seconds, and the seconds in which a command comes to an end."""
+
+    seed: int
+    family: str
+    solver: str
+    shared: str
+    peers: peers.Peers
+    timed: bool = True
+    factor: float = 20.0
+    room: float = 5.0
+    limit: float = 60.0
+
+    def families(self) -> dict[str, Callable]:
+        known = {**families.FAMILIES, **sets.found(Path(self.shared))}
+        return {name: make for name, make in known.items() if name.startswith(self.family)}
+
+    def solvers(self) -> list:
+        rows = cases.rows_of_registry()
+        return [row for row in rows if self.solver in ("", cases.name_of(row), row.name)]
+
+
+@lru_cache
+def _catcher(folder: str) -> Catcher:
+    """One for the life of the worker."""
+    return Catcher(Path(folder))
+
+
+def attempt(tell: Callable[..., None], folder: str, plan: Plan, index: int) -> Tally:
+    """Trial number `index`; tell(seconds, **what) announces each command before it runs."""
+    known = plan.families()
+    generator = np.random.default_rng([plan.seed, index])
+    name = list(known)[index % len(known)]
+    catcher = _catcher(folder)
+    with np.errstate(all="ignore"):
+        sample = known[name](generator)
+        case = cases.draw(generator, sample.rows, sample.targets, plan.solvers(), plan.timed)
+    return Trial(tell, catcher, plan, name, case).run(generator)
+
+
+class Point(NamedTuple):
+    """The value of some answer to a problem, its rounding, what made it in words, and the run that did, if one did."""
+
+    law: str
+    problem: tuple
+    value: float
+    rounding: float
+    words: str
+    of: Judged | None
+
+
+class Trial:
+    """The commands of one case in the catcher's folder, and what is told of them."""
+
+    def __init__(self, tell: Callable[..., None], catcher: Catcher, plan: Plan, family: str, case: Case):
+        self.announce, self.catcher, self.plan, self.family, self.case = tell, catcher, plan, family, case
+        self.tally = Tally()
+
+    def run(self, generator: np.random.Generator) -> Tally:
+        """Do all of it."""
+        Path(DATA).write_text(self.case.rows.text())
+        if self.case.weights is not None:
+            Path(WEIGHTS).write_text("\n".join(f"{x:g}" for x in self.case.weights) + "\n")
+        start = self._start()
+        if self.case.start and start is None:
+            return self.tally
+        seen = [done for run in self.case.runs if (done := self._one(run, start)) is not None]
+        points = self._points(seen) if self.case.runs[0].convex else []
+        for mine in seen:
+            for point in points:
+                if point.problem == mine.run.problem and point.of is not mine:
+                    told = laws.bound_holds(point.law, mine, point.value, point.rounding, point.words)
+                    self.note(mine.run, told, mine.ended)
+        if seen and generator.random() < THREADS_SHARE:
+            self._threads(seen[0])
+        return self.tally
+
+    def _start(self) -> models.Model | None:
+        """The model of -i, if the case wants one and it could be made."""
+        Path(START).unlink(missing_ok=True)
+        if not self.case.start:
+            return None
+        ended = self._train((*self.case.start, "--max-seconds", "10"), START, self.case.runs[0])
+        if ended is None or ended.status != 0 or ended.model is None:
+            return None
+        model = models.parse(ended.model)
+        return None if model.not_finite() else model
+
+    def _train(self, argv: tuple[str, ...], model: str, run: Run, **more: Any):
+        self.announce(self.plan.limit, family=self.family, solver=run.name, argv=[*argv, DATA, model])
+        return self.catcher.train([*argv, DATA, model], model)
+
+    def _one(self, run: Run, start: models.Model | None) -> Judged | None:
+        """Run and look at one command; None where it left nothing to compare with."""
+        ended = self._train(run.argv, MODEL, run)
+        self.announce(OUR_SECONDS, family=self.family, solver=run.name, argv=[*run.argv, DATA, MODEL])
+        self.tally.ran(self.family, run.name, ended.status, ended.err)
+        seen, told = laws.judged(run, self.case, ended)
+        for one in told:
+            self.note(run, one, ended)
+        if seen.values is not None and start is not None:
+            before = laws.values_of(run, self.case.rows, start)
+            if len(before) == len(seen.values):
+                self.note(run, laws.no_worse_than_start(seen, before), ended)
+        if run.seconds is not None:
+            self.note(run, laws.within_limit(run, ended.seconds), ended)
+        elif self.plan.timed:
+            self._time(run, ended)
+        good = seen.values is not None and seen.model.certificate is not None
+        return seen if good and np.isfinite(seen.model.certificate.dual) else None
+
+    def _time(self, run: Run, ended: Ended) -> None:
+        """The peer's time is only asked for where ours is so long that it can matter."""
+        seconds = ended.seconds
+        if seconds <= self.plan.room:
+            self.note(run, Told(laws.TIME, ""), ended)
+            return
+        argv = peers.counterpart(run, self.plan.peers)
+        if argv is None:
+            return
+        limit = (seconds - self.plan.room) / self.plan.factor
+        self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
+        theirs = peers.answer(argv, limit + 1.0, None)
+        self.note(run, laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.room), ended)
+
+    def _points(self, seen: list[Judged]) -> list[Point]:
+        """Values that no certified dual value may exceed: those of all runs, and of the first one's peer."""
+        found = [Point(laws.SAME, m.run.problem, m.value, m.rounding, " ".join(m.run.argv), m) for m in seen]
+        argv = peers.counterpart(seen[0].run, self.plan.peers) if seen else None
+        if argv is None or len(np.unique(self.case.rows.labels)) < 2:
+            return found
+        mine = seen[0]
+        self.announce(PEER_SECONDS + OUR_SECONDS, family=self.family, solver=mine.run.name, argv=argv)
+        theirs = peers.answer([*argv, "-q"], PEER_SECONDS)
+        model = None if theirs.model is None else models.parse(theirs.model)
+        if model is None or model.not_finite():
+            return found
+        values = laws.values_of(mine.run, self.case.rows, model)
+        if self._comparable(mine, values):
+            words = shlex.join([Path(argv[0]).name, *argv[1:], "-e", peers.TIGHT])
+            value, rounding = sum(v.value for v in values), sum(v.rounding for v in values)
+            found.append(Point(laws.DUAL, mine.run.problem, value, rounding, words, None))
+        return found
+
+    @staticmethod
+    def _comparable(mine: Judged, values: list) -> bool:
+        """nu-SVC's values are divided by a number of each model's own."""
+        return mine.run.row.word != "nu_svc" and len(values) == len(mine.values)
+
+    def _threads(self, mine: Judged) -> None:
+        """The first run once more with one thread and with two; a run that the clock ended may differ."""
+        if mine.run.seconds is not None:
+            return
+        one, two = (self._train(("--threads", t, *mine.run.argv), MODEL, mine.run) for t in ("1", "2"))
+        self.note(mine.run, laws.same_for_threads(one, two), one)
+
+    def note(self, run: Run, told: Told, ended: Ended) -> None:
+        """Count a law, and keep what breaks it, with its files."""
+        self.tally.looked(self.family, told.law)
+        if told.words:
+            names = [name for name in (DATA, WEIGHTS, START) if name == DATA or name in run.argv]
+            files = {name: Path(name).read_bytes() for name in names}
+            if ended.model is not None:
+                files[MODEL] = ended.model.encode()
+            command = shlex.join(["svm-train", *run.argv, DATA, MODEL])
+            self.tally.breaches.append(Breach(told.law, run.name, self.family, told.words, command, files))

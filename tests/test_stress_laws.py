@@ -1,0 +1,156 @@
+"""What `make stress` rests on: its own objectives, its reading of models, and that each law can be broken."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import REPOSITORY
+from optima import Problem, optimum
+
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+
+from stress import cases, laws, models, objective, peers, pool, report, session, trial
+from stress.commands import Ended
+from stress.rows import of_dense, parse
+from svmtool import registry
+
+ROWS = 30
+
+
+def two_classes(seed: int = 1):
+    """Rows with labels +-1, and the same as a dense matrix."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(ROWS, 4)) * (rng.random((ROWS, 4)) < 0.8)
+    y = np.where(X[:, 0] + rng.normal(size=ROWS) > 0, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return of_dense(X, y), X
+
+
+def linear_model(w, certificate: str = "", stopped: str = "", labels=(1, -1)) -> str:
+    lines = ["solver_type L2R_L2LOSS_SVC", f"nr_class {len(labels)}", "label " + " ".join(map(str, labels))]
+    lines += [f"nr_feature {len(w)}", "bias -1", "w", *(f"{x:.17g} " for x in w)]
+    return "\n".join([*lines, *(["# " + certificate] if certificate else []), f"# Stopped: {stopped}", ""])
+
+
+def asked(row: registry.Solver, **more) -> objective.Asked:
+    return objective.Asked(row.task, row.loss, row.regulariser == "|w|_1", **more)
+
+
+@pytest.mark.parametrize("row", [r for r in registry.SOLVERS if r.task == "classification"], ids=lambda r: r.name)
+def test_objective_of_two_classes_is_that_of_the_oracle(row):
+    rows, X = two_classes()
+    w = np.array([0.3, -0.2, 0.0, 1.1])
+    p = Problem(X, rows.labels, np.full(ROWS, 0.7), loss=row.loss, power=1.5, l1=row.regulariser == "|w|_1")
+    [found] = objective.values(asked(row, C=0.7, power=1.5), rows, models.parse(linear_model(w)))
+    assert found.value == pytest.approx(p.value(w), rel=1e-13)
+    assert found.zero == pytest.approx(p.value(np.zeros(4)), rel=1e-13)
+    assert 0 < found.rounding < 1e-12 * found.value
+    [turned] = objective.values(asked(row, C=0.7, power=1.5), rows, models.parse(linear_model(-w, labels=(-1, 1))))
+    assert turned.value == pytest.approx(found.value, rel=1e-13)
+
+
+def test_text_of_rows_is_read_back():
+    rows, X = two_classes()
+    again = parse(rows.text())
+    assert np.array_equal(again.dense(), X) and np.array_equal(again.labels, rows.labels)
+    assert np.array_equal(rows.take(np.array([3, 1])).dense(), X[[3, 1]])
+    assert np.array_equal(rows.only_columns(np.array([0, 2])).dense(), X[:, [0, 2]])
+
+
+def judged_as(w, certificate: str, err: str = "", argv=("-s", "2"), number: int = 2, status: int = 0) -> dict[str, str]:
+    """What the laws say of a model with these weights: law to words."""
+    rows, _ = two_classes()
+    row = registry.find(number)
+    run = cases.Run(row, argv, asked(row), 1e-3 if "--gap" in argv else None)
+    ended = Ended(status, "", err, 0.1, linear_model(w, certificate, "the stopping rule of -e holds"))
+    _, told = laws.judged(run, cases.Case(rows, (run,), (), None), ended)
+    return {one.law: one.words for one in told}
+
+
+def best() -> tuple[np.ndarray, float]:
+    rows, X = two_classes()
+    found = optimum(Problem(X, rows.labels, np.ones(ROWS)))
+    return found.w, found.value
+
+
+def line(primal: float, dual: float, gap: float | None = None) -> str:
+    gap = (primal - dual) / primal if gap is None else gap
+    return f"Certified relative gap = {gap:.3g} (primal {primal:.9g}, dual {dual:.9g}, KKT violation 0)"
+
+
+def test_a_good_answer_breaks_no_law():
+    w, value = best()
+    assert not any(judged_as(w, line(value, value)).values())
+
+
+def test_each_law_of_one_run_can_be_broken():
+    w, value = best()
+    far = 1e3 * np.ones(4)
+    assert "P = " in judged_as(far, line(value, value))[laws.ZERO]
+    assert "by the certificate" in judged_as(w, line(value * 1.01, value))[laws.PRIMAL]
+    assert "not a word" in judged_as(w, line(value, 0.9 * value))[laws.TELLS]
+    assert not judged_as(w, line(value, 0.9 * value), "WARNING: .. use --gap 1e-3 ..\n")[laws.TELLS]
+    assert "asked for" in judged_as(w, line(value, 0.9 * value), argv=("-s", "2", "--gap", "1e-3"))[laws.ASKED]
+    assert "converged, and" in judged_as(w, line(value, value, float("nan")))[laws.CERTIFIED]
+    assert "no certificate" in judged_as(w, "")[laws.CERTIFIED]
+    assert "nan" in judged_as(np.array([1.0, np.nan, 0.0, 0.0]), line(value, value))[laws.FINITE]
+    assert "traceback" in judged_as(w, line(value, value), "Traceback (most recent call last):\nE\n")[laws.ENDS]
+    assert "library" in judged_as(w, line(value, value), "x.py:1: RuntimeWarning: overflow\n")[laws.ENDS]
+    assert "exit status 3" in judged_as(w, line(value, value), status=3)[laws.ENDS]
+
+
+def test_a_dual_value_above_any_point_is_a_breach():
+    w, value = best()
+    rows, _ = two_classes()
+    run = cases.Run(registry.find(2), ("-s", "2"), asked(registry.find(2)))
+    model = linear_model(w, line(value * 1.1, value * 1.05))
+    seen, _ = laws.judged(run, cases.Case(rows, (run,), (), None), Ended(0, "", "", 0.1, model))
+    assert laws.bound_holds(laws.SAME, seen, value, 0.0, "x").words
+    assert not laws.bound_holds(laws.SAME, seen, value * 1.05, 0.0, "x").words
+
+
+def sleepy(tell, folder, kind: str) -> str:
+    """A job that ends, hangs, fails or takes its process with it."""
+    tell(1.0, family="f", solver="s", argv=[kind])
+    if kind == "hang":
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            pass
+    if kind == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if kind == "fault":
+        raise ValueError("a fault of the job")
+    return kind
+
+
+def test_a_worker_that_hangs_or_crashes_is_replaced_and_told_of():
+    kinds = ("good", "hang", "crash", "fault", "good")
+    found = {done.job[0]: done for done in pool.run(sleepy, iter([(kind,) for kind in kinds]), 2)}
+    assert found["good"].result == "good"
+    assert found["hang"].lost == "hang" and found["hang"].doing["argv"] == ["hang"]
+    assert "egmentation" in found["crash"].lost
+    assert "a fault of the job" in found["fault"].fault
+
+
+def test_a_loss_is_a_breach_with_its_command(tmp_path):
+    plan = trial.Plan(1, "", "", "", peers.Peers(None, None))
+    lost = pool.Done((plan, 7), None, "hang", "", {"family": "f", "solver": "-s 2", "argv": ["-s", "2"]}, {}, 1.0)
+    known = report.Report(tmp_path)
+    [told] = known.add(session.tally_of_loss(lost))
+    assert laws.HANG in told and "svm-train -s 2" in told
+    assert known.breaches == 1 and not known.add(session.tally_of_loss(lost))
+    assert (tmp_path / "1" / "command").read_text() == "svm-train -s 2\n"
+    assert "f  " in known.text()
+
+
+def test_every_row_of_the_registry_is_drawn():
+    plan = trial.Plan(1, "", "", "", peers.Peers(None, None), timed=False)
+    rng = np.random.default_rng(1)
+    rows, _ = two_classes()
+    drawn = [cases.draw(rng, rows, rows.labels, plan.solvers(), False).runs for _ in range(400)]
+    assert {cases.name_of(run.row) for runs in drawn for run in runs} == set(map(cases.name_of, plan.solvers()))
