@@ -13,7 +13,8 @@ from __future__ import annotations
 import contextlib
 
 from svmtool.cli.console import Console
-from svmtool.errors import ModelError, SvmtoolError, UsageError
+from svmtool.errors import ModelError, SvmtoolError, UsageError, clipped
+from svmtool.integers import parse_count
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -137,9 +138,9 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
         elif name == "--spark":
             options.spark = value
         else:
-            options.threads = int(value) if value.isdecimal() else 0
+            options.threads = parse_count(value)
             if options.threads < 1:
-                raise SvmtoolError(f"ERROR: --threads wants a number of at least 1, not {value!r}")
+                raise SvmtoolError(f"ERROR: --threads wants a number of at least 1, not {clipped(value)!r}")
     else:
         raise UsageError(f"unknown option: {word}")
     return i

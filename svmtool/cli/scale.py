@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from svmtool.errors import SvmtoolError, UsageError
+from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.formats.numbers import parse_prefix
+from svmtool.integers import parse_count
 
 USAGE = """\
 Usage: svm-scale [options] data_filename
@@ -69,9 +70,9 @@ def parse(argv: list[str]) -> Options | str:
                 raise UsageError(f"unknown option: {word}" if len(word) > 3 else "unknown option")
             if "=" not in word:
                 value, i = (argv[i] if i < len(argv) else ""), i + 1
-            options.threads = int(value) if value.isdecimal() else 0
+            options.threads = parse_count(value)
             if options.threads < 1:
-                raise SvmtoolError(f"--threads wants a number of at least 1, not {value!r}")
+                raise SvmtoolError(f"--threads wants a number of at least 1, not {clipped(value)!r}")
             continue
         if letter not in "luysr":
             raise UsageError("unknown option")
