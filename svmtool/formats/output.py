@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from svmtool.errors import SvmtoolError
+from svmtool.formats.regular import mode_of
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
         os.path.dirname(target), f".{os.path.basename(target)[:200]}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     )
     try:
-        mode = _mode(target)
+        mode = mode_of(target)
         fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
     except (OSError, ValueError) as e:
         raise _cannot_open(path, refusal, e) from None
@@ -72,17 +73,6 @@ def _written_directly(file: BinaryIO) -> Iterator[BinaryIO]:
                 file.close()
             elif buffered is not file:
                 buffered.detach()
-
-
-def _mode(target: str) -> int | None:
-    """Mode bits of the old file, None where there is none; an unwritable old file is an error, as for fopen."""
-    try:
-        mode = stat.S_IMODE(os.stat(target).st_mode)
-    except FileNotFoundError:
-        return None
-    if not os.access(target, os.W_OK):
-        raise PermissionError(13, "Permission denied")
-    return mode
 
 
 def _direct(path: str, refusal: str) -> BinaryIO | None:
