@@ -17,7 +17,8 @@ from adapt_suite import apart, batch, draw, text_of_rows, weights_in
 
 from svmtool.errors import ModelError
 from svmtool.formats import adaptable_state
-from svmtool.formats.row_log import NEXT, RowLog
+from svmtool.formats.beside import NEXT
+from svmtool.formats.row_log import RowLog
 
 RNG = np.random.default_rng(3)
 ROWS, NEW = draw(RNG, 30, 4), draw(RNG, 8, 4)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 
+from svmtool.cli import overwriting
 from svmtool.cli.console import Console
 from svmtool.errors import ModelError, SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_count
@@ -110,8 +111,12 @@ def parse(argv: list[str]) -> Options:
         raise UsageError("")
     if options.files[:2] == ["-", "-"]:
         raise SvmtoolError("ERROR: test_file and model_file cannot both be standard input")
-    if options.scores is not None and options.scores == options.files[-1] and len(options.files) == 3:
+    test, model, output = [*options.files, None][:3]
+    if options.scores is not None and options.scores == output:
         raise SvmtoolError(f"ERROR: --scores and output_file are both {options.scores}")
+    overwriting.refuse(
+        [("test_file", test), ("model_file", model)], [("output_file", output), ("--scores", options.scores)]
+    )
     return options
 
 

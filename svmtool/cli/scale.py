@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from svmtool.cli import overwriting
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.formats.numbers import parse_prefix
 from svmtool.integers import parse_count
@@ -101,6 +102,9 @@ def parse(argv: list[str]) -> Options | str:
     if not all(map(_finite, (options.lower, options.upper, *(options.y or ())))):
         raise SvmtoolError("inconsistent lower/upper specification: a limit is not finite")
     options.file = argv[i]
+    overwriting.refuse(
+        [("the data", options.file), ("-r", options.restore)], [("-s", options.save), ("the scaled rows", "-")]
+    )
     return options
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 
+from svmtool import registry
 from svmtool.cli import options
 from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, UsageError
+from svmtool.formats import beside
 from svmtool.settings import Settings
 
 
@@ -53,12 +55,32 @@ def run(command: options.Command, console: Console) -> int:
     return 0
 
 
+def refuse_overwriting(command: options.Command) -> None:
+    """SvmtoolError where a file that the command reads is one that it writes; -i and the model may be the same."""
+    from svmtool.cli import overwriting
+
+    s, adapts = command.settings, command.action == "adapt"
+    linear = isinstance(s, Settings)
+    inputs = [("the added rows" if adapts else "the data", command.data)]
+    outputs = [("--solver-log", s.solver_log), ("--plot", s.plot)]
+    start = s.initial_model if linear else None
+    overwriting.refuse([("the initial model", start)], outputs)
+    if linear:
+        inputs += [("the removed rows", s.remove), ("--weights", s.weights)]
+    if s.folds is None and not (linear and s.find_C):
+        outputs.append(("the model", command.model))
+        if linear and any(row.number == s.solver and "--add" in row.honours for row in registry.SOLVERS):
+            outputs += [("the model's state", command.model + suffix) for suffix in beside.ALL]
+    overwriting.refuse(inputs, outputs)
+
+
 def train(command: options.Command, console: Console) -> int:
     """Train, with the data being read already while the pipeline and numpy are imported; returns the exit status."""
     from svmtool.compiled import threads
     from svmtool.formats.reading import Reading
 
     settings = command.settings
+    refuse_overwriting(command)
     threads.set_count(settings.threads)
     if isinstance(settings, Settings):
         if settings.spark is not None:
@@ -92,6 +114,7 @@ def adapt(command: options.Command, console: Console) -> int:
     from svmtool.formats.reading import Reading
 
     settings = command.settings
+    refuse_overwriting(command)
     threads.set_count(settings.threads)
     added = Reading(command.data) if command.data not in ("", "-") else None
     if added is not None:

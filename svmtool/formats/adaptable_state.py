@@ -14,11 +14,11 @@ import zlib
 import numpy as np
 
 from svmtool.errors import ModelError
+from svmtool.formats.beside import STATE
 from svmtool.formats.output import replacing
 from svmtool.formats.regular import open_regular
 from svmtool.problem.label_sums import LabelSums
 
-SUFFIX = ".state.npz"
 VERSION = 1
 ABSENT = -1  # signature of a file that is not there
 
@@ -69,7 +69,7 @@ def write(path: str, state: State) -> None:
         "gram": [_packed(gram) for gram in sums.gram], "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
         "before": state.before, "log": state.log, "entries": state.entries,
     }  # fmt: skip
-    with replacing(path + SUFFIX, "can't save the model's state to") as file:
+    with replacing(path + STATE, "can't save the model's state to") as file:
         np.savez(file, **{name: np.asarray(value, ARRAYS[name][0]) for name, value in arrays.items()})
 
 
@@ -77,7 +77,7 @@ def read(path: str) -> State:
     """The state of the model `path`; ModelError where it is absent, damaged or of another version."""
     from svmtool.formats.array_archive import Archive, ArchiveError
 
-    name = path + SUFFIX
+    name = path + STATE
     try:
         raw = open(open_regular(name), "rb")
     except FileNotFoundError:

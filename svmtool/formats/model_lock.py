@@ -6,9 +6,8 @@ import contextlib
 import os
 
 from svmtool.errors import ModelError
+from svmtool.formats.beside import LOCK
 from svmtool.formats.regular import open_regular
-
-SUFFIX = ".state.lock"
 
 
 class ModelLock:
@@ -20,7 +19,7 @@ class ModelLock:
     def __init__(self, path: str):
         import fcntl
 
-        self._name, self._fd = path + SUFFIX, -1
+        self._name, self._fd = path + LOCK, -1
         try:
             while not self._is_mine():
                 self.close_file()  # its last holder has taken the name away since it was opened

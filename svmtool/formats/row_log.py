@@ -17,11 +17,10 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.compiled.hash_loops import hash_rows
 from svmtool.errors import ModelError, SvmtoolError
+from svmtool.formats.beside import NEXT
 from svmtool.formats.regular import mode_of, open_regular
 from svmtool.formats.svmlight import Table
 
-SUFFIX = ".state.rows"
-NEXT = ".new"  # behind it: see RowLog
 ENTRY = np.dtype("<u8")
 REMOVED = np.uint64(1)
 ENTRIES_A_PIECE = 1 << 17  # of the log in memory at a time
