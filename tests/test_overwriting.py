@@ -116,7 +116,8 @@ def test_standard_input_and_output_are_files_too():
         done = run(line)
         assert done.returncode == 1 and done.stderr.startswith(f"ERROR: {sentence}"), line
         assert Path("in").read_text() == DATA
-    for line in ("cat in | svm-train -q - in.model", "svm-scale -l 0 - < in > out", "svm-predict - m - < in | cat > out"):
+    piped = "cat in | svm-train -q - in.model", "svm-scale -l 0 - < in > out", "svm-predict - m - < in | cat > out"
+    for line in piped:
         done = run(line)
         assert done.returncode == 0 and done.stderr == "", line
 

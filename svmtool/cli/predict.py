@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 
+from svmtool import interrupts
 from svmtool.cli import overwriting
 from svmtool.cli.console import Console
 from svmtool.errors import ModelError, SvmtoolError, UsageError, clipped
@@ -154,23 +155,13 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
 def main(argv: list[str]) -> int:
     """Run svm-predict with these arguments (without the program's name); returns the exit status."""
     console = Console()
-    try:
+
+    def work() -> int:
         options = parse(argv)
-        if options.page is not None:
-            console.out(options.page)
-            return 0
-        lines = predict(options)
-        if lines:
-            console.out(lines)
+        console.out(predict(options) if options.page is None else options.page)
         return 0
-    except UsageError as e:
-        if str(e):
-            console.warn(str(e))
-        console.out(USAGE)
-        return e.exit_code
-    except SvmtoolError as e:
-        console.warn(str(e))
-        return e.exit_code
+
+    return console.answer(work, lambda: USAGE)
 
 
 def predict(options: Options) -> str:
@@ -179,6 +170,7 @@ def predict(options: Options) -> str:
     The order of checks is LIBLINEAR's: test file, output file, model, probabilities, then the rows.
     """
     if options.spark is not None:
+        interrupts.raise_from_now_on()  # folders, and a Java process, are to go
         from svmtool.cli.predict_spark import predict as predict_on_spark
 
         return predict_on_spark(options)

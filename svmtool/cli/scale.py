@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 from svmtool.cli import overwriting
+from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.formats.numbers import parse_prefix
 from svmtool.integers import parse_count
@@ -114,10 +113,12 @@ def _finite(x: float) -> bool:
 
 def main(argv: list[str]) -> int:
     """Run svm-scale with these arguments (without the program's name); returns the exit status."""
-    try:
+    console = Console()
+
+    def work() -> int:
         options = parse(argv)
         if isinstance(options, str):
-            sys.stdout.write(options)
+            console.out(options)
             return 0
         if options.threads is not None:
             from svmtool.compiled import threads
@@ -125,17 +126,7 @@ def main(argv: list[str]) -> int:
             threads.set_count(options.threads)
         from svmtool import scaling
 
-        scaling.run(options, _warn)
-    except UsageError as e:
-        if str(e):
-            print(e, file=sys.stderr)
-        sys.stdout.write(USAGE)
-        return e.exit_code
-    except SvmtoolError as e:
-        print(e, file=sys.stderr)
-        return e.exit_code
-    return 0
+        scaling.run(options, console.warn)
+        return 0
 
-
-def _warn(text: str) -> None:
-    print(text, file=sys.stderr)
+    return console.answer(work, lambda: USAGE)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import gc
 
-from svmtool import registry
+from svmtool import interrupts, registry
 from svmtool.cli import options
 from svmtool.cli.console import Console
-from svmtool.errors import SvmtoolError, UsageError
 from svmtool.formats import beside
 from svmtool.settings import Settings
 
@@ -15,27 +14,21 @@ from svmtool.settings import Settings
 def main(argv: list[str]) -> int:
     """Run svm-train with these arguments (without the program's name); returns the exit status."""
     console = Console()
-    try:
+
+    def work() -> int:
         command = options.parse(argv)
         console.quiet = command.settings.quiet
         for note in command.notes:
             console.warn(note)
-        status = run(command, console)
-        if console.failure:
-            raise SvmtoolError(console.failure)
-        return status
-    except UsageError as e:
-        if str(e):
-            console.warn(str(e))
-        from svmtool.cli import texts
+        return run(command, console)
 
-        console.out(texts.usage())
-        return e.exit_code
-    except SvmtoolError as e:
-        console.warn(str(e))
-        return e.exit_code
-    finally:
-        console.close()
+    return console.answer(work, _usage)
+
+
+def _usage() -> str:
+    from svmtool.cli import texts
+
+    return texts.usage()
 
 
 def run(command: options.Command, console: Console) -> int:
@@ -83,6 +76,8 @@ def train(command: options.Command, console: Console) -> int:
     refuse_overwriting(command)
     threads.set_count(settings.threads)
     if isinstance(settings, Settings):
+        if settings.spark is not None or settings.memory is not None:  # folders, and a Java process, are to go
+            interrupts.raise_from_now_on()
         if settings.spark is not None:
             from svmtool.spark.train import run as run_spark
 

@@ -13,8 +13,9 @@ import zlib
 
 import numpy as np
 
+from svmtool import interrupts
 from svmtool.errors import ModelError
-from svmtool.formats.beside import STATE
+from svmtool.formats.beside import NEXT, ROWS, STATE
 from svmtool.formats.output import replacing
 from svmtool.formats.regular import open_regular
 from svmtool.problem.label_sums import LabelSums
@@ -69,6 +70,7 @@ def write(path: str, state: State) -> None:
         "gram": [_packed(gram) for gram in sums.gram], "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
         "before": state.before, "log": state.log, "entries": state.entries,
     }  # fmt: skip
+    interrupts.end_file(path + ROWS + NEXT)  # perhaps the log that this state tells of
     with replacing(path + STATE, "can't save the model's state to") as file:
         np.savez(file, **{name: np.asarray(value, ARRAYS[name][0]) for name, value in arrays.items()})
 

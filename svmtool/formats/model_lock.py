@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
+from svmtool import interrupts
 from svmtool.errors import ModelError
 from svmtool.formats.beside import LOCK
 from svmtool.formats.regular import open_regular
@@ -25,6 +26,7 @@ class ModelLock:
                 self.close_file()  # its last holder has taken the name away since it was opened
                 self._fd = open_regular(self._name, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
                 fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            interrupts.begin_file(self._name)
         except BlockingIOError:
             self.close_file()
             raise ModelError(f"{path}: another run is changing this model") from None
@@ -49,4 +51,5 @@ class ModelLock:
         if self._fd >= 0:
             with contextlib.suppress(OSError):
                 os.unlink(self._name)
+            interrupts.end_file(self._name)
         self.close_file()

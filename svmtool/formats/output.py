@@ -53,25 +53,21 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
             os.fsync(fd)
         with _write_errors(path):
             os.replace(scratch, target)
+        scratch_files.end(scratch, whole=True)
     except BaseException:
-        with contextlib.suppress(OSError):  # the first error is the one to tell
-            os.unlink(scratch)
+        scratch_files.end(scratch, whole=False)
         raise
 
 
 def _written_directly(file: BinaryIO) -> Iterator[BinaryIO]:
-    """Yield a buffered file object over `file`; standard output stays open, anything else is closed."""
-    shared = file is getattr(sys.stdout, "buffer", None)
-    buffered = io.BufferedWriter(file) if isinstance(file, io.RawIOBase) else file  # raw: python -u
+    """Yield a file object; standard output's own stays open, anything else is closed."""
     try:
-        yield buffered
-        buffered.flush()
+        yield file
+        file.flush()
     finally:
-        with contextlib.suppress(OSError):  # what could not be written has been told
-            if not shared:
+        if file is not getattr(sys.stdout, "buffer", None):
+            with contextlib.suppress(OSError):  # what could not be written has been told
                 file.close()
-            elif buffered is not file:
-                buffered.detach()
 
 
 def _direct(path: str, refusal: str) -> BinaryIO | None:
@@ -80,7 +76,8 @@ def _direct(path: str, refusal: str) -> BinaryIO | None:
         if sys.stdout is None:
             raise SvmtoolError(f"{refusal} {path}: there is no standard output")
         sys.stdout.flush()
-        return sys.stdout.buffer
+        own = sys.stdout.buffer
+        return open(os.dup(own.fileno()), "wb") if isinstance(own, io.RawIOBase) else own  # raw: python -u
     try:
         kind = os.stat(path).st_mode
         if stat.S_ISREG(kind):
@@ -107,5 +104,5 @@ def _write_errors(path: str) -> Iterator[None]:
     except (BrokenPipeError, InterruptedError):
         raise
     except OSError as e:
-        name = "standard output" if path == "-" else path
+        name = "to standard output" if path == "-" else path
         raise SvmtoolError(f"can't write {name}: {e.strerror or e}") from e

@@ -14,6 +14,7 @@ import os
 
 import numpy as np
 
+from svmtool import interrupts
 from svmtool.compiled import threads
 from svmtool.compiled.hash_loops import hash_rows
 from svmtool.errors import ModelError, SvmtoolError
@@ -63,6 +64,7 @@ class RowLog:
             fd = open_regular(path + NEXT, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
         except OSError as e:
             raise _not_saved(path, e) from None
+        interrupts.begin_file(path + NEXT)
         log = cls(path, number, 0, fd, waits=True)
         try:
             if mode is not None:
@@ -173,6 +175,7 @@ class RowLog:
             if self._waits:
                 with contextlib.suppress(OSError):
                     os.unlink(self.path + NEXT)
+                interrupts.end_file(self.path + NEXT)
         self._fd = -1
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 
+from svmtool import interrupts
 from svmtool.formats.regular import open_regular
 
 LONGEST = 200  # characters of the file's own name in a temporary one
@@ -18,18 +19,28 @@ _tidied: set[str] = set()  # files beside which this process has looked
 def create(target: str, mode: int) -> tuple[str, int]:
     """A new file in the folder of `target`: its temporary name, and a descriptor that it can be written to by.
 
-    What killed runs have left of the same target is removed.  Raises OSError.
+    It goes at Ctrl-C, until `end` is called.  What killed runs have left of the same target is removed.
+    Raises OSError.
     """
     folder, name = os.path.split(target)
     prefix = f".{name[:LONGEST]}."
     _tidy(folder, prefix)
     while True:
         scratch = os.path.join(folder, f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp")
+        interrupts.begin_file(scratch)
         fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
         _lock(fd)
         if os.fstat(fd).st_nlink:
             return scratch, fd
         os.close(fd)  # another run looked at it before it was locked, and took it away
+
+
+def end(scratch: str, whole: bool) -> None:
+    """The file is whole and has its own name by now, or it is to go."""
+    if not whole:
+        with contextlib.suppress(OSError):
+            os.unlink(scratch)
+    interrupts.end_file(scratch)
 
 
 def _lock(fd: int, wait: bool = True) -> bool:
