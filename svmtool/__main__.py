@@ -1,10 +1,9 @@
 """`python -m svmtool train|predict|scale ...` is svm-train, svm-predict or svm-scale."""
 
+from svmtool import start  # before all else: from here on Ctrl-C is handled  # isort: skip
 import sys
 
-from svmtool.cli.entry import leave, start
-
-COMMANDS = ("train", "predict", "scale")
+COMMANDS = {"train": start.train, "predict": start.predict, "scale": start.scale}
 
 
 def main() -> int:
@@ -12,7 +11,7 @@ def main() -> int:
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         print(f"Usage: python -m svmtool {'|'.join(COMMANDS)} [arguments of the command]", file=sys.stderr)
         return 1
-    leave(start(sys.argv[1], sys.argv[2:]))
+    COMMANDS[sys.argv.pop(1)]()
 
 
 if __name__ == "__main__":

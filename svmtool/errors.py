@@ -1,6 +1,11 @@
 """Errors that a user can act on.  The command line prints their text and exits with `exit_code`."""
 
 
+def clipped(text: str) -> str:
+    """Text of the user in a length that fits into a sentence."""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 class SvmtoolError(Exception):
     """A fault of input, options or surroundings, described in one sentence.
 
@@ -24,8 +29,7 @@ class DataError(SvmtoolError):
 
     def __init__(self, line: int, file: str, token: str, reason: str):
         self.line, self.file, self.token, self.reason = line, file, token, reason
-        shown = token if len(token) <= 60 else token[:57] + "..."
-        where = f"token {shown!r}: " if token else ""
+        where = f"token {clipped(token)!r}: " if token else ""
         super().__init__(f"Wrong input format at line {line}: {file}: {where}{reason}")
 
     def __reduce__(self):

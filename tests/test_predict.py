@@ -168,11 +168,6 @@ def test_a_full_disk_is_an_error(command, tmp_path):
     assert done.stderr.decode().startswith("can't write /dev/full")
 
 
-def test_the_test_file_may_be_the_output(run, tmp_path):
-    assert run("t", "m", "t").exit == 0
-    assert (tmp_path / "t").read_text() == ANSWERS
-
-
 def test_an_empty_test_file(run, tmp_path):
     (tmp_path / "t").write_text("")
     assert run("t", "m", "o").stdout == "Accuracy = -nan% (0/0)\n"

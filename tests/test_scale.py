@@ -341,7 +341,7 @@ def test_full_disk(tmp_path):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE)
         assert done.returncode == 1
-        assert done.stderr.decode() == "can't write standard output: No space left on device\n"
+        assert done.stderr.decode() == "can't write to standard output: No space left on device\n"
 
 
 def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeypatch):

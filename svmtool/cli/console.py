@@ -1,12 +1,15 @@
-"""The only place of svm-train that prints.  stdout carries what LIBLINEAR's does, stderr the rest."""
+"""The only place of the commands that prints.  stdout carries what LIBLINEAR's does, stderr the rest."""
 
 from __future__ import annotations
 
 import os
 import sys
 
+from svmtool.errors import SvmtoolError, UsageError
+
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 BAR_AFTER_SECONDS = 1.0  # shorter runs show no bar
@@ -45,12 +48,30 @@ class Console:
             forget_stdout()
         except OSError as e:
             forget_stdout()
-            self.failure = f"can't write to standard output: {e.strerror}"
+            self.failure = unwritable(e)
 
     def warn(self, text: str) -> None:
         """One line on stderr, also when quiet."""
         self.close()
         error_line(text)
+
+    def answer(self, work: Callable[[], int], usage: Callable[[], str]) -> int:
+        """Call `work`; what it refuses becomes lines on stderr (and usage on stdout).  Returns the exit status."""
+        try:
+            status = work()
+        except UsageError as e:
+            if str(e):
+                self.warn(str(e))
+            self.out(usage())
+            status = e.exit_code
+        except SvmtoolError as e:
+            self.warn(str(e))
+            status = e.exit_code
+        finally:
+            self.close()
+        if self.failure:
+            self.warn(self.failure)
+        return status or (1 if self.failure else 0)
 
     def progress(self, seconds: float, gap: float, target: float | None = None, **fields: Any) -> None:
         """Show the current certified gap in a bar on a terminal, once the run takes over a second.
@@ -102,10 +123,17 @@ def _share(first: float, now: float, target: float) -> float:
 
 def error_line(text: str) -> None:
     """One line on stderr; a stderr that is closed or gone is no reason to fail."""
+    if sys.stderr is None:  # print would take stdout
+        return
     try:
         print(text, file=sys.stderr, flush=True)
     except (OSError, ValueError):
         return
+
+
+def unwritable(e: OSError) -> str:
+    """The sentence for a standard output that cannot be written."""
+    return f"can't write to standard output: {e.strerror or e}"
 
 
 def forget_stdout() -> None:

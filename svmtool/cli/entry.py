@@ -1,4 +1,4 @@
-"""Where the commands start: settings of the process before numpy is imported, and the last net for faults.
+"""What all commands begin with: settings of the process before numpy is imported, and the last net for faults.
 
 No traceback reaches a user for a fault of input, memory or disk.
 """
@@ -10,30 +10,16 @@ import os
 import sys
 from collections.abc import Callable
 
-from svmtool.cli.console import error_line, forget_stdout
+from svmtool import interrupts
+from svmtool.cli.console import error_line, forget_stdout, unwritable
 from svmtool.errors import SvmtoolError
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from typing import NoReturn
 
-INTERRUPTED = 130  # as a shell reports Ctrl-C
+INTERRUPTED = interrupts.STATUS
 BROKEN_PIPE = 141  # as a shell reports a reader that went away
-
-
-def train() -> NoReturn:
-    """svm-train, liblinear-train."""
-    leave(start("train", sys.argv[1:]))
-
-
-def predict() -> NoReturn:
-    """svm-predict, liblinear-predict."""
-    leave(start("predict", sys.argv[1:]))
-
-
-def scale() -> NoReturn:
-    """svm-scale."""
-    leave(start("scale", sys.argv[1:]))
 
 
 def leave(status: int) -> NoReturn:
@@ -53,6 +39,7 @@ def start(command: str, argv: list[str]) -> int:
     this package bring threads of their own (--threads, OMP_NUM_THREADS).
     """
     gc.disable()  # looking for garbage among modules that are being imported costs milliseconds; `train` enables it
+    _occupy_streams()
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     return guarded(lambda: _main_of(command)(argv))
@@ -71,27 +58,64 @@ def _main_of(command: str) -> Callable[[list[str]], int]:
     return main
 
 
+def _occupy_streams() -> None:
+    """Where the caller has closed a standard stream the next file opened would get its number, and texts meant for it.
+
+    Standard input and output that were closed stay known as such; what is meant for standard error is lost.
+    """
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)
+
+
 def guarded(work: Callable[[], int]) -> int:
     """Call `work`; whatever it raises for reasons outside the program becomes one sentence and a status."""
     try:
         status = work()
         if sys.stdout is not None:
-            sys.stdout.flush()
+            _flush_stdout(told=status != 0)
         return status
-    except SvmtoolError as e:
+    except BaseException as e:
+        # In an import, say, Ctrl-C becomes another error.
+        status = _told(KeyboardInterrupt() if interrupts.was_raised() else e)
+        if status is None:
+            raise
+        return status
+
+
+def _flush_stdout(told: bool) -> None:
+    """Write what is still buffered; told: a fault has been told already, and one is enough."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as e:
+        forget_stdout()
+        if not told:
+            raise SvmtoolError(unwritable(e)) from None
+
+
+def _told(e: BaseException) -> int | None:
+    """Print the sentence for what was raised; the exit status, None for a fault of the program."""
+    if isinstance(e, SvmtoolError):
         error_line(str(e))
         return e.exit_code
-    except KeyboardInterrupt:
+    if isinstance(e, KeyboardInterrupt):
         error_line("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
+    if isinstance(e, BrokenPipeError):
         forget_stdout()
         return BROKEN_PIPE
-    except MemoryError:
+    if isinstance(e, MemoryError):
         error_line("ERROR: not enough memory for this data: use fewer rows or features, or a machine with more memory")
         return 1
-    except OSError as e:
+    if isinstance(e, OSError):
         forget_stdout()
         where = f"{e.filename}: " if e.filename else ""
         error_line(f"ERROR: {where}{e.strerror or e}")
         return 1
+    return None

@@ -11,7 +11,7 @@ from typing import Any
 
 from svmtool import registry
 from svmtool.cli import options
-from svmtool.cli.options import Command, atof, atoi
+from svmtool.cli.options import Command, atof, atoi, strict_int, strict_real
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.kernel_settings import LINEAR, RBF, KernelSettings
 
@@ -41,9 +41,9 @@ class _KernelScan(options.Scan):
         elif letter == "w":
             self.set(option, class_weights=(*self.settings.class_weights, self.class_weight(argument, value)))
         elif letter in _REALS:
-            self.set(option, **{_REALS[letter]: self.number(option, value, atof, float)})
+            self.set(option, **{_REALS[letter]: self.number(option, value, atof, strict_real)})
         elif letter in _INTEGERS:
-            self.set(option, **{_INTEGERS[letter]: self.number(option, value, atoi, int)})
+            self.set(option, **{_INTEGERS[letter]: self.number(option, value, atoi, strict_int)})
         else:
             raise UsageError(f"Unknown option: {option}")
 
@@ -51,7 +51,7 @@ class _KernelScan(options.Scan):
         """The number that -s VALUE means here."""
         name = value.strip()
         if not name[:1].isalpha():
-            number = self.number("-s", value, atoi, int)
+            number = self.number("-s", value, atoi, strict_int)
             row = registry.find_kernel(number)
             if row is None and number >= 30 and number in {r.number for r in registry.SOLVERS}:
                 self.refuse(str(number))

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from svmtool.errors import SvmtoolError
+from svmtool.errors import SvmtoolError, clipped
+from svmtool.integers import parse_integer
 from svmtool.registry.row import gap_of_theta
 
 
@@ -23,11 +24,11 @@ class LongOption(NamedTuple):
 def _whole(least: int) -> Callable[[str, str], int]:
     def read(name: str, text: str) -> int:
         try:
-            value = int(text)
+            value = parse_integer(text.strip())
         except ValueError:
             value = least - 1
         if value < least or value >= 2**63:
-            raise SvmtoolError(f"ERROR: {name} {text}: wants an integer >= {least}")
+            raise SvmtoolError(f"ERROR: {name} {clipped(text)}: wants an integer >= {least}")
         return value
 
     return read

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from svmtool import registry
 from svmtool.cli.long_options import LONG_OPTIONS
-from svmtool.errors import SvmtoolError, UsageError
+from svmtool.errors import SvmtoolError, UsageError, clipped
+from svmtool.integers import parse_integer
 from svmtool.settings import Settings
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
@@ -34,25 +35,36 @@ class Command(NamedTuple):
     notes: tuple[str, ...] = ()  # sentences for stderr that stop nothing
 
 
+def strict_int(text: str) -> int:
+    """The integer that `text` is as a whole; ValueError where C would take its beginning only."""
+    return parse_integer(text.strip())
+
+
+def strict_real(text: str) -> float:
+    """The number that `text` is as a whole; ValueError where C would take its beginning only."""
+    if "_" in text:  # Python reads 1_000, C does not
+        raise ValueError(text)
+    return float(text)
+
+
 def atoi(text: str) -> int:
     """C's atoi: the integer that `text` begins with, 0 without one; SvmtoolError beyond 32 bits."""
     digits = text.lstrip(" \t\n\v\f\r")
     end = 1 if digits[:1] in ("+", "-") else 0
     while end < len(digits) and "0" <= digits[end] <= "9":
         end += 1
-    value = int(digits[:end]) if digits[:end].strip("+-") else 0
+    value = parse_integer(digits[:end]) if digits[:end].strip("+-") else 0
     if not -(2**31) <= value < 2**31:
-        raise SvmtoolError(f"ERROR: {text}: not an integer of 32 bits")
+        raise SvmtoolError(f"ERROR: {clipped(text)}: not an integer of 32 bits")
     return value
 
 
 def atof(text: str) -> float:
     """C's atof: the number that `text` begins with (decimal, hexadecimal, inf or nan), 0 without one."""
-    if "_" not in text:  # Python reads 1_000, C does not
-        try:
-            return float(text)
-        except ValueError:
-            pass
+    try:
+        return strict_real(text)
+    except ValueError:
+        pass
     import re
 
     decimal = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -156,19 +168,19 @@ class Scan:
         try:
             strict(text)
         except ValueError:
-            self.notes.append(f"WARNING: {option} {text}: read as {value:g}")
+            self.notes.append(f"WARNING: {option} {clipped(text)}: read as {value:g}")
         return value
 
     def folds(self, text: str) -> int:
         """The number of -v."""
-        folds = self.number("-v", text, atoi, int)
+        folds = self.number("-v", text, atoi, strict_int)
         if folds < 2:
             raise UsageError("n-fold cross validation: n must >= 2")
         return folds
 
     def class_weight(self, argument: str, text: str) -> tuple[int, float]:
         """Label and factor of -wLABEL FACTOR."""
-        return atoi(argument[2:]), self.number(argument, text, atof, float)
+        return atoi(argument[2:]), self.number(argument, text, atof, strict_real)
 
     def short(self, argument: str) -> None:
         """One of LIBLINEAR's options: its second character decides, its value is the next argument."""
@@ -180,14 +192,14 @@ class Scan:
             if name == "auto":
                 self.set(option, auto=True, solver_given=True)
                 return
-            number = registry.find(name).number if name[:1].isalpha() else self.number(option, value, atoi, int)
+            number = registry.find(name).number if name[:1].isalpha() else self.number(option, value, atoi, strict_int)
             self.set(option, auto=False, solver=number, solver_given=True)
         elif letter == "v":
             self.set(option, folds=self.folds(value))
         elif letter == "w":
             self.set(option, class_weights=(*self.settings.class_weights, self.class_weight(argument, value)))
         elif letter in _REALS:
-            x = self.number(option, value, atof, float)
+            x = self.number(option, value, atof, strict_real)
             changes: dict[str, Any] = {_REALS[letter]: x}
             if letter in "cpB":
                 changes[_REALS[letter] + "_given"] = True

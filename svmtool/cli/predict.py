@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import contextlib
 
+from svmtool import interrupts
+from svmtool.cli import overwriting
 from svmtool.cli.console import Console
-from svmtool.errors import ModelError, SvmtoolError, UsageError
+from svmtool.errors import ModelError, SvmtoolError, UsageError, clipped
+from svmtool.integers import parse_count
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -109,8 +112,12 @@ def parse(argv: list[str]) -> Options:
         raise UsageError("")
     if options.files[:2] == ["-", "-"]:
         raise SvmtoolError("ERROR: test_file and model_file cannot both be standard input")
-    if options.scores is not None and options.scores == options.files[-1] and len(options.files) == 3:
+    test, model, output = [*options.files, None][:3]
+    if options.scores is not None and options.scores == output:
         raise SvmtoolError(f"ERROR: --scores and output_file are both {options.scores}")
+    overwriting.refuse(
+        [("test_file", test), ("model_file", model)], [("output_file", output), ("--scores", options.scores)]
+    )
     return options
 
 
@@ -137,9 +144,9 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
         elif name == "--spark":
             options.spark = value
         else:
-            options.threads = int(value) if value.isdecimal() else 0
+            options.threads = parse_count(value)
             if options.threads < 1:
-                raise SvmtoolError(f"ERROR: --threads wants a number of at least 1, not {value!r}")
+                raise SvmtoolError(f"ERROR: --threads wants a number of at least 1, not {clipped(value)!r}")
     else:
         raise UsageError(f"unknown option: {word}")
     return i
@@ -148,23 +155,13 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
 def main(argv: list[str]) -> int:
     """Run svm-predict with these arguments (without the program's name); returns the exit status."""
     console = Console()
-    try:
+
+    def work() -> int:
         options = parse(argv)
-        if options.page is not None:
-            console.out(options.page)
-            return 0
-        lines = predict(options)
-        if lines:
-            console.out(lines)
+        console.out(predict(options) if options.page is None else options.page)
         return 0
-    except UsageError as e:
-        if str(e):
-            console.warn(str(e))
-        console.out(USAGE)
-        return e.exit_code
-    except SvmtoolError as e:
-        console.warn(str(e))
-        return e.exit_code
+
+    return console.answer(work, lambda: USAGE)
 
 
 def predict(options: Options) -> str:
@@ -173,6 +170,7 @@ def predict(options: Options) -> str:
     The order of checks is LIBLINEAR's: test file, output file, model, probabilities, then the rows.
     """
     if options.spark is not None:
+        interrupts.raise_from_now_on()  # folders, and a Java process, are to go
         from svmtool.cli.predict_spark import predict as predict_on_spark
 
         return predict_on_spark(options)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
-from svmtool.errors import SvmtoolError, UsageError
+from svmtool.cli import overwriting
+from svmtool.cli.console import Console
+from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.formats.numbers import parse_prefix
+from svmtool.integers import parse_count
 
 USAGE = """\
 Usage: svm-scale [options] data_filename
@@ -69,9 +70,9 @@ def parse(argv: list[str]) -> Options | str:
                 raise UsageError(f"unknown option: {word}" if len(word) > 3 else "unknown option")
             if "=" not in word:
                 value, i = (argv[i] if i < len(argv) else ""), i + 1
-            options.threads = int(value) if value.isdecimal() else 0
+            options.threads = parse_count(value)
             if options.threads < 1:
-                raise SvmtoolError(f"--threads wants a number of at least 1, not {value!r}")
+                raise SvmtoolError(f"--threads wants a number of at least 1, not {clipped(value)!r}")
             continue
         if letter not in "luysr":
             raise UsageError("unknown option")
@@ -100,6 +101,9 @@ def parse(argv: list[str]) -> Options | str:
     if not all(map(_finite, (options.lower, options.upper, *(options.y or ())))):
         raise SvmtoolError("inconsistent lower/upper specification: a limit is not finite")
     options.file = argv[i]
+    overwriting.refuse(
+        [("the data", options.file), ("-r", options.restore)], [("-s", options.save), ("the scaled rows", "-")]
+    )
     return options
 
 
@@ -109,10 +113,12 @@ def _finite(x: float) -> bool:
 
 def main(argv: list[str]) -> int:
     """Run svm-scale with these arguments (without the program's name); returns the exit status."""
-    try:
+    console = Console()
+
+    def work() -> int:
         options = parse(argv)
         if isinstance(options, str):
-            sys.stdout.write(options)
+            console.out(options)
             return 0
         if options.threads is not None:
             from svmtool.compiled import threads
@@ -120,17 +126,7 @@ def main(argv: list[str]) -> int:
             threads.set_count(options.threads)
         from svmtool import scaling
 
-        scaling.run(options, _warn)
-    except UsageError as e:
-        if str(e):
-            print(e, file=sys.stderr)
-        sys.stdout.write(USAGE)
-        return e.exit_code
-    except SvmtoolError as e:
-        print(e, file=sys.stderr)
-        return e.exit_code
-    return 0
+        scaling.run(options, console.warn)
+        return 0
 
-
-def _warn(text: str) -> None:
-    print(text, file=sys.stderr)
+    return console.answer(work, lambda: USAGE)

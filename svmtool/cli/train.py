@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import gc
 
+from svmtool import interrupts, registry
 from svmtool.cli import options
 from svmtool.cli.console import Console
-from svmtool.errors import SvmtoolError, UsageError
+from svmtool.formats import beside
 from svmtool.settings import Settings
 
 
 def main(argv: list[str]) -> int:
     """Run svm-train with these arguments (without the program's name); returns the exit status."""
     console = Console()
-    try:
+
+    def work() -> int:
         command = options.parse(argv)
         console.quiet = command.settings.quiet
         for note in command.notes:
             console.warn(note)
-        status = run(command, console)
-        if console.failure:
-            raise SvmtoolError(console.failure)
-        return status
-    except UsageError as e:
-        if str(e):
-            console.warn(str(e))
-        from svmtool.cli import texts
+        return run(command, console)
 
-        console.out(texts.usage())
-        return e.exit_code
-    except SvmtoolError as e:
-        console.warn(str(e))
-        return e.exit_code
-    finally:
-        console.close()
+    return console.answer(work, _usage)
+
+
+def _usage() -> str:
+    from svmtool.cli import texts
+
+    return texts.usage()
 
 
 def run(command: options.Command, console: Console) -> int:
@@ -53,14 +48,36 @@ def run(command: options.Command, console: Console) -> int:
     return 0
 
 
+def refuse_overwriting(command: options.Command) -> None:
+    """SvmtoolError where a file that the command reads is one that it writes; -i and the model may be the same."""
+    from svmtool.cli import overwriting
+
+    s, adapts = command.settings, command.action == "adapt"
+    linear = isinstance(s, Settings)
+    inputs = [("the added rows" if adapts else "the data", command.data)]
+    outputs = [("--solver-log", s.solver_log), ("--plot", s.plot)]
+    start = s.initial_model if linear else None
+    overwriting.refuse([("the initial model", start)], outputs)
+    if linear:
+        inputs += [("the removed rows", s.remove), ("--weights", s.weights)]
+    if s.folds is None and not (linear and s.find_C):
+        outputs.append(("the model", command.model))
+        if linear and any(row.number == s.solver and "--add" in row.honours for row in registry.SOLVERS):
+            outputs += [("the model's state", command.model + suffix) for suffix in beside.ALL]
+    overwriting.refuse(inputs, outputs)
+
+
 def train(command: options.Command, console: Console) -> int:
     """Train, with the data being read already while the pipeline and numpy are imported; returns the exit status."""
     from svmtool.compiled import threads
     from svmtool.formats.reading import Reading
 
     settings = command.settings
+    refuse_overwriting(command)
     threads.set_count(settings.threads)
     if isinstance(settings, Settings):
+        if settings.spark is not None or settings.memory is not None:  # folders, and a Java process, are to go
+            interrupts.raise_from_now_on()
         if settings.spark is not None:
             from svmtool.spark.train import run as run_spark
 
@@ -92,6 +109,7 @@ def adapt(command: options.Command, console: Console) -> int:
     from svmtool.formats.reading import Reading
 
     settings = command.settings
+    refuse_overwriting(command)
     threads.set_count(settings.threads)
     added = Reading(command.data) if command.data not in ("", "-") else None
     if added is not None:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable
 
 from svmtool import limits
+from svmtool.integers import parse_count
 
 _count: int | None = None
 _pool: _Pool | None = None
@@ -24,8 +25,8 @@ def available() -> int:
         cores = len(os.sched_getaffinity(0))
     except AttributeError:  # not Linux
         cores = os.cpu_count() or 1
-    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
+    limit = parse_count(os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip())
+    return min(cores, limit) if limit else cores
 
 
 def set_count(n: int | None) -> None:

@@ -8,15 +8,18 @@ signature the state keeps as `before`: the next run puts the log in its place an
 
 from __future__ import annotations
 
+import os
 import zlib
 
 import numpy as np
 
+from svmtool import interrupts
 from svmtool.errors import ModelError
+from svmtool.formats.beside import NEXT, ROWS, STATE
 from svmtool.formats.output import replacing
+from svmtool.formats.regular import open_regular
 from svmtool.problem.label_sums import LabelSums
 
-SUFFIX = ".state.npz"
 VERSION = 1
 ABSENT = -1  # signature of a file that is not there
 
@@ -47,12 +50,14 @@ def signature(content: bytes | None) -> int:
 
 
 def content_of(path: str) -> bytes | None:
-    """A file's bytes; None where it is absent."""
+    """The bytes of the model file `path`; None where it is absent, ModelError where it is no file."""
     try:
-        with open(path, "rb") as file:
+        with open(open_regular(path), "rb") as file:
             return file.read()
     except FileNotFoundError:
         return None
+    except OSError as e:
+        raise ModelError(f"can't open model file {path}: {e.strerror}") from None
 
 
 def write(path: str, state: State) -> None:
@@ -65,31 +70,33 @@ def write(path: str, state: State) -> None:
         "gram": [_packed(gram) for gram in sums.gram], "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
         "before": state.before, "log": state.log, "entries": state.entries,
     }  # fmt: skip
-    with replacing(path + SUFFIX, "can't save the model's state to") as file:
+    interrupts.end_file(path + ROWS + NEXT)  # perhaps the log that this state tells of
+    with replacing(path + STATE, "can't save the model's state to") as file:
         np.savez(file, **{name: np.asarray(value, ARRAYS[name][0]) for name, value in arrays.items()})
 
 
 def read(path: str) -> State:
     """The state of the model `path`; ModelError where it is absent, damaged or of another version."""
-    import zipfile  # np.load imports it too
+    from svmtool.formats.array_archive import Archive, ArchiveError
 
-    name = path + SUFFIX
+    name = path + STATE
     try:
-        raw = open(name, "rb")  # np.load would leave a bad file open
+        raw = open(open_regular(name), "rb")
     except FileNotFoundError:
         raise ModelError(
             f"can't open the model's state {name}: only -s 71, and -s 72 of two labels, leave one beside their models"
         ) from None
-    # What zipfile and numpy raise for spoilt bytes, by where they lie: one of a header may ask for a compression that
-    # zipfile has not implemented.
-    damage = (ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, SyntaxError)
+    except OSError as e:
+        raise ModelError(f"can't open the model's state {name}: {e.strerror}") from None
     try:
-        with raw, np.load(raw, allow_pickle=False) as file:
-            if int(file["version"]) != VERSION:
-                raise ModelError(f"{name}: a state of version {int(file['version'])}; this svmtool knows {VERSION}")
-            found = {key: file[key] for key in ARRAYS}
-    except damage as e:
-        raise ModelError(f"{name} is damaged or no state of a model: {str(e)[:100]}") from None
+        with raw:
+            archive = Archive(raw, os.fstat(raw.fileno()).st_size)
+            version = archive.array("version", *ARRAYS["version"]).item()
+            if version != VERSION:
+                raise ModelError(f"{name}: a state of version {version}; this svmtool knows {VERSION}")
+            found = {key: archive.array(key, *kind) for key, kind in ARRAYS.items()}
+    except ArchiveError as e:
+        raise ModelError(f"{name} is damaged or no state of a model: {e}") from None
     _check(name, found)
     return _made(found)
 
@@ -108,12 +115,19 @@ def _check(name: str, found: dict) -> None:
         "count": (k,), "weight": (k,), "first": (k, m), "gram": (g, m * (m + 1) // 2), "past": (m,),
         "factor": found["own"].shape,
     }  # fmt: skip
-    for key, (kind, dimensions) in ARRAYS.items():
-        array = found[key]
-        if array.dtype.str[1:] != kind or array.ndim != dimensions or array.shape != shapes.get(key, array.shape):
+    for key, shape in shapes.items():
+        if found[key].shape != shape:
             raise ModelError(f"{name} is damaged: its array {key!r} is not what it should be")
-    if m < 0 or int(found["entries"]) < 0:
+    for key, array in found.items():
+        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+            raise ModelError(f"{name} holds numbers in {key!r} that are not finite: train anew")
+    counts = found["features"], found["entries"], found["count"]
+    if any(np.any(count < 0) for count in counts):
         raise ModelError(f"{name} is damaged: it counts less than nothing")
+    if not found["C"] > 0 or np.any(found["factor"] < 0) or np.any(found["past"] < 0):
+        raise ModelError(f"{name} is damaged: it holds a cost or a sum of squares below 0")
+    if len(set(found["labels"].tolist())) < k:
+        raise ModelError(f"{name} is damaged: a label stands there twice")
 
 
 def _made(found: dict) -> State:

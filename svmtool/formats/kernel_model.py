@@ -14,7 +14,7 @@ pairs that are no numbers or not in order, numbers beyond 32 bits, and nan for t
 from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
-from svmtool.errors import DataError, ModelError
+from svmtool.errors import DataError, ModelError, clipped
 from svmtool.formats.model_text import PADDING, Scanner
 from svmtool.formats.numbers import format_one, parse_number
 from svmtool.formats.odd_line import BLANKS, parse_line
@@ -190,7 +190,7 @@ def _support_vectors(
     try:
         return parse_text(lines, size, path, odd_line, columns, least=0), end
     except DataError as e:
-        token = f"token {e.token!r}: " if e.token else ""
+        token = f"token {clipped(e.token)!r}: " if e.token else ""
         raise ModelError(f"{EARLY_END}: support vector {e.line}: {token}{e.reason}") from None
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 
+from svmtool import interrupts
 from svmtool.errors import ModelError
-
-SUFFIX = ".state.lock"
+from svmtool.formats.beside import LOCK
+from svmtool.formats.regular import open_regular
 
 
 class ModelLock:
@@ -19,23 +20,24 @@ class ModelLock:
     def __init__(self, path: str):
         import fcntl
 
-        self._name, self._fd = path + SUFFIX, -1
+        self._name, self._fd = path + LOCK, -1
         try:
             while not self._is_mine():
                 self.close_file()  # its last holder has taken the name away since it was opened
-                self._fd = os.open(self._name, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+                self._fd = open_regular(self._name, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
                 fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            interrupts.begin_file(self._name)
         except BlockingIOError:
             self.close_file()
             raise ModelError(f"{path}: another run is changing this model") from None
         except OSError as e:
             self.close_file()
-            raise ModelError(f"can't save the model's state beside {path}: {e.strerror}") from None
+            raise ModelError(f"can't save the model's state beside {path}: {self._name}: {e.strerror}") from None
 
     def _is_mine(self) -> bool:
         """Whether the file that is open is the one of that name."""
         try:
-            return self._fd >= 0 and os.path.samestat(os.fstat(self._fd), os.stat(self._name))
+            return self._fd >= 0 and os.path.samestat(os.fstat(self._fd), os.lstat(self._name))
         except FileNotFoundError:
             return False
 
@@ -49,4 +51,5 @@ class ModelLock:
         if self._fd >= 0:
             with contextlib.suppress(OSError):
                 os.unlink(self._name)
+            interrupts.end_file(self._name)
         self.close_file()

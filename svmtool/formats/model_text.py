@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from svmtool.compiled.buffers import Buffer
-from svmtool.errors import ModelError
+from svmtool.errors import ModelError, clipped
 from svmtool.formats.numbers import NUMBER, parse_number
 from svmtool.formats.source import open_source
+from svmtool.integers import parse_integer
 
 LONGEST_WORD = 80  # what the references' scanf takes at once
 PADDING = 32  # bytes behind the text: the compiled parser looks ahead
@@ -44,9 +45,10 @@ class Scanner:
         return self._take(_WORD, wanted)
 
     def integer(self, wanted: str) -> int:
-        value = int(self._take(_INTEGER, wanted))
+        text = self._take(_INTEGER, wanted)
+        value = parse_integer(text)
         if not -(2**31) <= value < 2**31:
-            raise ModelError(f"ERROR: {wanted}: {value} does not fit into 32 bits")
+            raise ModelError(f"ERROR: {wanted}: {clipped(text)} does not fit into 32 bits")
         return value
 
     def real(self, wanted: str) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from svmtool.integers import parse_integer
+
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:  # options are parsed without numpy
     import numpy as np
@@ -91,7 +93,7 @@ def parse_int_prefix(text: bytes | str) -> int:
     """C's atoi: the whole number that `text` starts with, 0 for none; wraps to 32 bits as glibc does."""
     raw = (text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text).lstrip(_SPACE)
     found = _INTEGER.match(raw)
-    value = int(found.group()) if found else 0
+    value = parse_integer(found.group()) if found else 0
     value = max(-(2**63), min(2**63 - 1, value))  # strtol
     return (value + 2**31) % 2**32 - 2**31
 

@@ -11,6 +11,7 @@ import re
 
 from svmtool.errors import DataError
 from svmtool.formats.numbers import NUMBER, parse_number
+from svmtool.integers import parse_integer
 
 BLANKS = b" \t"
 SPACE = b" \t\r\v\f"  # what C's strtod and strtol skip
@@ -94,7 +95,7 @@ def _index(text: bytes, word: bytes, previous: int, least: int, refuse) -> int:
         refuse(word, "the index is missing")
     if not INDEX.match(body):
         refuse(word, "the index is not a whole number")
-    index = int(body)
+    index = parse_integer(body)
     if index < least:
         refuse(word, f"indices start at {least}")
     if index > LAST_INDEX:

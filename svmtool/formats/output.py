@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 
 from svmtool.errors import SvmtoolError
+from svmtool.formats import scratch_files
+from svmtool.formats.regular import mode_of
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -21,9 +23,10 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
     """A binary file object whose content becomes the file `path` when the block ends without an exception.
 
     Until then it has a temporary name in the same folder; after an exception
-    (Ctrl-C too) it is removed and an old file stays as it was.  A symbolic link
-    is followed.  The mode bits of an old file are kept.  `-` and whatever is
-    not a regular file (/dev/stdout, /dev/null, a pipe) is written directly.
+    (Ctrl-C too) it is removed and an old file stays as it was.  What a killed
+    run has left under such a name goes too.  A symbolic link is followed.  The
+    mode bits of an old file are kept.  `-` and what is a device, a pipe or a
+    socket (/dev/stdout, /dev/null) is written directly.
 
     Raises SvmtoolError "`refusal` PATH" where nothing can be created and
     "can't write PATH: ..." where writing fails.  BrokenPipeError passes through.
@@ -36,12 +39,9 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
             yield from _written_directly(direct)
         return
     target = os.path.realpath(path)
-    scratch = os.path.join(
-        os.path.dirname(target), f".{os.path.basename(target)[:200]}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-    )
     try:
-        mode = _mode(target)
-        fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        mode = mode_of(target)
+        scratch, fd = scratch_files.create(target, 0o666 if mode is None else 0o600)
     except (OSError, ValueError) as e:
         raise _cannot_open(path, refusal, e) from None
     try:
@@ -53,48 +53,34 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
             os.fsync(fd)
         with _write_errors(path):
             os.replace(scratch, target)
+        scratch_files.end(scratch, whole=True)
     except BaseException:
-        with contextlib.suppress(OSError):  # the first error is the one to tell
-            os.unlink(scratch)
+        scratch_files.end(scratch, whole=False)
         raise
 
 
 def _written_directly(file: BinaryIO) -> Iterator[BinaryIO]:
-    """Yield a buffered file object over `file`; standard output stays open, anything else is closed."""
-    shared = file is getattr(sys.stdout, "buffer", None)
-    buffered = io.BufferedWriter(file) if isinstance(file, io.RawIOBase) else file  # raw: python -u
+    """Yield a file object; standard output's own stays open, anything else is closed."""
     try:
-        yield buffered
-        buffered.flush()
+        yield file
+        file.flush()
     finally:
-        with contextlib.suppress(OSError):  # what could not be written has been told
-            if not shared:
+        if file is not getattr(sys.stdout, "buffer", None):
+            with contextlib.suppress(OSError):  # what could not be written has been told
                 file.close()
-            elif buffered is not file:
-                buffered.detach()
-
-
-def _mode(target: str) -> int | None:
-    """Mode bits of the old file, None where there is none; an unwritable old file is an error, as for fopen."""
-    try:
-        mode = stat.S_IMODE(os.stat(target).st_mode)
-    except FileNotFoundError:
-        return None
-    if not os.access(target, os.W_OK):
-        raise PermissionError(13, "Permission denied")
-    return mode
 
 
 def _direct(path: str, refusal: str) -> BinaryIO | None:
-    """The file object for `-` and for what exists but is no regular file; None for what will be replaced."""
+    """The file object for `-` and for a device, a pipe or a socket; None for what will be replaced."""
     if path in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
         if sys.stdout is None:
             raise SvmtoolError(f"{refusal} {path}: there is no standard output")
         sys.stdout.flush()
-        return sys.stdout.buffer
+        own = sys.stdout.buffer
+        return open(os.dup(own.fileno()), "wb") if isinstance(own, io.RawIOBase) else own  # raw: python -u
     try:
         kind = os.stat(path).st_mode
-        if stat.S_ISREG(kind) and not os.path.realpath(path).startswith(("/dev/", "/proc/")):
+        if stat.S_ISREG(kind):
             return None
         if stat.S_ISDIR(kind):
             raise SvmtoolError(f"{refusal} {path}: it is a directory")
@@ -118,5 +104,5 @@ def _write_errors(path: str) -> Iterator[None]:
     except (BrokenPipeError, InterruptedError):
         raise
     except OSError as e:
-        name = "standard output" if path == "-" else path
+        name = "to standard output" if path == "-" else path
         raise SvmtoolError(f"can't write {name}: {e.strerror or e}") from e

@@ -16,6 +16,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats import output
 from svmtool.formats.numbers import format_one, format_rows, parse_number
 from svmtool.formats.source import open_source
+from svmtool.integers import parse_integer
 
 LAST_INDEX = 2147483647
 
@@ -96,7 +97,10 @@ def _parse(text: bytes, path: str) -> Ranges:
     previous = 0
     for k in range(n):
         word = words[at + 3 * k]
-        i = int(word) if word.lstrip(b"+").isdigit() else 0
+        try:
+            i = parse_integer(word)
+        except ValueError:
+            i = 0
         if not 0 < i <= LAST_INDEX:
             raise RangeError(path, f"{_shown(word)} is not a feature index")
         if i <= previous:

@@ -14,13 +14,14 @@ import os
 
 import numpy as np
 
+from svmtool import interrupts
 from svmtool.compiled import threads
 from svmtool.compiled.hash_loops import hash_rows
 from svmtool.errors import ModelError, SvmtoolError
+from svmtool.formats.beside import NEXT
+from svmtool.formats.regular import mode_of, open_regular
 from svmtool.formats.svmlight import Table
 
-SUFFIX = ".state.rows"
-NEXT = ".new"  # behind it: see RowLog
 ENTRY = np.dtype("<u8")
 REMOVED = np.uint64(1)
 ENTRIES_A_PIECE = 1 << 17  # of the log in memory at a time
@@ -59,19 +60,28 @@ class RowLog:
         """A log without rows that is to take the place of what is at `path`; its number is new unless given."""
         number = int.from_bytes(os.urandom(8), "little") if number is None else number
         try:
-            fd = os.open(path + NEXT, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o666)
+            mode = mode_of(path)
+            fd = open_regular(path + NEXT, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+        except OSError as e:
+            raise _not_saved(path, e) from None
+        interrupts.begin_file(path + NEXT)
+        log = cls(path, number, 0, fd, waits=True)
+        try:
+            if mode is not None:
+                os.fchmod(fd, mode)
             os.pwrite(fd, np.array([number], ENTRY).tobytes(), 0)
             os.fsync(fd)
         except OSError as e:
-            raise SvmtoolError(f"can't save the model's rows to {path}: {e.strerror}") from None
-        return cls(path, number, 0, fd, waits=True)
+            log.close()
+            raise _not_saved(path, e) from None
+        return log
 
     @classmethod
     def open(cls, path: str, number: int, entries: int) -> RowLog:
         """The log that a state tells of; ModelError where it is absent or another one."""
         settle_left(path, number)
         try:
-            fd = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+            fd = open_regular(path, os.O_RDWR)
         except OSError as e:
             raise ModelError(f"can't open the model's rows {path}: {e.strerror}") from None
         if os.fstat(fd).st_size < ENTRY.itemsize * (1 + entries) or _number_in(fd) != number:
@@ -165,21 +175,28 @@ class RowLog:
             if self._waits:
                 with contextlib.suppress(OSError):
                     os.unlink(self.path + NEXT)
+                interrupts.end_file(self.path + NEXT)
         self._fd = -1
 
 
 def settle_left(path: str, number: int | None) -> None:
     """What a killed run has left under NEXT: the log of this number goes to its place, any other away."""
     try:
-        fd = os.open(path + NEXT, os.O_RDONLY)
+        fd = open_regular(path + NEXT, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
         return
+    except OSError as e:
+        raise _not_saved(path + NEXT, e) from None
     found = _number_in(fd)
     os.close(fd)
     if found is not None and found == number:
         os.replace(path + NEXT, path)
     else:
         os.unlink(path + NEXT)
+
+
+def _not_saved(path: str, e: OSError) -> SvmtoolError:
+    return SvmtoolError(f"can't save the model's rows to {path}: {e.strerror}")
 
 
 def _number_in(fd: int) -> int | None:

@@ -23,6 +23,7 @@ from typing import Any
 
 import svmtool
 from svmtool.errors import SvmtoolError
+from svmtool.integers import parse_integer
 
 PACKAGE = Path(svmtool.__file__).resolve().parent
 SENT = "svmtool-package"  # folder of the package in the working directory of an executor that was sent it
@@ -211,7 +212,7 @@ def _check_master(master: str) -> None:
     for place in master.removeprefix("spark://").split(","):
         host, _, port = place.rpartition(":")
         try:
-            socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+            socket.create_connection((host.strip("[]"), parse_integer(port)), CONNECT_SECONDS).close()
             return
         except (OSError, OverflowError) as e:
             faults.append(f"{place}: {getattr(e, 'strerror', None) or e}")
@@ -251,7 +252,7 @@ def _await_executors(context: Any, master: str) -> None:
     if LOCAL.match(master):
         return
     found = LOCAL_CLUSTER.match(master)
-    wanted = int(found[1]) if found else None
+    wanted = parse_integer(found[1]) if found else None
     seen, since, deadline = 0, time.monotonic(), time.monotonic() + EXECUTOR_SECONDS
     while True:
         now = executors(context)

@@ -14,11 +14,11 @@ import numpy as np
 
 from svmtool import __version__
 from svmtool.errors import ModelError, SvmtoolError
-from svmtool.formats import adaptable_state, linear_model, weight_file
+from svmtool.formats import adaptable_state, beside, linear_model, weight_file
 from svmtool.formats.adaptable_state import State, content_of, signature
 from svmtool.formats.model_lock import ModelLock
 from svmtool.formats.reading import Reading
-from svmtool.formats.row_log import SUFFIX as LOG_SUFFIX
+from svmtool.formats.regular import refuse_other_kinds
 from svmtool.formats.row_log import RowLog, hashes_of, settle_left
 from svmtool.formats.svmlight import Table, read
 from svmtool.model import LinearModel
@@ -55,7 +55,7 @@ class Adaptable:
         self._copy, self._locks = not in_place, []
         with contextlib.ExitStack() as stack:  # what is open is closed again where something is refused
             stack.callback(self.close)
-            self._locks.append(ModelLock(self.target))
+            self._locks.append(locked(self.target))
             if source is None:
                 sums = LabelSums([label for label, _ in settings.class_weights])
                 self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
@@ -64,10 +64,10 @@ class Adaptable:
             stack.pop_all()
 
     def _open(self, source: str) -> None:
-        if self._copy and os.path.exists(source + adaptable_state.SUFFIX):  # else its absence is what is to be told
-            self._locks.append(ModelLock(source))
+        if self._copy and os.path.exists(source + beside.STATE):  # else its absence is what is to be told
+            self._locks.append(locked(source))
         self.state = adaptable_state.read(source)
-        self.log = RowLog.open(source + LOG_SUFFIX, self.state.log, self.state.entries)
+        self.log = RowLog.open(source + beside.ROWS, self.state.log, self.state.entries)
         self._check_model(source)
         self._check_settings()
 
@@ -79,7 +79,7 @@ class Adaptable:
         if signature(content) != state.before:
             if content is None:
                 raise ModelError(f"can't open model file {source}")
-            raise ModelError(f"{source}{adaptable_state.SUFFIX} does not belong to {source}: train anew")
+            raise ModelError(f"{source}{beside.STATE} does not belong to {source}: train anew")
         self.console.warn(f"{source} is older than its state: a run ended before it was written; it is written anew")
         linear_model.write_text(source, [state.model])
 
@@ -122,7 +122,7 @@ class Adaptable:
 
     def log_at_target(self) -> RowLog:
         """The log that may be written to; until there are rows what is at the target stays."""
-        path = self.target + LOG_SUFFIX
+        path = self.target + beside.ROWS
         if self._copy:
             settle_left(path, adaptable_state.log_number(self.target))
             self.log, self._copy = self.log.copied(path) if self.log else RowLog.create(path), False
@@ -289,6 +289,18 @@ def used_rows(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Tab
     return kept, take(table, kept), weights[kept]
 
 
+def locked(path: str) -> ModelLock:
+    """The lock of a model; SvmtoolError where something stands in the place of a file that is kept beside it."""
+    lock = ModelLock(path)
+    try:
+        for suffix in beside.KEPT:
+            refuse_other_kinds(path + suffix)
+    except OSError as e:
+        lock.close()
+        raise SvmtoolError(f"can't save the model's state to {e.filename}: {e.strerror}") from None
+    return lock
+
+
 def _may_be_replaced(path: str) -> bool:
     return os.path.isfile(path) or (path != "" and not os.path.exists(path))
 
@@ -303,11 +315,11 @@ class NewState:
         """table: the rows of positive weight, r f8[n] their weights."""
         self.settings, self.path, self.features = settings, model_path, table.n_features
         self.hashes = hashes_of(table, whole_labels(table.labels), r)
-        self._lock = ModelLock(model_path)
+        self._lock = locked(model_path)
 
     def write(self, done: Any) -> None:
         """Write log, state and model of a Training."""
-        s, sums, path = self.settings, done.sums, self.path + LOG_SUFFIX
+        s, sums, path = self.settings, done.sums, self.path + beside.ROWS
         if sums is None:  # no rows
             sums = LabelSums([label for label, _ in s.class_weights], self.features)
         settle_left(path, adaptable_state.log_number(self.path))

@@ -1,4 +1,4 @@
-"""Ctrl-C during training: the first one asks the solvers to stop, the second one is final."""
+"""Ctrl-C during training: the first one asks the solvers to stop, the second one is final, as ever."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Interruptible:
             pass  # not the main thread: Python delivers signals elsewhere
         return self.flag
 
-    def _handle(self, *_: Any) -> None:
-        if self.flag.set:
-            raise KeyboardInterrupt
+    def _handle(self, *received: Any) -> None:
+        if self.flag.set and callable(self.before):
+            self.before(*received)
         self.flag.set = True
 
     def __exit__(self, *_: Any) -> None:

@@ -1,0 +1,84 @@
+"""numpy's .npz as np.savez writes it, read with a check of every size before memory is taken for it.
+
+np.load believes what a file says of itself: it unpacks a few bytes to gigabytes, and gives other things than an
+archive where the file is none.  Here arrays are of known names, types and dimensions, and none is compressed, so that
+they take no more memory than the file is long.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zipfile
+from typing import BinaryIO
+
+import numpy as np
+
+from svmtool.integers import parse_integer
+
+MAGIC = b"\x93NUMPY\x01\x00"
+LONGEST_HEADER = 4096
+_HEADER = re.compile(
+    rb"\{'descr': '([<>|][iuf][18])', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n"
+)
+
+# What zipfile raises for spoilt bytes, by where they lie; an encrypted member is a RuntimeError.
+_SPOILT = (ValueError, KeyError, IndexError, EOFError, RuntimeError, OverflowError, OSError, struct.error)
+_SPOILT += (zipfile.BadZipFile,)
+
+
+class ArchiveError(Exception):
+    """An archive that is damaged, or none; the text says why."""
+
+
+class Archive:
+    """An open archive of `size` bytes; ArchiveError where it is none."""
+
+    def __init__(self, file: BinaryIO, size: int):
+        try:
+            self._zip = zipfile.ZipFile(file)
+            self._members = {info.filename: info for info in self._zip.infolist()}
+        except _SPOILT as e:
+            raise ArchiveError(_reason(e)) from None
+        if sum(info.file_size for info in self._members.values()) > size:
+            raise ArchiveError("its arrays are to be larger than the file")
+
+    def array(self, name: str, kind: str, dimensions: int) -> np.ndarray:
+        """The array of a name, type (such as f8) and number of dimensions; ArchiveError where there is no such one."""
+        try:
+            info = self._members.get(name + ".npy")
+            if info is None:
+                raise ArchiveError(f"it has no array {name!r}")
+            if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
+                raise ArchiveError(f"its array {name!r} is compressed")
+            with self._zip.open(info) as member:
+                return _array(member, info.file_size, name, kind, dimensions)
+        except _SPOILT as e:
+            raise ArchiveError(_reason(e)) from None
+
+
+def _array(member, size: int, name: str, kind: str, dimensions: int) -> np.ndarray:
+    """One array of .npy, `size` bytes with its header."""
+    start = member.read(len(MAGIC) + 2)
+    length = int.from_bytes(start[len(MAGIC) :], "little")
+    found = _HEADER.fullmatch(member.read(length)) if start.startswith(MAGIC) and length <= LONGEST_HEADER else None
+    if found is None or found[1][1:].decode() != kind:
+        raise ArchiveError(f"its array {name!r} is not what it should be")
+    shape = tuple(parse_integer(word) for word in found[3].replace(b" ", b"").split(b",") if word)
+    dtype, entries = np.dtype(found[1].decode()), 1
+    for extent in shape:
+        entries *= extent
+    if len(shape) != dimensions or size != len(start) + length + entries * dtype.itemsize:
+        raise ArchiveError(f"its array {name!r} is not what it should be")
+    data = bytearray(entries * dtype.itemsize)
+    view, done = memoryview(data), 0
+    while n := member.readinto(view[done : done + (1 << 20)]):
+        done += n
+    if done != len(data):
+        raise ArchiveError(f"its array {name!r} ends early")
+    array = np.frombuffer(data, dtype).reshape(shape, order="F" if found[2] == b"True" else "C")
+    return array.astype(kind, order="C", copy=False)
+
+
+def _reason(e: BaseException) -> str:
+    return (str(e) or type(e).__name__)[:100]

@@ -1,0 +1,46 @@
+"""Files that this package keeps beside a model: regular ones, opened without waiting and without surprises."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+
+
+def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
+    """A descriptor of the regular file `path`, as os.open gives it; OSError too where it is of another kind.
+
+    With O_NOFOLLOW a symbolic link is one of these kinds.
+
+    A pipe is refused at once: opening one would wait for its other end.
+    """
+    extra = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+    try:
+        fd = os.open(path, flags | extra, mode)
+    except OSError as e:
+        if e.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a symbolic link", path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is not a regular file", path)
+    return fd
+
+
+def refuse_other_kinds(path: str) -> None:
+    """OSError where something stands at `path` that is no regular file, nor a link to one; nothing there is fine."""
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
+
+
+def mode_of(path: str) -> int | None:
+    """Mode bits of the file, None where there is none; an unwritable file is an OSError, as for fopen."""
+    try:
+        mode = stat.S_IMODE(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return None
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+    return mode

@@ -1,0 +1,28 @@
+"""Where the commands start: importing this makes the process one of them, so that Ctrl-C ends it in good order."""
+
+from svmtool import interrupts
+
+interrupts.install()
+
+
+def train() -> None:
+    """svm-train, liblinear-train."""
+    _run("train")
+
+
+def predict() -> None:
+    """svm-predict, liblinear-predict."""
+    _run("predict")
+
+
+def scale() -> None:
+    """svm-scale."""
+    _run("scale")
+
+
+def _run(command: str) -> None:
+    import sys
+
+    from svmtool.cli.entry import leave, start
+
+    leave(start(command, sys.argv[1:]))

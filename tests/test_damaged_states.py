@@ -1,0 +1,189 @@
+"""What stands in the place of a state, of its log of rows or of its lock: refused with a sentence, never waited for.
+
+A training from all rows goes on over a state that is damaged; only what is no file is left as it is.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from adapt_suite import apart, batch, draw, text_of_rows, weights_in
+
+from svmtool.errors import ModelError
+from svmtool.formats import adaptable_state
+from svmtool.formats.beside import NEXT
+from svmtool.formats.row_log import RowLog
+
+RNG = np.random.default_rng(3)
+ROWS, NEW = draw(RNG, 30, 4), draw(RNG, 8, 4)
+STATE, LOG, LOCK = "m.state.npz", "m.state.rows", "m.state.lock"
+
+
+@pytest.fixture
+def ready(svm_train):
+    """Files d, new and m, the model of d; returns svm_train -q -s 71."""
+    Path("new").write_text(text_of_rows(NEW))
+    assert svm_train("-q", "-s", 71, "d", "m", data=text_of_rows(ROWS))[0] == 0
+    return lambda *argv: svm_train("-q", "-s", 71, *argv)
+
+
+def changed(**arrays) -> bytes:
+    """The state beside m with some arrays replaced."""
+    with np.load(STATE) as file:
+        found = dict(file)
+    out = io.BytesIO()
+    np.savez(out, **{**found, **arrays})
+    return out.getvalue()
+
+
+def repacked(compression: int, **arrays) -> bytes:
+    """The same, packed by zipfile."""
+    out = io.BytesIO()
+    with np.load(STATE) as file, zipfile.ZipFile(out, "w", compression) as archive:
+        for name, array in {**dict(file), **arrays}.items():
+            with archive.open(name + ".npy", "w") as member:
+                np.save(member, array)
+    return out.getvalue()
+
+
+def encrypted() -> bytes:
+    """Each member is marked as encrypted, in the directory and in its own header."""
+    text = bytearray(Path(STATE).read_bytes())
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = text.find(mark)
+        while at >= 0:
+            text[at + place] |= 1
+            at = text.find(mark, at + 4)
+    return bytes(text)
+
+
+def an_array() -> bytes:
+    out = io.BytesIO()
+    np.save(out, np.ones(3))
+    return out.getvalue()
+
+
+DAMAGE = {
+    "an array in place of the archive": an_array,
+    "encrypted": encrypted,
+    "nothing": lambda: b"",
+    "text": lambda: b"not a zip\n" * 50,
+    "no arrays": lambda: b"PK\x05\x06" + bytes(18),
+    "a version of two entries": lambda: changed(version=np.array([1, 1])),
+    "a version of text": lambda: changed(version=np.array("1")),
+    "a version of floats": lambda: changed(version=np.array(1.0)),
+    "scalars for arrays": lambda: changed(labels=np.array(1), own=np.array(2), factor=np.array(0.5)),
+    "an array for a scalar": lambda: changed(features=np.array([4])),
+    "objects": lambda: changed(labels=np.array([1, None], object)),
+    "negative features": lambda: changed(features=np.array(-1)),
+    "many features": lambda: changed(features=np.array(2**62)),
+    "one feature more": lambda: changed(features=np.array(5)),
+    "negative counts": lambda: changed(count=np.array([-5, 5])),
+    "a label twice": lambda: changed(labels=np.array([1, 1])),
+    "negative entries": lambda: changed(entries=np.array(-1)),
+    "C of 0": lambda: changed(C=np.array(0.0)),
+    "C nan": lambda: changed(C=np.array(np.nan)),
+    "bias inf": lambda: changed(bias=np.array(np.inf)),
+    "first inf": lambda: changed(first=np.full((2, 4), np.inf)),
+    "gram nan": lambda: changed(gram=np.full((1, 10), np.nan)),
+    "weight inf": lambda: changed(weight=np.array([np.inf, 1.0])),
+    "past below 0": lambda: changed(past=np.full(4, -1.0)),
+    "compressed": lambda: repacked(zipfile.ZIP_DEFLATED),
+    "a bomb": lambda: repacked(zipfile.ZIP_DEFLATED, gram=np.zeros((1, 10_000_000))),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_state_is_refused_and_training_anew_replaces_it(ready, damage):
+    bad, model, log = DAMAGE[damage](), Path("m").read_bytes(), Path(LOG).read_bytes()
+    Path(STATE).write_bytes(bad)
+    for argv in (("--add", "new", "-i", "m"), ("--add", "new", "-i", "m", "other"), ("--remove", "new", "-i", "m")):
+        status, _, err = ready(*argv)
+        assert status == 1 and err.startswith(STATE) and err.count("\n") == 1, err
+    assert (Path(STATE).read_bytes(), Path("m").read_bytes(), Path(LOG).read_bytes()) == (bad, model, log)
+    assert ready("d", "m")[0] == 0, "a training from all rows needs no old state"
+    assert ready("--add", "new", "-i", "m")[0] == 0
+    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
+    assert sorted(os.listdir()) == ["d", "m", "m.state.npz", "m.state.rows", "new"]
+
+
+def test_an_uncompressed_archive_of_another_hand_is_read(ready):
+    Path(STATE).write_bytes(repacked(zipfile.ZIP_STORED, first=np.asfortranarray(np.load(STATE)["first"])))
+    assert ready("--add", "new", "-i", "m")[0] == 0
+    assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
+
+
+def test_members_that_say_they_are_larger_than_the_file(ready):
+    """What the directory says of a member is compared with the file before memory is taken."""
+    text = bytearray(Path(STATE).read_bytes())
+    at = text.find(b"gram.npy", text.find(b"PK\x01\x02")) - 46
+    assert text[at : at + 4] == b"PK\x01\x02"
+    for place in (20, 24):
+        text[at + place : at + place + 4] = (4 * 10**9).to_bytes(4, "little")
+    Path(STATE).write_bytes(text)
+    with pytest.raises(ModelError, match="larger than the file"):
+        adaptable_state.read("m")
+
+
+@pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEXT, "m"])
+@pytest.mark.parametrize("kind", ["fifo", "folder"])
+def test_what_is_no_file_is_refused_at_once(ready, name, kind):
+    """Each of these would be waited for without end, were it opened as a file is."""
+    with_pipe = os.mkfifo if kind == "fifo" else os.mkdir
+    Path(name).unlink(missing_ok=True)
+    with_pipe(name)
+    for argv in (("--add", "new", "-i", "m"), ("--remove", "d", "-i", "m", "other"), ("d", "m")):
+        if name in (LOCK, LOG + NEXT) and "other" in argv:
+            continue
+        if name == "m" and argv == ("d", "m"):  # a model may be a pipe; then it has no state
+            continue
+        status, _, err = ready(*argv)
+        assert status == 1 and name in err and err.count("\n") == 1, err
+    assert not Path(name).is_file()
+    assert not Path("other").exists()
+
+
+@pytest.mark.parametrize("name", [LOCK, LOG + NEXT])
+def test_a_planted_link_is_not_followed(ready, name, tmp_path):
+    victim = tmp_path / "elsewhere"
+    Path(name).symlink_to(victim)
+    for argv in (("--add", "new", "-i", "m"), ("d", "m")):
+        status, _, err = ready(*argv)
+        assert not victim.exists()
+        assert status == 1 and err.endswith(f"{name}: it is a symbolic link\n"), err
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+def test_modes_are_kept(ready, mode):
+    for name in ("m", STATE, LOG):
+        os.chmod(name, mode)
+    for argv in (("d", "m"), ("--add", "new", "-i", "m"), ("-c", 3, "d", "m")):
+        assert ready(*argv)[0] == 0
+        assert [stat.S_IMODE(os.stat(name).st_mode) for name in ("m", STATE, LOG)] == [mode] * 3, argv
+
+
+@pytest.mark.parametrize("call", ["pwrite", "fsync"])
+def test_a_full_disk_leaves_no_log(ready, call, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as m:
+        m.setattr(os, call, full)
+        status, _, err = ready("d", "m")
+    assert status == 1 and err == f"can't save the model's rows to {LOG}: No space left on device\n"
+    assert not Path(LOG + NEXT).exists()
+    assert ready("--add", "new", "-i", "m")[0] == 0
+
+
+def test_a_log_left_empty_goes_with_the_next_run(ready):
+    Path(LOG + NEXT).write_bytes(b"")
+    assert ready("d", "m")[0] == 0
+    assert not Path(LOG + NEXT).exists()
+    log = RowLog.open(LOG, *(lambda s: (s.log, s.entries))(adaptable_state.read("m")))
+    log.close()

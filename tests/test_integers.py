@@ -1,0 +1,116 @@
+"""Integers in text of any length: limits speak, not Python's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from svmtool.compiled import threads
+from svmtool.errors import DataError, ModelError, SvmtoolError
+from svmtool.formats import kernel_model, linear_model, range_file, svmlight
+from svmtool.formats.numbers import parse_int_prefix
+from svmtool.integers import BEYOND, parse_count, parse_integer
+
+LONG = "1" * 5000  # int() refuses more than 4300 digits
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [("0", 0), ("-7", -7), ("+07", 7), ("0" * 5000 + "12", 12), ("9" * 19, 10**19 - 1), ("1" + "0" * 19, BEYOND),
+     (LONG, BEYOND), ("-" + LONG, -BEYOND), (b"42", 42)],
+)  # fmt: skip
+def test_what_is_an_integer(text, value):
+    assert parse_integer(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "+", "++1", "1_0", "1.0", " 1", "1 ", "\u0663", "\udcff", b"1\x00", "0x1"])
+def test_what_is_none(text):
+    with pytest.raises(ValueError):
+        parse_integer(text)
+    if isinstance(text, str):
+        assert parse_count(text) == 0
+
+
+def test_atoi_and_threads(monkeypatch):
+    assert parse_int_prefix(LONG) == -1, "as glibc's atoi: strtol's largest number, cut to 32 bits"
+    for limit in (LONG, "\u00b2", "-3", "x"):
+        monkeypatch.setenv("OMP_NUM_THREADS", limit)
+        assert threads.available() >= 1
+
+
+@pytest.mark.parametrize("line", [f"1 {LONG}:1", f"1 {LONG}: 1", f"1 1:1 {LONG}:1"])
+def test_index_in_data(tmp_path, line):
+    (tmp_path / "d").write_text(line + "\n")
+    with pytest.raises(DataError, match=r"1111\.\.\.': the index exceeds 2147483647") as caught:
+        svmlight.read(str(tmp_path / "d"))
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("old", ["nr_class 2", "label 1", "nr_feature 1"])
+def test_linear_model(svm_train, old):
+    assert svm_train("-q", "d", "m", data="1 1:1\n-1 1:-1\n")[0] == 0
+    text = Path("m").read_text()
+    assert old in text
+    Path("m").write_text(text.replace(old, old[:-1] + LONG))
+    with pytest.raises(ModelError, match="1111... does not fit into 32 bits"):
+        linear_model.read("m")
+
+
+@pytest.mark.parametrize(
+    "old, sentence",
+    [("nr_class 2", "does not fit into 32 bits"), ("total_sv 2", "does not fit into 32 bits"),
+     ("nr_sv 1", "does not fit into 32 bits"), (" 1:1 ", "the index exceeds 2147483647")],
+)  # fmt: skip
+def test_kernel_model(svm_train, old, sentence):
+    assert svm_train("-q", "-t", 2, "d", "m", data="1 1:1\n-1 1:-1\n")[0] == 0
+    text = Path("m").read_text()
+    assert old in text
+    Path("m").write_text(text.replace(old, f" {LONG}:1 " if ":" in old else old[:-1] + LONG))
+    with pytest.raises(ModelError, match=sentence) as caught:
+        kernel_model.read("m")
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("index", [LONG, "++1", "+", "1_0", "-1"])
+def test_index_in_a_range_file(tmp_path, index):
+    (tmp_path / "r").write_text(f"x\n0 1\n{index} 0 1\n")
+    with pytest.raises(range_file.RangeError, match="is not a feature index"):
+        range_file.read(str(tmp_path / "r"))
+
+
+def test_a_range_file_may_have_a_sign(tmp_path):
+    (tmp_path / "r").write_text("x\n0 1\n+2 0 1\n")
+    assert range_file.read(str(tmp_path / "r")).index.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    "argv", [("-v", LONG), ("-s", LONG), (f"-w{LONG}", 1), ("-t", LONG), ("-t", 2, "-v", LONG), ("-t", 2, "-d", LONG)]
+)
+def test_options_of_train(svm_train, argv):
+    status, _, err = svm_train(*argv, "d", data="1 1:1\n-1 1:-1\n")
+    assert status == 1 and err == f"ERROR: {'1' * 57}...: not an integer of 32 bits\n"
+
+
+def test_long_options_of_train(svm_train):
+    status, _, err = svm_train("--max-iter", LONG, "d", data="1 1:1\n-1 1:-1\n")
+    assert (status, err) == (1, f"ERROR: --max-iter {'1' * 57}...: wants an integer >= 1\n")
+
+
+@pytest.mark.parametrize("option", ["-c", "-s"])
+def test_what_c_reads_in_part_is_told(svm_train, option):
+    """Python alone would read all of 1_0."""
+    status, _, err = svm_train("-q", option, "1_0", "d", data="1 1:1\n-1 1:-1\n")
+    assert status == 0 and err == f"WARNING: {option} 1_0: read as 1\n"
+
+
+@pytest.mark.parametrize("count", [LONG, "\u0663", "x"])
+def test_threads_of_predict_and_scale(count):
+    from svmtool.cli import predict, scale
+
+    for parse, argv in ((predict.parse, ["d", "m", "o"]), (scale.parse, ["d"])):
+        if count == LONG:
+            assert parse(["--threads", count, *argv]).threads == BEYOND
+        else:
+            with pytest.raises(SvmtoolError, match="--threads wants a number of at least 1"):
+                parse(["--threads", count, *argv])

@@ -1,0 +1,174 @@
+"""Ctrl-C at any moment from our first line on: one line and 130, no other text, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference import text_of
+
+from svmtool import interrupts
+from svmtool.formats import output
+from svmtool.formats.model_lock import ModelLock
+
+# What the installed scripts do, and a word as soon as the first import is over.
+SCRIPT = "from svmtool import start\nimport os, sys\nos.write(2, b'!')\ngetattr(start, sys.argv.pop(1))()"
+
+JOBS = {
+    "train": ["-q", "-s", "71", "d", "m"],
+    "predict": ["--scores", "scores", "d", "model", "o"],
+    "scale": ["-s", "range", "d"],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    from svmtool.cli.train import main
+
+    path, rng = tmp_path_factory.mktemp("start"), np.random.default_rng(5)
+    (path / "d").write_text(text_of(rng.normal(size=(3000, 12)), rng.choice([1.0, -1.0], 3000)))
+    assert main(["-q", str(path / "d"), str(path / "model")]) == 0
+    return path
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_any_moment(folder, job):
+    """Delays of 0 to 150 ms, in which modules, numpy's among them, are imported."""
+    interrupted = 0
+    for delay in np.linspace(0.0, 0.15, 16):
+        with subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, job, *JOBS[job]],
+            cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        ) as process:  # fmt: skip
+            assert process.stderr.read(1) == b"!"
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            err = process.communicate(timeout=60)[1].decode()
+        assert (process.returncode, err) in ((130, "interrupted\n"), (0, "")) or (
+            process.returncode == 130 and err.startswith("interrupted: m holds the best model so far")
+        ), f"after {1000 * delay:.0f} ms: {process.returncode}, {err}"
+        interrupted += process.returncode == 130
+        left = {name for name in os.listdir(folder) if "tmp" in name or "lock" in name}
+        assert not left, f"after {1000 * delay:.0f} ms"
+    assert interrupted, "no run was interrupted: the test tests nothing"
+
+
+def run(code: str, folder: Path) -> subprocess.CompletedProcess:
+    head = "import os, signal, sys; from svmtool import interrupts; interrupts.install()\n"
+    return subprocess.run([sys.executable, "-c", head + code], cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+SELF = "os.kill(os.getpid(), signal.SIGINT)\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        # an import that turns every exception into its own text, as numpy's does
+        "try:\n    " + SELF + "except BaseException:\n    sys.exit('a long text')",
+        "class Late:\n    def __del__(self): " + SELF + "Late()\nprint('goes on')",
+    ],
+)
+def test_it_is_no_exception(code, tmp_path):
+    done = run(code, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_files_that_are_not_whole_go(tmp_path):
+    """Temporary ones and the lock, not what is finished or belongs to others."""
+    code = (
+        "from svmtool.formats import output; from svmtool.formats.model_lock import ModelLock\n"
+        "with output.replacing('whole') as f: f.write(b'whole')\n"
+        "lock = ModelLock('m')\n"
+        "with output.replacing('m') as f:\n    f.write(b'half'); f.flush(); assert len(os.listdir()) == 4\n    " + SELF
+    )
+    (tmp_path / "m").write_text("old")
+    assert run(code, tmp_path).returncode == 130
+    assert sorted(os.listdir(tmp_path)) == ["m", "whole"] and (tmp_path / "m").read_text() == "old"
+
+
+def test_nothing_is_remembered_of_files_that_are_whole(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lock = ModelLock("m")
+    with output.replacing("m") as file:
+        file.write(b"x")
+        assert len(interrupts._unfinished) == 2
+    lock.close()
+    with pytest.raises(RuntimeError), output.replacing("m"):
+        raise RuntimeError
+    assert interrupts._unfinished == []
+
+
+@pytest.mark.parametrize("code", ["raise ImportError('a long text') from None", "raise KeyboardInterrupt", "return 0"])
+def test_work_that_is_to_be_put_in_order(code, tmp_path):
+    """There Ctrl-C is an exception, and what became of it on its way makes no difference."""
+    work = (
+        "from svmtool.cli.entry import guarded\n"
+        "def work():\n    interrupts.raise_from_now_on()\n    try:\n        " + SELF + "    except KeyboardInterrupt:\n"
+        "        print('in order', file=sys.stderr); " + code + "\nsys.exit(guarded(work))"
+    )
+    done = run(work, tmp_path)
+    went_on = code == "return 0"
+    assert done.returncode == (0 if went_on else 130)
+    assert done.stderr == "in order\n" + ("" if went_on else "interrupted\n")
+
+
+def test_a_job_that_is_to_ignore_it(tmp_path):
+    """A shell's background job."""
+    code = "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    code += f"sys.exit(subprocess.run([sys.executable, '-c', sys.argv[1]]).returncode)"  # noqa: F541
+    inner = "import os, signal; from svmtool import interrupts; interrupts.install()\n" + SELF + "print('goes on')"
+    done = subprocess.run([sys.executable, "-c", code, inner], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "goes on\n", "")
+
+
+def test_the_library_leaves_ctrl_c_alone():
+    code = (
+        "import signal, svmtool, svmtool.cli.entry, svmtool.cli.train, svmtool.training.pipeline\n"
+        "from svmtool import interrupts; interrupts.raise_from_now_on()\n"
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_take_no_file(closed, folder, tmp_path):
+    """A file that is opened first must not get the number of standard error: texts would land in it."""
+    for name, argv in (("train", f"{folder}/d m"), ("predict", f"{folder}/no m o"), ("scale", f"-s r {folder}/no")):
+        line = f"exec {sys.executable} -m svmtool {name} {argv} {closed}"
+        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
+        assert done.returncode == (0 if name == "train" else 1)
+        assert done.stderr == b"" and b"can't" not in done.stdout
+    assert (tmp_path / "m").read_bytes().startswith(b"solver_type")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "argv",
+    [("predict", "d", "model", "o"), ("predict", "d", "model", "-"), ("predict", "--help"), ("predict", "--version"),
+     ("predict",), ("scale", "d"), ("scale", "--help"), ("scale", "--version"), ("scale",), ("train", "--help"),
+     ("train",), ("train", "-v", "2", "d"), ("train", "d", "m")],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_full_stdout_is_an_error_of_every_command(argv, unbuffered, folder):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "svmtool", *argv], cwd=folder, stdout=full, stderr=subprocess.PIPE, timeout=60,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == b"can't write to standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("argv", [("predict", "d", "model", "-"), ("predict", "--help"), ("scale", "d")], ids=" ".join)
+def test_a_reader_that_goes_away_hears_nothing(argv, folder):
+    line = f"{sys.executable} -m svmtool {' '.join(argv)} | head -1"
+    done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, timeout=60)
+    assert done.stderr == b"" and done.stdout.count(b"\n") == 1

@@ -1,0 +1,130 @@
+"""What a killed run has left under a temporary name goes with the next one; nobody else's files do."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from svmtool.formats import output, scratch_files
+
+LEFT = ".m.99999-0123abcd.tmp"
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch, tmp_path):
+    """As in a process that has written nothing yet."""
+    monkeypatch.setattr(scratch_files, "_tidied", set())
+    monkeypatch.chdir(tmp_path)
+
+
+def write(path: str = "m") -> None:
+    with output.replacing(path) as file:
+        file.write(b"new")
+
+
+def test_leftovers_of_a_killed_run_go(tmp_path):
+    script = (
+        "import os, signal, sys; from svmtool.formats import output\n"
+        "with output.replacing('m') as f:\n"
+        "    f.write(b'x' * 1_000_000); f.flush(); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    for _ in range(2):
+        assert subprocess.run([sys.executable, "-c", script]).returncode == -signal.SIGKILL
+        assert len(list(tmp_path.glob(".m.*.tmp"))) == 1, "the one before is gone"
+    write()
+    assert os.listdir() == ["m"]
+
+
+def test_the_file_of_a_live_run_stays():
+    with output.replacing("m") as first:
+        [name] = os.listdir()
+        scratch_files._tidied.clear()
+        write()
+        assert sorted(os.listdir()) == sorted([name, "m"])
+        first.write(b"first")
+    assert os.listdir() == ["m"] and Path("m").read_bytes() == b"first"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [".m.99999-0123abcd.tm", ".m.x-0123abcd.tmp", ".m.1-0123abcg.tmp", ".m.1-0123abc.tmp", ".m.1.2-0123abcd.tmp",
+     ".mm.99999-0123abcd.tmp", "m.99999-0123abcd.tmp", ".m.tmp"],
+)  # fmt: skip
+def test_other_names_stay(name):
+    Path(name).write_text("mine")
+    write()
+    assert Path(name).read_text() == "mine"
+
+
+def test_what_is_no_file_stays():
+    os.mkdir(LEFT)
+    os.mkfifo(LEFT.replace("0123", "4567"))
+    Path("mine").write_text("mine")
+    os.symlink("mine", LEFT.replace("0123", "89ab"))
+    write()
+    assert len(os.listdir()) == 5 and Path("mine").read_text() == "mine"
+
+
+def test_files_of_another_user_stay(monkeypatch):
+    Path(LEFT).write_text("theirs")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    write()
+    assert Path(LEFT).exists()
+
+
+def test_without_locks_nothing_is_removed(monkeypatch):
+    """On a file system that has none."""
+
+    def none(*_):
+        raise OSError(95, "Operation not supported")
+
+    Path(LEFT).write_text("perhaps live")
+    monkeypatch.setattr(fcntl, "flock", none)
+    write()
+    assert Path(LEFT).exists() and Path("m").read_bytes() == b"new"
+
+
+def test_a_file_taken_away_before_its_lock_is_made_again(monkeypatch):
+    """Another run may look between the creation and the lock."""
+    plain, taken = fcntl.flock, []
+
+    def flock(fd, operation):
+        if not taken:
+            taken.append(os.readlink(f"/proc/self/fd/{fd}"))
+            os.unlink(taken[0])
+        plain(fd, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    write()
+    assert taken and Path("m").read_bytes() == b"new" and os.listdir() == ["m"]
+
+
+def test_the_new_file_of_a_secret_one_is_never_readable_by_others():
+    Path("m").write_text("old")
+    os.chmod("m", 0o600)
+    with output.replacing("m"):
+        [name] = set(os.listdir()) - {"m"}
+        assert stat.S_IMODE(os.stat(name).st_mode) == 0o600
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no /dev/shm here")
+def test_files_in_shared_memory_are_files():
+    """Only what is a device is written in place, not all that stands under /dev."""
+    path = Path(f"/dev/shm/svmtool-test-{os.getpid()}")
+    path.write_bytes(b"old")
+    try:
+        with pytest.raises(KeyboardInterrupt), output.replacing(str(path)) as file:
+            file.write(b"half")
+            file.flush()
+            assert path.read_bytes() == b"old"
+            raise KeyboardInterrupt
+        assert path.read_bytes() == b"old"
+    finally:
+        path.unlink()
