@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from svmtool import registry
-from svmtool.formats import room, row_folder, svmlight
+from svmtool.formats import room, row_arrays, row_folder, row_place, svmlight
 from svmtool.formats.room import Room
 from svmtool.problem.rows import DenseRows
 from svmtool.registry.row import ON_DISK
@@ -42,7 +42,7 @@ def parses(monkeypatch) -> list[str]:
         found.append(source.name)
         return svmlight.raw_tables(source, *args, **more)
 
-    monkeypatch.setattr(row_folder, "raw_tables", noted)
+    monkeypatch.setattr(row_arrays, "raw_tables", noted)
     return found
 
 
@@ -54,6 +54,13 @@ def certified(model: str) -> tuple[float, float]:
 
 def test_the_issue_names_these():
     assert {row.number for row in ROWS} == {0, 1, 2, 3, 11, 30, 31, 40, 50, 70}
+
+
+def signed(header, **changes) -> None:
+    """Change a header so that its digest is true."""
+    changed = {**json.loads(header.read_text()), **changes}
+    del changed[row_arrays.CHECK]
+    header.write_text(json.dumps({**changed, row_arrays.CHECK: row_arrays._digest(changed)}))
 
 
 SLOW = (30, "digits")  # thousands of short passes
@@ -107,9 +114,7 @@ def test_a_folder_that_does_not_fit_is_made_anew(spoil, data, svm_train, on_disk
     elif spoil == "features":  # fewer than there are: loops would write beyond their arrays
         header.write_text(json.dumps({**json.loads(header.read_text()), "features": 2}))
     else:
-        changed = {**json.loads(header.read_text()), "format": "svmtool rows 0"}
-        del changed[row_folder.CHECK]
-        header.write_text(json.dumps({**changed, row_folder.CHECK: row_folder._digest(changed)}))
+        signed(header, format="svmtool rows 0")
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m1")[0] == 0
     assert parses == ["d", "d"]
     assert svm_train("-q", "-s", 2, "d", "m2")[0] == 0
@@ -205,7 +210,8 @@ def test_pages_are_given_back(tmp_path, monkeypatch):
     monkeypatch.setattr(room, "_watch", lambda space: None)  # what `check` does alone
     np.ones(1 << 23).tofile(tmp_path / "ones")
     space = Room(10**12, str(tmp_path))
-    mapped, own = space.open(tmp_path / "ones", "f8", 1 << 23), space.zeros(1 << 22)
+    with open(tmp_path / "ones", "rb") as file:
+        mapped, own = space.open(file.fileno(), "f8", 1 << 23), space.zeros(1 << 22)
     before = room.resident()
     own[:] = 2.0
     assert mapped.sum() == 1 << 23
@@ -269,7 +275,7 @@ def test_a_link_that_leads_nowhere_is_told(svm_train, on_disk, tmp_path):
 
 def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_disk, monkeypatch, tmp_path):
     (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    done, sync, replace = [], os.fsync, row_folder._replace
+    done, sync, place = [], os.fsync, row_place.place
 
     def synced(fd):
         done.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
@@ -277,12 +283,12 @@ def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_di
 
     def named(*folders):
         done.append("named")
-        replace(*folders)
+        return place(*folders)
 
-    monkeypatch.setattr(row_folder.os, "fsync", synced)
-    monkeypatch.setattr(row_folder, "_replace", named)
+    monkeypatch.setattr(row_arrays.os, "fsync", synced)
+    monkeypatch.setattr(row_place, "place", named)
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
-    assert {*row_folder.ARRAYS, row_folder.HEADER} <= set(done[: done.index("named")])
+    assert {*row_arrays.ARRAYS, row_arrays.HEADER} <= set(done[: done.index("named")])
 
 
 def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypatch, tmp_path):
@@ -348,8 +354,9 @@ def test_a_file_that_takes_another_one_s_place_is_read_anew(data, svm_train, on_
 
 def test_a_killed_run_leaves_nothing_that_the_next_does_not_take_away(data, svm_train, on_disk, tmp_path):
     (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    parse = "import sys, time; from svmtool.formats import row_folder as f; f.BYTES_A_BYTE = 1e9; f._write = "
-    parse += "lambda *_: (print(flush=True), time.sleep(60)); from svmtool.cli.train import main; main(sys.argv[1:])"
+    parse = "import sys, time; from svmtool.formats import row_arrays, row_folder as f; f.BYTES_A_BYTE = 1e9; "
+    parse += "row_arrays.write = lambda *_: (print(flush=True), time.sleep(60)); "
+    parse += "from svmtool.cli.train import main; main(sys.argv[1:])"
     run = [sys.executable, "-c", parse, "-q", "-s", "2", *MEMORY, "d", "m"]
     with subprocess.Popen(run, stdout=subprocess.PIPE, cwd=tmp_path) as process:
         process.stdout.readline()
@@ -365,15 +372,18 @@ def test_a_killed_run_leaves_nothing_that_the_next_does_not_take_away(data, svm_
 
 @pytest.mark.parametrize("when", ["read", "mapped", "made"])
 def test_runs_that_share_a_folder_do_not_meet(when, data, svm_train, on_disk, monkeypatch, tmp_path):
-    """Another run removes the folder, or has made it, at each moment at which that would matter."""
+    """Another run removes the folder, or has made it, at each moment at which that would matter.
+
+    What is open by then is used on."""
     (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m0")[0] == 0
     folder, other = tmp_path / "d.rows", tmp_path / "other"
     folder.rename(other)
-    name = {"read": "_header", "mapped": "_mapped", "made": "_remove"}[when]
+    moments = {"read": (row_arrays, "_header"), "mapped": (row_arrays, "_mapped"), "made": (row_place, "remove")}
+    where, name = moments[when]
     if when != "made":
         shutil.copytree(other, folder)
-    was = getattr(row_folder, name)
+    was = getattr(where, name)
 
     def meddled(*args):
         found = was(*args)
@@ -383,8 +393,8 @@ def test_runs_that_share_a_folder_do_not_meet(when, data, svm_train, on_disk, mo
             shutil.rmtree(folder, ignore_errors=True)
         return found
 
-    monkeypatch.setattr(row_folder, name, meddled)
+    monkeypatch.setattr(where, name, meddled)
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m1")[0] == 0
     assert (tmp_path / "m0").read_bytes() == (tmp_path / "m1").read_bytes()
-    assert folder.exists()
+    assert folder.exists() == (when != "mapped")
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]

@@ -87,7 +87,8 @@ def train(command: options.Command, console: Console) -> int:
         if settings.memory is not None:
             from svmtool.formats.row_folder import DiskReading
 
-            data = DiskReading(command.data, settings.memory, settings.scratch, not settings.no_cache)
+            keep = not settings.no_cache
+            data = DiskReading(command.data, settings.memory, settings.scratch, keep, console.warn)
         if settings.initial_model is None:  # else that is read first: its faults come first, both may be one pipe
             data.start()
         from svmtool.training.pipeline import run

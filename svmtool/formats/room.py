@@ -15,7 +15,6 @@ import tempfile
 import threading
 import time
 import weakref
-from pathlib import Path
 
 import numpy as np
 
@@ -57,12 +56,11 @@ class Room:
         self._enough = limit - min(RESERVE * limit, LARGEST_RESERVE)
         threading.Thread(target=_watch, args=(weakref.ref(self),), daemon=True).start()
 
-    def open(self, path: Path, dtype: str, count: int) -> np.ndarray:
-        """The array in a file, read-only."""
+    def open(self, fd: int, dtype: str, count: int) -> np.ndarray:
+        """The array in an open file, read-only."""
         if not count:
             return np.empty(0, dtype)
-        with open(path, "rb") as file:
-            mapped = mmap.mmap(file.fileno(), count * np.dtype(dtype).itemsize, access=mmap.ACCESS_READ)
+        mapped = mmap.mmap(fd, count * np.dtype(dtype).itemsize, access=mmap.ACCESS_READ)
         self._keep(mapped)
         return np.frombuffer(mapped, dtype, count)
 

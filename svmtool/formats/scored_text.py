@@ -17,6 +17,7 @@ from svmtool.compiled.text_loops import PADDING
 from svmtool.errors import DataError
 from svmtool.formats.linear_model import ONE_CLASS_WORD, StoredModel
 from svmtool.formats.source import Source
+from svmtool.formats.svmlight import refusal_of_line
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -74,16 +75,19 @@ def _waves_of_file(source: Source, model: StoredModel) -> Iterator[list[Scored]]
 
         def work(b: int, first: int = first, wave: list[Scored] = wave) -> None:
             me = threading.get_ident()
-            text, start, stop = _lines_of_block(source, first + b, size, buffers.get(me))
+            text, start, stop, fault = _lines_of_block(source, first + b, size, buffers.get(me))
             buffers[me] = text
             wave[b] = _score(text, start, stop, model, source.name)
+            if fault and wave[b].error is None:
+                wave[b].error = DataError(wave[b].n + 1, source.name, "", fault)
 
         threads.run_blocks(work, len(wave))
         yield wave
 
 
-def _lines_of_block(source: Source, b: int, size: int, text: Buffer | None) -> tuple[Buffer, int, int]:
-    """Text, start and stop of the lines that begin in block b of the file; an old buffer is used if it is enough."""
+def _lines_of_block(source: Source, b: int, size: int, text: Buffer | None) -> tuple[Buffer, int, int, str]:
+    """Text, start and stop of the lines that begin in block b of the file, and what is wrong with a last one that is
+    left out (else empty); an old buffer is used if it is enough."""
     origin = max(0, b * BLOCK - 1)  # with the byte before the block: it may end a line
     border = min((b + 1) * BLOCK, size)
     ahead = AHEAD
@@ -95,13 +99,16 @@ def _lines_of_block(source: Source, b: int, size: int, text: Buffer | None) -> t
         source.read_at(text.items[:held], origin)
         start = 0 if b == 0 else text.memory.find(b"\n", 0, held) + 1
         if b and (start > border - origin or (start == 0 and end >= border)):
-            return text, 0, 0  # no line begins here
+            return text, 0, 0, ""  # no line begins here
         stop = text.memory.find(b"\n", border - 1 - origin, held) + 1
         if stop:
-            return text, start, stop
+            return text, start, stop, ""
+        last = text.memory.rfind(b"\n", start, held) + 1 or start
+        if fault := refusal_of_line(text, last, held):
+            return text, start, last, fault
         if end == size:
             text.items[held] = 10  # the last line lacks its newline
-            return text, start, held + 1
+            return text, start, held + 1, ""
         ahead *= 4
 
 
@@ -131,6 +138,10 @@ def _waves_of_stream(source: Source, model: StoredModel) -> Iterator[list[Scored
         yield wave
         rest = text.memory[whole:held]
         if len(rest) * 2 > room:  # a line that is longer than a wave
+            if fault := refusal_of_line(text, whole, held):
+                broken = Scored(0, 0)
+                broken.error = DataError(1, source.name, "", fault)
+                yield [broken]
             room *= 2
             text = Buffer("u1", room + PADDING + 1)
         text.items[: len(rest)] = rest

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes of text a thread works on at a time; fits the second-level cache
 STREAM_BLOCK = 1 << 18  # the same where a whole chunk is in memory
 CHUNK = 1 << 22
+LONGEST_LINE = 1 << 29  # bytes; a packed file of some megabytes may unpack to gigabytes without a newline
+NO_MARKS = [0, 0, -1, 0]  # what _count says of text without any
 
 NEWLINE = b"\n"
 
@@ -120,6 +122,17 @@ def blocks(path: str, block_bytes: int = CHUNK) -> Iterator[Table]:
         yield from tables(source, block_bytes)
 
 
+def refusal_of_line(text: Buffer, start: int, stop: int, longest: int = LONGEST_LINE) -> str:
+    """Why text[start:stop], of a line that goes on behind it, is not read on; empty where it may be a line."""
+    if text.memory.find(b"\0", start, stop) >= 0:
+        return "the line holds a NUL byte: this is no text"
+    return too_long(longest) if stop - start > longest else ""
+
+
+def too_long(longest: int) -> str:
+    return f"the line is longer than {longest / 1e6:.0f} MB, the most that is taken here"
+
+
 class _Piece:
     """A run of whole lines: where its text starts and ends, and which rows and pairs it holds."""
 
@@ -162,6 +175,7 @@ def _read_regular(source: Source, least: int) -> RawTable:
     n_blocks = -(-size // BLOCK)
     facts: list[list[int]] = [[]] * n_blocks
     buffers: dict[int, Buffer] = {}
+    faults: dict[int, str] = {}  # of blocks in the middle of a line
 
     def load(start: int, stop: int) -> Buffer:
         """This thread's buffer, holding bytes start..stop of the file from its beginning."""
@@ -173,8 +187,14 @@ def _read_regular(source: Source, least: int) -> RawTable:
         return text
 
     def count(b: int) -> None:
+        facts[b] = NO_MARKS
+        if faults and b > min(faults.copy()):
+            return
         start, stop = b * BLOCK, min((b + 1) * BLOCK, size)
-        facts[b] = _count(load(start, stop), 0, stop - start)
+        text = load(start, stop)
+        facts[b] = _count(text, 0, stop - start)
+        if facts[b][2] < 0 and (reason := refusal_of_line(text, 0, stop - start)):
+            faults[b] = reason
 
     threads.run_blocks(count, n_blocks)
     unfinished = size > 0 and load(size - 1, size).items[0] != text_loops.NEWLINE
@@ -182,7 +202,11 @@ def _read_regular(source: Source, least: int) -> RawTable:
     table = RawTable(rows, pairs, least=least)
 
     def parse(piece: _Piece) -> int:
-        text, n = load(piece.start, piece.stop), piece.stop - piece.start
+        n = piece.stop - piece.start
+        fault = next((faults[b] for b in sorted(faults) if piece.start <= b * BLOCK < piece.stop), "")
+        if fault or n > LONGEST_LINE + BLOCK:  # its last line: the others lie in its first block
+            raise DataError(max(piece.rows[1], 1), source.name, "", fault or too_long(LONGEST_LINE))
+        text = load(piece.start, piece.stop)
         if unfinished and piece.stop == size:
             text.items[n] = text_loops.NEWLINE
             n += 1
@@ -255,9 +279,9 @@ def tables(source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None) 
 
 
 def raw_tables(
-    source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None, least: int = 1
+    source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None, least: int = 1, longest: int = LONGEST_LINE
 ) -> Iterator[RawTable]:
-    """The same as RawTables, without numpy."""
+    """The same as RawTables, without numpy; longest: bytes that a line may have beside a chunk."""
     text = Buffer("u1", 2 * chunk + text_loops.PADDING)
     held, first_line, ended = 0, 0, False
     while not ended:
@@ -273,6 +297,8 @@ def raw_tables(
             held += 1
         whole = text.memory.rfind(NEWLINE, fresh, held) + 1
         if whole == 0:  # no newline among the new bytes, and none among the old ones
+            if reason := refusal_of_line(text, 0, held, longest):
+                raise DataError(first_line + 1, source.name, "", reason)
             continue
         table = parse_text(text, whole, source.name, odd_line, least=least, first_line=first_line)
         first_line += table.labels.size

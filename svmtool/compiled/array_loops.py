@@ -1,0 +1,78 @@
+"""Checksums of arrays that lie in files, and whether what indexes by them stays inside, each in one pass.
+
+Every term of a sum depends on its place: entries that change places, or two that change together, change the sum.
+Terms may be summed in any order, so that pieces may be summed side by side, and as they are written.
+"""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+
+STEP = np.uint64(0x9E3779B97F4A7C15)
+ODD = np.uint64(0xBF58476D1CE4E5B9)
+HALF = np.uint64(32)
+EXPONENT = np.uint64(0x7FF0000000000000)  # all ones in the bits of infinities and nans alone
+
+
+@helper
+def term(bits, place):
+    t = (bits ^ (place * STEP)) * ODD
+    return t ^ (t >> HALF)
+
+
+@loop("u8(u8[], u8)")
+def sum_words(bits, first):
+    """Checksum of consecutive entries of 8 bytes, the first of them in place `first` of its array."""
+    total = np.uint64(0)
+    for k in range(np.uint64(len(bits))):
+        total += term(bits[k], first + k)
+    return total
+
+
+@loop("u8(u4[], u8)")
+def sum_indices(indices, first):
+    """The same of entries of 4 bytes."""
+    total = np.uint64(0)
+    for k in range(np.uint64(len(indices))):
+        total += term(np.uint64(indices[k]), first + k)
+    return total
+
+
+@loop("void(u8[], u8[], u8, u8)")
+def check_values(bits, facts, lo, hi):
+    """facts += checksum of the numbers lo .. hi-1, given as their bits, and how many of them are not finite."""
+    total = np.uint64(0)
+    wrong = np.uint64(0)
+    for k in range(lo, hi):
+        total += term(bits[k], k)
+        wrong += np.uint64((bits[k] & EXPONENT) == EXPONENT)
+    facts[0] += total
+    facts[1] += wrong
+
+
+@loop("void(u8[], u4[], u8[], u8, u8)")
+def check_indices(indptr, indices, facts, lo, hi):
+    """The indices of rows lo .. hi-1 into facts: checksum, the largest, and how many do not ascend within their row.
+
+    Rows must lie inside `indices`.  facts[0] and facts[2] are added to, facts[1] is raised.
+    """
+    one = np.uint64(1)
+    start, stop = indptr[lo], indptr[hi]
+    if start == stop:
+        return
+    first = indices[start]
+    total = term(np.uint64(first), start)
+    largest = first
+    falls = np.uint64(0)
+    for k in range(start + one, stop):
+        index = indices[k]
+        total += term(np.uint64(index), k)
+        largest = max(largest, index)
+        falls += np.uint64(index <= indices[k - one])
+    for i in range(lo + one, hi):  # what falls from one row to the next is no fault
+        k = indptr[i]
+        if start < k < indptr[i + one]:
+            falls -= np.uint64(indices[k] <= indices[k - one])
+    facts[0] += total
+    facts[1] = max(facts[1], np.uint64(largest))
+    facts[2] += falls

@@ -1,0 +1,197 @@
+"""FILE.rows is not believed before it was looked at: whatever it holds, the model is that of the data file."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_on_disk import MEMORY, on_disk, parses, signed  # noqa: F401  fixtures
+
+from svmtool.formats import row_arrays, row_folder, row_place
+
+TEXT = "1 1:0.5 3:2 7:-1\n-1 2:1 3:1\n1 1:2 7:0.25\n-1 3:-4\n-1 1:-1 2:0.5 3:0.125\n"
+MADE_ANEW = "are not used but made anew"
+TRAIN = ("-q", "-s", 2, *MEMORY, "d")
+
+
+@pytest.fixture
+def made(svm_train, on_disk, tmp_path) -> Path:  # noqa: F811
+    """A folder of rows, as a run left it; its model is `m`."""
+    assert svm_train(*TRAIN, "m", data=TEXT) == (0, "", "")
+    return tmp_path / "d.rows"
+
+
+def check_made_anew(svm_train, folder: Path, words: str) -> None:
+    """A run says so, gives the same model, and leaves a folder that the next run uses without a word."""
+    status, _, said = svm_train(*TRAIN, "m2")
+    assert status == 0 and MADE_ANEW in said and words in said and said.count("\n") == 1
+    assert (folder.parent / "m").read_bytes() == (folder.parent / "m2").read_bytes()
+    assert svm_train(*TRAIN, "m3") == (0, "", "")
+    assert sorted(os.listdir(folder.parent)) == ["d", "d.rows", "m", "m2", "m3"]
+
+
+def change(folder: Path, name: str, place: int, value: float, true_sum: bool = False) -> None:
+    """Another entry in an array; with its checksum in the header where that is to be true."""
+    array = np.fromfile(folder / name, row_arrays.ARRAYS[name])
+    array[place] = value
+    array.tofile(folder / name)
+    if true_sum:
+        sums = json.loads((folder / "header.json").read_text())["sums"]
+        signed(folder / "header.json", sums={**sums, name: row_arrays._checksum(array, 0)})
+
+
+@pytest.mark.parametrize("name", row_arrays.ARRAYS)
+def test_a_changed_entry_is_seen(name, made, svm_train):
+    change(made, name, 2, 4)
+    check_made_anew(svm_train, made, f"{name} is damaged")
+
+
+def test_entries_that_change_places_are_seen(made, svm_train):
+    values = np.fromfile(made / "values")
+    values[[0, 1]] = values[[1, 0]]
+    values.tofile(made / "values")
+    check_made_anew(svm_train, made, "values is damaged")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("indices", 0, -1), ("indices", 2, 2**31 - 1), ("indices", 2, 7), ("indices", 1, 0), ("indptr", 0, 1),
+        ("indptr", 1, 2**40), ("indptr", 2, -5), ("indptr", 2, 2), ("indptr", 5, 10), ("values", 3, np.nan),
+        ("values", 3, -np.inf), ("labels", 1, np.nan),
+    ],
+)  # fmt: skip
+def test_loops_never_see_what_would_lead_them_astray(name, place, value, made, svm_train):
+    """Even where the checksums are true."""
+    change(made, name, place, value, true_sum=True)
+    check_made_anew(svm_train, made, "is damaged")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"features": 1}, {"features": 8}, {"features": "7"}, {"features": -7}, {"features": 7.0}, {"features": True},
+        {"features": 10**30}, {"rows": 4}, {"rows": -1}, {"rows": None}, {"pairs": 10**400}, {"pairs": [10]},
+        {"sums": {}}, {"sums": [1, 2, 3, 4]}, {"sums": dict.fromkeys(row_arrays.ARRAYS, "0")}, {"more": 1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_every_field_of_the_header_is_looked_at(changes, made, svm_train):
+    signed(made / "header.json", **changes)
+    check_made_anew(svm_train, made, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", "1", '"x"', "[" * 15000, "{}" + " " * 20000, '{"rows": ' + "9" * 5000 + "}", "\xff"],
+    ids=lambda text: text[:8],
+)
+def test_what_is_no_header_is_refused(text, made, svm_train):
+    (made / "header.json").write_text(text, encoding="latin-1")
+    check_made_anew(svm_train, made, "header.json is damaged")
+
+
+def test_a_header_that_never_ends_is_not_read(made, svm_train):
+    with open(made / "header.json", "wb") as file:
+        file.truncate(10**12)
+    check_made_anew(svm_train, made, "header.json is damaged")
+
+
+@pytest.mark.parametrize("name", [*row_arrays.ARRAYS, "header.json"])
+@pytest.mark.parametrize("kind", ["link", "fifo", "writable", "longer"])
+def test_files_of_other_kinds_are_not_opened(name, kind, made, svm_train, tmp_path):
+    file = made / name
+    if kind == "link":
+        text = file.read_bytes()
+        file.unlink()
+        file.symlink_to("../elsewhere")
+        (tmp_path / "elsewhere").write_bytes(text)
+    elif kind == "fifo":
+        file.unlink()
+        os.mkfifo(file, 0o600)
+    elif kind == "writable":
+        file.chmod(0o666)
+    else:
+        with open(file, "ab") as end:
+            end.write(b"\0" * 8)
+    words = {"link": "cannot be opened", "fifo": "no regular file", "writable": "others may write to", "longer": ""}
+    status, _, said = svm_train(*TRAIN, "m2")
+    assert status == 0 and MADE_ANEW in said and words[kind] in said and name in said
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "m2").read_bytes()
+    assert svm_train(*TRAIN, "m3") == (0, "", "")
+
+
+def test_a_missing_array_is_told(made, svm_train):
+    (made / "indptr").unlink()
+    check_made_anew(svm_train, made, "indptr is missing")
+
+
+def test_a_folder_that_others_may_write_to_is_made_anew(made, svm_train):
+    made.chmod(0o777)
+    check_made_anew(svm_train, made, "others may write to the folder")
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_the_folder_of_another_user_is_neither_used_nor_touched(link, made, svm_train, monkeypatch, tmp_path):
+    if link:
+        made.rename(tmp_path / "theirs")
+        made.symlink_to("theirs")
+    before = sorted(path.read_bytes() for path in made.iterdir())
+    theirs = os.lstat(made).st_ino
+    for module in (row_arrays, row_place):
+        monkeypatch.setattr(module, "is_mine", lambda facts: facts.st_ino != theirs)
+    for more in ((), ("--no-cache",)):
+        status, _, said = svm_train(*TRAIN[:-1], *more, "d", "m2")
+        assert status == 0 and "belongs to another user" in said
+        assert (tmp_path / "m").read_bytes() == (tmp_path / "m2").read_bytes()
+        assert sorted(path.read_bytes() for path in made.iterdir()) == before
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
+
+
+def test_users_who_share_a_scratch_have_a_folder_each(on_disk, monkeypatch, tmp_path):  # noqa: F811
+    reading = row_folder.DiskReading(str(tmp_path / "d"), 1e9, str(tmp_path), True, print)
+    mine = reading._folder()
+    monkeypatch.setattr(row_folder.os, "geteuid", lambda: 12345)
+    assert reading._folder() != mine
+
+
+def test_rows_are_for_their_owner_alone(svm_train, on_disk, tmp_path):  # noqa: F811
+    (tmp_path / "d").write_text(TEXT)
+    (tmp_path / "d").chmod(0o600)
+    before = os.umask(0)
+    try:
+        assert svm_train(*TRAIN, "m") == (0, "", "")
+    finally:
+        os.umask(before)
+    folder = tmp_path / "d.rows"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
+
+
+def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_disk, monkeypatch, tmp_path):  # noqa: F811
+    """Files of rows are created, never opened."""
+    (tmp_path / "precious").write_text("mine")
+    partial = row_place.partial
+
+    def planted(folder):
+        held = partial(folder)
+        fresh = held.__enter__()
+        (fresh / "labels").symlink_to(tmp_path / "precious")
+
+        class Held:
+            def __enter__(self):
+                return fresh
+
+            def __exit__(self, *exc):
+                return held.__exit__(*exc)
+
+        return Held()
+
+    monkeypatch.setattr(row_place, "partial", planted)
+    status, _, said = svm_train(*TRAIN, "m", data=TEXT)
+    assert status == 1 and "can't keep the rows" in said
+    assert (tmp_path / "precious").read_text() == "mine"
