@@ -11,6 +11,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from svmtool import limits
+
 _count: int | None = None
 _pool: _Pool | None = None
 _inside = threading.local()  # .yes is set in threads that already run blocks: what they call runs in turn
@@ -75,6 +77,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
     if _pool is None or _pool.size < workers:
         _pool = _Pool(workers)
     failures: list[BaseException] = []
+    ended = limits.current()
     finished, joining, begun, over = threading.Semaphore(0), threading.Lock(), 0, False
 
     def drain() -> None:
@@ -95,7 +98,8 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
             if over:  # on a busy machine this thread's turn comes when there is nothing left to do
                 return
             begun += 1
-        drain()
+        with limits.until(ended):
+            drain()
         finished.release()
 
     for _ in range(workers):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled import solve_loops
 from svmtool.errors import SvmtoolError
 
@@ -34,13 +35,16 @@ def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
 
 
 class Factored:
-    """A positive definite H, its upper triangle given, factorised for several right-hand sides; see solve_positive."""
+    """A positive definite H, its upper triangle given, factorised for several right-hand sides; see solve_positive.
+
+    shift: the multiple of the identity that was added.
+    """
 
     def __init__(self, H: np.ndarray):
         shift = 0.0
         while (lower := _cholesky(H)) is None:
             H, shift = _shifted(H, shift)
-        self._lower = lower
+        self._lower, self.shift = lower, shift
 
     def solve(self, g: np.ndarray) -> np.ndarray:
         """H^-1 g."""
@@ -74,6 +78,7 @@ def _cholesky_in_panels(H: np.ndarray) -> np.ndarray | None:
     d = len(H)
     lower = np.zeros((d, d))
     for start in range(0, d, PANEL):
+        limits.look()
         stop = min(start + PANEL, d)
         m = stop - start
         panel = H[start:stop, start:].T.copy()
