@@ -70,7 +70,8 @@ def judged_zero(problem: KernelProblem | LeastSquaresSvc, known: float = -np.inf
         coef = problem.coefficients(start)
         size = float(np.abs(coef) @ np.sqrt(np.abs(problem.diagonal()))) if np.any(coef) else 0.0
         dual = -0.5 * size * size - float(problem.p @ start)
-    dual = max(dual, known)
+    if dual < known <= value:  # a kernel that is not positive semidefinite has points beyond
+        dual = known
     found = Certificate(value, dual, 0.0)
     found.gap = problem.relative(value, dual)
     return found

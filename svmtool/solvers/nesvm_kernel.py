@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_conjugate import Conjugate
@@ -76,10 +77,15 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
 
 
 def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> int:
-    """Steps towards the minimum of F_mu; returns their number."""
+    """Steps towards the minimum of F_mu, while Newton's system has a solution in numbers; returns how many."""
     steps, left, way = 0, np.inf, 0.0
     while left > STAGE * way and steps < STEPS and not monitor.ended():
-        d, db, _ = smoothed.newton()
+        try:
+            d, db, _ = smoothed.newton()
+        except SvmtoolError:
+            break
+        if not (np.all(np.isfinite(d)) and np.isfinite(db)):
+            break
         smoothed.advance(d, db)
         steps += 1
         goal = smoothed.slopes(smoothed.b)

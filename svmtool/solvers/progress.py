@@ -26,7 +26,8 @@ class Progress:
         if self.steps < self._next:
             return False
         self._next *= 2
-        (gap_before, dual_before), self._before = self._before, (self._least, dual)
+        (gap_before, dual_before), least = self._before, self._least
+        self._before, self._least = (least, dual), math.inf
         if dual_before == -math.inf:
             return False
-        return self._least > FALL * gap_before and not dual - dual_before > RISE * self._least
+        return least > FALL * gap_before and not dual - dual_before > RISE * least

@@ -106,7 +106,7 @@ class Fitting:
                 return zero(problem, monitor.end())
 
         def other() -> KernelResult | None:
-            if isinstance(problem, HardOneClass):
+            if isinstance(problem, HardOneClass) or s.row.module == registry.find_kernel(SOUND).module:
                 return None
             if isinstance(problem, LeastSquaresSvc):
                 return run(residual.directly, s.target)

@@ -2,6 +2,7 @@
 
 1. No answer is worse than w = 0.  Where the judge says that one is, or that it is no number at all, a sound method
    takes over, decomposition by pairs or a direct solution; where that fails too w = 0 is the answer, not converged.
+   Where rounding ends a run its answer is that of such a method, if its gap is smaller.
 2. "optimal" and "gap" are believed where the judge finds them so, and none ends as converged without a finite gap.
 """
 
@@ -36,19 +37,21 @@ def lawful(
     """
     answer, certificate = judged(problem, result)
     ended = result.status in (TIME, INTERRUPTED, ITERATIONS)
-    if not ended and not acceptable(problem, result, certificate, answer.scale):
+    sound = acceptable(problem, result, certificate, answer.scale)
+    if not ended and not (sound and result.status is not PRECISION):
         second = other()
         if second is not None:
             second.iterations += result.iterations
             if second.status is GAP and target is None:
                 second.status = TAKEN_OVER
             found, word = judged(problem, second)
-            if acceptable(problem, second, word, found.scale):
+            better = not sound or word.gap < certificate.gap
+            if better and acceptable(problem, second, word, found.scale):
                 result, answer, certificate = second, found, word
     if not acceptable(problem, result, certificate, answer.scale):
-        dual = certificate.dual / answer.scale
+        dual = certificate.dual / answer.scale if answer.scale > 0.0 else np.nan
         result = zero(problem, result.status if ended else PRECISION)
-        return problem.answer(result), result, judged_zero(problem, dual if dual < np.inf else -np.inf)
+        return problem.answer(result), result, judged_zero(problem, dual if np.isfinite(dual) else -np.inf)
     name, gap = result.status.name, certificate.gap
     allowed = {"optimal": EXACT, "gap": APART * (target or TAKEN), "taken over": APART * TAKEN}.get(name, np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
@@ -76,7 +79,7 @@ def acceptable(
     if not _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual):
         return False
     value, _, _ = value_at_zero(problem)
-    return certificate.primal / scale <= value + max(ROUNDING * abs(value), problem.floor)
+    return certificate.primal <= scale * (value + max(ROUNDING * abs(value), problem.floor))
 
 
 def _finite(*numbers: Any) -> bool:
