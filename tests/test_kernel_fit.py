@@ -58,9 +58,9 @@ def test_shares_of_memory(monkeypatch):
     seen = {}
     solve = Fitting.solve
 
-    def look(self, problem, label=None, cache_mb=None):
+    def look(self, problem, label=None, cache_mb=None, stop=None):
         seen[label] = cache_mb
-        return solve(self, problem, label, cache_mb)
+        return solve(self, problem, label, cache_mb, stop)
 
     monkeypatch.setattr(Fitting, "solve", look)
     whole, row = enough_mb(100), 3 * 16 / 2**20  # three numbers of 16 bytes

@@ -13,7 +13,8 @@ For least squares the same s gives  P - D = sum_i C_i s_i^2,  and 1/2 (rho + y'a
 Qa needs the decision values of all training rows, which cost as much as a prediction of them: often half of training.
 `certify` computes them itself, with the code of svm-predict, for all rows where that is quick, else for a sample. What
 the solver says of the other rows is believed to the largest difference found in the sample, by which all s are moved
-to the worse before they enter the gap; where that would widen it by much, all rows are computed after all.
+to the worse before they enter the gap; where that would widen it by much, all rows are computed after all.  Of a run
+that a limit has ended a sample is all that is computed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from svmtool.problem.row_blocks import draw_rows
 
 SAMPLE = 1024  # rows at least: faults in one row of a hundred stay unseen once in 30,000 runs
 VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
+FEW = 64  # rows at least after a limit
 WIDER = 0.5  # share of the gap that the sample's differences may add to it
 ROUNDING = 1e-9  # or so much of the value
 SEED = 1
@@ -44,14 +46,6 @@ def gap_of(
     return float(np.sum(alpha * above) + np.sum((problem.upper - alpha) * below))
 
 
-def relative(primal: float, dual: float) -> float:
-    """(P - D) / |P|: both are positive, or both negative (one-class, nu-SVC).  Infinite where their signs differ."""
-    difference = max(primal - dual, 0.0)
-    if difference == 0.0:
-        return 0.0
-    return difference / abs(primal) if primal * dual > 0.0 or (dual == 0.0 and primal > 0.0) else np.inf
-
-
 def certify(
     problem: KernelProblem | LeastSquaresSvc,
     alpha: np.ndarray,
@@ -59,20 +53,22 @@ def certify(
     rho: float,
     r: float = 0.0,
     scale: float = 1.0,
+    late: bool = False,
 ) -> Certificate:
     """Judge a feasible point, see the module; gradient f8[m]: what the solver says that Qa + p is.
 
-    The values are multiplied by `scale` (Answer.scale).
+    The values are multiplied by `scale` (Answer.scale).  late: a limit has ended the run.
     """
     n, coef = problem.n, problem.coefficients(alpha)
-    group = n // max(SAMPLE, VALUES // max(np.count_nonzero(coef), 1))  # of rows, of which one is computed
+    # of rows, of which one is computed
+    group = n // max(FEW if late else SAMPLE, VALUES // max(np.count_nonzero(coef), 1))
     if group > 1:
         of = np.concatenate((draw_rows(n, group, SEED), np.arange(n - n % group, n)))
         mine, apart = _recomputed(problem, alpha, coef, gradient, of)
         plain = certificate_of(problem, alpha, mine, rho, r, scale)
         wide = certificate_of(problem, alpha, mine, rho, r, scale, apart)
         gap, allowed = plain.primal - plain.dual, ROUNDING * abs(plain.primal)
-        if wide.primal - wide.dual - gap <= max(WIDER * gap, allowed):
+        if late or wide.primal - wide.dual - gap <= max(WIDER * gap, allowed):
             wide.sampled = f"decision values of {len(of)} of {n} rows computed again: within {apart:.1g}"
             return wide
     mine, _ = _recomputed(problem, alpha, coef, gradient, np.arange(n))
@@ -114,7 +110,7 @@ def certificate_of(
     dual = -value
     primal = dual + gap_of(problem, alpha, gradient, rho, r, apart)
     certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)) + apart)
-    certificate.gap = relative(primal, dual)
+    certificate.gap = problem.relative(primal, dual)
     return certificate
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.problem.certify_kernel import gap_of, relative
+from svmtool.limits import EndedError
+from svmtool.problem.certify_kernel import gap_of
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
 from svmtool.problem.kernel_rows import KernelRows, exact_sum
 from svmtool.problem.kernel_tiles import tiles_of
 
-ROUNDING = 5e-7  # several times the error of a kernel value in single precision; the largest seen was a third of it
+ROUNDING = 5e-7  # several times the error of a kernel value in single precision, beside the root of K_ii K_jj
 
 
 class Decomposition:
@@ -32,6 +33,8 @@ class Decomposition:
         self.rows = KernelRows(tiles_of(problem.rows, problem.kernel, problem.matrix), cache_mb)
         self.signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(self.a), bool)]
         self.known = np.zeros(self.rows.n), np.zeros(self.rows.n)  # coefficients, and f in double precision for them
+        self.sizes = np.abs(self.rows.diagonal)
+        self.size = float(self.sizes.max(initial=0.0)) ** 0.5
         self.refresh()
 
     def refresh(self) -> None:
@@ -44,7 +47,7 @@ class Decomposition:
 
     def error(self) -> float:
         """About the largest error of f: roundings of single precision, independent of each other, add up as squares."""
-        return ROUNDING * self.drift**0.5
+        return ROUNDING * self.size * self.drift**0.5
 
     def judge(self) -> tuple[float, float, float]:
         """The largest violation, rho and r; sets F and three masks: whether y a may grow (`rising`), may shrink
@@ -72,25 +75,48 @@ class Decomposition:
         gradient = -p.y * self.F
         return 0.5 * float(self.a @ (gradient + p.p)), gap_of(p, self.a, gradient, rho, r)
 
-    def change(self, chosen: np.ndarray, new: np.ndarray) -> bool:
-        """a[chosen] = new, and f follows; says whether anything is new."""
+    def value(self) -> float:
+        """1/2 a'Qa + p'a, from f as it is now."""
         p = self.problem
-        step = new - self.a[chosen]
+        return float(self.a @ (0.5 * p.y * self.f[p.row] + p.p))
+
+    def change(self, chosen: np.ndarray, new: np.ndarray) -> bool:
+        """a[chosen] = new, and f follows; says whether anything is new.
+
+        EndedError leaves `a` as it was, but not f.
+        """
+        p = self.problem
+        before = self.a[chosen]
+        step = new - before
         moved = np.flatnonzero(step)
-        if not len(moved):
+        if not len(moved) or not np.all(np.isfinite(new)):
             return False
         self.a[chosen] = new
         rows, at = np.unique(p.row[chosen[moved]], return_inverse=True)
         c = np.bincount(at, (p.y[chosen] * step)[moved], len(rows))
         free = (new > 0.0) & (new < p.upper[chosen])  # at a bound they will mostly stay
-        self.rows.add(rows, c, self.f, np.bincount(at, free[moved], len(rows)) > 0)
+        try:
+            self.rows.add(rows, c, self.f, np.bincount(at, free[moved], len(rows)) > 0)
+        except EndedError:
+            self.a[chosen] = before
+            raise
         self.exact = False
-        self.drift += float(c @ c)
+        self.drift += float((c * c) @ self.sizes[rows])
         return True
+
+    def go_to(self, a: np.ndarray) -> None:
+        """Take another feasible point, f exact."""
+        before, self.a = self.a, a
+        try:
+            self.refresh()
+        except EndedError:
+            self.a = before
+            raise
 
     def result(self, value: float, gap: float, rho: float, r: float, iterations: int, status: Any) -> KernelResult:
         gradient = -self.problem.y * self.F
-        return KernelResult(self.a, rho, r, value, relative(gap - value, -value), iterations, status, gradient)
+        found = self.problem.relative(gap - value, -value)
+        return KernelResult(self.a, rho, r, value, found, iterations, status, gradient)
 
 
 def _level(free: np.ndarray, high: float, low: float) -> float:

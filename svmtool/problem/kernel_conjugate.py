@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled.kernel_row_loops import add_stored, dots_with_rows
 from svmtool.compiled.threads import run_blocks
 from svmtool.problem.kernel_half import KernelHalf
@@ -69,6 +70,7 @@ class Nystroem:
         parts: list[np.ndarray] = [np.empty(0)] * -(-n // STRIP)
 
         def work(b: int) -> None:
+            limits.look()
             strip = slice(b * STRIP, (b + 1) * STRIP)
             part = self.V[:, strip] / np.sqrt(self.D[strip])
             parts[b] = part @ part.T

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled import kernel_row_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.problem.kernel_rows import MEGABYTE, large_array
@@ -37,6 +38,7 @@ class KernelHalf:
         below = np.zeros((-(-(n - first) // width), m))
 
         def work(b: int) -> None:
+            limits.look()
             lo = first + b * width
             hi = min(lo + width, n)
             P = self.store[at + m * (lo - first) : at + m * (hi - first)] if kept else np.empty(m * (hi - lo), "f4")

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.problem.certify_kernel import relative
 from svmtool.problem.decomposition import ROUNDING
-from svmtool.problem.kernel_problem import KernelResult, LeastSquaresSvc
+from svmtool.problem.kernel_problem import KernelResult, LeastSquaresSvc, relative
 from svmtool.problem.kernel_rows import KernelRows, exact_sum
 from svmtool.problem.kernel_tiles import tiles_of
 
@@ -26,6 +25,9 @@ class Residuals:
         self.D = 0.5 / problem.cost
         self.c, self.e = np.zeros(problem.n), problem.y.copy()
         self.known = self.c.copy(), np.zeros(problem.n)  # coefficients, and K c in double precision for them
+        if np.any(problem.start):
+            self.c = problem.coefficients(problem.start)
+            self.refresh()
 
     @property
     def exact(self) -> bool:

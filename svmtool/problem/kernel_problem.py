@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from svmtool.problem import one_class
 from svmtool.problem.hard_one_class import AMID, is_zero
 from svmtool.problem.kernels import RBF, Kernel
 from svmtool.problem.rows import Rows
@@ -38,6 +39,19 @@ class Points(NamedTuple):
         if self.rows is not None:
             return self._replace(rows=self.rows.take(chosen))
         return self._replace(matrix=self.matrix[np.ix_(chosen, chosen)])
+
+
+def relative(primal: float, dual: float, floor: float = 0.0) -> float:
+    """(P - D) / |P|: both are positive, or both negative (one-class, nu-SVC).  Infinite where their signs differ.
+
+    floor > 0: P is negative where the rows say anything, and errors are relative to no less than that.
+    """
+    difference = max(primal - dual, 0.0)
+    if difference == 0.0:
+        return 0.0
+    if floor > 0.0:
+        return one_class.gap_of(primal, dual, floor)
+    return difference / abs(primal) if primal * dual > 0.0 or (dual == 0.0 and primal > 0.0) else np.inf
 
 
 class KernelResult:
@@ -76,7 +90,11 @@ class KernelProblem:
 
     row i8[m]: the point of a variable; y f8[m] of +-1; p, upper f8[m]; start f8[m]: feasible; two_sums: whether each
     sign's sum is fixed.
+
+    floor: what gaps are relative to at least; above 0 where the optimum is that of w = 0 for rows that say nothing.
     """
+
+    floor = 0.0
 
     def __init__(
         self, points: Points, row: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray, start: np.ndarray,
@@ -93,6 +111,25 @@ class KernelProblem:
     def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Qa + p, f8[m], from the points' decision values without rho, f8[n]."""
         return self.y * f[self.row] + self.p
+
+    def relative(self, primal: float, dual: float) -> float:
+        """The gap between two values as a share of the primal one."""
+        return relative(primal, dual, self.floor)
+
+    def diagonal(self) -> np.ndarray:
+        """K(x_i, x_i), f8[n]."""
+        if self.rows is None:
+            return np.diag(self.matrix)
+        squares = self.rows.square_norms()
+        if self.kernel.kind == RBF:
+            return np.ones(len(squares))
+        products = squares[:, None].copy()
+        self.kernel.finish(products, squares, np.zeros(1))
+        return products[:, 0]
+
+    def _floor_of(self, total: float) -> float:
+        """FLOOR of one_class.py times what -D is for rows in one direction, their a summing to `total`."""
+        return one_class.FLOOR * 0.5 * total * total * float(np.mean(np.abs(self.diagonal())))
 
     def answer(self, result: KernelResult) -> Answer:
         """What a result means."""
@@ -138,7 +175,7 @@ class NuSvc(KernelProblem):
         for sign in (1.0, -1.0):
             start[y == sign] = filled(nu * n / 2, 1.0, int(np.count_nonzero(y == sign)))
         super().__init__(points, np.arange(n), y, np.zeros(n), np.ones(n), start, two_sums=True)
-        self.nu = nu
+        self.nu, self.floor = nu, self._floor_of(float(np.sum(start)))
 
     def answer(self, result: KernelResult) -> Answer:
         """See KernelProblem.
@@ -147,9 +184,9 @@ class NuSvc(KernelProblem):
         around; here the signs stay, and `doubt` says so.
         """
         r, doubt = abs(result.r), ""
-        if not 0.0 < result.r < np.inf:
+        if not 0.0 < result.r < np.inf and np.any(result.alpha):
             doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
-            r = r if 0.0 < r < np.inf else 1.0
+        r = r if 0.0 < r < np.inf else 1.0
         coef = self.y * result.alpha / r
         full = np.where(result.alpha >= 1.0, 0.0, np.inf)  # alpha tells it exactly, the quotient may not
         C = "inf" if result.r == 0.0 else f"{1.0 / result.r:f}"
@@ -162,6 +199,7 @@ class OneClass(KernelProblem):
     def __init__(self, points: Points, nu: float):
         n = points.n
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.ones(n), filled(nu * n, 1.0, n))
+        self.floor = self._floor_of(nu * n)
 
 
 class HardOneClass(KernelProblem):
@@ -174,13 +212,7 @@ class HardOneClass(KernelProblem):
         n = points.n
         start = filled(1.0, 1.0, n) if start is None else start
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), start)
-        if points.rows is None:
-            self.size = float(np.mean(np.diag(points.matrix)))
-        else:
-            squares = points.rows.square_norms()
-            products = squares[:, None].copy()
-            points.kernel.finish(products, squares, np.zeros(1))
-            self.size = 1.0 if points.kernel.kind == RBF else float(np.mean(products))
+        self.size = float(np.mean(self.diagonal()))
 
     def answer(self, result: KernelResult) -> Answer:
         """What a result means."""
@@ -244,6 +276,8 @@ class LeastSquaresSvc:
     the sum of c.  The papers' a is y c.  Of the points those count whose cost is above 0: n, rows, y, cost are theirs.
     """
 
+    floor = 0.0
+
     def __init__(self, points: Points, y: np.ndarray, cost: np.ndarray, free_bias: bool):
         self.used, self.whole = np.flatnonzero(cost > 0.0), len(y)
         some = points.take(self.used)
@@ -252,6 +286,11 @@ class LeastSquaresSvc:
         self.free_bias = free_bias
         self.shift = 0.0 if free_bias else 1.0  # added to all kernel values
         self.row = np.arange(self.n)
+        self.start = np.zeros(self.n)  # alpha to begin at
+
+    def relative(self, primal: float, dual: float) -> float:
+        """The gap between two values as a share of the primal one."""
+        return relative(primal, dual)
 
     def coefficients(self, alpha: np.ndarray) -> np.ndarray:
         """c f8[n] of alpha f8[n]."""

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled import kernel_row_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.kernel_model import KernelModel
@@ -19,7 +20,11 @@ PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` lay
 
 
 class KernelRows:
-    """Rows K(x_i, .), f4[n] each, for the i asked for; the last used stay in at most `cache_mb` megabytes."""
+    """Rows K(x_i, .), f4[n] each, for the i asked for; the last used stay in at most `cache_mb` megabytes.
+
+    Methods look for the run's end between tiles (limits.look); what they were to fill or to change is of no use then,
+    and neither are the rows that are kept.
+    """
 
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
@@ -43,6 +48,7 @@ class KernelRows:
         out = np.empty((len(chosen), len(columns)), np.float32)
 
         def work(b: int) -> None:
+            limits.look()
             lo, hi = b * width, min((b + 1) * width, len(columns))
             P = np.empty((len(chosen), hi - lo), np.float32)
             others.fill(targets, lo, hi, P)
@@ -61,6 +67,7 @@ class KernelRows:
             lo, hi = b * width, min((b + 1) * width, m)
             P = np.empty((min(height, m), hi - lo), np.float32)
             for first in range(0, hi, height):
+                limits.look()
                 part = parts[first // height]
                 last = first + part.n
                 tile = P[: part.n]
@@ -94,6 +101,7 @@ class KernelRows:
             loops.add_stored(self.store, kept_slots, c_kept, f, n, lo, hi)
             P = np.empty((min(height, len(missing)), hi - lo), np.float32)
             for (first, last), part in zip(groups, parts, strict=True):
+                limits.look()
                 tile = P[: last - first]
                 self.tiles.fill(part, lo, hi, tile)
                 loops.add_tile(tile, c_missing[first:last], f, last - first, hi - lo, lo)

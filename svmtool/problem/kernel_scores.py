@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 
+from svmtool import limits
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.kernel_loops import (
@@ -86,6 +87,7 @@ class KernelScores:
         kernel = self.kernel
 
         def work(lo: int, hi: int) -> None:
+            limits.look()
             me = threading.get_ident()
             if me not in self._scratch:
                 self._scratch[me] = self._room()

@@ -82,7 +82,7 @@ class SmoothedHinge:
             H.flat[:: m + 1] += D
             system = Factored(H)
             d, one = system.solve(r), system.solve(np.ones(m))
-            b = (float(np.sum(d)) - total) / float(np.sum(one))
+            b = float((np.sum(d) - total) / np.sum(one))  # no number where rounding leaves nothing of the sum
             return d - b * one, b
         run = Conjugate(LeastSquaresSvc(self.points.take(Z), r, 0.5 / D, True), self.cache_mb)
         at = run.state

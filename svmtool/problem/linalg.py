@@ -36,13 +36,16 @@ def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
 
 
 class Factored:
-    """A positive definite H, its upper triangle given, factorised for several right-hand sides; see solve_positive."""
+    """A positive definite H, its upper triangle given, factorised for several right-hand sides; see solve_positive.
+
+    shift: the multiple of the identity that was added.
+    """
 
     def __init__(self, H: np.ndarray):
         shift = 0.0
         while (lower := _cholesky(H)) is None:
             H, shift = _shifted(H, shift)
-        self._lower = lower
+        self._lower, self.shift = lower, shift
 
     def solve(self, g: np.ndarray) -> np.ndarray:
         """H^-1 g."""

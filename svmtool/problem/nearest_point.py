@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import limits
+from svmtool.limits import EndedError
 from svmtool.problem.linalg import solve_positive
 
 ROUNDING = 1e-13  # of the largest K(x, x): by so much may w.f(x_j) be short of rho
@@ -23,6 +25,7 @@ FEW = 0.25  # share of the rows up to which it pays to change an inverse; beyond
 RIDGE = 1e-9  # share by which diagonals grow: rows that depend on each other, or as good as that, have an inverse then
 REFINEMENTS = 12  # steps at most that take the ridge out of a solution again
 FIRST_ROOM = 32
+WHOLE = 512  # order up to which a matrix is inverted in one go: some hundredths of a second
 
 
 class NearestPoint:
@@ -52,7 +55,10 @@ class NearestPoint:
         self.count = end
 
     def solve(self) -> bool:
-        """Bring alpha, z and rho up to date; returns whether alpha moved."""
+        """Bring alpha, z and rho up to date; returns whether alpha moved.
+
+        EndedError leaves them at a point that is feasible, and theirs.
+        """
         K, moved, one_by_one = self.K, False, False
         self._value()
         short = ROUNDING * float(K.diagonal().max())
@@ -65,7 +71,12 @@ class NearestPoint:
                 below = below[[np.argmin(self.z[below])]]
             kept = self.alpha.copy(), self._support, self.z, self.rho
             self._support = np.append(self._support, below)
-            self._settle(K, one_by_one)
+            try:
+                limits.look()
+                self._settle(K, one_by_one)
+            except EndedError:
+                self.alpha, self._support, self.z, self.rho = kept
+                raise
             self._value()
             if self.rho < kept[3]:
                 moved = True
@@ -139,7 +150,7 @@ class _Inverse:
         block += self.shift
         block.flat[:: len(S) + 1] *= 1.0 + RIDGE
         try:
-            self._M, self._rows = np.linalg.inv(block), S
+            self._M, self._rows = _inverted(block), S
             x = self._refined(K, S)
         except np.linalg.LinAlgError:
             x = None
@@ -188,3 +199,18 @@ class _Inverse:
         self._M = np.block([[self._M - edge @ U.T, edge], [edge.T, corner]])
         self._rows = np.append(self._rows, new)
         return True
+
+
+def _inverted(H: np.ndarray) -> np.ndarray:
+    """H^-1 of a positive definite H, by halves where it is large: the run may end between them."""
+    limits.look()
+    half = len(H) // 2
+    if len(H) <= WHOLE:
+        return np.linalg.inv(H)
+    first = _inverted(H[:half, :half])
+    U = first @ H[:half, half:]
+    limits.look()
+    corner = _inverted(H[half:, half:] - H[half:, :half] @ U)
+    edge = -U @ corner
+    limits.look()
+    return np.block([[first - edge @ U.T, edge], [edge.T, corner]])

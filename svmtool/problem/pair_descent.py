@@ -37,6 +37,7 @@ class PairDescent:
 
     def __init__(self):
         self.room = np.empty(0, np.float32)
+        self.work = 0.0  # values of kernel rows that steps have passed over
 
     def __call__(self, state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
         """New values f8 of the chosen variables, to a violation of `tolerance` among them."""
@@ -49,14 +50,17 @@ class PairDescent:
         state.rows.block(p.row[filled], K)
         part = _Part(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # what only fills lanes cannot move
-        left = STEPS * len(chosen)
-        left -= part.descend(tolerance, EASY * len(chosen))
+        steps = part.descend(tolerance, EASY * len(chosen))
+        self.work += float(steps) * len(filled)
+        left = STEPS * len(chosen) - steps
         sets = ViolatingSets(SMALL, MIDDLE)
         while left > 0:
             violation = part.judge()
-            if violation <= tolerance:
+            if not violation > tolerance:
                 break
-            steps = part.descend_within(sets.choose(part), max(LAST * tolerance, INNER * violation), left)
+            inner = sets.choose(part)
+            steps = part.descend_within(inner, max(LAST * tolerance, INNER * violation), left)
+            self.work += float(steps) * len(inner)
             if steps == 0:
                 break
             left -= steps

@@ -26,7 +26,7 @@ class Projections(Protocol):
         """f8 (some, others): K between two sets of rows (i8)."""
 
     def move(self, rows: np.ndarray, a: np.ndarray) -> None:
-        """Go to the a that is a_k at row rows[k] (i8, each once) and 0 elsewhere."""
+        """Go to the a that is a_k at row rows[k] (i8, each once) and 0 elsewhere; EndedError leaves a and z alone."""
 
     def refresh(self) -> None:
         """Make z exact."""
@@ -100,11 +100,12 @@ class KernelProjections:
 
     def move(self, rows: np.ndarray, a: np.ndarray) -> None:
         change = a - self.alpha[rows]
-        self.alpha[rows] = a
         changed = change != 0.0
         if np.any(changed):
-            self.columns.add(rows[changed], change[changed], self.z, np.ones(np.count_nonzero(changed), bool))
-            self.exact = False
+            z = self.z.copy()
+            self.columns.add(rows[changed], change[changed], z, np.ones(np.count_nonzero(changed), bool))
+            self.z, self.exact = z, False
+            self.alpha[rows] = a
 
     def refresh(self) -> None:
         from svmtool.problem.kernel_rows import exact_sum

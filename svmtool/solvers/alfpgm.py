@@ -9,6 +9,8 @@ By default sets are large (p = 1024), half of a set is the newest half of the on
 pair by pair over the l x l block of the matrix.  `paper_form` has the paper's own: p pairs by second order (pWSS,
 problem/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).  Either ends
 when the KKT conditions hold over all variables, with f in double precision where single could hide a violation.
+Where pairs of few variables have cost more than a direct solution of the whole (problem/interior.py), they go on from
+that.
 """
 
 from __future__ import annotations
@@ -17,16 +19,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from svmtool.problem.certify_kernel import relative
+from svmtool import limits
+from svmtool.limits import EndedError
+from svmtool.problem import interior
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
 from svmtool.problem.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, room_for_rows
 from svmtool.problem.working_sets import PairSets, ViolatingSets
-from svmtool.solvers.base import GAP, PRECISION, RULE, Monitor
+from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
+from svmtool.solvers.progress import Progress
 
 MU = 0.1  # the paper's penalty
 POWER_STEPS, SAFETY = 10, 1.1  # of power iteration for the largest eigenvalue, and what it may lack
 OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient steps of each
+ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+NOISE = 0.5  # share of the violation from which errors of f send steps astray
+LOOKS = 128  # rounds before the first look at what they bring
+DIRECT, ONCE = 6.0, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
 
 
 class Options(NamedTuple):
@@ -57,29 +66,54 @@ def solve(
         subproblem = augmented_lagrangian
     else:
         sets = ViolatingSets(2 * (o.pairs or 1024))
-        subproblem = PairDescent()
-    best, stalled, moved = np.inf, 0, True
+        subproblem = pairs = PairDescent()
+    best, stalled, moved, progress = np.inf, 0, True, Progress(LOOKS)
+    m = len(problem.y)
+    directly = not o.paper_form and m <= interior.MOST and bool(np.all(problem.upper < np.inf))
     while True:
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
-        found = relative(gap - value, -value)
+        found = problem.relative(gap - value, -value)
         done = violation <= eps or (monitor.gap is not None and found <= monitor.gap)
-        if not state.exact and (not moved or (done and state.error() > CLEAR * eps)):
-            state.refresh()
-            moved = True
-            continue
-        if state.exact:
-            stalled = 0 if violation < best else stalled + 1
-            best = min(best, violation)
-        status = monitor.step(gap - value, -value, found, violation=violation)
-        if violation <= eps and status is not GAP:
-            status = RULE
-        elif status is None and (stalled >= PATIENCE or (state.exact and not moved)):
-            status = PRECISION
-        if status is not None:
-            return state.result(value, gap, rho, r, monitor.iterations - 1, status)
-        chosen = sets.choose(state)
-        moved = state.change(chosen, subproblem(state, chosen, max(LAST * eps, INNER * violation)))
+        try:
+            doubtful = (done and state.error() > CLEAR * eps) or state.error() > NOISE * violation
+            if not state.exact and (not moved or doubtful):
+                state.refresh()
+                moved = True
+                continue
+            if state.exact:
+                stalled = 0 if violation < best else stalled + 1
+                best = min(best, violation)
+            status = monitor.step(gap - value, -value, found, violation=violation)
+            still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved)
+            if violation <= eps and status is not GAP:
+                status = RULE
+            elif status is None and directly and (still or pairs.work > DIRECT * m**3 + ONCE):
+                directly, moved, still = False, True, False
+                best, stalled, progress = np.inf, 0, Progress(LOOKS)
+                if _go_to_minimum(state):
+                    continue
+            if status is None and still:
+                status = OPTIMAL if found <= ROUNDED else PRECISION
+            if status is not None:
+                return state.result(value, gap, rho, r, monitor.iterations - 1, status)
+            chosen = sets.choose(state)
+            moved = state.change(chosen, subproblem(state, chosen, max(LAST * eps, INNER * violation)))
+        except EndedError:
+            return state.result(value, gap, rho, r, monitor.iterations - 1, monitor.end())
+
+
+def _go_to_minimum(state: Decomposition) -> bool:
+    """Take the direct solution where it is better; says whether it is."""
+    before, value = state.a, state.value()
+    a = interior.minimum(state.problem)
+    if a is None:
+        return False
+    state.go_to(a)
+    if state.value() < value:
+        return True
+    state.go_to(before)
+    return False
 
 
 def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
@@ -101,6 +135,7 @@ def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: fl
     for _ in range(OUTER):
         v, t = a.copy(), 1.0
         for _ in range(FAST):
+            limits.look()
             step = np.clip(v - (Q @ v + chi - E.T @ (lam - MU * (E @ v - fixed))) / L, 0.0, upper)
             slope = Q @ step + chi - E.T @ (lam - MU * (E @ step - fixed))
             if float(np.sum((step - v) * (a - step))) > 0.0:  # momentum that goes uphill is given up

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.limits import EndedError
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.hard_one_class import gap_of, is_zero, lead_of
 from svmtool.problem.kernel_problem import HardOneClass, KernelResult, Points
@@ -41,6 +42,7 @@ from svmtool.problem.projections import KernelProjections, LinearProjections, Pr
 from svmtool.problem.task import Task
 from svmtool.problem.working_sets import ViolatingSets
 from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
+from svmtool.solvers.progress import Progress
 
 SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
@@ -55,6 +57,7 @@ MANY = 64  # rows of A beyond which decomposition comes nearer in less time, wit
 GROWTH = 4  # times the support is what joins it as the first part of the rows
 CARRIED = 0.5  # share of a part's rows that carry its plane beyond which all rows are looked at
 WORKING = 2048  # rows of a working set
+LOOKS = 128  # rounds of decomposition before the first look at what they bring
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
 
@@ -124,6 +127,12 @@ class _Run:
 
     def run(self, most: float = np.inf) -> Status | None:
         """Rounds until the gap is reached; returns why they ended, None where A has more than `most` rows."""
+        try:
+            return self._rounds(most)
+        except EndedError:
+            return self.monitor.end()
+
+    def _rounds(self, most: float) -> Status | None:
         sure = False  # whether the rows that joined last were chosen by exact z
         while True:
             moved = self.small.solve()
@@ -202,18 +211,41 @@ def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sa
         alpha = np.zeros(rows.n)
         alpha[run.chosen] = run.small.alpha
         rows = None  # its memory goes to the working sets
-        result = _of_many(problem, monitor, cache_mb, run.sample, alpha)
+        try:
+            result = _of_many(problem, monitor, cache_mb, run.sample, alpha)
+        except EndedError:  # before it began
+            z, rho = _guessed(len(alpha), run.chosen, run.small.z, run.small.rho), run.small.rho
+            gap = gap_of(lead_of(z), rho, problem.size)
+            count = monitor.iterations - 1
+            return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status is not PRECISION:
             return result
         rows = KernelProjections(problem, cache_mb)  # what they cannot tell apart an exact small problem can
         run = _Run(rows, monitor, None, np.flatnonzero(result.alpha))
         status = run.run()
-    rows.alpha[run.chosen] = run.small.alpha
-    if run.sample is not None or not rows.exact:
-        rows.refresh()
-    rho, alpha = run.small.rho, rows.alpha
-    gap = gap_of(lead_of(rows.z), rho, rows.size)
-    return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, rows.z)
+    if not monitor.ended():
+        rows.alpha[run.chosen] = run.small.alpha
+        try:
+            if run.sample is not None or not rows.exact:
+                rows.refresh()
+        except EndedError:
+            status = monitor.end()
+    alpha, z = rows.alpha, rows.z
+    if not np.any(alpha):  # ended before all rows were looked at
+        alpha[run.chosen], z = run.small.alpha, _guessed(rows.n, run.chosen, run.small.z, run.small.rho)
+    rho = float(alpha @ z)
+    gap = gap_of(lead_of(z), rho, rows.size)
+    return KernelResult(alpha, rho * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+
+
+def _guessed(n: int, known: np.ndarray, z: np.ndarray, rho: float) -> np.ndarray:
+    """z f8[n] of a run that ended before it saw all rows: those `known` (i8), the others as if on the plane.
+
+    How far that is wrong the judge finds by rows that it draws.
+    """
+    found = np.full(n, rho)
+    found[known] = z
+    return found
 
 
 def _of_many(
@@ -233,14 +265,23 @@ def _of_many(
         if sample is None or status is not GAP:
             break
         drawn = sample.draw(part, sample.m)
-        z = exact_sum(problem, alpha, drawn)
+        try:
+            z = exact_sum(problem, alpha, drawn)
+        except EndedError:
+            status = monitor.end()
+            break
         rho = float(state.a @ state.f)
         if gap_of(lead_of(z), rho, problem.size) <= monitor.gap:
             status = sample.status(monitor.iterations)
             break
         more = n if np.count_nonzero(state.a) > CARRIED * len(part) else len(part) + len(drawn)
         part = np.append(part, drawn)
-    z = state.f if sample is None else exact_sum(problem, alpha)
+    z = _guessed(n, part, state.f, float(state.a @ state.f))
+    if sample is not None:
+        try:
+            z = exact_sum(problem, alpha)
+        except EndedError:
+            status = monitor.end()
     rho = float(alpha @ z)
     gap = gap_of(lead_of(z), rho, problem.size)
     inside = lead_of(z[alpha > 0.0])  # the rho that satisfies all rows of A: theirs are only nearly the same
@@ -251,27 +292,35 @@ def _descend(problem: HardOneClass, monitor: Monitor, cache_mb: float) -> tuple[
     """From problem.start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
     state = Decomposition(problem, room_for_rows(problem.n, cache_mb))
     sets, subproblem = ViolatingSets(WORKING), PairDescent()
-    best, stalled, moved = np.inf, 0, True
+    best, stalled, moved, progress = np.inf, 0, True, Progress(LOOKS)
     theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
+    wanted = monitor.gap or 0.0
     while True:
         violation, _, _ = state.judge()
-        rho, lead = float(state.a @ state.f), lead_of(state.f)
-        wanted, apart = monitor.gap or 0.0, 0.0 if state.exact else state.error()
+        f = state.f.copy()
+        rho, lead = float(state.a @ f), lead_of(f)
+        apart = 0.0 if state.exact else state.error()
         gap = gap_of(lead - apart, rho + apart, problem.size)
-        if not state.exact and (not moved or (gap > wanted >= gap_of(lead, rho, problem.size))):
-            state.refresh()  # what is in the way may be single precision alone
-            moved = True
-            continue
-        if state.exact:
-            stalled = 0 if violation < best else stalled + 1
-            best = min(best, violation)
-        status = monitor.step(-0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0, -0.5 * rho, gap,
-                              active=np.count_nonzero(state.a))  # fmt: skip
-        if rho < -ROUNDED * problem.size:
-            status = INDEFINITE
-        if status is None and (stalled >= PATIENCE or (state.exact and not moved)):
-            status = OPTIMAL if gap <= ROUNDED else PRECISION
+        try:
+            if not state.exact and (not moved or (gap > wanted >= gap_of(lead, rho, problem.size))):
+                state.refresh()  # what is in the way may be single precision alone
+                moved = True
+                continue
+            if state.exact:
+                stalled = 0 if violation < best else stalled + 1
+                best = min(best, violation)
+            dual = -0.5 * rho
+            primal = -0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0
+            status = monitor.step(primal, dual, gap, active=np.count_nonzero(state.a))
+            if rho < -ROUNDED * problem.size:
+                status = INDEFINITE
+            still = progress.stalls(primal - dual, dual) or stalled >= PATIENCE or (state.exact and not moved)
+            if status is None and still:
+                status = OPTIMAL if gap <= ROUNDED else PRECISION
+            if status is None:
+                chosen = sets.choose(state)
+                moved = state.change(chosen, subproblem(state, chosen, max(LAST * theta * rho, INNER * violation)))
+        except EndedError:
+            status, state.f = monitor.end(), f
         if status is not None:
             return state, status
-        chosen = sets.choose(state)
-        moved = state.change(chosen, subproblem(state, chosen, max(LAST * theta * rho, INNER * violation)))

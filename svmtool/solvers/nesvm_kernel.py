@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.certify_kernel import relative
+from svmtool.errors import SvmtoolError
+from svmtool.limits import EndedError
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_conjugate import Conjugate
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, LeastSquaresSvc
 from svmtool.problem.kernel_smoothed import SmoothedHinge
-from svmtool.solvers.base import PRECISION, RULE, Monitor
+from svmtool.solvers.base import OPTIMAL, PRECISION, RULE, Monitor
+from svmtool.solvers.progress import Progress
 from svmtool.solvers.residual import rounds, without_rows
 
 MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, what it is raised by at most where C is large; the last
@@ -27,6 +29,8 @@ SHRINK = 0.4  # of mu from stage to stage
 STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this small beside the way that C u has to go; steps at most
 CLEAR = 0.05  # share of the gap's root up to which errors of decision values do not matter
 PATIENCE = 12  # stages without a smaller gap: rounding rules
+ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+LOOKS = 8  # stages before the first look at what they bring
 
 
 def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0) -> KernelResult:
@@ -35,41 +39,53 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
     smoothed = SmoothedHinge(state, cache_mb / 2)
     C = problem.upper
     mu = MU * min(max(1.0, float(np.mean(C))), MU_RISE)
-    stalled, count = 0, 0
+    stalled, count, progress = 0, 0, Progress(LOOKS)
     best: KernelResult | None = None
     while True:
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
-        found = relative(gap - value, -value)
+        found = problem.relative(gap - value, -value)
         done = violation <= eps or (monitor.gap is not None and found <= monitor.gap)
-        if done and not state.exact and state.error() * float(np.sum(C)) > CLEAR * gap:
-            state.refresh()
-            continue
-        status = monitor.step(gap - value, -value, found, violation=violation, mu=mu)
-        if status is None and violation <= eps:
-            status = RULE
-        if best is None or found < best.gap:
-            best, stalled = state.result(value, gap, rho, r, count, status), 0
-        else:
-            stalled += 1
-            if stalled == PATIENCE // 2 and not state.exact:
+        try:
+            if done and not state.exact and state.error() * float(np.sum(C)) > CLEAR * gap:
                 state.refresh()
-        if status is None:
-            status = PRECISION if stalled >= PATIENCE else monitor.limit(count)
+                continue
+            status = monitor.step(gap - value, -value, found, violation=violation, mu=mu)
+            if status is None and violation <= eps:
+                status = RULE
+            if best is None or found < best.gap:
+                best, stalled = state.result(value, gap, rho, r, count, status), 0
+            else:
+                stalled += 1
+                if stalled == PATIENCE // 2 and not state.exact:
+                    state.refresh()
+            if status is None:
+                status = monitor.limit(count)
+            if status is None and (progress.stalls(gap, -value) or stalled >= PATIENCE):
+                status = OPTIMAL if best.gap <= ROUNDED else PRECISION
+            if status is None:
+                smoothed.begin(mu)
+                count += _stage(smoothed, monitor)
+                smoothed.settle()
+        except EndedError:
+            status = monitor.end()
         if status is not None:
+            best = best or state.result(value, gap, rho, r, count, status)
             best.status, best.iterations = status, count
             return best
-        smoothed.begin(mu)
-        count += _stage(smoothed, monitor)
-        smoothed.settle()
         mu = max(mu * SHRINK, MU_LEAST)
 
 
 def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> int:
-    """Steps towards the minimum of F_mu; returns their number."""
+    """Steps towards the minimum of F_mu, while Newton's system has a solution in numbers; returns how many."""
     steps, left, way = 0, np.inf, 0.0
     while left > STAGE * way and steps < STEPS and not monitor.ended():
-        d, db, _ = smoothed.newton()
+        try:
+            d, db, _ = smoothed.newton()
+        except SvmtoolError:
+            break
+        if not (np.all(np.isfinite(d)) and np.isfinite(db)):
+            break
         smoothed.advance(d, db)
         steps += 1
         goal = smoothed.slopes(smoothed.b)
@@ -82,4 +98,4 @@ def ls_svm(problem: LeastSquaresSvc, monitor: Monitor, eps: float = 0.0, cache_m
     """Least squares of the margins, to residuals of eps (0: until the monitor's gap is reached)."""
     if problem.n == 0:
         return without_rows(problem, monitor)
-    return rounds(Conjugate(problem, cache_mb), monitor, eps)
+    return rounds(Conjugate(problem, cache_mb), monitor, eps, directly=True)

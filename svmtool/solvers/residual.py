@@ -6,14 +6,19 @@ from typing import Protocol
 
 import numpy as np
 
-from svmtool.problem.certify_kernel import relative
+from svmtool.limits import EndedError
+from svmtool.problem import interior
 from svmtool.problem.kernel_least_squares import Residuals
 from svmtool.problem.kernel_problem import KernelResult, LeastSquaresSvc
 from svmtool.solvers.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Status
+from svmtool.solvers.progress import Progress
 
 BURST = 1000  # steps between two looks at limits and the gap
 CLEAR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
 PATIENCE = 5  # rounds from exact residuals without a larger dual value: rounding rules
+ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+LOOKS = 512  # rounds before the first look at what they bring
+DIRECT = 100  # steps, and as many as there are rows, that cost more than a direct solution of few rows
 INDEFINITE = Status(
     "indefinite",
     False,
@@ -35,38 +40,86 @@ class Method(Protocol):
         """The residuals have been set right."""
 
 
-def rounds(method: Method, monitor: Monitor, eps: float) -> KernelResult:
-    """Run to residuals (the gradient of the dual) of eps, 0: to the monitor's gap."""
+def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False) -> KernelResult:
+    """Run to residuals (the gradient of the dual) of eps, 0: to the monitor's gap.
+
+    directly: where few rows take many steps, go on from a direct solution in double precision.
+    """
     state = method.state
     at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
-    best, stalled, convex = -np.inf, 0, True
+    directly = directly and state.problem.n <= interior.MOST
+    best, stalled, convex, progress = -np.inf, 0, True, Progress(LOOKS)
     while True:
         dual, gap = state.values()
-        worst, found = float(np.abs(state.left()).max()), relative(dual + gap, dual)
+        worst, found = float(np.abs(state.left()).max()), state.problem.relative(dual + gap, dual)
         level = worst
         if monitor.gap is not None and found <= monitor.gap:
             level = (gap / at_zero) ** 0.5
-        exact = state.exact
-        if not exact and (not convex or state.error() > CLEAR * max(level, eps)):
-            state.refresh()
-            method.restart()
-            convex = True
-            continue
-        status = monitor.step(dual + gap, dual, found, violation=worst)
-        if worst <= eps and status is not GAP:
-            status = RULE
-        elif status is None and monitor.max_iter is not None and method.count >= monitor.max_iter:
-            status = ITERATIONS
-        elif status is None and not (convex and dual <= 2.0 * at_zero):
-            status = INDEFINITE
-        elif status is None and exact:
-            stalled = 0 if dual > best else stalled + 1
-            best = max(best, dual)
-            status = PRECISION if stalled >= PATIENCE else None
-        if status is not None:
-            return state.result(method.count, status)
-        most = BURST if monitor.max_iter is None else min(BURST, monitor.max_iter - method.count)
-        convex = method.run(eps, most)
+        exact, before = state.exact, (state.c.copy(), state.e.copy())
+        try:
+            if not exact and (not convex or state.error() > CLEAR * max(level, eps)):
+                state.refresh()
+                method.restart()
+                convex = True
+                continue
+            status = monitor.step(dual + gap, dual, found, violation=worst)
+            if worst <= eps and status is not GAP:
+                status = RULE
+            elif status is None and monitor.max_iter is not None and method.count >= monitor.max_iter:
+                status = ITERATIONS
+            elif status is None:
+                wrong = not (convex and dual <= 2.0 * at_zero)
+                if exact and not wrong:
+                    stalled = 0 if dual > best else stalled + 1
+                    best = max(best, dual)
+                still = stalled >= PATIENCE or progress.stalls(min(gap, at_zero - dual), dual)
+                if directly and (wrong or still or method.count > max(DIRECT, state.problem.n)):
+                    directly = False
+                    if _go_to_solution(state):
+                        method.restart()
+                        best, stalled, convex, progress = -np.inf, 0, True, Progress(LOOKS)
+                        continue
+                if wrong:
+                    status = INDEFINITE
+                elif still:
+                    status = OPTIMAL if found <= ROUNDED else PRECISION
+            if status is not None:
+                return state.result(method.count, status)
+            most = BURST if monitor.max_iter is None else min(BURST, monitor.max_iter - method.count)
+            convex = method.run(eps, most)
+        except EndedError:
+            state.c, state.e = before
+            return state.result(method.count, monitor.end())
+
+
+def _go_to_solution(state: Residuals) -> bool:
+    """Take the direct solution where its gap is smaller; says whether it is."""
+    before, (_, gap) = state.c, state.values()
+    c = interior.least_squares(state.problem)
+    if c is None:
+        return False
+    for point in (c, before):
+        state.c = point
+        state.refresh()
+        if state.values()[1] < gap:
+            return True
+    return False
+
+
+def directly(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult | None:
+    """Least squares of few rows by a factorisation, None of many."""
+    if not 0 < problem.n <= interior.MOST:
+        return None
+    state = Residuals(problem, 0.0)
+    c = interior.least_squares(problem)
+    if c is None:
+        return None
+    state.c = c
+    state.refresh()
+    dual, gap = state.values()
+    found = problem.relative(dual + gap, dual)
+    status = monitor.step(dual + gap, dual, found) or (OPTIMAL if found <= ROUNDED else PRECISION)
+    return state.result(1, status)
 
 
 def without_rows(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult:

@@ -37,7 +37,7 @@ def solve(
     if problem.n == 0:
         return without_rows(problem, monitor)
     if sgd_rows is None:
-        return rounds(Conjugate(problem, cache_mb), monitor, eps)
+        return rounds(Conjugate(problem, cache_mb), monitor, eps, directly=True)
     return rounds(Steepest(problem, cache_mb, min(sgd_rows, problem.n)), monitor, eps)
 
 

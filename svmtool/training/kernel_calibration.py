@@ -37,7 +37,7 @@ def held_out(data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fi
     for k in range(len(starts) - 1):
         inside, outside = fold_rows(order, starts, k)
         training = train(data.take(inside), fitting)
-        if fitting.stop is not None and fitting.stop.set:
+        if fitting.stop.set:
             raise NotCalibratedError("interrupted")
         if training.status is TIME:
             raise NotCalibratedError("time limit reached: raise --max-seconds")

@@ -9,17 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from svmtool import registry
+from svmtool import limits, registry
 from svmtool.compiled import threads
 from svmtool.kernel_model import KernelModel
 from svmtool.kernel_settings import KernelSettings
+from svmtool.limits import EndedError, StopFlag, Turns
 from svmtool.problem.certify import Certificate, worst
-from svmtool.problem.certify_kernel import certify
-from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.problem.kernel_problem import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
 from svmtool.problem.kernel_rows import MEGABYTE
-from svmtool.solvers.base import Monitor, Status, StopFlag
+from svmtool.problem.kernel_zero import zero
+from svmtool.solvers import residual
+from svmtool.solvers.base import TIME, Monitor, Status
+from svmtool.training.kernel_laws import TAKEN, lawful
 from svmtool.training.outcome import worst_status
 
+SOUND = 60  # the row whose solver takes over from others
+WORTH = 0.05  # share of the time at the last turn of all problems that another is taken for
 AT_ONCE = 2  # problems that -m has room for at least where there are several
 
 
@@ -67,33 +72,55 @@ class KernelTraining(NamedTuple):
 
 
 class Fitting:
-    """What the problems of a run share: settings, who takes the records, the flag of Ctrl-C, and the clock."""
+    """What the problems of a run share: settings, who takes the records, and what ends the run (stop).
+
+    stop: None: settings.max_seconds count from here on.
+    """
 
     def __init__(
         self, settings: KernelSettings, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ):
-        self.settings, self.report, self.stop = settings, report, stop
+        self.settings, self.report = settings, report
+        self.stop = StopFlag(settings.max_seconds) if stop is None else stop
         self.started = time.perf_counter()
         self.reporting = threading.Lock()
 
     def solve(
-        self, problem: KernelProblem | LeastSquaresSvc, label: str | None = None, cache_mb: float | None = None
-    ) -> Solved:
-        """Solve and judge; label tells the records of one of several problems, cache_mb is its share of -m."""
-        s = self.settings
+        self, problem: KernelProblem | LeastSquaresSvc, label: str | None = None, cache_mb: float | None = None,
+        stop: StopFlag | None = None,
+    ) -> Solved:  # fmt: skip
+        """Solve and judge; label tells the records of one of several problems, cache_mb is its share of -m.
+
+        stop: what ends this problem, None: what ends the run.
+        """
+        s, stop = self.settings, self.stop if stop is None else stop
 
         def sink(**record: Any) -> None:
             with self.reporting:
                 self.report(**record if label is None else {"label": label, **record})
 
         report = None if self.report is None else sink
-        monitor = Monitor(s.target, s.max_iter, s.max_seconds, report, self.stop, self.started)
         room = s.cache_mb if cache_mb is None else cache_mb
-        result = registry.entry(s.row)(problem, monitor, s.tolerance, room, **s.for_solver)
-        answer = problem.answer(result)
-        found = certify(problem, result.alpha, result.gradient, result.rho, result.r, answer.scale)
-        result.certified_gap = found.gap
-        return Solved(answer, result, found)
+
+        def run(solver: Callable[..., KernelResult], gap: float | None, *more: float, **own: Any) -> KernelResult:
+            monitor = Monitor(gap, s.max_iter, None, report, stop, self.started)
+            try:
+                with limits.until(monitor.ended), np.errstate(all="ignore"):  # the judge tells what is not finite
+                    return zero(problem, monitor.end()) if stop.ended() else solver(problem, monitor, *more, **own)
+            except EndedError:  # before there was anything to show
+                return zero(problem, monitor.end())
+
+        def other() -> KernelResult | None:
+            if isinstance(problem, HardOneClass) or s.row.module == registry.find_kernel(SOUND).module:
+                return None
+            if isinstance(problem, LeastSquaresSvc):
+                return run(residual.directly, s.target)
+            return run(registry.entry(registry.find_kernel(SOUND)), TAKEN if s.target is None else s.target, 0.0, room)
+
+        result = run(registry.entry(s.row), s.target, s.tolerance, room, **s.for_solver)
+        solved = Solved(*lawful(problem, result, s.target, other))
+        solved.result.certified_gap = solved.certificate.gap
+        return solved
 
     def solve_several(
         self, problem: Callable[[int], KernelProblem | LeastSquaresSvc], sizes: list[int], labels: list[str | None],
@@ -103,27 +130,52 @@ class Fitting:
 
         How much of -m one is given depends on its size alone, so that any number of threads gives the same bits.  Of
         several each has a copy of its rows, of row_mb MB a row, which comes out of its share, up to half of that.
+        Each has a fair share of the time that there is; those that it cuts short go on while others leave some.
         """
         whole = self.settings.cache_mb
         if len(sizes) == 1:
             return [self.solve(problem(0), labels[0], whole)]
         room = [min(whole / AT_ONCE, enough_mb(n) + n * row_mb) for n in sizes]
         solved: list[Solved | None] = [None] * len(sizes)
-        for group in groups(room, whole):
+        open_ = list(range(len(sizes)))
 
-            def one(b: int, group: list[int] = group) -> None:
-                k = group[b]
-                solved[k] = self.solve(problem(k), labels[k], max(room[k] / 2, room[k] - sizes[k] * row_mb))
+        def one(k: int, stop: StopFlag) -> None:
+            before = solved[k]
+            if before is not None and stop.ended():
+                return
+            task = problem(k)
+            if before is not None:
+                task.start = before.result.alpha
+            found = self.solve(task, labels[k], max(room[k] / 2, room[k] - sizes[k] * row_mb), stop)
+            if before is None or not before.certificate.gap <= found.certificate.gap:
+                solved[k] = found
 
-            if threads.count() < AT_ONCE * len(group):
-                threads.run_blocks(one, len(group))
-            else:  # few problems: the threads serve one better
-                for b in range(len(group)):
-                    one(b)
+        while open_:
+            left = self.stop.left
+            self._take_turns(one, open_, [room[k] for k in open_])
+            open_ = [k for k in open_ if solved[k].result.status is TIME]
+            if not self.stop.left > WORTH * left:
+                break
         return solved
 
+    def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], room: list[float]) -> None:
+        """one(k, what ends it) for each k of `problems`, which want so much `room` in MB."""
+        arranged, count = groups(room, self.settings.cache_mb), threads.count()
+        beside = [min(count, len(group)) if count < AT_ONCE * len(group) else 1 for group in arranged]
+        turns = Turns(self.stop, len(problems), max(beside))
+
+        def work(at: int) -> None:
+            one(problems[at], turns.next())
+
+        for group, at_once in zip(arranged, beside, strict=True):
+            if at_once > 1:
+                threads.run_blocks(lambda b, group=group: work(group[b]), len(group))
+            else:  # few problems: the threads serve one better
+                for at in group:
+                    work(at)
+
     def within(self, **changes) -> Fitting:
-        """For runs inside this one, with other settings: unreported, by the same clock and flag."""
+        """For runs inside this one, with other settings: unreported, ended by what ends this one."""
         inner = Fitting(self.settings._replace(**changes), None, self.stop)
         inner.started = self.started
         return inner

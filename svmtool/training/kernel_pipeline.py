@@ -9,6 +9,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats import kernel_model
 from svmtool.formats.reading import Reading
 from svmtool.kernel_settings import KERNEL_NAMES, KernelSettings, check_after_reading, check_feasible
+from svmtool.limits import StopFlag
 from svmtool.problem.labels import Classes
 from svmtool.training.folds import GlibcRand
 from svmtool.training.interrupt import Interruptible
@@ -22,15 +23,16 @@ def run(settings: KernelSettings, data: Reading, model_path: str, console: Any) 
     """svm-train after its command line; returns the exit status."""
     s = settings
     rows = checked(s, data)
+    stop = StopFlag(s.max_seconds)  # the time begins here, once for all that the command does
     rand = GlibcRand(1 if s.seed is None else s.seed)
     if s.folds is not None:
         from svmtool.training.kernel_validation import cross_validate
 
-        with Interruptible() as stop:
+        with Interruptible(stop):
             return cross_validate(rows, Fitting(s, None, stop), rand, console)
     sets = [rows]  # the only reference, so that training may give its memory back
     del rows
-    with Recorder(s, s.target, console) as recorder, Interruptible() as stop:
+    with Recorder(s, s.target, console) as recorder, Interruptible(stop):
         done = trainer(s)(sets.pop(), Fitting(s, recorder.record, stop), rand)
     console.close()
     for warning in done.warnings:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.errors import SvmtoolError
+from svmtool.limits import Turns
 from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, stratified_folds
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet
@@ -30,10 +31,12 @@ def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: 
     order, starts = stratified_folds(data.labels, s.folds, rand) if classifies else liblinear_folds(n, s.folds, rand)
     train = trainer(s)
     predictions, open_ends = np.empty(n), []
+    turns = Turns(fitting.stop, len(starts) - 1, 1)
     for k in range(len(starts) - 1):
         inside, outside = fold_rows(order, starts, k)
-        done = train(data.take(inside), fitting, rand if classifies else None)
-        if fitting.stop is not None and fitting.stop.set:
+        within = Fitting(s, fitting.report, turns.next())
+        done = train(data.take(inside), within, rand if classifies else None)
+        if fitting.stop.set:
             raise KeyboardInterrupt  # half a cross-validation says nothing
         if done.lacking:
             raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")

@@ -1,0 +1,200 @@
+"""A kernel machine's dual solved directly, in double precision: for few variables, where pairs of them get nowhere.
+
+    min over a of  1/2 a'Qa + p'a,   E a = e,   0 <= a <= u        (problem/kernel_problem.py)
+
+Primal-dual interior point with Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601): a step
+costs a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, and the number of
+steps hardly depends on costs, scales and the kernel's condition, on which that of pairs of variables does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.errors import SvmtoolError
+from svmtool.problem.kernel_problem import KernelProblem, LeastSquaresSvc, Points
+from svmtool.problem.linalg import Factored
+from svmtool.problem.rows import DenseRows
+
+MOST = 2048  # variables: some seconds
+STEPS = 100
+SMALL = 1e-13  # complementarity and residuals, beside the values' size, from which no step makes them smaller
+BACK = 0.995  # of the way to the nearest bound
+SURE = 1e3  # times nearer to a bound than its multiplier is to zero: that is where a variable belongs
+ROUNDING = 1e-14  # share of a sum that may be missing
+ROUNDS = 3  # of refinement of a linear system
+INDEFINITE = 1e-12  # share of the largest diagonal entry that more than rounding takes to make a matrix positive
+
+
+def kernel_matrix(points: Points) -> np.ndarray:
+    """K f8 (n, n) of all rows, in double precision."""
+    if points.matrix is not None:
+        return np.array(points.matrix, dtype=np.float64)
+    if isinstance(points.rows, DenseRows):
+        values = points.rows.X @ points.rows.X.T
+    else:
+        values = np.zeros((points.n, points.n))
+        points.rows.fill_kernel(np.arange(points.n), values, 0)
+        values = np.tril(values) + np.tril(values, -1).T
+    norms = points.rows.square_norms()
+    points.kernel.finish(values, norms, norms)
+    return values
+
+
+def minimum(problem: KernelProblem) -> np.ndarray | None:
+    """A feasible a f8[m] close to the minimum; None where rounding or an indefinite kernel keeps it from being found.
+
+    All bounds are finite.  EndedError where the run ends meanwhile.
+    """
+    used = np.flatnonzero(problem.upper > 0.0)
+    if not len(used):
+        return None
+    y, upper, row = problem.y[used], problem.upper[used], problem.row[used]
+    points = Points(problem.kernel, problem.rows, problem.matrix)
+    sides = [y > 0, y < 0] if problem.two_sums else [np.ones(len(y), bool)]
+    sides = [side for side in sides if np.any(side)]
+    E = np.stack([np.where(side, y, 0.0) for side in sides])
+    K = kernel_matrix(points)[np.ix_(row, row)]
+    curve, pull = float(np.abs(K.diagonal()).max()), float(np.abs(problem.p[used]).max())
+    unit = float(upper.max())  # a = unit x, with x about 1 where the bounds do not say otherwise
+    if problem.floor == 0.0 and pull > 0.0 and curve > 0.0:
+        unit = min(unit, pull / curve)
+    with np.errstate(all="ignore"):  # what overflows is not finite in the end, and told by that
+        Q, p = (unit * y)[:, None] * K * (unit * y), unit * problem.p[used]
+        size = max(float(np.abs(p).max()), float(np.abs(Q.diagonal()).max()))
+        if not 0.0 < size < np.inf:
+            return None
+        x = _interior(Q / size, p / size, E, E @ (problem.start[used] / unit), upper / unit)
+        if x is None:
+            return None
+        a = np.clip(unit * x, 0.0, upper)
+        a[x >= upper / unit] = upper[x >= upper / unit]
+    for e in E:
+        _restore_sum(a, e, upper, float(e @ problem.start[used]))
+    found = np.zeros(len(problem.y))
+    found[used] = a
+    return found if np.all(np.isfinite(a)) else None
+
+
+def _interior(Q: np.ndarray, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray) -> np.ndarray | None:
+    """The best x seen, variables at their bounds where the multipliers tell that they belong there."""
+    m = len(p)
+    x = np.minimum(0.5 * u, 1.0)
+    room = u - x
+    z, w, lam = np.ones(m), np.ones(m), np.zeros(len(E))
+    best, found = np.inf, None
+    for _ in range(STEPS):
+        limits.look()
+        Qx = Q @ x
+        dual, primal = Qx + p - E.T @ lam - z + w, E @ x - fixed
+        inner = float(x @ z + room @ w)
+        value = max(0.5 * float(x @ Qx), float(np.abs(p) @ x), 1e-300)
+        merit = max(
+            inner / value,
+            float(np.abs(dual).max()) / max(1.0, float(np.abs(Qx).max()), float(z.max()), float(w.max())),
+            float(np.abs(primal).max()) / float(x.max()),
+        )
+        if not np.isfinite(merit):
+            break
+        if merit < best:
+            best = merit
+            found = x.copy()
+            found[(x <= room) & (x * SURE < z * u)] = 0.0
+            high = (room < x) & (room * SURE < w * u)
+            found[high] = u[high]
+        if merit <= SMALL:
+            break
+        try:
+            system = _System(Q, z / x + w / room, E)
+            dx, _, dz, dw = system.step(dual, primal, x, room, z, w, x * z, room * w)
+            t = min(_reach(x, dx), _reach(room, -dx), _reach(z, dz), _reach(w, dw))
+            after = float((x + t * dx) @ (z + t * dz) + (room - t * dx) @ (w + t * dw))
+            centre = inner / (2 * m) * min(max(after / inner, 0.0) ** 3, 1.0)
+            low, high = x * z + dx * dz - centre, room * w - dx * dw - centre
+            dx, dlam, dz, dw = system.step(dual, primal, x, room, z, w, low, high)
+        except (np.linalg.LinAlgError, SvmtoolError):  # rounding, or an indefinite kernel
+            break
+        t = BACK * min(_reach(x, dx), _reach(room, -dx), _reach(z, dz), _reach(w, dw))
+        x, room, lam, z, w = x + t * dx, room - t * dx, lam + t * dlam, z + t * dz, w + t * dw
+    return found
+
+
+class _System:
+    """Newton's system for one point: H = I + S Q S factorised, S^-2 = `curve` = z/x + w/room, bordered by E."""
+
+    def __init__(self, Q: np.ndarray, curve: np.ndarray, E: np.ndarray):
+        scale = 1.0 / np.sqrt(curve)
+        H = scale[:, None] * Q * scale
+        H.flat[:: len(H) + 1] += 1.0
+        self._factor, self._H, self._scale, self._E = Factored(H), H, scale, E
+        self._border = np.stack([self._solve(e) for e in E])
+        self._corner = E @ self._border.T
+
+    def _solve(self, g: np.ndarray) -> np.ndarray:
+        """(Q + S^-2)^-1 g, refined: the factor may be that of a matrix moved a little."""
+        right = self._scale * g
+        x = self._factor.solve(right)
+        for _ in range(ROUNDS):
+            x = x + self._factor.solve(right - self._H @ x)
+        return self._scale * x
+
+    def step(
+        self, dual: np.ndarray, primal: np.ndarray, x: np.ndarray, room: np.ndarray, z: np.ndarray, w: np.ndarray,
+        low: np.ndarray, high: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Changes of x, lam, z, w that take dual and primal residuals to 0, x z by -low and room w by -high."""
+        g = -dual - low / x + high / room
+        plain = self._solve(g)
+        dlam = np.linalg.solve(self._corner, -primal - self._E @ plain)
+        dx = plain + self._border.T @ dlam
+        return dx, dlam, -(low + z * dx) / x, -(high - w * dx) / room
+
+
+def _reach(x: np.ndarray, dx: np.ndarray) -> float:
+    """The largest t <= 1 with x + t dx >= 0."""
+    falling = dx < 0.0
+    return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))
+
+
+def _restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
+    """Bring e'a (e of 0 and +-1) to `total`: rounding by variables within their bounds, the rest by all with room."""
+    for some in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):
+        rest = total - float(e @ a)
+        if abs(rest) <= ROUNDING * float(np.abs(e) @ a):
+            return
+        room = np.where(e * rest > 0.0, upper - a, a) * np.abs(e) * some
+        whole = float(np.sum(room))
+        if whole > 0.0:
+            a += np.sign(e * rest) * room * min(abs(rest) / whole, 1.0)
+            np.clip(a, 0.0, upper, out=a)
+
+
+def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:
+    """c f8[n] of (K + shift + D) c = y, or of that with sum c = 0 and a free constant; see LeastSquaresSvc.
+
+    None where numbers overflow or the kernel is not positive semidefinite; EndedError where the run ends meanwhile.
+    """
+    K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix)) + problem.shift
+    scale = np.sqrt(2.0 * problem.cost)
+    H = scale[:, None] * K * scale
+    H.flat[:: len(H) + 1] += 1.0
+    try:
+        factor = Factored(H)
+    except SvmtoolError:
+        return None
+    if factor.shift > INDEFINITE * float(H.diagonal().max()):
+        return None
+
+    def solve(g: np.ndarray) -> np.ndarray:
+        right = scale * g
+        x = factor.solve(right)
+        for _ in range(ROUNDS):
+            x = x + factor.solve(right - H @ x)
+        return scale * x
+
+    c = solve(problem.y)
+    if problem.free_bias:
+        one = solve(np.ones(problem.n))
+        c -= float(np.sum(c)) / float(np.sum(one)) * one
+    return c if np.all(np.isfinite(c)) else None

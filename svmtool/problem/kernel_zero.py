@@ -1,0 +1,77 @@
+"""The answer that says nothing, w = 0 with the best constant: what any other has to be better than.
+
+With w = 0 the primal value of  min 1/2 a'Qa + p'a  over 0 <= a <= u and the equalities is  -min p'a  over the same a,
+a knapsack for each equality: variables are filled in the order of their p, and the multiplier is the p of the last.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.problem.certify import Certificate
+from svmtool.problem.kernel_problem import HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
+
+ROUNDING = 1e-9  # share of a value that may be rounding
+
+
+def value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, float, float]:
+    """The primal value at w = 0, with the rho and the r that it takes (kernel_problem.py)."""
+    if isinstance(problem, HardOneClass):
+        return 0.0, 0.0, 0.0
+    if isinstance(problem, LeastSquaresSvc):
+        total, pull = float(np.sum(problem.cost)), float(problem.cost @ problem.y)
+        b = pull / total if problem.free_bias and total > 0.0 else 0.0
+        return total - b * pull, 0.0 - b, 0.0
+    y, p, upper, start = problem.y, problem.p, problem.upper, problem.start
+    if problem.two_sums:
+        (plus, first), (minus, second) = (
+            _filled(p[side], upper[side], float(np.sum(start[side]))) for side in (y > 0, y < 0)
+        )
+        return 0.0 - first - second, 0.5 * (plus - minus), 0.5 * (plus + minus)
+    below = y < 0  # where u - a is filled
+    total = float(y @ start) + float(np.sum(upper[below]))
+    level, value = _filled(y * p, upper, total)
+    return 0.0 - value - float(p[below] @ upper[below]), level, 0.0
+
+
+def _filled(cost: np.ndarray, upper: np.ndarray, total: float) -> tuple[float, float]:
+    """The multiplier and the value of  min cost'a,  0 <= a <= upper,  sum a = total."""
+    order = np.argsort(cost, kind="stable")
+    order = order[upper[order] > 0.0]
+    if not len(order):
+        return 0.0, 0.0
+    cost, upper = cost[order], upper[order]
+    before = np.cumsum(upper) - upper
+    a = np.clip(total - before, 0.0, upper)
+    used = np.flatnonzero(a > 0.0)
+    last = int(used[-1]) if len(used) else 0
+    after = min(last + 1, len(cost) - 1) if len(used) and a[last] >= upper[last] else last
+    return 0.5 * float(cost[last] + cost[after]), float(cost @ a)
+
+
+def zero(problem: KernelProblem | LeastSquaresSvc, status: Any) -> KernelResult:
+    """w = 0 as a solver's answer."""
+    value, rho, r = value_at_zero(problem)
+    alpha = np.zeros(len(problem.row))
+    linear = -1.0 if isinstance(problem, LeastSquaresSvc) else problem.p
+    return KernelResult(alpha, rho, r, 0.0, np.inf, 0, status, np.zeros(len(alpha)) + linear)
+
+
+def judged_zero(problem: KernelProblem | LeastSquaresSvc, known: float = -np.inf) -> Certificate:
+    """The certificate of w = 0: nothing is computed for it.
+
+    Its dual value is that of a point which is `known`, or what the start is worth at least.
+    """
+    value, _, _ = value_at_zero(problem)
+    dual, start = 0.0, problem.start
+    if not isinstance(problem, LeastSquaresSvc):
+        coef = problem.coefficients(start)
+        size = float(np.abs(coef) @ np.sqrt(np.abs(problem.diagonal()))) if np.any(coef) else 0.0
+        dual = -0.5 * size * size - float(problem.p @ start)
+    if dual < known <= value:  # a kernel that is not positive semidefinite has points beyond
+        dual = known
+    found = Certificate(value, dual, 0.0)
+    found.gap = problem.relative(value, dual)
+    return found

@@ -1,0 +1,86 @@
+"""What is true of every answer to a kernel problem, whichever solver gave it: the laws, by the judge's word.
+
+1. No answer is worse than w = 0.  Where the judge says that one is, or that it is no number at all, a sound method
+   takes over, decomposition by pairs or a direct solution; where that fails too w = 0 is the answer, not converged.
+   Where rounding ends a run its answer is that of such a method, if its gap is smaller.
+2. "optimal" and "gap" are believed where the judge finds them so, and none ends as converged without a finite gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmtool.problem.certify import Certificate
+from svmtool.problem.certify_kernel import certify
+from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.problem.kernel_zero import ROUNDING, judged_zero, value_at_zero, zero
+from svmtool.solvers.base import GAP, INTERRUPTED, ITERATIONS, PRECISION, TIME, Status
+
+EXACT = 1e-6  # gap up to which "the exact minimiser" is believed
+TAKEN = 1e-6  # gap to which a method that takes over goes where none was asked for
+TAKEN_OVER = Status("taken over", True, f"another method took over, to a certified relative gap of {TAKEN:g}")
+APART = 2.0  # times the gap asked for: a judge who has drawn a sample adds up to half of it, and single precision
+
+
+def lawful(
+    problem: KernelProblem | LeastSquaresSvc,
+    result: KernelResult,
+    target: float | None,
+    other: Callable[[], KernelResult | None],
+) -> tuple[Answer, KernelResult, Certificate]:
+    """The answer that the laws leave, and the judge's word on it.
+
+    target: the gap that was asked for, if one was; other: an answer by a sound method, None where there is none.
+    """
+    answer, certificate = judged(problem, result)
+    ended = result.status in (TIME, INTERRUPTED, ITERATIONS)
+    sound = acceptable(problem, result, certificate, answer.scale)
+    if not ended and not (sound and result.status is not PRECISION):
+        second = other()
+        if second is not None:
+            second.iterations += result.iterations
+            if second.status is GAP and target is None:
+                second.status = TAKEN_OVER
+            found, word = judged(problem, second)
+            better = not sound or word.gap < certificate.gap
+            if better and acceptable(problem, second, word, found.scale):
+                result, answer, certificate = second, found, word
+    if not acceptable(problem, result, certificate, answer.scale):
+        dual = certificate.dual / answer.scale if answer.scale > 0.0 else np.nan
+        result = zero(problem, result.status if ended else PRECISION)
+        return problem.answer(result), result, judged_zero(problem, dual if np.isfinite(dual) else -np.inf)
+    name, gap = result.status.name, certificate.gap
+    allowed = {"optimal": EXACT, "gap": APART * (target or TAKEN), "taken over": APART * TAKEN}.get(name, np.inf)
+    if result.status.converged and not (gap <= allowed and gap < np.inf):
+        result.status = PRECISION
+    return answer, result, certificate
+
+
+def judged(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> tuple[Answer, Certificate]:
+    """What a result means, and the judge's word on it."""
+    late = result.status is TIME or result.status is INTERRUPTED
+    answer = problem.answer(result)
+    if not _finite(result.alpha, result.rho, result.r):
+        return answer, Certificate(np.nan, np.nan, np.nan)
+    if late and not np.any(result.alpha):
+        return answer, judged_zero(problem)
+    with np.errstate(all="ignore"):  # what is not finite is told by the gap
+        found = certify(problem, result.alpha, result.gradient, result.rho, result.r, answer.scale, late)
+    return answer, found
+
+
+def acceptable(
+    problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate, scale: float
+) -> bool:
+    """Law 1 for one answer, whose certificate's values are multiplied by `scale`."""
+    if not _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual):
+        return False
+    value, _, _ = value_at_zero(problem)
+    return certificate.primal <= scale * (value + max(ROUNDING * abs(value), problem.floor))
+
+
+def _finite(*numbers: Any) -> bool:
+    return all(bool(np.all(np.isfinite(x))) for x in numbers)
