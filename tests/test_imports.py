@@ -36,9 +36,8 @@ ALLOWED = {
     },
     "scaling": {"compiled", "errors", "formats"},
     "training": {
-        "compiled", "errors", "formats", "integers", "interrupts", "kernel_model", "kernel_settings", "limits", "metrics",
-        "model", "problem",
-        "registry", "settings", "solvers",
+        "compiled", "errors", "formats", "integers", "interrupts", "kernel_model", "kernel_settings", "limits",
+        "metrics", "model", "problem", "registry", "settings", "solvers",
     },
 }  # fmt: skip
 
