@@ -25,6 +25,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled import hinge_loops as loops
+from svmtool.problem.dual_passes import COPY, FACTOR, INNER, VISIT
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import Rows
 
@@ -231,6 +232,17 @@ class Objective(Losses):
     def mean_row_length(self) -> float:
         """Non-zeros a row: what a row costs in a product; in a Gram matrix it costs the square."""
         return self.rows.nnz / max(self.n, 1)
+
+    @property
+    def product_cost(self) -> float:
+        """About what a product with the Hessian costs, in the units of `face_cost`."""
+        return 2.0 * VISIT * self.mean_row_length * self.active
+
+    @property
+    def face_cost(self) -> float:
+        """About what `face` of the active rows costs, the first time."""
+        m = float(self.active)
+        return INNER * m * m * self.mean_row_length + FACTOR * m**3 + COPY * m * m
 
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
         """(R + sum_i scale c_i x_i x_i') v."""

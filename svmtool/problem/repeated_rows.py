@@ -87,6 +87,11 @@ class RepeatedRows(Rows):
         return type(self)(base, self.k)
 
 
+def data_of(rows: Rows) -> Rows:
+    """The rows of data behind rows that may stand for several terms."""
+    return rows.base if isinstance(rows, RepeatedRows) else rows
+
+
 class OrdinalRows(RepeatedRows):
     """Copy s of row x_i is (x_i, -e_s): its product with beta = (w, b_1 .. b_k) is w.x_i - b_s.
 
@@ -132,3 +137,8 @@ class OrdinalRows(RepeatedRows):
 
     def square_norms(self) -> np.ndarray:
         return super().square_norms() + 1.0
+
+    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+        super().fill_kernel(chosen, K, first)
+        threshold = chosen // self.base.n
+        K[first:] += threshold[first:, None] == threshold

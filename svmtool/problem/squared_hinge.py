@@ -16,6 +16,7 @@ from svmtool.problem.dual_passes import of_data
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import solve_positive
 from svmtool.problem.objective import Objective
+from svmtool.problem.repeated_rows import data_of
 from svmtool.problem.rows import CsrRows, Rows
 
 # `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
@@ -131,7 +132,7 @@ class SquaredHinge(Objective):
         len(used) unknowns.  Sparse rows and a regularised bias only.
         """
         if self._kernel is None:
-            assert isinstance(of_data(self.rows), CsrRows) and not self.free_bias
+            assert isinstance(data_of(self.rows), CsrRows) and not self.free_bias
             self._kernel = KernelCache(self.rows)
         used, Q = self._kernel.block(used)
         y = self.y[used]

@@ -13,8 +13,8 @@ Differs from the paper in:
  3. CGLS is preconditioned by the Hessian's diagonal.
  4. The ray's minimiser is found by safeguarded Newton steps on phi' instead of sorted kinks (exact all the same).
  5. Heuristic 3 (start on a random subset) is always used where rows abound, a coordinate pass (see 6)
-    where they do not; heuristics 1 and 2 (few CG steps first, then a loose and a tight tolerance) come from
-    one schedule of CG tolerances.
+    where they do not; the tolerance of CG follows what a step is about to gain (CG_LOOSE in newton.py) in place of
+    heuristic 2's two values.
  6. Where d is large and a dual point exists, coordinate passes give the first guess (Section 4.1's
     "inexpensive method") and end the run where they certify first.  Where they are slow and few rows are
     active, least squares on the active rows is solved by a factorised system of that many unknowns.
@@ -30,6 +30,8 @@ import numpy as np
 
 from svmtool.limits import EndedError
 from svmtool.problem.dual_passes import DualPasses, of_data
+from svmtool.problem.repeated_rows import data_of
+from svmtool.problem.rows import CsrRows
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -61,7 +63,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         status = newton_steps(objective, monitor, rule, "sparing")
         return Result(objective.w, status, monitor.iterations, monitor.history)
     if not _passes_possible(objective):
-        status = newton_steps(objective, monitor, rule, "products")
+        by_rows = isinstance(data_of(objective.rows), CsrRows) and not objective.free_bias
+        status = newton_steps(objective, monitor, rule, "products", ROWS_SIDE if by_rows else 0)
         return Result(objective.w, status, monitor.iterations, monitor.history)
     passes = _passes_from(objective, seed)
     status = coordinate_passes(objective, passes, monitor, rule, DUAL_PASSES, ROWS_SIDE)

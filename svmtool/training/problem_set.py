@@ -39,6 +39,8 @@ VALUES_AT_ONCE = 1 << 21  # looked at, of rows that may lie on disk
 
 LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
 
+HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
+
 # task of a registry row -> module and class
 KINDS = {
     "classification": ("svmtool.training.multiclass", "Problems"),
@@ -270,7 +272,11 @@ class ProblemSet(ABC):
         """Problem k by the slow method that answers fall back to; None where it has none."""
         from svmtool.solvers import fallback
 
-        result = fallback.solve(self.task(k), self.loss, self.solver.regulariser == "|w|_1", start, gap, monitor)
+        task, l1, sound = self.task(k), self.solver.regulariser == "|w|_1", registry.find(SOUND_FOR_HINGES)
+        if not l1 and self.solver.loss in HINGES and self.solver.module != sound.module and np.all(task.cost > 0.0):
+            result = registry.entry(sound)(task, monitor.child(gap), Rule())
+        else:
+            result = fallback.solve(task, self.loss, l1, start, gap, monitor)
         if result is not None:
             self.finish(result)
         return result
