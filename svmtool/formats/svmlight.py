@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes of text a thread works on at a time; fits the second-level cache
 STREAM_BLOCK = 1 << 18  # the same where a whole chunk is in memory
 CHUNK = 1 << 22
-LONGEST_LINE = 1 << 29  # bytes; a packed file of some megabytes may unpack to gigabytes without a newline
+LONGEST_LINE = 1 << 28  # bytes; a packed file of some megabytes may unpack to gigabytes without a newline
 NO_MARKS = [0, 0, -1, 0]  # what _count says of text without any
 
 NEWLINE = b"\n"
