@@ -17,7 +17,7 @@ from svmtool.compiled.text_loops import PADDING
 from svmtool.errors import DataError
 from svmtool.formats.linear_model import ONE_CLASS_WORD, StoredModel
 from svmtool.formats.source import Source
-from svmtool.formats.svmlight import refusal_of_line
+from svmtool.formats.text_pieces import refusal_of_line
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
