@@ -19,6 +19,7 @@ SMALLEST_NORMAL = 2.2250738585072014e-308
 LAST_INDEX = 2147483647
 
 INDEX = re.compile(rb"[+-]?[0-9]+\Z")
+_BLANKS = re.compile(rb"[ \t]*")
 _NONZERO = re.compile(rb"[1-9a-f]", re.I)
 
 
@@ -45,23 +46,25 @@ def parse_line(
     values: list[float] = []
     previous = least - 1
     while True:
-        rest = line[at:].lstrip(BLANKS)
-        if not rest or rest == b"\r":
+        at = _past_blanks(line, at)
+        if at == len(line) or (at == len(line) - 1 and line.endswith(b"\r")):
             return label, indices, values
-        at = len(line) - len(rest)
-        colon = rest.find(b":")
-        word = _word(rest, 0)
+        word = _word(line, at)
         if b":" not in word:
             refuse(word, "no colon: each feature reads index:value")
-        index = _index(rest[:colon], word, previous, least, refuse)
-        start = colon + 1
-        start += len(rest[start:]) - len(rest[start:].lstrip(BLANKS))
-        token = _word(rest, start)
-        shown = rest[: start + len(token)].rstrip(BLANKS)
-        values.append(_value(token, shown, start + len(token) == len(rest), tiny, refuse))
+        colon = at + word.index(b":")
+        index = _index(line[at:colon], word, previous, least, refuse)
+        start = _past_blanks(line, colon + 1)
+        token = _word(line, start)
+        end = start + len(token)
+        values.append(_value(token, line[at:end].rstrip(BLANKS), end == len(line), tiny, refuse))
         indices.append(index)
-        previous = index
-        at += start + len(token)
+        previous, at = index, end
+
+
+def _past_blanks(text: bytes, start: int) -> int:
+    """Where the blanks and tabs from `start` on end; a copy of the rest would take long lines their length squared."""
+    return _BLANKS.match(text, start).end()
 
 
 def _word(text: bytes, start: int) -> bytes:

@@ -90,12 +90,12 @@ class DiskReading:
             path = Path(self.path).resolve()
             where = hashlib.sha256(os.fsencode(f"{path.parent} {os.geteuid()}")).hexdigest()[:8]
             folder = Path(self.scratch) / f"{path.name}.{where}.rows"
-        own_link = folder.is_symlink() and row_arrays.is_mine(os.lstat(folder))
+        own_link = folder.is_symlink() and not row_place.belongs_to_another(folder)
         return Path(os.path.realpath(folder)) if own_link else folder
 
     def _may_have(self, folder: Path) -> bool:
         """Whether rows of this name are ours to use and to replace; SvmtoolError where they were to stay and cannot."""
-        if os.path.lexists(folder) and not row_arrays.is_mine(os.lstat(folder)):
+        if row_place.belongs_to_another(folder):
             self.warn(f"WARNING: {folder} belongs to another user: it is not used, and no rows stay ({OTHER_FOLDER})")
             return False
         if row_place.is_replaceable(folder):

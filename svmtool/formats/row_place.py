@@ -65,11 +65,23 @@ def _claimed(folder: Path) -> Iterator[tuple[int, bool]]:
         yield fd, has_name(fd, folder)
 
 
-def is_replaceable(folder: Path) -> bool:
-    """Whether this is an empty folder, or one of rows with its header."""
+def belongs_to_another(path: Path) -> bool:
+    """Whether something of this name, a link itself, is another user's."""
     try:
-        with opened(folder) as fd:
-            return _holds_rows(fd)
+        return not is_mine(os.lstat(path))
+    except OSError:  # nothing has that name, or no longer
+        return False
+
+
+def is_replaceable(folder: Path) -> bool:
+    """Whether this is an empty folder, or one of rows with its header; or nothing has that name."""
+    try:
+        while True:
+            with opened(folder) as fd:
+                if _holds_rows(fd):
+                    return True
+                if has_name(fd, folder):  # else another run was deleting it
+                    return False
     except FileNotFoundError:
         return True
     except OSError:

@@ -17,7 +17,7 @@ from svmtool.compiled.text_loops import PADDING
 from svmtool.errors import DataError
 from svmtool.formats.linear_model import ONE_CLASS_WORD, StoredModel
 from svmtool.formats.source import Source
-from svmtool.formats.svmlight import refusal_of_line
+from svmtool.formats.text_pieces import refusal_of_line
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -136,16 +136,16 @@ def _waves_of_stream(source: Source, model: StoredModel) -> Iterator[list[Scored
 
         threads.run_blocks(work, len(wave))
         yield wave
-        rest = text.memory[whole:held]
-        if len(rest) * 2 > room:  # a line that is longer than a wave
+        begun = text  # the last line, of which the rest is not there yet
+        if (held - whole) * 2 > room:  # it is longer than a wave
             if fault := refusal_of_line(text, whole, held):
                 broken = Scored(0, 0)
                 broken.error = DataError(1, source.name, "", fault)
                 yield [broken]
             room *= 2
             text = Buffer("u1", room + PADDING + 1)
-        text.items[: len(rest)] = rest
-        held = len(rest)
+        text.items[: held - whole] = begun.items[whole:held]
+        held -= whole
 
 
 def _score(text: Buffer, start: int, stop: int, model: StoredModel, name: str) -> Scored:

@@ -19,6 +19,16 @@ from svmtool.compiled import text_loops, threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import Source, open_source
+from svmtool.formats.text_pieces import (
+    LONGEST_LINE,
+    NEWLINE,
+    NO_MARKS,
+    Piece,
+    count_marks,
+    cut_into_pieces,
+    refusal_of_line,
+    too_long,
+)  # fmt: skip
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -29,10 +39,6 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes of text a thread works on at a time; fits the second-level cache
 STREAM_BLOCK = 1 << 18  # the same where a whole chunk is in memory
 CHUNK = 1 << 22
-LONGEST_LINE = 1 << 29  # bytes; a packed file of some megabytes may unpack to gigabytes without a newline
-NO_MARKS = [0, 0, -1, 0]  # what _count says of text without any
-
-NEWLINE = b"\n"
 
 OddLine = Callable[[bytes, int, str], tuple[float | list[float], list[int], list[float]]]
 
@@ -122,53 +128,6 @@ def blocks(path: str, block_bytes: int = CHUNK) -> Iterator[Table]:
         yield from tables(source, block_bytes)
 
 
-def refusal_of_line(text: Buffer, start: int, stop: int, longest: int = LONGEST_LINE) -> str:
-    """Why text[start:stop], of a line that goes on behind it, is not read on; empty where it may be a line."""
-    if text.memory.find(b"\0", start, stop) >= 0:
-        return "the line holds a NUL byte: this is no text"
-    return too_long(longest) if stop - start > longest else ""
-
-
-def too_long(longest: int) -> str:
-    return f"the line is longer than {longest / 1e6:.0f} MB, the most that is taken here"
-
-
-class _Piece:
-    """A run of whole lines: where its text starts and ends, and which rows and pairs it holds."""
-
-    __slots__ = ("start", "stop", "rows", "pairs")
-
-    def __init__(self, start: int, stop: int, rows: tuple[int, int], pairs: tuple[int, int]):
-        self.start, self.stop, self.rows, self.pairs = start, stop, rows, pairs
-
-
-def _count(text: Buffer, start: int, stop: int) -> list[int]:
-    """The facts of text_loops.count_marks about text[start:stop]."""
-    facts = Buffer("i8", 4)
-    text_loops.count_marks(text, facts, start, stop)
-    return facts.items.tolist()
-
-
-def _pieces(facts: list[list[int]], block: int, size: int, unfinished: bool) -> tuple[list[_Piece], int, int]:
-    """Cut `size` bytes into whole lines, from the facts about each block.
-
-    A cut is behind the first newline of a block.  unfinished: the last line lacks its newline.
-    Returns the pieces and the numbers of rows and pairs.
-    """
-    cuts = [(0, 0, 0)]
-    rows = pairs = 0
-    for b, (lines, colons, head, head_colons) in enumerate(facts):
-        if b and head >= 0:
-            cuts.append((b * block + head + 1, rows + 1, pairs + head_colons))
-        rows, pairs = rows + lines, pairs + colons
-    rows += unfinished
-    cuts.append((size, rows, pairs))
-    found = [
-        _Piece(a[0], z[0], (a[1], z[1]), (a[2], z[2])) for a, z in zip(cuts[:-1], cuts[1:], strict=True) if a[0] < z[0]
-    ]
-    return found, rows, pairs
-
-
 def _read_regular(source: Source, least: int) -> RawTable:
     size = source.size
     assert size is not None
@@ -192,20 +151,30 @@ def _read_regular(source: Source, least: int) -> RawTable:
             return
         start, stop = b * BLOCK, min((b + 1) * BLOCK, size)
         text = load(start, stop)
-        facts[b] = _count(text, 0, stop - start)
+        facts[b] = count_marks(text, 0, stop - start)
         if facts[b][2] < 0 and (reason := refusal_of_line(text, 0, stop - start)):
             faults[b] = reason
 
     threads.run_blocks(count, n_blocks)
     unfinished = size > 0 and load(size - 1, size).items[0] != text_loops.NEWLINE
-    pieces, rows, pairs = _pieces(facts, BLOCK, size, unfinished)
+    pieces, rows, pairs = cut_into_pieces(facts, BLOCK, size, unfinished)
     table = RawTable(rows, pairs, least=least)
 
-    def parse(piece: _Piece) -> int:
+    def refuse_last_line(piece: Piece, fault: str) -> None:
+        """DataError, unless a line before it is faulty: those lie in the first block, where the last one begins."""
+        stop = min(piece.start + BLOCK, piece.stop)
+        text = load(piece.start, stop)
+        n = text.memory.rfind(NEWLINE, 0, stop - piece.start) + 1
+        (row, pair), (lines, colons) = (piece.rows[0], piece.pairs[0]), count_marks(text, 0, n)[:2]
+        whole = Piece(piece.start, piece.start + n, (row, row + lines), (pair, pair + colons))
+        _parse(text, 0, n, table, whole, 0, source.name)
+        raise DataError(row + lines + 1, source.name, "", fault)
+
+    def parse(piece: Piece) -> int:
         n = piece.stop - piece.start
         fault = next((faults[b] for b in sorted(faults) if piece.start <= b * BLOCK < piece.stop), "")
-        if fault or n > LONGEST_LINE + BLOCK:  # its last line: the others lie in its first block
-            raise DataError(max(piece.rows[1], 1), source.name, "", fault or too_long(LONGEST_LINE))
+        if fault or n > LONGEST_LINE + BLOCK:
+            refuse_last_line(piece, fault or too_long(LONGEST_LINE))
         text = load(piece.start, piece.stop)
         if unfinished and piece.stop == size:
             text.items[n] = text_loops.NEWLINE
@@ -216,7 +185,7 @@ def _read_regular(source: Source, least: int) -> RawTable:
     return table
 
 
-def _parse_all(parse: Callable[[_Piece], int], pieces: list[_Piece], table: RawTable) -> None:
+def _parse_all(parse: Callable[[Piece], int], pieces: list[Piece], table: RawTable) -> None:
     """Parse the pieces side by side; of several bad lines the first in the file is reported."""
     largest = [0] * len(pieces)
     errors: dict[int, DataError] = {}
@@ -236,7 +205,7 @@ def _parse_all(parse: Callable[[_Piece], int], pieces: list[_Piece], table: RawT
 
 
 def _parse(
-    text: Buffer, start: int, stop: int, table: RawTable, piece: _Piece, first_line: int, name: str,
+    text: Buffer, start: int, stop: int, table: RawTable, piece: Piece, first_line: int, name: str,
     odd_line: OddLine | None = None,
 ) -> int:  # fmt: skip
     """Parse the lines of text[start:stop] to their place in the table; returns the largest index."""
@@ -316,13 +285,13 @@ def parse_text(
     facts: list[list[int]] = [[]] * n_blocks
 
     def count(b: int) -> None:
-        facts[b] = _count(text, b * STREAM_BLOCK, min((b + 1) * STREAM_BLOCK, size))
+        facts[b] = count_marks(text, b * STREAM_BLOCK, min((b + 1) * STREAM_BLOCK, size))
 
     threads.run_blocks(count, n_blocks)
-    pieces, rows, pairs = _pieces(facts, STREAM_BLOCK, size, False)
+    pieces, rows, pairs = cut_into_pieces(facts, STREAM_BLOCK, size, False)
     table = RawTable(rows, pairs, columns, least)
 
-    def parse(piece: _Piece) -> int:
+    def parse(piece: Piece) -> int:
         return _parse(text, piece.start, piece.stop, table, piece, first_line, name, odd_line)
 
     _parse_all(parse, pieces, table)

@@ -13,6 +13,7 @@ from svmtool.problem import rows
 from svmtool.problem.kernel_problem import Points
 from svmtool.problem.kernels import Kernel
 from svmtool.training.problem_set import DENSE_BELOW, take
+from svmtool.training.used_features import on_used, used_features
 
 SYMMETRIC = 1e-6  # by how much of their size two kernel values may differ that should be equal: text is rounded
 LARGEST = 290  # decimal digits that sums may have
@@ -50,6 +51,8 @@ class KernelSet:
             first = t.indptr[:-1]
             serial = t.values[first].astype(np.int64)
             return Points(self.kernel, None, t.values[first[:, None] + serial])
+        used = used_features(t)
+        t = t if used is None else on_used(t, used)  # no kernel sees more of the others
         return Points(self.kernel, rows.from_csr(t.indptr, t.indices, t.values, t.n_features, -1.0, DENSE_BELOW), None)
 
     def support(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -22,6 +22,7 @@ from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
 from svmtool.training.problem_set import ProblemSet, problems_of
 from svmtool.training.solver_text import solver_text
+from svmtool.training.used_features import on_used, restricted, spread, used_features
 
 
 class Training:
@@ -115,6 +116,10 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
         console.solver(line)
     check_after_reading(settings)
     row_weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
+    n_features, used = table.n_features, None if "--add" in settings.row.honours else used_features(table)
+    if used is not None:
+        table = on_used(table, used)
+        initial = initial and restricted(initial, used)
     if settings.find_C or settings.folds is not None:
         from svmtool.training import validation
 
@@ -129,6 +134,8 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
         with Recorder(settings, target_gap(settings), console) as recorder, Interruptible(stop):
             done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
         show(done, settings, room.complaints() if room else [], console)
+        if used is not None:
+            done.model = spread(done.model, used, n_features)
         output.write(done)
     if done.lacking:
         console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")

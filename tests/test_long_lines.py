@@ -1,0 +1,130 @@
+"""Lines without an end: refused as soon as that is seen, by every reader, with the number of the line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import time
+
+import pytest
+
+from svmtool.errors import DataError
+from svmtool.formats import row_folder, scored_text, svmlight, text_pieces
+from svmtool.formats.linear_model import StoredModel
+from svmtool.formats.odd_line import parse_line
+from svmtool.formats.source import open_source
+from svmtool.formats.svmlight import Buffer
+
+GOOD = b"1 1:1\n-1 2:1\n"
+SMALL = 1 << 12
+NUL = "the line holds a NUL byte: this is no text"
+
+
+class Endless(io.RawIOBase):
+    """Good lines, and then one byte for ever; counts what was read."""
+
+    def __init__(self, byte: bytes):
+        self.byte, self.read_so_far = byte, 0
+
+    def readinto(self, buffer) -> int:
+        start = GOOD[self.read_so_far : self.read_so_far + len(buffer)]
+        buffer[:] = start + self.byte * (len(buffer) - len(start))
+        self.read_so_far += len(buffer)
+        assert self.read_so_far < 1 << 22, "read on and on"
+        return len(buffer)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Blocks and the longest line are small."""
+    for module, name in ((svmlight, "BLOCK"), (scored_text, "BLOCK"), (scored_text, "STREAM"), (scored_text, "AHEAD")):
+        monkeypatch.setattr(module, name, SMALL)
+    monkeypatch.setattr(svmlight, "LONGEST_LINE", 1 << 16)
+    monkeypatch.setattr(text_pieces.refusal_of_line, "__defaults__", (1 << 16,))
+    monkeypatch.setattr(svmlight.raw_tables, "__defaults__", (SMALL, None, 1, 1 << 16))
+
+
+def stored() -> StoredModel:
+    model = StoredModel()
+    model.word, model.nr_class, model.labels, model.n_features = "L2R_L2LOSS_SVC", 2, (1, -1), 2
+    model.bias, model.rho, model.W, model.notes = -1.0, None, Buffer("f8", 2), ()
+    return model
+
+
+READERS = {
+    "whole": lambda source: svmlight.read_raw(source),
+    "scored": lambda source: list(scored_text.scored_blocks(source, stored())),
+}
+
+
+def refusal(reader: str, source) -> str:
+    with pytest.raises(DataError) as caught:
+        READERS[reader](source)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(("byte", "words"), [(b"\0", NUL), (b" ", "longer than"), (b"7", "longer than")])
+def test_a_stream_without_an_end(reader, byte, words, tmp_path):
+    (tmp_path / "d.gz").write_bytes(gzip.compress(b""))
+    with open_source(str(tmp_path / "d.gz")) as source:
+        source._stream.close()
+        source._stream = Endless(byte)
+        said = refusal(reader, source)
+    assert "line 3" in said and words in said
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("before", [b"", GOOD, GOOD * 1000])
+@pytest.mark.parametrize("after", [b"", b"\n" + GOOD * 1000])
+def test_a_file_with_holes(reader, before, after, tmp_path):
+    """However large: a hole takes neither time nor disk."""
+    with open(tmp_path / "d", "wb") as file:
+        file.write(before)
+        file.truncate(10**10 if not after else 1 << 22)
+        file.seek(0, 2)
+        file.write(after)
+    with open_source(str(tmp_path / "d")) as source:
+        said = refusal(reader, source)
+    assert f"line {before.count(10) + 1}:" in said and NUL in said
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_long_line_in_a_file(reader, tmp_path):
+    row = b"1 " + b" ".join(b"%d:1" % k for k in range(1, 40000)) + b"\n"
+    (tmp_path / "d").write_bytes(GOOD * 600 + row + GOOD)
+    with open_source(str(tmp_path / "d")) as source:
+        said = refusal(reader, source)
+    assert "line 1201:" in said and "longer than" in said
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_an_earlier_fault_is_told_first(reader, tmp_path):
+    with open(tmp_path / "d", "wb") as file:
+        file.write(GOOD + b"1 x\n" + GOOD)
+        file.truncate(1 << 22)
+    with open_source(str(tmp_path / "d")) as source:
+        assert "line 3:" in refusal(reader, source)
+
+
+def test_rows_on_disk_take_lines_of_a_share_of_the_memory(svm_train, monkeypatch, tmp_path):
+    monkeypatch.setattr(row_folder, "BYTES_A_BYTE", float("inf"))
+    monkeypatch.setattr(row_folder, "LINE_BYTES", 1e-4)
+    read = svmlight.raw_tables
+    monkeypatch.setattr("svmtool.formats.row_arrays.raw_tables", lambda source, longest: read(source, longest=longest))
+    (tmp_path / "d").write_bytes(GOOD + b"1 1:" + b"0" * 50_000 + b"\n")
+    status, _, said = svm_train("-q", "-s", 2, "--memory", "300M", "d", "m")
+    assert status == 1 and "line 3" in said and "longer than 0 MB" in said
+
+
+def test_a_long_line_that_only_the_full_grammar_reads_takes_time_as_its_length():
+    """Not as its square: with a copy of the rest for each token this one would take minutes."""
+    count = 250_000
+    line = b"1 " + b" ".join(b"%d:1" % k for k in range(1, count)) + b" +%d:1" % count
+    began = time.process_time()
+    label, indices, values = parse_line(line, 1, "d")
+    assert (label, indices, values) == (1.0, list(range(1, count + 1)), [1.0] * count)
+    assert time.process_time() - began < 15.0

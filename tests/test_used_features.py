@@ -1,0 +1,79 @@
+"""Features that no row has: the model lists their zeros, and nothing in between is as long as the largest index."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from svmtool.formats import linear_model
+from svmtool.training import used_features
+
+NEAR = "1 1:1 4:0.5\n-1 2:2 3:1\n1 3:-1 4:2\n-1 1:-2 2:1\n1 2:-1 4:1\n-1 1:-1 4:-2\n"
+FAR = NEAR.replace("2:", "17:").replace("3:", "999:").replace("4:", "2000000:")
+PLACES = np.array([0, 16, 998, 1999999])
+NUMBERS = [0, 1, 2, 3, 5, 6, 7, 21, 30, 40, 43, 50]
+
+
+def weights(path) -> tuple[np.ndarray, str]:
+    """All weights of a model file, and what stands around them."""
+    head, _, rest = path.read_text().partition("\nw\n")
+    lines = rest.splitlines()
+    notes = [line for line in lines if line.startswith("#")]
+    return np.loadtxt(lines[: len(lines) - len(notes)], ndmin=2), "\n".join([head, *notes])
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_the_weights_are_those_of_the_same_rows_with_near_indices(number, svm_train, tmp_path):
+    (tmp_path / "near").write_text(NEAR)
+    (tmp_path / "far").write_text(FAR)
+    for name in ("near", "far"):
+        assert svm_train("-q", "-s", number, name, f"{name}.model")[0] == 0
+    (W, around), (wide, text) = weights(tmp_path / "near.model"), weights(tmp_path / "far.model")
+    extra = len(W) - 4
+    assert wide.shape == (2_000_000 + extra, W.shape[1])
+    np.testing.assert_array_equal(wide[np.append(PLACES, np.arange(2_000_000, 2_000_000 + extra))], W)
+    assert np.count_nonzero(wide) == np.count_nonzero(W)
+    assert text == around.replace("nr_feature 4", "nr_feature 2000000")
+
+
+def test_a_warm_start_keeps_to_its_features(svm_train, tmp_path):
+    (tmp_path / "far").write_text(FAR)
+    assert svm_train("-q", "-s", 2, "-B", 1, "--gap", "1e-9", "far", "m1")[0] == 0
+    assert svm_train("-q", "-s", 2, "-B", 1, "--gap", "1e-9", "-i", "m1", "far", "m2")[0] == 0
+    a, b = weights(tmp_path / "m1")[0], weights(tmp_path / "m2")[0]
+    np.testing.assert_allclose(a, b, atol=1e-7)
+
+
+def test_folds_and_search_give_what_near_indices_give(svm_train, tmp_path):
+    for name, text in (("near", NEAR), ("far", FAR)):
+        (tmp_path / name).write_text(text)
+    for asked in (("-s", 2, "-v", 3), ("-s", 2, "-C", "-v", 3), ("-t", 2, "-g", 1, "-v", 3)):
+        assert svm_train(*asked, "near") == svm_train(*asked, "far")
+
+
+def test_a_kernel_sees_no_features_that_no_row_has(svm_train, tmp_path):
+    for name, text in (("near", NEAR), ("far", FAR.replace("2000000:", "2147483647:"))):
+        (tmp_path / name).write_text(text)
+        assert svm_train("-q", "-t", 2, "-g", 0.5, name, f"{name}.model")[0] == 0
+    near, far = ((tmp_path / f"{name}.model").read_text() for name in ("near", "far"))
+    assert far == near.replace(" 4:", " 2147483647:").replace(" 3:", " 999:").replace(" 2:", " 17:")
+
+
+def test_a_model_of_a_hundred_million_features_is_written_in_pieces():
+    model = linear_model_of(np.array([[1.5], [2.5], [0.5]]), bias=1.0)
+    tracemalloc.start()
+    whole = used_features.spread(model, np.array([3, 99_999_999], np.int32), 100_000_000)
+    pieces = linear_model._weight_lines(whole.W)
+    first = next(pieces)
+    assert tracemalloc.get_traced_memory()[1] < 50e6
+    tracemalloc.stop()
+    assert first.startswith(b"0 \n0 \n0 \n1.5 \n0 \n")
+    assert whole.W[99_999_998:].tolist() == [[0.0], [2.5], [0.5]]
+
+
+def linear_model_of(W: np.ndarray, bias: float):
+    from svmtool.model import LinearModel
+
+    return LinearModel("L2R_L2LOSS_SVC", (1, -1), len(W) - 1, bias, W)
