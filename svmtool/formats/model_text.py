@@ -13,6 +13,10 @@ from svmtool.integers import parse_integer
 LONGEST_WORD = 80  # what the references' scanf takes at once
 PADDING = 32  # bytes behind the text: the compiled parser looks ahead
 
+NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
+OVERFLOWN = "the training left the range of numbers and no model is written: scale the features (svm-scale), or choose "
+OVERFLOWN += "a smaller -c"
+
 KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # LIBSVM's alone
 
 _BLANKS = re.compile(rb"[ \t\n\v\f\r]*")
