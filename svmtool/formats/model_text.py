@@ -79,6 +79,8 @@ def load(path: str) -> tuple[Buffer, int]:
         text = Buffer("u1", room + PADDING)
         held = source.read_into(text.items[:room])
         while held == room:
+            if text.memory.find(b"\0", 0, held) >= 0:  # a stream of them has no end, or a very far one
+                raise ModelError(f"can't open model file {path}: it is no text: there are NUL bytes in it")
             longer = Buffer("u1", 2 * room + PADDING)
             longer.items[:held] = text.items[:held]
             text, room = longer, 2 * room
