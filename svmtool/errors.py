@@ -1,5 +1,10 @@
 """Errors that a user can act on.  The command line prints their text and exits with `exit_code`."""
 
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
 
 def clipped(text: str) -> str:
     """Text of the user in a length that fits into a sentence."""
@@ -34,6 +39,19 @@ class DataError(SvmtoolError):
 
     def __reduce__(self):
         return type(self), (self.line, self.file, self.token, self.reason)
+
+
+class RowsError(SvmtoolError):
+    """Rows that make no problem, whichever file they come from: `named` puts its name in front."""
+
+
+@contextlib.contextmanager
+def named(path: str) -> Iterator[None]:
+    """Within this block a RowsError is about the data file `path`."""
+    try:
+        yield
+    except RowsError as e:
+        raise SvmtoolError(f"{path}: {e}") from None
 
 
 class ModelError(SvmtoolError):

@@ -18,6 +18,7 @@ from svmtool.formats.linear_model import (
     weight_columns,
     weight_rows,
 )
+from svmtool.formats.model_text import NO_CLASSES
 
 ROWS_A_BLOCK = 2048
 LARGEST_LOGIT = 700.0  # where exp() is still a number, so that no sum of probabilities is 0
@@ -96,7 +97,7 @@ class LinearModel:
             return decisions[:, 0].copy()
         by_sign = self.nr_class == 2  # the sign of the first column even where there are two (MCSVM_CS)
         if not by_sign and self.columns == 0:
-            raise ModelError("the model has no classes (it was trained on an empty file) and cannot predict")
+            raise ModelError(NO_CLASSES)
         places = np.empty(len(decisions), dtype=np.int64)
         choose(decisions, places, self.columns, int(by_sign), len(decisions))
         names = (1, -1) if self.labels is None else self.labels

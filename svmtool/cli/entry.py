@@ -5,12 +5,15 @@ No traceback reaches a user for a fault of input, memory or disk.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Callable
 
 from svmtool import interrupts
+from svmtool.cli import room
 from svmtool.cli.console import error_line, forget_stdout, unwritable
 from svmtool.errors import SvmtoolError
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 INTERRUPTED = interrupts.STATUS
+UNMAPPED = "failed to map segment"  # of a compiled module that finds no room, in the words of the C library
 BROKEN_PIPE = 141  # as a shell reports a reader that went away
 
 
@@ -40,17 +44,20 @@ def start(command: str, argv: list[str]) -> int:
     """
     gc.disable()  # looking for garbage among modules that are being imported costs milliseconds; `train` enables it
     _occupy_streams()
+    warnings.simplefilter("ignore", RuntimeWarning)  # numpy's, of overflows: what comes of them is told in sentences
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     return guarded(lambda: _main_of(command)(argv))
 
 
 def _main_of(command: str) -> Callable[[list[str]], int]:
-    if command == "train":
-        from svmtool.cli.train import main
-    elif command == "predict":
+    if command == "predict":  # which often does without numpy
         from svmtool.cli.predict import main
+    elif command == "train":
+        room.require()
+        from svmtool.cli.train import main
     else:
+        room.require()
         from svmtool.cli.scale import main
     if command != "train":  # that has more to import
         gc.freeze()
@@ -110,8 +117,12 @@ def _told(e: BaseException) -> int | None:
     if isinstance(e, BrokenPipeError):
         forget_stdout()
         return BROKEN_PIPE
-    if isinstance(e, MemoryError):
+    full = isinstance(e, MemoryError) or (isinstance(e, OSError) and e.errno == errno.ENOMEM)
+    if full or (isinstance(e, (ImportError, OSError)) and UNMAPPED in str(e)):
         error_line("ERROR: not enough memory for this data: use fewer rows or features, or a machine with more memory")
+        return 1
+    if isinstance(e, RuntimeError) and str(e) == "can't start new thread":
+        error_line("ERROR: the system lets this user start no more threads: choose fewer by --threads")
         return 1
     if isinstance(e, OSError):
         forget_stdout()

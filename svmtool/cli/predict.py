@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 
 from svmtool import interrupts
-from svmtool.cli import overwriting
+from svmtool.cli import overwriting, room
 from svmtool.cli.console import Console
 from svmtool.errors import ModelError, SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_count
@@ -211,12 +211,19 @@ class LinearJob:
 
     def __init__(self, text: Buffer, length: int, options: Options):
         from svmtool.formats.linear_model import LOGISTIC_WORDS, NO_PROBABILITIES, parse, sigmoids_of
+        from svmtool.formats.model_text import NO_CLASSES
 
-        model = parse(text, length, options.files[1])
-        if options.probabilities and model.word not in LOGISTIC_WORDS and not sigmoids_of(model):
-            raise ModelError(NO_PROBABILITIES)
+        path = options.files[1]
+        model = parse(text, length, path)
+        if options.probabilities and model.word not in LOGISTIC_WORDS:
+            try:
+                sigmoids = sigmoids_of(model)
+            except ModelError as e:
+                raise ModelError(f"{e}\ncan't open model file {path}") from None
+            if not sigmoids:
+                raise ModelError(NO_PROBABILITIES)
         if model.columns == 0:
-            raise ModelError("the model has no classes (it was trained on an empty file) and cannot predict")
+            raise ModelError(f"{path}: {NO_CLASSES}")
         self.model, self.options = model, options
 
     def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
@@ -224,6 +231,7 @@ class LinearJob:
         model, options = self.model, self.options
         if model.task != "regression" and not (options.probabilities or scores or options.metrics):
             return Plain(model, output)
+        room.require()
         from svmtool.cli.predict_report import Report
         from svmtool.model import LinearModel
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svmtool.cli import room
 from svmtool.cli.predict import Plain, classified
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError
@@ -47,6 +48,7 @@ class KernelJob:
         options, task = self.options, self.model.task
         if task != "regression" and not (options.probabilities or scores or options.metrics):
             return KernelPlain(self.model, output, self.notice)
+        room.require()
         from svmtool.cli.predict_report import KernelReport
 
         probabilities = options.probabilities and task != "regression"

@@ -16,6 +16,7 @@ import numpy as np
 from svmtool import interrupts
 from svmtool.errors import ModelError
 from svmtool.formats.beside import NEXT, ROWS, STATE
+from svmtool.formats.model_text import OVERFLOWN
 from svmtool.formats.output import replacing
 from svmtool.formats.regular import open_regular
 from svmtool.problem.label_sums import LabelSums
@@ -61,7 +62,10 @@ def content_of(path: str) -> bytes | None:
 
 
 def write(path: str, state: State) -> None:
-    """Write the state of the model `path`: the old one stays whole until the new one is."""
+    """Write the state of the model `path`: the old one stays whole until the new one is.
+
+    ModelError where it holds a number that is not finite.
+    """
     sums = state.sums
     arrays = {
         "version": VERSION, "solver": state.solver, "C": state.C, "bias": state.bias,
@@ -70,6 +74,8 @@ def write(path: str, state: State) -> None:
         "gram": [_packed(gram) for gram in sums.gram], "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
         "before": state.before, "log": state.log, "entries": state.entries,
     }  # fmt: skip
+    if not all(np.all(np.isfinite(array)) for array in (state.C, state.bias, sums.weight, sums.first, sums.gram)):
+        raise ModelError(OVERFLOWN)
     interrupts.end_file(path + ROWS + NEXT)  # perhaps the log that this state tells of
     with replacing(path + STATE, "can't save the model's state to") as file:
         np.savez(file, **{name: np.asarray(value, ARRAYS[name][0]) for name, value in arrays.items()})

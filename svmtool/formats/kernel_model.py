@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError, clipped
-from svmtool.formats.model_text import PADDING, Scanner
+from svmtool.formats.model_text import NO_CLASSES, OVERFLOWN, PADDING, Scanner
 from svmtool.formats.numbers import format_one, parse_number
 from svmtool.formats.odd_line import BLANKS, parse_line
 from svmtool.formats.svmlight import RawTable, parse_text
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 EARLY_END = "ERROR: fscanf failed to read model"
-NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
 MARKS = 10
 TAKERS = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that a number belongs to
 PIECE = 1 << 18  # bytes of support vectors printed at a time
@@ -234,9 +233,13 @@ def _line(key: str, numbers) -> str:
 
 
 def write(path: str, model: KernelModel) -> None:
-    """Write a KernelModel of numpy arrays: the old file stays whole until the new one is."""
+    """Write a KernelModel of numpy arrays: the old file stays whole until the new one is.
+
+    ModelError where it holds a number that is not finite.
+    """
     from svmtool.formats.output import replacing
 
+    _refuse_overflow(model)
     for note in model.notes:
         if not note.startswith("#") or "\n" in note:
             raise ValueError(f"a note behind the support vectors is one line that starts with '#', not {note!r}")
@@ -245,6 +248,17 @@ def write(path: str, model: KernelModel) -> None:
         for piece in _support_lines(model):
             file.write(piece)
         file.write("".join(note + "\n" for note in model.notes).encode())
+
+
+def _refuse_overflow(model: KernelModel) -> None:
+    """No model is written that predicts nothing."""
+    import numpy as np
+
+    kernel = model.kernel
+    lists = model.rho, model.coef, model.values, model.probA, model.probB, model.density_marks
+    numbers = [kernel.gamma, kernel.coef0, *(x for x in lists if x is not None)]
+    if not all(np.all(np.isfinite(x)) for x in numbers):
+        raise ModelError(OVERFLOWN)
 
 
 def _support_lines(model: KernelModel) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError
-from svmtool.formats.model_text import TOKEN, Scanner, load
+from svmtool.formats.model_text import OVERFLOWN, PADDING, TOKEN, Scanner, load
 from svmtool.formats.numbers import format_one, parse_number
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
@@ -192,6 +192,13 @@ def parse(text: Buffer, length: int, path: str) -> StoredModel:
     return model
 
 
+def parse_bytes(text: bytes, path: str) -> StoredModel:
+    """`parse` of a text that something else than a model file keeps."""
+    buffer = Buffer("u1", len(text) + PADDING)
+    buffer.items[: len(text)] = text
+    return parse(buffer, len(text), path)
+
+
 def read(path: str) -> LinearModel:
     """Read a linear model; raises as `read_stored` does."""
     from svmtool.model import LinearModel
@@ -247,13 +254,24 @@ def write_text(path: str, pieces: Iterable[bytes]) -> None:
 
 
 def text_of(model: LinearModel) -> Iterator[bytes]:
-    """The text of a model.LinearModel, in pieces."""
+    """The text of a model.LinearModel, in pieces; ModelError where it holds a number that is not finite."""
+    _refuse_overflow(model)
     for note in model.notes:
         if not note.startswith("#") or "\n" in note:
             raise ValueError(f"a note behind the weights is one line that starts with '#', not {note!r}")
     yield header_text(model).encode()
     yield from _weight_lines(model.W)
     yield "".join(note + "\n" for note in model.notes).encode()
+
+
+def _refuse_overflow(model: LinearModel) -> None:
+    """No model is written that predicts nothing; the rho of no features is nan, as LIBLINEAR's is."""
+    import numpy as np
+
+    rho = model.rho if model.rho is not None and model.n_features else 0.0
+    sigmoids_of(model)
+    if not (np.all(np.isfinite(model.W)) and np.isfinite(model.bias) and np.isfinite(rho)):
+        raise ModelError(OVERFLOWN)
 
 
 def _weight_lines(W):

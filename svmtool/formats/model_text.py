@@ -13,6 +13,10 @@ from svmtool.integers import parse_integer
 LONGEST_WORD = 80  # what the references' scanf takes at once
 PADDING = 32  # bytes behind the text: the compiled parser looks ahead
 
+NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
+OVERFLOWN = "the training left the range of numbers and no model is written: scale the features (svm-scale), or choose "
+OVERFLOWN += "a smaller -c"
+
 KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # LIBSVM's alone
 
 _BLANKS = re.compile(rb"[ \t\n\v\f\r]*")
@@ -75,6 +79,8 @@ def load(path: str) -> tuple[Buffer, int]:
         text = Buffer("u1", room + PADDING)
         held = source.read_into(text.items[:room])
         while held == room:
+            if text.memory.find(b"\0", 0, held) >= 0:  # a stream of them has no end, or a very far one
+                raise ModelError(f"can't open model file {path}: it is no text: there are NUL bytes in it")
             longer = Buffer("u1", 2 * room + PADDING)
             longer.items[:held] = text.items[:held]
             text, room = longer, 2 * room

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from svmtool.compiled.label_loops import number_classes
-from svmtool.errors import SvmtoolError
+from svmtool.errors import RowsError
 
 FEW = 32  # classes up to which a search among them beats sorting
 
@@ -15,19 +15,19 @@ FEW = 32  # classes up to which a search among them beats sorting
 def whole_labels(labels: np.ndarray) -> np.ndarray:
     """Labels as classes: truncated towards zero, as LIBLINEAR does.
 
-    Raises SvmtoolError where that would merge two different labels (1.2 and 1.9) into one class, and for labels
+    Raises RowsError where that would merge two different labels (1.2 and 1.9) into one class, and for labels
     that no model file holds.
     """
     whole = np.trunc(labels)
     large = (whole < -(2.0**31)) | (whole >= 2.0**31)
     if np.any(large):
-        raise SvmtoolError(f"label {labels[large][0]:.17g} does not fit into 32 bits: use smaller numbers as labels")
+        raise RowsError(f"label {labels[large][0]:.17g} does not fit into 32 bits: use smaller numbers as labels")
     if np.array_equal(whole, labels):
         return whole.astype(np.int64)
     for k in np.unique(whole[whole != labels]):
         inside = np.unique(labels[whole == k])
         if len(inside) > 1:
-            raise SvmtoolError(
+            raise RowsError(
                 f"labels {inside[0]:g} and {inside[1]:g} would both become class {int(k)}: use whole numbers as labels"
             )
     return whole.astype(np.int64)

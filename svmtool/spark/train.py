@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from svmtool.compiled import threads
+from svmtool.errors import named
 from svmtool.formats import linear_model
 from svmtool.limits import StopFlag
 from svmtool.model import LinearModel
@@ -40,7 +41,7 @@ def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
     assert settings.spark is not None
     initial = linear_model.read(settings.initial_model) if settings.initial_model else None
     threads.set_count(1)  # one problem after the other; the rows' threads are in the executors
-    with Session(settings.spark, f"svm-train -s {settings.solver} {path}") as session:
+    with named(path), Session(settings.spark, f"svm-train -s {settings.solver} {path}") as session:
         with Recorder(settings, target_gap(settings), console) as recorder:
             done, gang, interrupted = trained(session, settings, path, initial, recorder, console)
         show(done, settings, [], console)

@@ -80,6 +80,7 @@ class Adaptable:
             if content is None:
                 raise ModelError(f"can't open model file {source}")
             raise ModelError(f"{source}{beside.STATE} does not belong to {source}: train anew")
+        linear_model.parse_bytes(state.model, source + beside.STATE)
         self.console.warn(f"{source} is older than its state: a run ended before it was written; it is written anew")
         linear_model.write_text(source, [state.model])
 

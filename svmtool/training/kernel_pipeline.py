@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svmtool import __version__, registry
-from svmtool.errors import SvmtoolError
+from svmtool.errors import SvmtoolError, named
 from svmtool.formats import kernel_model
 from svmtool.formats.reading import Reading
 from svmtool.kernel_settings import KERNEL_NAMES, KernelSettings, check_after_reading, check_feasible
@@ -21,7 +21,11 @@ from svmtool.training.outcome import Recorder, advice, exit_status
 
 def run(settings: KernelSettings, data: Reading, model_path: str, console: Any) -> int:
     """svm-train after its command line; returns the exit status."""
-    s = settings
+    with named(data.path):
+        return _run(settings, data, model_path, console)
+
+
+def _run(s: KernelSettings, data: Reading, model_path: str, console: Any) -> int:
     rows = checked(s, data)
     stop = StopFlag(s.max_seconds)  # the time begins here, once for all that the command does
     rand = GlibcRand(1 if s.seed is None else s.seed)

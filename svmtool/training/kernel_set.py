@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from svmtool.errors import SvmtoolError
+from svmtool.errors import RowsError, SvmtoolError
 from svmtool.formats.svmlight import Table
 from svmtool.kernel_settings import POLYNOMIAL, PRECOMPUTED, KernelSettings
 from svmtool.problem import rows
@@ -116,7 +116,7 @@ def refuse_overflow(data: KernelSet, s: KernelSettings) -> None:
     labels = float(np.abs(table.labels).max(initial=1.0)) if s.row.task == "regression" else 1.0
     total = max(digits, product, math.log10(labels)) + 2 * (math.log10(cost) + math.log10(len(table) + 1))
     if total > LARGEST:
-        raise SvmtoolError(
+        raise RowsError(
             f"feature values up to {largest:g} at a cost of {cost:g} overflow in the kernel: "
             "scale the features (svm-scale) or choose a smaller -c, -g or -d"
         )

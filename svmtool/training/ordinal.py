@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.errors import SvmtoolError
+from svmtool.errors import RowsError, SvmtoolError
 from svmtool.formats.linear_model import RANKS_NOTE
 from svmtool.metrics import rank_places
 from svmtool.model import LinearModel
@@ -33,7 +33,7 @@ class Ordinal(ProblemSet):
         ranks, number = np.unique(labels, return_inverse=True)
         for label in ranks.tolist():
             if label != int(label) or not -(2**31) <= label < 2**31:
-                raise SvmtoolError(
+                raise RowsError(
                     f"label {label:g} is no rank: -s {self.solver.number} wants whole numbers of 32 bits, "
                     "whose order is that of the ranks"
                 )

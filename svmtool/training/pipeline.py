@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from svmtool import __version__, registry
+from svmtool.errors import named
 from svmtool.formats import linear_model, weight_file
 from svmtool.formats.reading import Reading
 from svmtool.formats.svmlight import Table
@@ -105,6 +106,11 @@ def _add_sigmoids(
 
 def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int:
     """svm-train after its command line; returns the exit status."""
+    with named(data.path):
+        return _run(settings, data, model_path, console)
+
+
+def _run(settings: Settings, data: Reading, model_path: str, console: Any) -> int:
     initial = linear_model.read(settings.initial_model) if settings.initial_model else None
     table = data.table()
     stop = StopFlag(settings.max_seconds)  # the time begins here, once for all that the command does

@@ -18,7 +18,7 @@ import numpy as np
 
 from svmtool import registry
 from svmtool.compiled import threads
-from svmtool.errors import SvmtoolError
+from svmtool.errors import RowsError, SvmtoolError
 from svmtool.formats.svmlight import Table
 from svmtool.limits import EndedError, StopFlag, in_turns, until
 from svmtool.model import LinearModel
@@ -395,7 +395,7 @@ def refuse_range(
     digits = 2 * math.log10(max(largest, labels)) + math.log10(n + 1)
     if digits + math.log10(min(max(cost, 1.0), 1e300)) > 290:
         also = f" and labels up to {labels:g}" if labels > largest else ""
-        raise SvmtoolError(
+        raise RowsError(
             f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: "
             "scale the features (svm-scale) or choose a smaller -c"
         )

@@ -1,0 +1,333 @@
+"""Commands that are killed, interrupted, short of disk or called with random words: nothing lost, one sentence.
+
+    python scripts/stress/fuzz_commands.py [--kills N] [--interrupts N] [--full N] [--lines N] [--seconds S] [--seed N]
+
+`kill`, `interrupt`, `full` and `line` are one trial each for a runner: they take a Stage and a random.Random, and give
+the breaches.  A trial is repeated by its seed and number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+if __name__ == "__main__":
+    sys.path[0] = str(REPOSITORY)
+
+ENDS = 60  # seconds in which any command comes to an end
+STATUSES = (0, 1, 2, 130, 255)
+# What the installed scripts do; the first byte says that Python has come so far.
+SCRIPT = "from svmtool import start\nimport os, sys\nos.write(2, b'!')\ngetattr(start, sys.argv.pop(1))()"
+
+
+class Found(NamedTuple):
+    """A breach: law, what was done, in words, and the command line."""
+
+    law: str
+    what: str
+    words: str
+    command: str
+
+
+class Job(NamedTuple):
+    """A command and the files that it makes or replaces."""
+
+    command: str
+    argv: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+JOBS = (
+    Job("train", ("-q", "d", "out"), ("out",)),
+    Job("train", ("-q", "-s", "3", "--solver-log", "log", "d", "out"), ("out",)),
+    Job("train", ("-q", "-t", "2", "small", "out"), ("out",)),
+    Job("train", ("-q", "-s", "71", "d", "kept"), ("kept", "kept.state.npz", "kept.state.rows")),
+    Job("train", ("-q", "-s", "71", "--add", "small", "-i", "kept"), ("kept", "kept.state.npz", "kept.state.rows")),
+    Job("train", ("-q", "--memory", "1G", "wide", "out"), ("out",)),
+    Job("predict", ("--scores", "scores", "d", "model", "out"), ("out", "scores")),
+    Job("predict", ("d", "model", "out"), ("out",)),
+    Job("scale", ("-s", "range", "d"), ("range",)),
+)
+
+
+class Stage:
+    """A folder with data, a model, and old outputs, put back for each trial; whole: what each job makes undisturbed."""
+
+    def __init__(self, folder: str, seed: int = 1):
+        self.folder, rng = Path(folder), random.Random(seed)
+        self.fixed, self.fresh = self.folder / "fixed", self.folder / "work"
+        self.fixed.mkdir()
+        for name, rows, features in (("d", 3000, 12), ("small", 150, 4), ("wide", 1000, 60)):
+            lines = (
+                f"{rng.choice((1, -1))} " + " ".join(f"{j}:{rng.gauss(0, 1):.6g}" for j in range(1, features + 1))
+                for _ in range(rows)
+            )
+            (self.fixed / name).write_text("\n".join(lines) + "\n")
+        self._prepare(["-q", "-s", "2", "d", "model"])
+        self._prepare(["-q", "-s", "71", "d", "kept"])
+        for name in ("out", "scores", "range"):
+            (self.fixed / name).write_text("the old file\n")
+        self.whole: dict[int, dict[str, bytes]] = {}
+
+    def _prepare(self, argv: list[str]) -> None:
+        subprocess.run([sys.executable, "-c", SCRIPT, "train", *argv], cwd=self.fixed, check=True, env=environment(),
+                       stderr=subprocess.DEVNULL)  # fmt: skip
+
+    def reset(self) -> Path:
+        """The folder of a trial as it is at first."""
+        shutil.rmtree(self.fresh, ignore_errors=True)
+        shutil.copytree(self.fixed, self.fresh)
+        return self.fresh
+
+    def undisturbed(self, k: int) -> dict[str, bytes]:
+        """What job k makes; it always makes the same, but for the log's number in a state, and the seconds in a log."""
+        if k not in self.whole:
+            folder = self.reset()
+            process = self.begin(JOBS[k], folder)
+            process.communicate(timeout=ENDS)
+            self.whole[k] = {name: (folder / name).read_bytes() for name in JOBS[k].outputs}
+        return self.whole[k]
+
+    def begin(self, job: Job, folder: Path, limit: int | None = None) -> subprocess.Popen:
+        """The command as a process, after its first byte; limit: bytes that a file may have."""
+
+        def confine() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, job.command, *job.argv], cwd=folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(),
+            preexec_fn=None if limit is None else confine,
+        )  # fmt: skip
+        assert process.stderr is not None
+        process.stderr.read(1)
+        return process
+
+    def look(self, k: int, folder: Path, what: str, finished: bool) -> list[Found]:
+        """Each output is the old file or the new one, and all of the inputs are as they were."""
+        job, new, found = JOBS[k], self.undisturbed_of(k), []
+        line = shown(job)
+        for name in job.outputs:
+            content = (folder / name).read_bytes() if (folder / name).exists() else None
+            old = (self.fixed / name).read_bytes() if (self.fixed / name).exists() else None
+            numbered = name.endswith((".npz", ".rows"))  # each log has a number of its own
+            if finished and content != new[name] and not numbered:
+                found.append(Found("a finished run's files", what, f"{name} is not what it should be", line))
+            # A log may hold more than counts; that state, log and model go together the next run tells.
+            elif content not in (old, new[name]) and not numbered and name != "log":
+                found.append(Found("the old file or the new one", what, f"{name} is neither", line))
+        for name in ("d", "small", "wide", "model"):
+            if (folder / name).read_bytes() != (self.fixed / name).read_bytes():
+                found.append(Found("inputs stay", what, f"{name} has changed", line))
+        return found
+
+    def undisturbed_of(self, k: int) -> dict[str, bytes]:
+        return self.whole[k]
+
+    def again(self, k: int, folder: Path, what: str) -> list[Found]:
+        """The same command works afterwards, and leaves nothing that is not its own."""
+        process = self.begin(JOBS[k], folder)
+        err = process.communicate(timeout=ENDS)[1].decode(errors="replace")
+        found = []
+        if process.returncode != 0:
+            found.append(Found("the next run works", what, f"{process.returncode}: {err[-300:]}", shown(JOBS[k])))
+        left = [p.name for p in folder.iterdir() if p.name.endswith((".tmp", ".lock", ".new"))]
+        if left:
+            found.append(Found("nothing is left", what, f"{left}", shown(JOBS[k])))
+        return found
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": ""}
+
+
+def shown(job: Job) -> str:
+    return " ".join(("svm-" + job.command, *job.argv))
+
+
+def _spoken(err: str, status: int, what: str, line: str) -> list[Found]:
+    """No traceback, no words of others."""
+    if "Traceback" in err or '.py"' in err or "Fatal" in err or status not in STATUSES:
+        return [Found("one sentence", what, f"status {status}: {err[-400:]}", line)]
+    return []
+
+
+def kill(stage: Stage, rng: random.Random) -> list[Found]:
+    """SIGKILL at a random moment."""
+    k = rng.randrange(len(JOBS))
+    stage.undisturbed(k)
+    folder, delay = stage.reset(), rng.uniform(0.0, 0.35)
+    process = stage.begin(JOBS[k], folder)
+    time.sleep(delay)
+    process.kill()
+    process.communicate(timeout=ENDS)
+    what = f"kill after {1000 * delay:.0f} ms"
+    return stage.look(k, folder, what, process.returncode == 0) + stage.again(k, folder, what)
+
+
+def interrupt(stage: Stage, rng: random.Random) -> list[Found]:
+    """Ctrl-C at a random moment, and sometimes a second."""
+    k = rng.randrange(len(JOBS))
+    stage.undisturbed(k)
+    folder, delay, twice = stage.reset(), rng.uniform(0.0, 0.35), rng.random() < 0.2
+    process = stage.begin(JOBS[k], folder)
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    if twice:
+        time.sleep(rng.uniform(0.0, 0.01))
+        process.send_signal(signal.SIGINT)
+    what, line = f"Ctrl-C after {1000 * delay:.0f} ms{', twice' if twice else ''}", shown(JOBS[k])
+    try:
+        err = process.communicate(timeout=ENDS)[1].decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return [Found("no hang", what, f"no end within {ENDS} s", line)]
+    status = process.returncode
+    found = _spoken(err, status, what, line)
+    said = [text for text in err.splitlines() if text.startswith("interrupted")]
+    if not found and status not in (0, 130):
+        found.append(Found("0 or 130", what, f"status {status}: {err[-300:]}", line))
+    if not found and status == 130 and len(said) != 1:
+        found.append(Found("one line", what, err[-300:], line))
+    best = bool(said) and said[0] != "interrupted"  # then the model is the best so far
+    if not best:
+        found += stage.look(k, folder, what, status == 0)
+    left = [p.name for p in folder.iterdir() if p.name.endswith((".tmp", ".lock"))]
+    if left:
+        found.append(Found("nothing is left", what, f"{left}", line))
+    return found + stage.again(k, folder, what)
+
+
+def full(stage: Stage, rng: random.Random) -> list[Found]:
+    """No file may be longer than some bytes: the disk is full there."""
+    k = rng.randrange(len(JOBS))
+    stage.undisturbed(k)
+    folder, limit = stage.reset(), int(2 ** rng.uniform(0.0, 17.0))
+    process = stage.begin(JOBS[k], folder, limit)
+    err = process.communicate(timeout=ENDS)[1].decode(errors="replace")
+    what, status = f"files of {limit} bytes at most", process.returncode
+    found = _spoken(err, status, what, shown(JOBS[k]))
+    if not found and status not in (0, 1):
+        found.append(Found("0 or 1", what, f"status {status}: {err[-300:]}", shown(JOBS[k])))
+    if status == 1 and not [text for text in err.splitlines() if text.strip()]:
+        found.append(Found("one sentence", what, "nothing is said", shown(JOBS[k])))
+    return found + stage.look(k, folder, what, status == 0) + stage.again(k, folder, what)
+
+
+OPTIONS = {
+    "train": ["-s", "-t", "-c", "-p", "-n", "-e", "-B", "-R", "-C", "-v", "-q", "-w1", "-w-1", "-w", "-d", "-g", "-r",
+              "-m", "-h", "-b", "-i", "-W", "--gap", "--seed", "--strict", "--loo", "--weights", "--loss-power", "--mu",
+              "--inner-steps", "--passes", "--sample", "--pairs", "--paper-form", "--theta", "--memory", "--stratified",
+              "--solver-log", "--explain", "--version", "--threads", "--probability", "--no-homotopy", "--zzz", "--",
+              "-"],
+    "predict": ["-b", "-q", "--scores", "--metrics", "--threads", "--version", "--zzz", "-x", "--", "-"],
+    "scale": ["-l", "-u", "-y", "-s", "-r", "--threads", "--version", "--zzz", "-x", "--", "-"],
+}  # fmt: skip
+VALUES = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "11", "12", "13", "21", "30", "31", "40", "41", "42", "43", "50", "51",
+    "52", "60", "70", "71", "72", "73", "80", "81", "auto", "-1", "0.5", "1e-3", "1e6", "1e300", "-1e300", "nan", "inf",
+    "-inf", "x", "", " ", "1" * 5000, "-" + "9" * 30, "1_0", "0x10", "1.5", "d", "tiny", "model", "kept", "out",
+    "no/no", "range", "/dev/null", "/dev/full", ".", "-", "\udcff", "1G", "1K",
+]  # fmt: skip
+
+
+def line(stage: Stage, rng: random.Random) -> list[Found]:
+    """A random command line, in this process."""
+    command = rng.choice(("train", "train", "train", "predict", "scale"))
+    argv: list[str] = []
+    for _ in range(rng.choice((0, 1, 1, 2, 3, 5))):
+        argv.append(rng.choice(OPTIONS[command]))
+        if rng.random() < 0.8:
+            argv.append(rng.choice(VALUES))
+    if command == "train":
+        argv = ["--max-seconds", "1", *argv] if rng.random() < 0.95 else argv
+    argv += [rng.choice(("tiny", "tiny", "tiny", "model", "no", "", ".", "out")) for _ in range(rng.choice((1, 2, 3)))]
+    folder = stage.fresh if stage.fresh.exists() else stage.reset()
+    (folder / "tiny").write_text("1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n2 1:1\n" if rng.random() < 0.5 else
+                                 "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n")  # fmt: skip
+    shutil.copy(stage.fixed / "model", folder / "model")
+    return _in_process(command, argv, folder)
+
+
+def _in_process(command: str, argv: list[str], folder: Path) -> list[Found]:
+    from svmtool.cli import predict, scale, train
+    from svmtool.cli.entry import guarded
+
+    main: Callable[[list[str]], int] = {"train": train.main, "predict": predict.main, "scale": scale.main}[command]
+    shown_line, before = " ".join(("svm-" + command, *argv))[:500], os.getcwd()
+    out, err = io.TextIOWrapper(io.BytesIO(), write_through=True), io.StringIO()
+    status = 1
+    os.chdir(folder)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.alarm(ENDS)
+    stdin = sys.stdin
+    try:
+        sys.stdin = open(os.devnull)  # noqa: SIM115  closed below
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = guarded(lambda: main(argv))
+    except BaseException as e:
+        return [Found("one sentence", "line", f"{type(e).__name__}: {e}"[:300], shown_line)]
+    finally:
+        signal.alarm(0)
+        sys.stdin.close()
+        sys.stdin = stdin
+        os.chdir(before)
+    if status == 130:
+        return [Found("no hang", "line", f"no end within {ENDS} s", shown_line)]
+    return _spoken(err.getvalue(), status, "line", shown_line)
+
+
+TRIALS = {"kills": kill, "interrupts": interrupt, "full": full, "lines": line}
+
+
+def run(wanted: dict[str, int], seconds: float, seed: int) -> int:
+    """So many trials of each kind, one after the other; prints, returns the exit status."""
+    end, counts, found = time.monotonic() + seconds, Counter(), []
+    folder = tempfile.mkdtemp(prefix="svmtool-stress-")
+    try:
+        stage = Stage(folder)
+        for name, number in wanted.items():
+            for k in range(number):
+                if time.monotonic() > end:
+                    break
+                breaches = TRIALS[name](stage, random.Random(f"{seed} {name} {k}"))
+                counts[name] += 1
+                for breach in breaches:
+                    found.append(breach)
+                    print(f"BREACH {breach.law}: {breach.what}: {breach.words}\n    {breach.command}", flush=True)
+                    print(f"    (trial {k} of {name}, seed {seed})", flush=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(", ".join(f"{counts[name]} {name}" for name in wanted) + f", {len(found)} breaches")
+    return 1 if found else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    for name, number in (("kills", 100), ("interrupts", 100), ("full", 50), ("lines", 500)):
+        parser.add_argument(f"--{name}", type=int, default=number)
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    return run({name: getattr(chosen, name) for name in TRIALS}, chosen.seconds, chosen.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""No model with a number that is not finite is written, and faults of range and memory are sentences, with the file."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from svmtool import registry
+from svmtool.errors import ModelError
+from svmtool.formats import adaptable_state, kernel_model, linear_model
+from svmtool.model import LinearModel
+from svmtool.problem.label_sums import LabelSums
+
+SMALL = "1 1:1 2:1\n-1 1:-1 2:0.5\n1 1:2\n-1 2:-1\n"
+MEMORY = b"ERROR: not enough memory for this data: use fewer rows or features, or a machine with more memory\n"
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", ["W", "bias", "rho", "sigmoid"])
+def test_linear(tmp_path, place, bad):
+    path = tmp_path / "m"
+    path.write_text("old")
+    W, bias, rho, notes, word = np.ones((3, 1)), -1.0, None, (), "L2R_L2LOSS_SVC"
+    if place == "W":
+        W[1] = bad
+    elif place == "bias":
+        bias = bad
+    elif place == "rho":
+        rho, word = bad, "ONECLASS_SVM"
+    else:
+        notes = linear_model.sigmoid_notes([(bad, 1.0)])
+    rows = 3 if place != "bias" or not bad > 0 else 2
+    model = LinearModel(word, (1, -1) if rho is None else None, rows, bias, W, rho, notes)
+    with pytest.raises(ModelError):
+        linear_model.write(str(path), model)
+    assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_rho_of_no_features(tmp_path):
+    """LIBLINEAR writes nan there, and it decides nothing."""
+    model = LinearModel("ONECLASS_SVM", None, 0, -1.0, np.zeros((0, 1)), np.nan)
+    linear_model.write(str(tmp_path / "m"), model)
+    assert "rho nan" in (tmp_path / "m").read_text()
+
+
+@pytest.mark.parametrize("place", ["coef", "rho", "values", "probA"])
+def test_kernel(svm_train, place):
+    assert svm_train("-q", "-t", 2, "-b", 1, "d", "m", data=SMALL * 5)[0] == 0
+    model, before = kernel_model.read("m"), Path("m").read_bytes()
+    array = getattr(model, place)
+    array.reshape(-1)[0] = np.nan
+    with pytest.raises(ModelError, match="left the range of numbers"):
+        kernel_model.write("m", model)
+    assert Path("m").read_bytes() == before
+
+
+def test_state(tmp_path):
+    sums = LabelSums((), 2)
+    sums.gram[0, 1, 1] = np.inf
+    with pytest.raises(ModelError, match="left the range of numbers"):
+        adaptable_state.write(str(tmp_path / "m"), adaptable_state.State(71, 1.0, 1.0, (), sums))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("solver", [r.number for r in registry.SOLVERS if "-c" in registry.obeyed(r)])
+@pytest.mark.parametrize("data", [SMALL, "".join(f"{(-1) ** k} 1:{1000000 + k}\n" for k in range(6))])
+def test_whatever_is_written_is_finite(svm_train, solver, data):
+    """At the edge of what refuse_overflow lets through; the solvers' warnings are the command's to silence."""
+    for c in ("1e6", "1e200"):
+        with np.errstate(all="ignore"):
+            status, _, err = svm_train("-q", "-s", solver, "-c", c, "--max-seconds", 1, "d", "m", data=data)
+        assert status == 0 or (status == 1 and err.count("\n") == 1), err
+        if Path("m").exists():
+            numbers = [line for line in Path("m").read_text().splitlines() if not line.startswith("#")]
+            assert not re.search(r"\b(nan|inf)", "\n".join(numbers), re.IGNORECASE)
+
+
+def test_warnings_of_numpy_are_not_shown(command, tmp_path):
+    (tmp_path / "d").write_text(SMALL)
+    done = command("train", "-s", 2, "-c", "1e200", "-q", "d", "m")
+    assert b".py" not in done.stderr and b"RuntimeWarning" not in done.stderr
+
+
+@pytest.mark.parametrize("kilobytes", [40000, 60000, 80000, 100000, 120000, 140000])
+@pytest.mark.parametrize(
+    "argv", ["train -q d m", "train -q -t 2 d m", "scale d", "predict --metrics d model o", "predict d model o"]
+)
+def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path):
+    """Not the words of numpy's libraries."""
+    assert svm_train("-q", "d", "model", data=SMALL)[0] == 0
+    line = f"ulimit -v {kilobytes}; exec {sys.executable} -m svmtool {argv}"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
+    plain = argv.startswith("predict d")  # which does without numpy
+    assert (done.returncode, done.stderr) in (((0, b""), (1, MEMORY)) if plain else ((1, MEMORY),))
+
+
+@pytest.mark.parametrize(
+    "argv, data",
+    [(("-s", 2), "1.5 1:1\n1.2 1:2\n"), (("-s", 2), "1 1:1e200\n-1 1:2\n"), (("-s", 71), "99999999999 1:1\n1 1:2\n"),
+     (("-s", 43), "1.5 1:1\n2 1:2\n"), (("-t", 2), "1 1:1e200\n-1 1:2\n")],
+)  # fmt: skip
+def test_faults_of_the_rows_name_the_file(svm_train, argv, data):
+    status, _, err = svm_train("-q", *argv, "d", "m", data=data)
+    assert status == 1 and err.startswith("d: ") and err.count("\n") == 1 and not Path("m").exists()
+
+
+def test_faults_of_the_model_name_it(command, tmp_path):
+    (tmp_path / "d").write_text(SMALL)
+    header = "solver_type L2R_L2LOSS_SVC\nnr_class {}\nlabel{}\nnr_feature 1\nbias -1\nw\n"
+    (tmp_path / "none").write_text(header.format(0, "") + "\n")
+    (tmp_path / "bad").write_text(header.format(2, " 1 -1") + "1 \n# Sigmoid: nan 1\n")
+    assert command("predict", "d", "none", "o").stderr.startswith(b"none: the model has no classes")
+    assert command("predict", "-b", 1, "d", "bad", "o").stderr.endswith(b"can't open model file bad\n")
