@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import skip_without_densities
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from conftest import skip_without_densities
 from kernel_models import GOOD, HEADER, KERNELS, random_model, train_and_test
 
 from svmtool.compiled import threads
