@@ -128,6 +128,17 @@ def test_fosvm_on_rows_of_zeros_is_finite(svm_train):
     assert status == 0 and "Certified relative gap = 0" in out
 
 
+@pytest.mark.parametrize("options", ["-s 0 -c 100", "-s 3 -c 100", "-s 1 -n 0.3"])
+def test_an_indefinite_kernel_is_told_and_its_answer_stays(options, svm_train):
+    """Its dual value is above P(0): nothing is certified by it, but decisions may be good, as LIBSVM's users know."""
+    data = text(NORMAL, SIGNS)
+    status, out, err = svm_train(*options.split(), "-t", 3, "-g", 1, "-r", 1, "d", "m", data=data)
+    assert status == 0 and "WARNING: not converged: the kernel is not positive definite" in err
+    assert "Certified relative gap = inf" in out and kernel_model.read("m").total_sv > 0
+    for kernel, positive in ((Kernel(0), 1), (Kernel(1, 1.0, 3, -1.0), 0), (Kernel(1, 1.0), 1), (Kernel(2, 1.0), 1)):
+        assert kernel.positive == positive
+
+
 # Standstill
 
 
@@ -262,7 +273,7 @@ def test_no_pair_is_solved_after_the_limit(options, svm_train):
     assert "time limit reached" in err
 
 
-def test_pairs_that_their_share_cut_short_go_on():
+def test_pairs_that_their_share_cut_short_go_on(one_thread):
     """The first of two looks for its share all the time that it has, the other ends at once."""
     data = random_data(60)
     row = registry.find_kernel(0)
