@@ -247,6 +247,18 @@ def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row, by_hand):
     assert (INTERRUPTED if by_hand else TIME) in statuses
 
 
+@pytest.mark.parametrize("row", [0, 3, 52, 73])
+def test_a_run_with_a_large_cost_that_ends_early_has_a_direction(row):
+    """What is there after a few steps is worse than w = 0 by far, a multiple of it is better."""
+    data = random_data(160)._replace(C=1e5)
+    problem = data.problem(registry.find_kernel(row), KERNELS["rbf"])
+    settings = KernelSettings(solver=row, C=1e5, gap=1e-12, max_iter=2)
+    answer, result, certificate = Fitting(settings).solve(problem)
+    assert np.any(answer.coef) and not result.status.converged
+    assert certificate.primal < value_at_zero(problem)[0]
+    assert judged(problem, result).certificate.primal == pytest.approx(certificate.primal)
+
+
 def test_an_inverse_ends_between_its_halves(monkeypatch):
     from svmtool.problem import nearest_point
 

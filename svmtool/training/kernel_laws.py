@@ -1,7 +1,8 @@
 """What is true of every answer to a kernel problem, whichever solver gave it: the laws, by the judge's word.
 
 1. No answer is worse than w = 0.  Where the judge says that one is, or that it is no number at all, a sound method
-   takes over, decomposition by pairs or a direct solution; where that fails too w = 0 is the answer, not converged.
+   takes over, decomposition by pairs or a direct solution; where that fails too a multiple of it or w = 0 is the
+   answer, not converged.
    Where rounding ends a run its answer is that of such a method, if its gap is smaller.
    A kernel that is not positive semidefinite is an exception: a dual value above that of w = 0 proves that the rows'
    is not.  Then primal values mean nothing, and the answer stays, as LIBSVM's does; but it is told, and has no gap.
@@ -18,7 +19,7 @@ import numpy as np
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import certify
 from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult, LeastSquaresSvc, relative
-from svmtool.problem.kernel_zero import ROUNDING, judged_zero, value_at_zero, zero
+from svmtool.problem.kernel_zero import ROUNDING, best_multiple, judged_zero, value_at_zero, zero
 from svmtool.solvers.base import GAP, INTERRUPTED, ITERATIONS, PRECISION, TIME, Status
 from svmtool.solvers.residual import INDEFINITE
 
@@ -56,6 +57,12 @@ def lawful(
         certificate.gap = np.inf
         result.status = INDEFINITE if result.status.converged else result.status
     elif not acceptable(problem, result, certificate, answer.scale):
+        smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
+        if smaller is not None:
+            smaller.status = PRECISION if result.status.converged else result.status
+            found, word = judged(problem, smaller)
+            if acceptable(problem, smaller, word, found.scale):
+                return found, smaller, word
         dual = certificate.dual / answer.scale if answer.scale > 0.0 else np.nan
         result = zero(problem, PRECISION if result.status.converged else result.status)
         return problem.answer(result), result, judged_zero(problem, dual if np.isfinite(dual) else -np.inf)
