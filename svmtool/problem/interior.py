@@ -22,6 +22,7 @@ STEPS = 100
 SMALL = 1e-13  # complementarity and residuals, beside the values' size, from which no step makes them smaller
 BACK = 0.995  # of the way to the nearest bound
 SURE = 1e3  # times nearer to a bound than its multiplier is to zero: that is where a variable belongs
+TINY = 1e-300
 ROUNDING = 1e-14  # share of a sum that may be missing
 ROUNDS = 3  # of refinement of a linear system
 INDEFINITE = 1e-12  # share of the largest diagonal entry that more than rounding takes to make a matrix positive
@@ -65,7 +66,7 @@ def minimum(problem: KernelProblem) -> np.ndarray | None:
         size = max(float(np.abs(p).max()), float(np.abs(Q.diagonal()).max()))
         if not 0.0 < size < np.inf:
             return None
-        x = _interior(Q / size, p / size, E, E @ (problem.start[used] / unit), upper / unit)
+        x = _interior(Q / size, p / size, E, E @ (problem.start[used] / unit), upper / unit, problem.floor / size)
         if x is None:
             return None
         a = np.clip(unit * x, 0.0, upper)
@@ -77,8 +78,13 @@ def minimum(problem: KernelProblem) -> np.ndarray | None:
     return found if np.all(np.isfinite(a)) else None
 
 
-def _interior(Q: np.ndarray, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray) -> np.ndarray | None:
-    """The best x seen, variables at their bounds where the multipliers tell that they belong there."""
+def _interior(
+    Q: np.ndarray, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float
+) -> np.ndarray | None:
+    """The best x seen, variables at their bounds where the multipliers tell that they belong there.
+
+    floor: the value that errors are relative to at least.
+    """
     m = len(p)
     x = np.minimum(0.5 * u, 1.0)
     room = u - x
@@ -89,7 +95,7 @@ def _interior(Q: np.ndarray, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u:
         Qx = Q @ x
         dual, primal = Qx + p - E.T @ lam - z + w, E @ x - fixed
         inner = float(x @ z + room @ w)
-        value = max(0.5 * float(x @ Qx), float(np.abs(p) @ x), 1e-300)
+        value = max(0.5 * float(x @ Qx), float(np.abs(p) @ x), floor, TINY)
         merit = max(
             inner / value,
             float(np.abs(dual).max()) / max(1.0, float(np.abs(Qx).max()), float(z.max()), float(w.max())),

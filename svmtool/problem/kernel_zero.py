@@ -1,4 +1,5 @@
-"""The answer that says nothing, w = 0 with the best constant: what any other has to be better than.
+"""The answer that says nothing, w = 0 with the best constant: what any other has to be better than, and the multiples
+of others, which lead there.
 
 With w = 0 the primal value of  min 1/2 a'Qa + p'a  over 0 <= a <= u and the equalities is  -min p'a  over the same a,
 a knapsack for each equality: variables are filled in the order of their p, and the multiplier is the p of the last.
@@ -11,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from svmtool.problem.certify import Certificate
+from svmtool.problem.certify_kernel import certificate_of
 from svmtool.problem.kernel_problem import HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
 
 ROUNDING = 1e-9  # share of a value that may be rounding
+HALVINGS = 40
 
 
 def value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, float, float]:
@@ -24,7 +27,12 @@ def value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, floa
         total, pull = float(np.sum(problem.cost)), float(problem.cost @ problem.y)
         b = pull / total if problem.free_bias and total > 0.0 else 0.0
         return total - b * pull, 0.0 - b, 0.0
-    y, p, upper, start = problem.y, problem.p, problem.upper, problem.start
+    return _best_constant(problem, problem.p)
+
+
+def _best_constant(problem: KernelProblem, p: np.ndarray) -> tuple[float, float, float]:
+    """-min p'a over the feasible a, with the rho and the r that it takes."""
+    y, upper, start = problem.y, problem.upper, problem.start
     if problem.two_sums:
         (plus, first), (minus, second) = (
             _filled(p[side], upper[side], float(np.sum(start[side]))) for side in (y > 0, y < 0)
@@ -57,6 +65,33 @@ def zero(problem: KernelProblem | LeastSquaresSvc, status: Any) -> KernelResult:
     alpha = np.zeros(len(problem.row))
     linear = -1.0 if isinstance(problem, LeastSquaresSvc) else problem.p
     return KernelResult(alpha, rho, r, 0.0, np.inf, 0, status, np.zeros(len(alpha)) + linear)
+
+
+def best_multiple(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> KernelResult | None:
+    """The best of s alpha, s = 1, 1/2, 1/4 .., with its best constant; None where they are not feasible, or no better
+    than w = 0.
+
+    result.gradient is believed.  A run that ends early with a large cost has the direction of w long before its size.
+    """
+    least, _, _ = value_at_zero(problem)
+    squares = isinstance(problem, LeastSquaresSvc)
+    if not squares and (np.any(problem.start) or problem.two_sums):
+        return None
+    linear = -1.0 if squares else problem.p
+    pull, best = result.gradient - linear, None
+    for k in range(HALVINGS):
+        s = 0.5**k
+        alpha, gradient = s * result.alpha, s * pull + linear
+        if squares:
+            total = float(problem.cost @ (problem.y * gradient))
+            rho = total / float(np.sum(problem.cost)) if problem.free_bias else -float(problem.y @ alpha)
+        else:
+            _, rho, _ = _best_constant(problem, gradient)
+        found = certificate_of(problem, alpha, gradient, rho)
+        if found.primal < least:
+            least = found.primal
+            best = KernelResult(alpha, rho, 0.0, -found.dual, found.gap, result.iterations, result.status, gradient)
+    return best
 
 
 def judged_zero(problem: KernelProblem | LeastSquaresSvc, known: float = -np.inf) -> Certificate:

@@ -37,6 +37,13 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
 
     __slots__ = ()
 
+    @property
+    def positive(self) -> bool:
+        """Whether some feature space has it for its inner product, whatever the rows are: of others nobody knows."""
+        if self.kind == POLYNOMIAL:
+            return self.coef0 >= 0.0 and self.gamma >= 0.0
+        return self.kind in (LINEAR, RBF)
+
     def finish(self, P: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Turn a block of inner products x_i.z_j, f8 or f4 (n, m) in C order, into kernel values in place.
 

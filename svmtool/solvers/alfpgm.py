@@ -35,7 +35,7 @@ OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient st
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 NOISE = 0.5  # share of the violation from which errors of f send steps astray
 LOOKS = 128  # rounds before the first look at what they bring
-DIRECT, ONCE = 6.0, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
+DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
 
 
 class Options(NamedTuple):

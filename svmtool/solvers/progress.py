@@ -30,4 +30,5 @@ class Progress:
         self._before, self._least = (least, dual), math.inf
         if dual_before == -math.inf:
             return False
-        return least > FALL * gap_before and not dual - dual_before > RISE * least
+        nearer = least < math.inf and least <= FALL * gap_before
+        return not nearer and not dual - dual_before > RISE * least

@@ -1,8 +1,11 @@
 """What is true of every answer to a kernel problem, whichever solver gave it: the laws, by the judge's word.
 
 1. No answer is worse than w = 0.  Where the judge says that one is, or that it is no number at all, a sound method
-   takes over, decomposition by pairs or a direct solution; where that fails too w = 0 is the answer, not converged.
+   takes over, decomposition by pairs or a direct solution; where that fails too a multiple of it or w = 0 is the
+   answer, not converged.
    Where rounding ends a run its answer is that of such a method, if its gap is smaller.
+   A kernel that is not positive semidefinite is an exception: a dual value above that of w = 0 proves that the rows'
+   is not.  Then primal values mean nothing, and the answer stays, as LIBSVM's does; but it is told, and has no gap.
 2. "optimal" and "gap" are believed where the judge finds them so, and none ends as converged without a finite gap.
 """
 
@@ -15,10 +18,12 @@ import numpy as np
 
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import certify
-from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult, LeastSquaresSvc
-from svmtool.problem.kernel_zero import ROUNDING, judged_zero, value_at_zero, zero
+from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult, LeastSquaresSvc, relative
+from svmtool.problem.kernel_zero import ROUNDING, best_multiple, judged_zero, value_at_zero, zero
 from svmtool.solvers.base import GAP, INTERRUPTED, ITERATIONS, PRECISION, TIME, Status
+from svmtool.solvers.residual import INDEFINITE
 
+STATIONARY = 0.1  # gap up to which a point counts as one where solvers end, whatever the kernel
 EXACT = 1e-6  # gap up to which "the exact minimiser" is believed
 TAKEN = 1e-6  # gap to which a method that takes over goes where none was asked for
 TAKEN_OVER = Status("taken over", True, f"another method took over, to a certified relative gap of {TAKEN:g}")
@@ -48,9 +53,18 @@ def lawful(
             better = not sound or word.gap < certificate.gap
             if better and acceptable(problem, second, word, found.scale):
                 result, answer, certificate = second, found, word
-    if not acceptable(problem, result, certificate, answer.scale):
+    if proven_indefinite(problem, certificate, answer.scale):
+        certificate.gap = np.inf
+        result.status = INDEFINITE if result.status.converged else result.status
+    elif not acceptable(problem, result, certificate, answer.scale):
+        smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
+        if smaller is not None:
+            smaller.status = PRECISION if result.status.converged else result.status
+            found, word = judged(problem, smaller)
+            if acceptable(problem, smaller, word, found.scale):
+                return found, smaller, word
         dual = certificate.dual / answer.scale if answer.scale > 0.0 else np.nan
-        result = zero(problem, result.status if ended else PRECISION)
+        result = zero(problem, PRECISION if result.status.converged else result.status)
         return problem.answer(result), result, judged_zero(problem, dual if np.isfinite(dual) else -np.inf)
     name, gap = result.status.name, certificate.gap
     allowed = {"optimal": EXACT, "gap": APART * (target or TAKEN), "taken over": APART * TAKEN}.get(name, np.inf)
@@ -78,8 +92,21 @@ def acceptable(
     """Law 1 for one answer, whose certificate's values are multiplied by `scale`."""
     if not _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual):
         return False
+    if proven_indefinite(problem, certificate, scale):
+        return True
     value, _, _ = value_at_zero(problem)
     return certificate.primal <= scale * (value + max(ROUNDING * abs(value), problem.floor))
+
+
+def proven_indefinite(problem: KernelProblem | LeastSquaresSvc, certificate: Certificate, scale: float) -> bool:
+    """Whether a point that solves the program, but for its minimum, has a dual value that no positive semidefinite
+    kernel allows."""
+    if problem.kernel.positive:
+        return False
+    value, _, _ = value_at_zero(problem)
+    if not relative(certificate.primal, certificate.dual) <= STATIONARY:
+        return False
+    return bool(certificate.dual > scale * (value + max(ROUNDING * abs(value), problem.floor)))
 
 
 def _finite(*numbers: Any) -> bool:

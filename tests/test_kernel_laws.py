@@ -1,0 +1,303 @@
+"""What every answer with a kernel keeps to: no worse than w = 0, statuses that the judge confirms, ends in time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from kernel_suite import KERNELS, NU, judged, oracle, random_data
+from scipy.optimize import linprog
+
+from svmtool import registry
+from svmtool.formats import kernel_model
+from svmtool.kernel_settings import KernelSettings
+from svmtool.limits import EndedError, StopFlag, until
+from svmtool.problem import interior
+from svmtool.problem.kernel_problem import HardOneClass, KernelResult, LeastSquaresSvc, Points
+from svmtool.problem.kernel_zero import value_at_zero
+from svmtool.problem.kernels import Kernel
+from svmtool.problem.nearest_point import NearestPoint
+from svmtool.problem.rows import DenseRows
+from svmtool.solvers.base import GAP, INTERRUPTED, OPTIMAL, PRECISION, RULE, TIME
+from svmtool.solvers.progress import Progress
+from svmtool.training.kernel_fit import Fitting
+from tests.test_alfpgm import problems
+
+every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
+QUADRATIC = ["c-svc", "nu-svc", "one-class", "epsilon-svr", "nu-svr"]
+every_program = pytest.mark.parametrize("name", QUADRATIC)
+
+
+# w = 0
+
+
+@every_program
+def test_value_at_zero_is_that_of_the_linear_program(name):
+    p = problems(KERNELS["rbf"])[name]
+    sides = [p.y > 0, p.y < 0] if p.two_sums else [p.y != 0]
+    E = np.stack([np.where(side, p.y, 0.0) for side in sides])
+    least = linprog(p.p, A_eq=E, b_eq=E @ p.start, bounds=list(zip(np.zeros(len(p.y)), p.upper, strict=True)))
+    value, rho, r = value_at_zero(p)
+    assert value == pytest.approx(-least.fun, abs=1e-9)
+    sums = r * np.sum(p.start) + rho * (p.y @ p.start)
+    assert value == pytest.approx(p.upper @ np.maximum(r + p.y * rho - p.p, 0.0) - sums, abs=1e-9)
+
+
+@pytest.mark.parametrize("free_bias", [True, False])
+def test_value_at_zero_of_least_squares_has_the_best_constant(free_bias):
+    y, cost = np.array([1.0, 1.0, 1.0, -1.0]), np.array([1.0, 2.0, 1.0, 0.5])
+    value, rho, _ = value_at_zero(
+        LeastSquaresSvc(Points(KERNELS["rbf"], DenseRows(np.eye(4)), None), y, cost, free_bias)
+    )
+    b = np.linspace(-1.5, 1.5, 3001)[:, None] if free_bias else np.zeros((1, 1))
+    values = np.sum(cost * (1.0 - y * b) ** 2, axis=1)
+    assert value == pytest.approx(values.min(), abs=1e-5) and -rho == pytest.approx(b[np.argmin(values), 0], abs=1e-3)
+
+
+# Few variables, directly
+
+
+@every_program
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_direct_solution_is_the_optimum(name, kernel):
+    problem = problems(kernel)[name]
+    alpha = interior.minimum(problem)
+    assert np.all(alpha >= 0.0) and np.all(alpha <= problem.upper)
+    for side in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
+        assert (problem.y * alpha)[side].sum() == pytest.approx((problem.y * problem.start)[side].sum(), abs=1e-9)
+    f = interior.kernel_matrix(Points(kernel, problem.rows, None)) @ np.bincount(problem.row, problem.y * alpha)
+    gradient = problem.gradient(alpha, f)
+    F = -problem.y * gradient
+    below, above = alpha < problem.upper, alpha > 0.0
+    up, down = np.where(problem.y > 0, below, above), np.where(problem.y > 0, above, below)
+    for side in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
+        assert F[up & side].max() - F[down & side].min() < 1e-6
+
+
+@pytest.mark.parametrize("free_bias", [True, False])
+@pytest.mark.parametrize("C", [1.0, 1e8])
+def test_direct_least_squares_have_no_residuals(free_bias, C):
+    data = random_data()
+    points = Points(KERNELS["rbf"], DenseRows(data.X), None)
+    problem = LeastSquaresSvc(points, data.y, np.full(len(data.y), C), free_bias)
+    c = interior.least_squares(problem)
+    left = problem.y - (interior.kernel_matrix(points) + problem.shift) @ c - c / (2.0 * problem.cost)
+    if free_bias:
+        assert abs(np.sum(c)) < 1e-9 * np.abs(c).sum()
+        left -= np.mean(left)
+    assert np.abs(left).max() < 1e-9
+
+
+def test_direct_least_squares_refuse_an_indefinite_kernel():
+    matrix = np.array([[1.0, 3.0], [3.0, 1.0]])
+    assert interior.least_squares(LeastSquaresSvc(Points(Kernel(4), None, matrix), np.array([1.0, -1.0]),
+                                                  np.full(2, 10.0), False)) is None  # fmt: skip
+
+
+# Whoever gives a wrong answer
+
+
+def wrong_answers(problem):
+    """Answers that no solver should give, each with a status that says all is well."""
+    n = len(problem.row)
+    huge = np.full(n, 1e6) if isinstance(problem, LeastSquaresSvc) else np.where(np.arange(n) % 2, problem.upper, 0.0)
+    for alpha, status in ((np.full(n, np.nan), OPTIMAL), (huge, RULE), (problem.start, GAP), (problem.start, OPTIMAL)):
+        yield KernelResult(alpha.copy(), 50.0, 0.0, 0.0, 0.0, 1, status, np.zeros(n))
+
+
+@every_row
+@pytest.mark.parametrize("which", range(4), ids=["nan", "huge", "no gap", "not optimal"])
+def test_no_wrong_answer_leaves_as_converged(row, which, monkeypatch):
+    problem = random_data().problem(row, KERNELS["rbf"])
+    entry = registry.entry
+    lies = list(wrong_answers(problem))
+    monkeypatch.setattr(registry, "entry", lambda r: (lambda *_, **__: lies[which]) if r is row else entry(r))
+    answer, result, certificate = Fitting(KernelSettings(solver=row.number, C=1.3, nu=NU)).solve(problem)
+    assert np.all(np.isfinite(answer.coef)) and np.isfinite(answer.rho)
+    assert certificate.primal <= answer.scale * (value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9) + 1e-12
+    if result.status.converged:
+        assert certificate.gap <= 2e-3, "another method took over"
+        assert row.module not in ("svmtool.solvers.alfpgm", "svmtool.solvers.fosvm")
+    else:
+        assert result.status is PRECISION
+
+
+def test_fosvm_on_rows_of_zeros_is_finite(svm_train):
+    status, out, err = svm_train("-s", 80, "-t", 2, "d", "m", data="1\n1\n1\n")
+    assert status == 0 and "Certified relative gap = 0" in out
+
+
+@pytest.mark.parametrize("options", ["-s 0 -c 100", "-s 3 -c 100", "-s 1 -n 0.3"])
+def test_an_indefinite_kernel_is_told_and_its_answer_stays(options, svm_train):
+    """Its dual value is above P(0): nothing is certified by it, but decisions may be good, as LIBSVM's users know."""
+    data = text(NORMAL, SIGNS)
+    status, out, err = svm_train(*options.split(), "-t", 3, "-g", 1, "-r", 1, "d", "m", data=data)
+    assert status == 0 and "WARNING: not converged: the kernel is not positive definite" in err
+    assert "Certified relative gap = inf" in out and kernel_model.read("m").total_sv > 0
+    for kernel, positive in ((Kernel(0), 1), (Kernel(1, 1.0, 3, -1.0), 0), (Kernel(1, 1.0), 1), (Kernel(2, 1.0), 1)):
+        assert kernel.positive == positive
+
+
+# Standstill
+
+
+def test_progress_counts_as_long_as_there_is_some():
+    slow, k = Progress(64), 0
+    while k < 1 << 14:  # the gap falls by a quarter from look to look, the dual value hardly moves
+        k += 1
+        assert not slow.stalls(k**-0.4, -(k**-0.4) * 1e-9)
+    climbing = Progress(64)
+    assert not any(climbing.stalls(1e6, 20.0 * k) for k in range(1 << 14)), "the gap stays, the dual value rises"
+
+
+@pytest.mark.parametrize("gap", [1e6, math.nan, math.inf])
+def test_a_standstill_is_found(gap):
+    standing = Progress(64)
+    assert any(standing.stalls(gap, 0.01 * k) for k in range(1 << 10))
+
+
+RNG = np.random.default_rng(5)
+
+
+def text(X: np.ndarray, labels) -> str:
+    return "".join(
+        f"{label:g} {' '.join(f'{j + 1}:{v:.17g}' for j, v in enumerate(row) if v)}\n"
+        for label, row in zip(labels, X, strict=True)
+    )
+
+
+SIGNS = np.where(np.arange(30) % 2, 1, -1)
+NORMAL = RNG.standard_normal((30, 5))
+HARD = {
+    "scales": text(NORMAL * np.array([1e6, 1.0, 1e-6, 1e3, 1e-3]), SIGNS),
+    "positive": text(np.abs(NORMAL) + 1.0, SIGNS),
+    "rank one": text(np.outer(NORMAL[:, 0], np.ones(8)), SIGNS),
+    "large whole": text(np.round(NORMAL) * 1e15 + 1.0, SIGNS),
+}
+ENDLESS = [
+    ("scales", "-s 60 -c 1"),
+    ("positive", "-s 60 -c 1e6"),
+    ("rank one", "-s 60 -c 1e6"),
+    ("scales", "-t 2 -s 52 -c 1e12"),
+    ("scales", "-t 2 -s 73 -c 1e12"),
+    ("large whole", "-t 0 -s 52 -c 1e6"),
+    ("rank one", "-t 0 -s 3 -c 1e12"),
+    ("rank one", "-t 0 -s 50 -c 1e12"),
+    ("scales", "-t 2 -s 4 -n 0.5 -c 1e12"),
+]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("name", "options"), ENDLESS)
+def test_hard_data_end_with_a_word(name, options, svm_train):
+    """Without an end before; one that does not converge says so, and how far it is from that."""
+    status, out, err = svm_train(*options.split(), "--max-seconds", 60, "d", "m", data=HARD[name])
+    assert status == 0 and "time limit" not in err
+    model = kernel_model.read("m")
+    assert np.all(np.isfinite(model.coef)) and np.all(np.isfinite(model.rho))
+    assert ("Certified relative gap = nan" not in out) and ("not converged" in err) == (
+        "rounding" in "".join(model.notes)
+    )
+
+
+@pytest.mark.parametrize("options", ["-s 60 -c 1e4", "-t 2 -s 52 -c 1e8", "-t 2 -s 3 -c 1e4"])
+def test_few_rows_are_solved_whatever_they_cost(options, svm_train):
+    _, out, err = svm_train(*options.split(), "--gap", 1e-6, "--max-seconds", 60, "d", "m", data=HARD["positive"])
+    assert err == "" and float(out.partition("relative gap = ")[2].split()[0]) <= 1e-6
+
+
+# Ends
+
+
+class Soon(StopFlag):
+    """Ends when it has been asked so many times: by time, or as Ctrl-C does."""
+
+    def __init__(self, asks: int, by_hand: bool):
+        self.asks, self.by_hand = asks, by_hand
+
+    @property
+    def ends(self) -> float:
+        self.asks -= 1
+        return -math.inf if self.asks < 0 and not self.by_hand else math.inf
+
+    @property
+    def set(self) -> bool:
+        self.asks -= 1
+        return self.asks < 0 and self.by_hand
+
+
+@every_row
+@pytest.mark.parametrize("by_hand", [False, True], ids=["time", "Ctrl-C"])
+def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row, by_hand):
+    problem = random_data(160).problem(row, KERNELS["rbf"])
+    least = oracle(row, problem).certificate
+    statuses = set()
+    for asks in (0, 1, 2, 5, 9, 14, 20, 30, 60):
+        settings = KernelSettings(solver=row.number, C=1.3, nu=NU, gap=1e-12)
+        answer, result, certificate = Fitting(settings, stop=Soon(asks, by_hand)).solve(problem)
+        statuses.add(result.status)
+        assert np.all(np.isfinite(answer.coef)) and np.isfinite(answer.rho)
+        size = abs(least.primal) + problem.floor
+        assert certificate.primal / answer.scale <= value_at_zero(problem)[0] + 1e-6 * size + problem.floor
+        if not np.any(result.alpha) or isinstance(problem, HardOneClass):
+            continue
+        word = judged(problem, result).certificate
+        assert word.primal == pytest.approx(certificate.primal, rel=1e-3), "it is the answer that is certified"
+    assert (INTERRUPTED if by_hand else TIME) in statuses
+
+
+@pytest.mark.parametrize("row", [0, 3, 52, 73])
+def test_a_run_with_a_large_cost_that_ends_early_has_a_direction(row):
+    """What is there after a few steps is worse than w = 0 by far, a multiple of it is better."""
+    data = random_data(160)._replace(C=1e5)
+    problem = data.problem(registry.find_kernel(row), KERNELS["rbf"])
+    settings = KernelSettings(solver=row, C=1e5, gap=1e-12, max_iter=2)
+    answer, result, certificate = Fitting(settings).solve(problem)
+    assert np.any(answer.coef) and not result.status.converged
+    assert certificate.primal < value_at_zero(problem)[0]
+    assert judged(problem, result).certificate.primal == pytest.approx(certificate.primal)
+
+
+def test_an_inverse_ends_between_its_halves(monkeypatch):
+    from svmtool.problem import nearest_point
+
+    monkeypatch.setattr(nearest_point, "WHOLE", 8)
+    X = np.random.default_rng(0).standard_normal((50, 60)) + 1.0
+    H = X @ X.T
+    np.testing.assert_allclose(nearest_point._inverted(H) @ H, np.eye(50), atol=1e-8)
+    small, asked = NearestPoint(), []
+    small.join(H)
+    with until(lambda: asked.append(1) or len(asked) > 3), pytest.raises(EndedError):
+        small.solve()
+    assert np.sum(small.alpha) == pytest.approx(1.0) and small.rho == pytest.approx(small.alpha @ H @ small.alpha)
+    small.solve()
+    assert np.min(small.z) >= small.rho * (1.0 - 1e-9), "and it can go on"
+
+
+@pytest.mark.parametrize("options", ["-t 2", "-t 2 -s 1 -n 0.2", "-t 2 -s 52", "-t 2 -b 1"])
+def test_no_pair_is_solved_after_the_limit(options, svm_train):
+    data = text(NORMAL, np.arange(30) % 3)
+    status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "d", "m", data=data)
+    assert status == 0 and "WARNING: not converged: time limit reached" in err
+    assert kernel_model.read("m").total_sv == 0 and "nan" not in out
+    status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "-v", 3, "d", data=data)
+    assert "time limit reached" in err
+
+
+def test_pairs_that_their_share_cut_short_go_on(one_thread):
+    """The first of two looks for its share all the time that it has, the other ends at once."""
+    data = random_data(60)
+    row = registry.find_kernel(0)
+    fitting = Fitting(KernelSettings(gap=1e-13), stop=StopFlag(30.0))
+    tried = []
+    solve = fitting.solve
+
+    def one(problem, label, cache_mb, stop):
+        tried.append(label)
+        return solve(problem, label, cache_mb, StopFlag(0.0) if len(tried) == 1 else stop)
+
+    fitting.solve = one
+    found = fitting.solve_several(lambda k: data.problem(row, KERNELS["rbf"]), [60, 60], ["a", "b"], 0.0)
+    assert tried == ["a", "b", "a"]
+    assert all(f.result.status is not TIME and f.certificate.gap < 1e-6 for f in found)
