@@ -11,6 +11,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from svmtool import limits
+
 _count: int | None = None
 _pool: _Pool | None = None
 _inside = threading.local()  # .yes is set in threads that already run blocks: what they call runs in turn
@@ -44,6 +46,11 @@ def alone() -> bool:
     return count() == 1 or getattr(_inside, "yes", False)
 
 
+def beside(n_blocks: int) -> int:
+    """How many of so many blocks would run at the same time."""
+    return 1 if alone() else min(count(), n_blocks)
+
+
 class _Pool:
     """Workers that wait on a queue; started once, they end with the process."""
 
@@ -67,7 +74,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
     """
     global _pool
     order = iter(range(n_blocks))  # next() on it is atomic under the GIL
-    workers = 0 if alone() else min(count(), n_blocks) - 1
+    workers = beside(n_blocks) - 1
     if workers <= 0:
         for b in order:
             work(b)
@@ -75,6 +82,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
     if _pool is None or _pool.size < workers:
         _pool = _Pool(workers)
     failures: list[BaseException] = []
+    ended = limits.current()
     finished, joining, begun, over = threading.Semaphore(0), threading.Lock(), 0, False
 
     def drain() -> None:
@@ -95,7 +103,8 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
             if over:  # on a busy machine this thread's turn comes when there is nothing left to do
                 return
             begun += 1
-        drain()
+        with limits.until(ended):
+            drain()
         finished.release()
 
     for _ in range(workers):

@@ -97,8 +97,9 @@ class Judge:
         return regular + float(self.cost @ self.loss.value(xi))
 
     def _slack(self, w: np.ndarray) -> np.ndarray:
-        z = np.empty(self.rows.n)
-        self.rows.margins(w, self.y, z)
+        z = np.zeros(self.rows.n)
+        if np.any(w):
+            self.rows.margins(w, self.y, z)
         return np.subtract(self.target, z, out=z)
 
     def _slack_near(self, v: np.ndarray, w: np.ndarray, xi: np.ndarray, at_zero: np.ndarray) -> np.ndarray:

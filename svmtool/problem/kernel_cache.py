@@ -24,11 +24,11 @@ class KernelCache:
         new = used[self.place[used] < 0]
         if len(new):
             m = len(self.known)
-            self.place[new] = m + np.arange(len(new))
-            self.known = np.concatenate([self.known, new])
-            K = np.zeros((len(self.known), len(self.known)))  # the other triangle too must be numbers
+            known = np.concatenate([self.known, new])
+            K = np.zeros((len(known), len(known)))  # the other triangle too must be numbers
             K[:m, :m] = self.K
-            self.rows.fill_kernel(self.known, K, m)
-            self.K = K
+            self.rows.fill_kernel(known, K, m)
+            self.K, self.known = K, known
+            self.place[new] = m + np.arange(len(new))
         at = np.sort(self.place[used])
         return self.known[at], self.K[np.ix_(at, at)]

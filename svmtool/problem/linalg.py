@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled import solve_loops
 from svmtool.errors import SvmtoolError
 
@@ -74,6 +75,7 @@ def _cholesky_in_panels(H: np.ndarray) -> np.ndarray | None:
     d = len(H)
     lower = np.zeros((d, d))
     for start in range(0, d, PANEL):
+        limits.look()
         stop = min(start + PANEL, d)
         m = stop - start
         panel = H[start:stop, start:].T.copy()

@@ -23,6 +23,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled import hinge_loops as loops
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import Rows
@@ -98,13 +99,14 @@ class Losses(ABC):
         if self._gram is not None and self._pending is not None:
             if int(np.count_nonzero(self._pending)) >= self.active:
                 self._gram = None
-        if self._gram is None:
-            self._gram = np.zeros((self.d, self.d))
-            self.rows.add_gram(self.c, self._gram)
+        gram, self._gram = self._gram, None  # none that is half done stays
+        if gram is None:
+            gram = np.zeros((self.d, self.d))
+            self.rows.add_gram(self.c, gram)
         elif self._pending is not None:
-            self.rows.add_gram(self._pending, self._gram)
-        self._pending = None
-        return self._gram
+            self.rows.add_gram(self._pending, gram)
+        self._gram, self._pending = gram, None
+        return gram
 
     def advance(self, t: float, p: np.ndarray) -> None:
         """w += t p, margins with it; p is the vector last given to `ray`."""
@@ -259,7 +261,17 @@ class Objective(Losses):
 
         side: "features" by a factorised d x d matrix; "rows" by one with a row for each active row (a loss that has
         `face`); "products" by conjugate gradients to the tolerance, with at most so many products, or until stopped().
+        Where the run comes to its end meanwhile p is along -g: f falls on the ray there too.
         """
+        try:
+            return self._direction(g, side, tolerance, most, stopped)
+        except limits.EndedError:
+            return -g, 0, False
+
+    def _direction(
+        self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        """`newton_direction` in a run that does not end meanwhile."""
         if side == "features":
             return -solve_positive(self.hessian(), g), 0, True
         if side == "rows":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled import row_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.problem.row_blocks import Rows
@@ -22,6 +23,7 @@ BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
 DENSE_FROM = 0.5  # share of non-zeros from which a set is held dense ...
 COLUMNS_BELOW = 64  # features up to which such a set's Gram matrix is summed column after column
+GRAM_WORK = 1 << 25  # multiplications of a Gram matrix between two looks at what ends the run
 DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
 
 
@@ -108,13 +110,16 @@ class CsrRows(Rows):
         """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
         m = self.plain
         by_columns = m <= COLUMNS_BELOW and self.nnz >= DENSE_FROM * self.n * m
+        some = max(1, int(GRAM_WORK / max(self.nnz / max(self.n, 1), 1.0) ** 2))
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
             if by_columns:
                 chunk = np.empty((m + 2) * int(loops.CHUNK))
                 loops.csr_gram_by_columns(*self._arrays, c, g, chunk, m, lo, hi)
-            else:
-                loops.csr_gram(*self._arrays, c, g, self.d if g is gram else m, lo, hi)
+                return 0.0
+            for first in range(lo, hi, some):
+                limits.look()
+                loops.csr_gram(*self._arrays, c, g, self.d if g is gram else m, first, min(first + some, hi))
             return 0.0
 
         if len(self.gram_blocks) == 1 and self.room is None and not (by_columns and m < self.d):
@@ -167,6 +172,7 @@ class CsrRows(Rows):
             arrays, chosen = self.take(chosen)._arrays, np.arange(len(chosen))
 
         def work(b: int) -> None:
+            limits.look()
             lo = first + b * step
             hi = min(lo + step, len(chosen))
             loops.csr_kernel(*arrays, chosen, K, np.zeros(self.plain), len(chosen), lo, hi)
@@ -275,6 +281,7 @@ class DenseRows(Rows):
             for sign in (1.0, -1.0):
                 used = lo + np.flatnonzero(c[lo:hi] * sign > 0)
                 for start in range(0, len(used), step):
+                    limits.look()
                     some = used[start : start + step]
                     part = self.X[some]
                     part *= np.sqrt(sign * c[some])[:, None]
@@ -310,6 +317,7 @@ class DenseRows(Rows):
 
         def work(lo: int, hi: int) -> None:
             for a in range(lo, hi, step):
+                limits.look()
                 part = self.X[a : min(a + step, hi)]
                 forms[a : min(a + step, hi)] = np.einsum("ij,ij->i", part @ M, part)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.limits import StopFlag as StopFlag
 from svmtool.problem.certify import relative_gap
 
 SURE = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
@@ -54,7 +55,8 @@ class Monitor:
     A solver calls `step` once an iteration and stops with the Status it may
     return.  `gap` is the relative gap to stop at (None: the solver's own rule).
     `sink` receives each record as keywords; `stop` is shared by the runs of a
-    command, so that one Ctrl-C ends them all.
+    command, so that one Ctrl-C and one limit of time end them all.  `max_seconds`
+    from `started` on are a limit of this run alone.
     """
 
     def __init__(
@@ -95,13 +97,20 @@ class Monitor:
         done = self.iterations - 1 if iterations is None else iterations
         if self.max_iter is not None and done >= self.max_iter:
             return ITERATIONS
-        if self.max_seconds is not None and time.perf_counter() - self.started > self.max_seconds:
+        now = time.perf_counter()
+        if self.stop is not None and now > self.stop.ends:
+            return TIME
+        if self.max_seconds is not None and now - self.started > self.max_seconds:
             return TIME
         return None
 
     def ended(self) -> bool:
         """Whether a limit or interruption ends the run now: what inner loops ask."""
         return self.limit() is not None
+
+    def end(self) -> Status:
+        """Why a computation within the run was ended (limits.EndedError)."""
+        return self.limit() or TIME
 
     def child(self, gap: float | None, max_iter: int | None = None) -> Monitor:
         """The Monitor of a run within this one, to its own gap and steps: what else ends this one ends it as well."""
@@ -129,10 +138,3 @@ class Rule:
         loose: float = -1.0,
     ):  # fmt: skip
         self.gradient, self.projected, self.gap, self.size, self.loose = gradient, projected, gap, size, loose
-
-
-class StopFlag:
-    """Set once by a signal handler; read by every solver's loop."""
-
-    def __init__(self):
-        self.set = False

@@ -117,7 +117,7 @@ def _sample_group(objective: L1Objective) -> int:
 
 def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
     """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
-    run = _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule())
+    run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
     run.least_fall = SAMPLE_FALL
     run.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
     w = np.zeros(subset.d)
@@ -180,8 +180,7 @@ class _Run:
         while share < PATH_STEP**0.5:
             stage = o.at_costs(share)
             stage.move(w)
-            watch = Monitor(PATH_GAP, rounds, monitor.max_seconds, None, monitor.stop, monitor.started)
-            run = _Run(stage, watch, Rule())
+            run = _Run(stage, monitor.child(PATH_GAP, rounds), Rule())
             run.least_fall = PATH_FALL if o.logistic else -1.0
             run.steps()
             w, share = stage.w, share / PATH_STEP

@@ -87,7 +87,7 @@ def _first_guess(objective: Logistic, monitor: Monitor, seed: int) -> Factored |
     if subset.free_bias and abs(float(np.sum(subset.y))) == subset.n:  # one class alone has no minimiser
         return None
     subset.move(np.zeros(objective.d))
-    run = _Run(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule())
+    run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
     run.steps()
     objective.move(subset.w)
     return run.factor

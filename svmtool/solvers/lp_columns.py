@@ -60,7 +60,7 @@ def by_columns(task: Task, monitor: Monitor, best: Best, stages: Callable) -> St
         before, wished = wished, max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0))
         if not len(wanted):  # it is not for want of columns that the gap is what it is
             wished = min(wished, 0.1 * before)
-        inner = Monitor(wished, None, monitor.max_seconds, None, monitor.stop, monitor.started)
+        inner = monitor.child(wished)
         kept, run = run, stages(part, inner, w[at], run)
         run.follow(last, pull[at[: run.objective.m]], kept)
         ended = run.stages()

@@ -93,7 +93,7 @@ def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
     if _sampling_pays(objective):
         subset = objective.sample(SAMPLE_GROUP, seed)
         subset.move(np.zeros(objective.d))
-        newton_steps(subset, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_ROUNDS, stop=monitor.stop), Rule(), "features")
+        newton_steps(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "features")
         objective.move(subset.w)
     elif _passes_possible(objective):
         passes = _passes_from(objective, seed)

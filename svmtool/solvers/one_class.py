@@ -105,7 +105,7 @@ def _learn_direction(task: Task, passes: OneClassPasses, monitor: Monitor, seed:
     chosen = task.rows.draw(SAMPLE_GROUP, seed)
     some = OneClassPasses(task.rows.take(chosen), task.cost[chosen], task.nu)
     some.begin()
-    _rounds(some, Monitor(gap=SAMPLE_GAP, max_iter=SAMPLE_MOST, stop=monitor.stop), Rule())
+    _rounds(some, monitor.child(SAMPLE_GAP, SAMPLE_MOST), Rule())
     passes.begin_towards(some.w)
 
 

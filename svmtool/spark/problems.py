@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.limits import StopFlag, Turns
 from svmtool.problem import losses
 from svmtool.problem.certify import Certificate, worst
 from svmtool.problem.label_sums import LabelSums
 from svmtool.problem.labels import Classes
 from svmtool.settings import Settings
-from svmtool.solvers.base import Result, StopFlag
+from svmtool.solvers.base import Result
 from svmtool.spark.block import Tube, TwoClasses
 from svmtool.spark.crew import Crew
 from svmtool.spark.judge import certify
@@ -54,13 +55,16 @@ class _Far(ProblemSet):
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
         """See ProblemSet: one problem after the other, each judged before the blocks turn to the next."""
-        self.prepare()
-        results, found = [], []
+        stop = self._prepared(stop)
+        turns, results, found = Turns(stop, self.count, 1), [], []
         for k in range(self.count):
-            results.append(self._solve(k, start, report, stop))
+            results.append(self._solve(k, start, report, turns.next()))
             self.solved_at = time.perf_counter()
             found.append(self.judge(k, results[k]))
         return results, worst(found)
+
+    def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> None:
+        """None: the blocks have to turn to the problem in any case."""
 
     def judge(self, k: int, result: Result) -> Certificate:
         """The judge's word on problem k, which is the one that the blocks are at."""

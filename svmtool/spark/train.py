@@ -8,6 +8,7 @@ from typing import Any
 
 from svmtool.compiled import threads
 from svmtool.formats import linear_model
+from svmtool.limits import StopFlag
 from svmtool.model import LinearModel
 from svmtool.settings import Settings, check_after_reading
 from svmtool.spark.gang import Gang
@@ -30,7 +31,7 @@ def trained(
         began = time.perf_counter()
         problems = KINDS[settings.row.task](gang, settings)
         start = None if initial is None else problems.start_from(initial)
-        with Interruptible() as stop:
+        with Interruptible(StopFlag(settings.max_seconds)) as stop:
             return fitted(problems, start, recorder.record, stop, began), gang, stop.set
 
 

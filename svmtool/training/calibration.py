@@ -19,14 +19,14 @@ Differs from the paper:
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 
 from svmtool.formats.svmlight import Table
+from svmtool.limits import StopFlag
 from svmtool.model import LinearModel
 from svmtool.settings import Settings
-from svmtool.solvers.base import TIME, StopFlag
+from svmtool.solvers.base import TIME
 from svmtool.training.folds import fold_rows, run_folds, stratified_folds
 from svmtool.training.problem_set import problems_of, take
 
@@ -45,17 +45,18 @@ class NotCalibratedError(Exception):
 
 def calibrate(
     table: Table, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...],
-    stop: StopFlag | None = None, deadline: float = math.inf,
+    stop: StopFlag | None = None,
 ) -> list[tuple[float, float]]:  # fmt: skip
     """(A, B) for each two-class problem of a model with these labels, trained on the table with these settings.
 
-    deadline: by time.perf_counter().  NotCalibratedError where the rows are too few, time is over or `stop` is set.
+    NotCalibratedError where the rows are too few, or `stop` ends it; without one there are settings.max_seconds.
     """
+    stop = StopFlag(settings.max_seconds) if stop is None else stop
     if row_weights is not None and np.any(row_weights <= 0):
         kept = np.flatnonzero(row_weights > 0)
         table, row_weights = take(table, kept), row_weights[kept]
     weights = np.ones(len(table)) if row_weights is None else row_weights
-    values = held_out(table, settings, row_weights, labels, stop, deadline)
+    values = held_out(table, settings, row_weights, labels, stop)
     sigmoids = []
     for label, column in zip(labels, values.T, strict=False):  # one column for two labels
         known = ~np.isnan(column)
@@ -66,9 +67,8 @@ def calibrate(
 
 
 def held_out(
-    table: Table, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...],
-    stop: StopFlag | None, deadline: float,
-) -> np.ndarray:  # fmt: skip
+    table: Table, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...], stop: StopFlag
+) -> np.ndarray:
     """Decision values f8 (n, problems), each by a model that has not seen the row; nan: that model lacks the class.
 
     Every fold starts from nothing: a warm start would know the rows that are held out.
@@ -80,15 +80,13 @@ def held_out(
     values = np.empty((n, 1 if len(labels) == 2 else len(labels)))
 
     def one(k: int) -> None:
-        left = deadline - time.perf_counter()
-        if stop is not None and stop.set:
+        if stop.set:
             raise NotCalibratedError("interrupted")
-        if left <= 0:
+        if stop.ended():
             raise NotCalibratedError("time limit reached: raise --max-seconds")
         inside, outside = fold_rows(order, starts, k, table.room is not None)
         weights = None if row_weights is None else row_weights[inside]
-        within = settings._replace(max_seconds=None if left == math.inf else left)
-        problems = problems_of(take(table, inside), within, weights)
+        problems = problems_of(take(table, inside), settings, weights)
         results = problems.fit(stop=stop)
         if any(r.status is TIME for r in results):
             raise NotCalibratedError("time limit reached: raise --max-seconds")
@@ -96,7 +94,7 @@ def held_out(
         values[outside] = by_label(model, model.class_values(model.decision_values(take(table, outside))), labels)
 
     run_folds(one, len(starts) - 1, table.room is not None)
-    if stop is not None and stop.set:
+    if stop.set:
         raise NotCalibratedError("interrupted")
     return values
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-from svmtool.solvers.base import StopFlag
+from svmtool.limits import StopFlag
 
 
 class Interruptible:
-    """While it lasts the first Ctrl-C only sets a flag that solvers look at; the second one is final."""
+    """While it lasts the first Ctrl-C only sets a flag that solvers look at; the second one is final.
+
+    flag: the command's, where it has one.
+    """
+
+    def __init__(self, flag: StopFlag | None = None):
+        self.flag = StopFlag() if flag is None else flag
 
     def __enter__(self) -> StopFlag:
-        self.flag = StopFlag()
         self.before = None
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: not meant for us
             return self.flag

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,10 +13,11 @@ from svmtool import __version__, registry
 from svmtool.formats import linear_model, weight_file
 from svmtool.formats.reading import Reading
 from svmtool.formats.svmlight import Table
+from svmtool.limits import StopFlag
 from svmtool.model import LinearModel
 from svmtool.problem.certify import Certificate
 from svmtool.settings import Settings, check_after_reading
-from svmtool.solvers.base import Result, Status, StopFlag
+from svmtool.solvers.base import Result, Status
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
 from svmtool.training.problem_set import ProblemSet, problems_of
@@ -54,8 +54,12 @@ def train(
     initial: LinearModel | None = None,
     stop: StopFlag | None = None,
 ) -> Training:
-    """Train on a table (which is used up); report receives every solver record as keywords."""
+    """Train on a table (which is used up); report receives every solver record as keywords.
+
+    stop: the command's, which knows the limit of time; None: settings.max_seconds count from here on.
+    """
     began = time.perf_counter()
+    stop = StopFlag(settings.max_seconds) if stop is None else stop
     kept = table if settings.probability else None
     problems = problems_of(table, settings, row_weights)
     del table
@@ -63,7 +67,7 @@ def train(
     done = fitted(problems, start, report, stop, began)
     if kept is not None and not done.model.gives_probabilities:
         del problems
-        _add_sigmoids(done, kept, settings, row_weights, stop, began)
+        _add_sigmoids(done, kept, settings, row_weights, stop)
     return done
 
 
@@ -81,15 +85,13 @@ def fitted(
 
 
 def _add_sigmoids(
-    done: Training, table: Table, settings: Settings, row_weights: np.ndarray | None, stop: StopFlag | None,
-    began: float,
-) -> None:  # fmt: skip
-    """-b 1: the model gets sigmoids, or `lacking` says why not.  --max-seconds counts from the training's beginning."""
+    done: Training, table: Table, settings: Settings, row_weights: np.ndarray | None, stop: StopFlag
+) -> None:
+    """-b 1: the model gets sigmoids, or `lacking` says why not."""
     from svmtool.training.calibration import NotCalibratedError, calibrate
 
-    deadline = math.inf if settings.max_seconds is None else began + settings.max_seconds
     try:
-        sigmoids = calibrate(table, settings, row_weights, done.model.labels or (), stop, deadline)
+        sigmoids = calibrate(table, settings, row_weights, done.model.labels or (), stop)
         done.model.notes += linear_model.sigmoid_notes(sigmoids)
     except NotCalibratedError as e:
         done.lacking = str(e)
@@ -99,6 +101,7 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
     """svm-train after its command line; returns the exit status."""
     initial = linear_model.read(settings.initial_model) if settings.initial_model else None
     table = data.table()
+    stop = StopFlag(settings.max_seconds)  # the time begins here, once for all that the command does
     room = table.room
     if settings.auto:
         from svmtool.training import choice
@@ -111,14 +114,14 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
         from svmtool.training import validation
 
         work = validation.search_C if settings.find_C else validation.cross_validate
-        status = work(table, settings, row_weights, console)
+        status = work(table, settings, row_weights, console, stop)
         for warning in room.complaints() if room else []:
             console.warn(warning)
         return status
     with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
         tables = [table]  # the only reference, so that training may give its memory back
         del table
-        with Recorder(settings, target_gap(settings), console) as recorder, Interruptible() as stop:
+        with Recorder(settings, target_gap(settings), console) as recorder, Interruptible(stop):
             done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
         show(done, settings, room.complaints() if room else [], console)
         output.write(done)

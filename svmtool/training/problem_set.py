@@ -6,6 +6,7 @@ with a class of the same face: multiclass.py, regression.py, ordinal.py.  `probl
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import math
 import time
@@ -19,12 +20,13 @@ from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
+from svmtool.limits import EndedError, StopFlag, in_turns, until
 from svmtool.model import LinearModel
 from svmtool.problem import losses, rows
 from svmtool.problem.certify import Certificate, Judge, worst
 from svmtool.problem.task import Task
 from svmtool.settings import Settings
-from svmtool.solvers.base import Monitor, Result, Rule, StopFlag
+from svmtool.solvers.base import INTERRUPTED, TIME, Monitor, Result, Rule
 from svmtool.training import verify
 
 TYPE_CHECKING = False
@@ -141,7 +143,7 @@ class ProblemSet(ABC):
         return ""
 
     def prepare(self) -> None:  # noqa: B027  most kinds have nothing to share
-        """Form what all problems share, with all threads; before the first is solved."""
+        """Form what all problems share, with all threads; before the first is solved.  EndedError: time is over."""
 
     def sums_of(self, results: list[Result]) -> LabelSums | None:
         """The sums that an adaptable model's state is made of, None for other models."""
@@ -169,36 +171,62 @@ class ProblemSet(ABC):
     def fit(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> list[Result]:
-        """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs."""
+        """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs.
+
+        stop: the command's, or this part's share; None: settings.max_seconds count from here on.  The problems share
+        the time fairly; those whose turn comes when it is over are not solved.
+        """
         results: list[Any] = [None] * self.count
-        self.prepare()
+        stop = self._prepared(stop)
 
-        def solve(k: int) -> None:
-            results[k] = verify.sound(self, k, self._solve(k, start, report, stop), self._start_of(k, start))
+        def solve(k: int, share: StopFlag) -> bool:
+            before = results[k]
+            began = self._start_of(k, start) if before is None else before.w
+            results[k] = verify.sound(self, k, self._solve(k, start, report, share, before), began)
+            return results[k].status is TIME and stop.goes_on(share)
 
-        threads.run_blocks(solve, self.count)
+        in_turns(solve, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
+
+    def _prepared(self, stop: StopFlag | None) -> StopFlag:
+        """What ends the problems, which are ready to be solved unless it has ended that."""
+        stop = StopFlag(self.settings.max_seconds) if stop is None else stop
+        with contextlib.suppress(EndedError), until(stop.ended):
+            self.prepare()
+        return stop
 
     def fit_and_certify(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
         """`fit`, and the certificate of all answers: values summed, the worst gap and violation; see verify.py.
 
-        No core waits for the last problem: it judges the answers that are there.
+        Without a limit no core waits for the last problem: it judges the answers that are there.
         """
         results: list[Any] = [None] * self.count
         found: list[Any] = [None] * self.count
-        self.prepare()
+        stop = self._prepared(stop)
 
-        def solve(k: int) -> None:
-            results[k] = self._solve(k, start, report, stop)
+        def solve(k: int, before: Result | None = None, share: StopFlag = stop) -> None:
+            results[k] = self._solve(k, start, report, share, before)
             self.solved_at = time.perf_counter()
 
-        def judge(k: int) -> None:
-            monitor = self._monitor(None, stop)
-            results[k], found[k] = verify.verified(self, k, results[k], monitor, self._start_of(k, start))
+        def judge(k: int, before: Result | None = None) -> None:
+            began = self._start_of(k, start) if before is None else before.w
+            results[k], found[k] = verify.verified(self, k, results[k], self._monitor(None, stop), began)
 
-        threads.run_in_turns(solve, judge, self.count)
+        def turn(k: int, share: StopFlag) -> bool:  # a certificate takes of the time, too
+            before, known = results[k], found[k]
+            solve(k, before, share)
+            judge(k, before)
+            if known is not None and known.dual > found[k].dual:
+                found[k] = Certificate(found[k].primal, known.dual, known.violation)
+                results[k].gap = found[k].gap
+            return results[k].status is TIME and stop.goes_on(share)
+
+        if stop.ends == math.inf:
+            threads.run_in_turns(solve, judge, self.count)
+        else:
+            in_turns(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results, worst(found)
 
     # What verify.py asks of a problem
@@ -255,13 +283,26 @@ class ProblemSet(ABC):
         """Column k of a warm start as an answer's weights."""
         return None if start is None else np.ascontiguousarray(start[:, k])
 
-    def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag | None) -> Monitor:
-        s = self.settings
-        return Monitor(self.gap(), s.max_iter, s.max_seconds, sink, stop)
+    def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
+        return Monitor(self.gap(), self.settings.max_iter, sink=sink, stop=stop)
+
+    def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
+        """The answer w (None: zeros) of problem k, whose turn came after the end; None: its solver shall give it."""
+        value = self.value_at_zero(k) if w is None else self.primal(k, w)
+        monitor = Monitor()
+        monitor.step(value, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        w, status = self.zero_weights() if w is None else w, INTERRUPTED if stop.set else TIME
+        return Result(w, status, 1, monitor.history, self.zero_dual_point(k))
 
     def _solve(
-        self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None
-    ) -> Result:
+        self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag,
+        before: Result | None = None,
+    ) -> Result:  # fmt: skip
+        """Solve problem k from its start, or on from where an earlier turn was cut short."""
+        if stop.ended():
+            result = before or self._untouched(k, self._start_of(k, start), stop)
+            if result is not None:
+                return result
         s, name = self.settings, self.name(k)
         sink = report
         if report is not None and name is not None:
@@ -273,11 +314,14 @@ class ProblemSet(ABC):
             task = task.only(used)
         monitor = self._monitor(sink, stop)
         w = None if start is None else np.ascontiguousarray(start[:, k])
+        if before is not None:
+            monitor.history, monitor.iterations, w = before.history, len(before.history), before.w
         solve = registry.entry(self.solver)
         rule = self.rule(k)
         if self.any_start:
             rule.at_start = np.inf
-        result = solve(task, monitor, rule, w, 1 if s.seed is None else s.seed % 2**31)
+        with until(monitor.ended):
+            result = solve(task, monitor, rule, w, 1 if s.seed is None else s.seed % 2**31)
         if used is not None:
             result.alpha, result.taken = _spread(result.alpha, used, n), _spread(result.taken, used, n)
         self.finish(result)

@@ -11,12 +11,14 @@ import numpy as np
 from svmtool.compiled.decision_loops import add_errors
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
+from svmtool.limits import StopFlag, in_turns
 from svmtool.metrics import quotient, squared_correlation
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
-from svmtool.solvers.base import StopFlag
+from svmtool.solvers.base import TIME
 from svmtool.training import folds as draws
 from svmtool.training.interrupt import Interruptible
+from svmtool.training.outcome import NOT_CONVERGED, advice
 from svmtool.training.problem_set import problems_of, take
 
 MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
@@ -27,7 +29,12 @@ DEFAULT_FOLDS = 5
 
 
 class Folds:
-    """The folds of one data set, drawn once; each is copied when it is used, so that memory stays bounded."""
+    """The folds of one data set, drawn once; each is copied when it is used, so that memory stays bounded.
+
+    cut: how many folds of the last `evaluate` the limit of time has cut short.
+    """
+
+    cut = 0
 
     def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any, wanted: int):
         self.table, self.settings, self.row_weights, self.console = table, settings, row_weights, console
@@ -45,29 +52,39 @@ class Folds:
         """Predictions for every row, each by the model that has not seen it, and whether any w moved from its start.
 
         warm holds a weight matrix a fold (or None); it is replaced by the new one.  KeyboardInterrupt once
-        `stop` is set: half a cross-validation says nothing.
+        `stop` is set: half a cross-validation says nothing.  Where its time is over the models so far predict.
         """
         predictions = np.empty(len(self.table))
         moved = [False] * self.count
         warnings: list[list[str]] = [[] for _ in range(self.count)]
+        so_far: list[Any] = [None] * self.count  # where folds stand that their share of the time has cut short
+        cut = [False] * self.count
 
-        def one(k: int) -> None:
+        def one(k: int, share: StopFlag) -> bool:
             inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.room is not None)
             weights = None if self.row_weights is None else self.row_weights[inside]
             problems = problems_of(take(self.table, inside), settings, weights)
             warnings[k] = problems.warnings()
             problems.any_start = warm is not None
             start = warm[k] if warm is not None else None
-            results = problems.fit(start, stop=stop)
+            results = problems.fit(start if so_far[k] is None else so_far[k], stop=share)
             W = problems.weights(results)
+            cut[k] = any(r.status is TIME for r in results)
+            if cut[k] and stop.goes_on(share):
+                so_far[k] = problems.start_from(problems.model(W))
+                return True
             moved[k] = start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
             if warm is not None:
                 warm[k] = W
             predictions[outside] = problems.model(W).predict(take(self.table, outside))
+            return False
 
-        draws.run_folds(one, self.count, self.table.room is not None)
+        on_disk = self.table.room is not None
+        beside = 1 if on_disk else draws.threads.beside(self.count)
+        in_turns(one, self.count, stop, beside, lambda work, count: draws.run_folds(work, count, on_disk))
         if stop.set:
             raise KeyboardInterrupt
+        self.cut = sum(cut)
         for sentences in warnings:
             for sentence in sentences:
                 self.console.warn(sentence)
@@ -78,21 +95,34 @@ class Folds:
         return float(np.count_nonzero(predictions == self.table.labels)) / len(self.table)
 
 
-def cross_validate(table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any) -> int:
-    """-v: LIBLINEAR's lines on stdout, also when quiet."""
+def cross_validate(
+    table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any, stop: StopFlag | None = None
+) -> int:
+    """-v: LIBLINEAR's lines on stdout, also when quiet; returns the exit status.
+
+    stop: the command's; None: settings.max_seconds count from here on.
+    """
     assert settings.folds is not None
+    stop = StopFlag(settings.max_seconds) if stop is None else stop
     folds = Folds(table, settings, row_weights, console, settings.folds)
-    with Interruptible() as stop:
+    with Interruptible(stop):
         predictions, _ = folds.evaluate(settings, stop)
     if settings.row.task == "regression":
         console.out(regression_lines(table.labels, predictions))
-        return 0
-    console.out(f"Cross Validation Accuracy = {percent(folds.rate(predictions))}%\n")
+    else:
+        console.out(f"Cross Validation Accuracy = {percent(folds.rate(predictions))}%\n")
     if settings.row.task == "ordinal":
         from svmtool.training.ordinal import validation_lines
 
         console.out(validation_lines(table.labels, predictions))
-    return 0
+    return _told(folds, settings) if folds.cut else 0
+
+
+def _told(folds: Folds, settings: Settings, more: str = "") -> int:
+    """Say that the limit of time has cut folds short, or whatever else stands in `more`; returns the exit status."""
+    what = more or f"{folds.cut} of {folds.count} folds were not converged"
+    folds.console.warn(f"WARNING: {what}: {advice(TIME, settings.row)}")
+    return NOT_CONVERGED if settings.strict else 0
 
 
 def regression_lines(labels: np.ndarray, predictions: np.ndarray) -> str:
@@ -105,37 +135,42 @@ def regression_lines(labels: np.ndarray, predictions: np.ndarray) -> str:
     )
 
 
-def search_C(table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any) -> int:
+def search_C(
+    table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any, stop: StopFlag | None = None
+) -> int:
     """-C: double C from a small value; each fold starts from its answer at the last C (beta-seeding, Section 4.1).
 
     Starting value, end and ties are LIBLINEAR's: the smallest of equally good values wins, and the
     search ends early once no fold's w has moved for five values in a row, of which the very first may be one.
     Regression: so for each p, the largest first, which wins a tie.
+    Where the time is over the best so far wins; a C that the limit cut short counts where there is no other.
+    stop: as of cross_validate.
     """
+    stop = StopFlag(settings.max_seconds) if stop is None else stop
     wanted = settings.folds if settings.folds is not None else DEFAULT_FOLDS
     console.out(f"Doing parameter search with {wanted}-fold cross validation.\n")
     folds = Folds(table, settings, row_weights, console, wanted)
     if settings.row.task == "regression":
-        return _search_p(folds, settings)
+        return _search_p(folds, settings, stop)
 
     def tell(predictions: np.ndarray) -> tuple[float, str]:
         rate = folds.rate(predictions)
         return rate, f"rate={percent(rate)}"
 
     start = settings.C if settings.C_given else smallest_C(table, settings.bias, settings.row.loss)
-    C, rate = _best_C(folds, settings, start, MAX_C, tell)
+    C, rate, last = _best_C(folds, settings, start, MAX_C, tell, stop)
     console.out(f"Best C = {C:g}  CV accuracy = {percent(rate)}%\n")
-    return 0
+    return 0 if last is None else _told(folds, settings, f"the search has ended at C = {last:g}")
 
 
-def _search_p(folds: Folds, settings: Settings) -> int:
+def _search_p(folds: Folds, settings: Settings, stop: StopFlag) -> int:
     """The search of a regression: p falls by steps of a twentieth of the largest |label|."""
     labels = folds.table.labels
     step = float(np.max(np.abs(labels), initial=0.0)) / P_STEPS
     first = P_STEPS - 1
     if settings.p_given and 0.0 < settings.p < first * step:
         first = int(settings.p / step)
-    best, best_p, best_C = -math.inf, settings.p, settings.C
+    best, best_p, best_C, last = -math.inf, settings.p, settings.C, None
     for i in range(first, -1, -1):
         p = i * (step * P_STEPS) / P_STEPS
 
@@ -144,35 +179,48 @@ def _search_p(folds: Folds, settings: Settings) -> int:
             return -error, f"p={p:7.2f}\tMean squared error={error:g}"
 
         start = settings.C if settings.C_given else smallest_C_of_tube(folds.table, settings.bias, p)
-        C, score = _best_C(folds, settings._replace(p=p), start, MAX_C_REGRESSION, tell)
+        C, score, last = _best_C(folds, settings._replace(p=p), start, MAX_C_REGRESSION, tell, stop, best > -math.inf)
         if score > best:
             best, best_p, best_C = score, p, C
+        if last is not None:
+            break
     folds.console.out(f"Best C = {best_C:g} Best p = {best_p:g}  CV MSE = {-best:g}\n")
-    return 0
+    return 0 if last is None else _told(folds, settings, f"the search has ended at p = {p:g}, C = {last:g}")
 
 
 def _best_C(
-    folds: Folds, settings: Settings, start: float, most: float, tell: Callable[[np.ndarray], tuple[float, str]]
-) -> tuple[float, float]:
-    """The best C from `start` to `most`, and its score; tell says score (the larger the better) and line."""
+    folds: Folds, settings: Settings, start: float, most: float, tell: Callable[[np.ndarray], tuple[float, str]],
+    stop: StopFlag, known: bool = False,
+) -> tuple[float, float, float | None]:  # fmt: skip
+    """The best C from `start` to `most`, its score, and the C at which the time was over, None if it was not.
+
+    tell says score (the larger the better) and line; known: whether some score is known already.
+    """
     C = min(start, most)
     best_C, best = C, -math.inf
     warm: list = [None] * folds.count
     unmoved = 0
     while C <= most:
-        with Interruptible() as stop:
+        if known and stop.left <= 0.0:
+            return best_C, best, C
+        with Interruptible(stop):
             predictions, moved = folds.evaluate(settings._replace(C=C), stop, warm)
+        if known and folds.cut:
+            return best_C, best, C
         score, line = tell(predictions)
         unmoved = 0 if moved else unmoved + 1
         if score > best:
             best_C, best = C, score
         folds.console.solver(f"log2c={math.log2(C):7.2f}\t{line}\n")
+        if folds.cut:
+            return best_C, best, C
+        known = True
         if unmoved == UNMOVED_ROUNDS:
             break
         C *= 2.0
     else:
         folds.console.solver("WARNING: maximum C reached.\n")
-    return best_C, best
+    return best_C, best, None
 
 
 def smallest_C(table: Table, bias: float, loss: str) -> float:

@@ -45,7 +45,7 @@ def verified(
         found = problems.judge(k, result)
     if problems.solver.optimal:
         better = None
-        if found.gap > LARGE_GAP:
+        if found.gap > LARGE_GAP and not monitor.ended():
             better = problems.better_dual_point(k, result, found, dual_epochs(result))
         if better is not None:
             again = problems.judge(k, result, better)
@@ -116,7 +116,7 @@ def _solved_anew(
     """The better of the answer and what the fallback makes of the problem from there; law 2."""
     asked = problems.gap()
     target = CONFIRMED if asked is None else asked
-    other = problems.solve_anew(k, result.w, target, monitor)
+    other = None if monitor.ended() else problems.solve_anew(k, result.w, target, monitor)
     if other is not None and problems.is_finite(other.w):
         certificate = problems.judge(k, other)
         if certificate.primal <= found.primal:
