@@ -37,10 +37,15 @@ def current() -> Callable[[], bool] | None:
     return getattr(_here, "ended", None)
 
 
+def over() -> bool:
+    """Whether the run that the thread is in has come to its end."""
+    ended = getattr(_here, "ended", None)
+    return ended is not None and ended()
+
+
 def look() -> None:
     """EndedError where the run that the thread is in has come to its end."""
-    ended = getattr(_here, "ended", None)
-    if ended is not None and ended():
+    if over():
         raise EndedError
 
 

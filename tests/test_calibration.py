@@ -302,7 +302,7 @@ def test_time_limit_covers_the_folds(svm_train, tmp_path):
     for left in (-1.0, 0.2):
         began = time.perf_counter()
         with pytest.raises(NotCalibratedError, match="time limit reached: raise --max-seconds"):
-            calibrate(table_of(X, y), endless, None, (1, -1), None, began + left)
+            calibrate(table_of(X, y), endless, None, (1, -1), StopFlag(left))
         assert time.perf_counter() - began < 20
     status, _, err = svm_train("-s", 2, "-b", 1, "--max-seconds", 1e-9, "--strict", "d", "m", data=text_of(X, y))
     assert status == 2

@@ -12,6 +12,7 @@ from abc import abstractmethod
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled import hinge_loops, l1_loops, logistic_loops, small_l1_loops
 from svmtool.compiled.small_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
 from svmtool.compiled.threads import run_blocks
@@ -210,10 +211,13 @@ class L1SquaredHinge(L1Objective):
 
     def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
         w, z, columns = self.w.copy(), self.z.copy(), self.columns()
-        l1_loops.hinge2_column_passes(
-            columns.starts, columns.row_numbers, columns.values, self.y, self.cost, self.penalty, w, chosen, z, count,
-            most, share, columns.bias,
-        )  # fmt: skip
+        lists = columns.starts, columns.row_numbers, columns.values
+        terms, first = (self.y, self.cost, self.penalty, w, chosen, z, count), None
+        for _ in range(most):
+            largest = l1_loops.hinge2_column_passes(*lists, *terms, 1, share, columns.bias)
+            first = largest if first is None else first
+            if largest <= share * first or limits.over():
+                break
         return w - self.w
 
     def value_at_zero(self) -> float:

@@ -11,6 +11,7 @@ from svmtool.compiled import solve_loops
 from svmtool.errors import SvmtoolError
 
 SMALL = 64  # up to this order the compiled Cholesky beats the library's call
+BLOCK = 512  # rows of an inverse that are formed at a time
 IN_PANELS, PANEL = 128, 40  # above this order a factorisation goes by panels of so many columns
 
 
@@ -51,8 +52,23 @@ class Factored:
 
     def inverse(self) -> np.ndarray:
         """H^-1, both triangles: f8 of H's shape."""
-        half = np.linalg.inv(self._lower)
-        return half.T @ half
+        d, lower = len(self._lower), self._lower
+        half = np.zeros((d, d))  # L^-1, some rows at a time: each look at a limit comes soon enough
+        for start in range(0, d, BLOCK):
+            limits.look()
+            stop = min(start + BLOCK, d)
+            corner = np.linalg.inv(lower[start:stop, start:stop])
+            half[start:stop, :start] = -corner @ (lower[start:stop, :start] @ half[:start, :start])
+            half[start:stop, start:stop] = corner
+        whole = np.empty((d, d))
+        for start in range(0, d, BLOCK):
+            limits.look()
+            stop = min(start + BLOCK, d)
+            own = half[start:, start:stop]
+            whole[start:stop, start:stop] = own.T @ own
+            whole[start:stop, stop:] = own[stop - start :].T @ half[stop:, stop:]
+            whole[stop:, start:stop] = whole[start:stop, stop:].T
+        return whole
 
 
 def _cholesky(H: np.ndarray) -> np.ndarray | None:

@@ -19,6 +19,7 @@ import math
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled import pair_loops
 from svmtool.compiled.pair_loops import EQUAL
 from svmtool.problem.certify import Certificate
@@ -147,8 +148,15 @@ class OneClassPasses:
             return False
         Q.flat[:: len(used) + 1] *= 1.0 + DEPENDENT
         Q = np.tril(Q) + np.tril(Q, -1).T
-        z = self.z[used]
+        try:
+            self._settle(used, self.z[used], Q)
+        finally:
+            self.w[:] = self.rows.transpose_product(self.alpha)
+        return True
+
+    def _settle(self, used: np.ndarray, z: np.ndarray, Q: np.ndarray) -> None:
         while len(used) > 1:
+            limits.look()
             ones = np.ones(len(used))
             by_z, by_one = solve_positive(Q, z), solve_positive(Q, ones)
             s = by_one * (float(np.sum(by_z)) / float(np.sum(by_one))) - by_z
@@ -164,8 +172,6 @@ class OneClassPasses:
             z += t * (Q @ s)
             rest = np.arange(len(used)) != first
             used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
-        self.w[:] = self.rows.transpose_product(self.alpha)
-        return True
 
     def settle_at_zero(self) -> bool:
         """Move the rows between their ends to where w = 0, if they reach it; returns whether they did.  After look().

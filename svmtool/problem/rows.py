@@ -23,7 +23,7 @@ BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
 DENSE_FROM = 0.5  # share of non-zeros from which a set is held dense ...
 COLUMNS_BELOW = 64  # features up to which such a set's Gram matrix is summed column after column
-GRAM_WORK = 1 << 25  # multiplications of a Gram matrix between two looks at what ends the run
+PAIRS = 1 << 25  # of features of a row, that are gone over between two looks at what ends the run
 DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
 
 
@@ -110,7 +110,7 @@ class CsrRows(Rows):
         """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
         m = self.plain
         by_columns = m <= COLUMNS_BELOW and self.nnz >= DENSE_FROM * self.n * m
-        some = max(1, int(GRAM_WORK / max(self.nnz / max(self.n, 1), 1.0) ** 2))
+        some = self._rows_of_a_look
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
             if by_columns:
@@ -149,9 +149,20 @@ class CsrRows(Rows):
 
     def _plain_forms(self, M: np.ndarray) -> np.ndarray:
         forms = np.empty(self.n)
-        call = loops.csr_quadratic.bind(*self._arrays, M, forms)
-        self.for_each_block(lambda lo, hi: call(self.plain, lo, hi))
+        call, some = loops.csr_quadratic.bind(*self._arrays, M, forms), self._rows_of_a_look
+
+        def work(lo: int, hi: int) -> None:
+            for first in range(lo, hi, some):
+                limits.look()
+                call(self.plain, first, min(first + some, hi))
+
+        self.for_each_block(work)
         return forms
+
+    @property
+    def _rows_of_a_look(self) -> int:
+        """Rows whose products of pairs of features are summed between two looks at what ends the run."""
+        return max(1, int(PAIRS / max(self.nnz / max(self.n, 1), 1.0) ** 2))
 
     def largest_entries(self) -> np.ndarray:
         """|x_i|_inf with the bias feature, length n."""

@@ -68,7 +68,7 @@ NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more tha
 SHARPER = 0.3  # each time that shrunk rows come back, the spread at which they will again falls to this share
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
-SMALL_RECORDS = 1000
+SMALL_RECORDS, SMALL_VISITS = 1000, 1 << 28  # most of the call, or as many as visit so many non-zeros
 PASSES = 2  # coordinate passes before Newton steps take over ...
 PASSES_WORTH = 8  # ... unless they would reach the gap, at the rate of the last ones, within so many, and ...
 STEPS_SPARED = 10  # ... as many more as take the time in which this number of matrices are factorised
@@ -80,10 +80,19 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if (answer := task.one_sided_answer()) is not None:
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
-    if _is_small(task):
-        return _small(task, monitor, rule, start, seed)
+    small = _small(task, monitor, rule, start, seed) if _is_small(task) else None
+    if small is not None and small.status is not None:
+        return small
     objective = task.objective(Augmented, p=task.p, target=task.target)
     run = _Run(objective, monitor, rule, task.mu == "merit")
+    if small is not None:
+        run.best.dual, run.best.alpha = small.history[-1]["bound"], small.alpha
+        objective.move(small.w)
+        np.divide(small.alpha, task.cost, out=objective.beta)
+        run.unit = _unit(task)
+        objective.sigma = _sigma_warm(objective.d) / run.unit
+        status = run.multiplier_rounds()
+        return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
     passes = None
     quick = task.p == 1.0 or (task.p == 2.0 and objective.d > GRAM_BELOW)
@@ -167,14 +176,15 @@ SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)
 
 
 def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
-    """All of `exact` in one compiled call; the signs and targets as there."""
+    """All of `exact` in one compiled call; the signs and targets as there.  status None: more than a call may do."""
     rows, n, d = of_data(task.rows), task.rows.n, task.rows.d
     chunk, unit = chunk_of(rows), _unit(task)
     gap = rule.gap if monitor.gap is None else monitor.gap
     w = np.zeros(d) if start is None else start.copy()
     alpha, target = np.zeros(n), np.ones(n) if task.target is None else task.target
     passes = PASSES if start is None else 0
-    most = SMALL_RECORDS if monitor.max_iter is None else min(SMALL_RECORDS, monitor.max_iter)
+    most = min(SMALL_RECORDS, SMALL_VISITS // max(rows.nnz, 1))
+    most = most if monitor.max_iter is None else min(most, monitor.max_iter)
     history = np.empty((most + 2, small_alm_loops.FIELDS))
     code = small_alm_loops.small_hinge(
         rows.indptr, rows.indices, rows.values, task.y, task.cost, target, w, alpha,
@@ -192,7 +202,7 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
         status = base.OPTIMAL if relative_gap(f, bound) <= ROUNDED else base.PRECISION
     else:
         end = base.RULE if code == 2 and monitor.gap is None else SMALL_ENDS[code]
-        status = end or monitor.limit() or base.ITERATIONS
+        status = end or monitor.limit()
     return Result(w, status, count or monitor.iterations, monitor.history, alpha)
 
 

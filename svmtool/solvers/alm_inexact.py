@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.limits import EndedError
 from svmtool.problem.alternating import Alternating
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import DualPasses
@@ -83,7 +84,10 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
         # Step 2: w and b
         e_loss = o.e_loss()
-        step.weights(g)
+        try:
+            step.weights(g)
+        except EndedError:
+            return Result(best.w, monitor.end(), monitor.iterations, monitor.history, best.alpha)
         # Step 3: the multipliers and mu
         if balance:
             o.multiply(o.sigma)
@@ -132,15 +136,19 @@ class _Step:
         self._factor: Factored | None = None
         self._factor_sigma = 0.0
         self._gram: np.ndarray | None = None
-        if steps is None and o.d <= GRAM_BELOW:
-            upper = o.cost_gram()
-            self._gram = np.triu(upper) + np.triu(upper, 1).T
-        elif steps != 1:
+        self._factorised = steps is None and o.d <= GRAM_BELOW
+        if not self._factorised and steps != 1:
             self._squares = o.cost_diagonal()
 
     def weights(self, g: np.ndarray) -> None:
-        """Eqs. 16 and 18 along a preconditioned gradient; with e fixed the Hessian is R + sigma X'CX."""
+        """Eqs. 16 and 18 along a preconditioned gradient; with e fixed the Hessian is R + sigma X'CX.
+
+        limits.EndedError where the run comes to its end before anything has changed.
+        """
         o, sigma = self.o, self.o.sigma
+        if self._factorised and self._gram is None:
+            upper = o.cost_gram()
+            self._gram = np.triu(upper) + np.triu(upper, 1).T
         aim = g if self.relaxed == 1.0 else self.left + self.relaxed * (g - self.left)
         p = self._direction(aim)
         inner = o.regular(p)

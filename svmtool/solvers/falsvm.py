@@ -31,7 +31,7 @@ from svmtool.solvers.base import Monitor, Result, Rule, Status
 
 LARGEST = 5000  # features, for the sake of P
 BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
-ROWS_A_CALL = 1 << 14  # between two looks at the clock
+ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two looks at the clock: rows, and multiplications, at most
 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is no optimum of all rows")
 
@@ -54,6 +54,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     taken = np.zeros(rows.n, np.int64)
     rand_seed(random, seed)
     call = falsvm_rows.bind(csr.indptr, csr.indices, csr.values, order, task.y, task.cost, taken, w, P, Z, state)
+    each = d * (rows.nnz / max(rows.n, 1) + block)  # multiplications of a row that is added
+    some = max(1, min(ROWS_A_CALL, int(WORK_A_CALL / max(each, 1.0))))
     status = _record(objective, monitor, w, 0)
     for _ in range(task.passes):
         if status is not None:
@@ -62,7 +64,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             rand_shuffle(random, order, 0, rows.n)
         at = 0 if d else rows.n  # without features no row changes anything
         while at < rows.n and status is None:
-            at = call(rows.bias, d, at, min(at + ROWS_A_CALL, rows.n))
+            at = call(rows.bias, d, at, min(at + some, rows.n))
             if state[0] == block:
                 P -= np.matmul(Z.T, Z, out=change)
                 state[0] = 0

@@ -44,6 +44,7 @@ from svmtool.compiled.small_l1_loops import (
     RIDGE,
     SETTLED,
 )
+from svmtool.limits import EndedError
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
@@ -69,7 +70,8 @@ CG_TOLERANCE, CG_STEPS = 0.03, 15  # ... of conjugate gradients, which solve suc
 SLOW, CG_MOST = 1e-6, 500  # ... twice as many where f falls by less than this share and the model's violation is left
 LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
-SMALL_ROUNDS = 200  # most steps of the compiled call
+SMALL_ROUNDS = 200  # most steps of the compiled call, ...
+SMALL_WORK = 1 << 27  # ... or as many as visit so many numbers: then a limit may end the run
 PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
 PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way, ...
 PATH_FALL = 0.1  # ... or, where the loss is smooth, a step that lowers f by no more than this share
@@ -177,7 +179,7 @@ class _Run:
         while share * steepest > PATH_FROM:
             share *= PATH_STEP
         rounds = PATH_ROUNDS if monitor.max_iter is None else min(PATH_ROUNDS, monitor.max_iter)
-        while share < PATH_STEP**0.5:
+        while share < PATH_STEP**0.5 and not monitor.ended():
             stage = o.at_costs(share)
             stage.move(w)
             run = _Run(stage, monitor.child(PATH_GAP, rounds), Rule())
@@ -189,10 +191,11 @@ class _Run:
     def _small(self, w: np.ndarray) -> Status | None:
         """All steps in one compiled call: a small problem is solved sooner than Python could follow it.
 
-        None where SMALL_ROUNDS steps were not enough.
+        None where these were not enough.
         """
         monitor = self.monitor
-        most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
+        most = min(SMALL_ROUNDS, SMALL_WORK // (self.objective.n * self.objective.d))
+        most = most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
         gap = -1.0 if monitor.gap is None else monitor.gap
         records, code, self.alpha = self.objective.small_newton(w, gap, self.rule.gap, most)
         status = None
@@ -234,7 +237,10 @@ class _Run:
             self.work += STEP_WORK + float(self.passes[0]) if self.wide else 1.0
             self.passes[:] = 0.0
             # Eq. 13: the quadratic model's minimiser
-            p = model(g, violations)
+            try:
+                p = model(g, violations)
+            except EndedError:
+                return monitor.end()
             t = o.best_step(p, g)
             o.go(t, p)
             self.shy = t < SHY

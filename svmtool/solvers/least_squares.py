@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.limits import EndedError
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.folded import Folded
 from svmtool.problem.least_squares import LeastSquares
@@ -45,7 +46,10 @@ def by_sums(
             status = rounded(f, f - gap)
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history)
-        w, t = w + equations.step(g), 1.0
+        try:
+            w, t = w + equations.step(g), 1.0
+        except EndedError:
+            return Result(answer, monitor.end(), monitor.iterations, monitor.history)
 
 
 def _on_rows(task: Task, monitor: Monitor, rule: Rule, w: np.ndarray) -> Result:

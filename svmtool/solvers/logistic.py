@@ -25,6 +25,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.limits import EndedError
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.linalg import Factored, conjugate_gradient
 from svmtool.problem.logistic import Logistic
@@ -32,7 +33,7 @@ from svmtool.problem.logistic_passes import LogisticPasses
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
-from svmtool.solvers.newton import EXACT, FLAT, SMALL_ROUNDS, SURE, rounded, small_end
+from svmtool.solvers.newton import EXACT, FLAT, SURE, rounded, small_end, small_most
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
@@ -72,10 +73,14 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 def _small(objective: Logistic, monitor: Monitor, run: _Run, start: np.ndarray | None) -> Result:
     """All rounds in one compiled call: a small problem is solved sooner than Python could follow it."""
     w = np.zeros(objective.d) if start is None else start.copy()
-    most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
+    most = small_most(monitor, objective.rows.nnz)
     gap, steepest = monitor.gap or -1.0, run.rule.projected or -1.0
     records, code = objective.small_newton(w, gap, run.enough, steepest, run.rule.at_start, SURE, most)
-    return Result(w, small_end(monitor, records, code), monitor.iterations, monitor.history)
+    status = small_end(monitor, records, code)
+    if status is None:
+        objective.move(w)
+        status, w = run.steps(), objective.w
+    return Result(w, status, monitor.iterations, monitor.history)
 
 
 def _first_guess(objective: Logistic, monitor: Monitor, seed: int) -> Factored | None:
@@ -149,7 +154,10 @@ class _Run:
         """p with H p = -g, as nearly as the next step can use; and the products spent on it."""
         o = self.objective
         if self.products >= (self.worth if self.factor else EARLY * self.worth // 1):
-            self.factor, self.products = Factored(o.hessian()), 0
+            try:
+                self.factor, self.products = Factored(o.hessian()), 0
+            except EndedError:  # f falls along -g too
+                return -g, 0
             return -self.factor.solve(g), 0
         diagonal = o.hessian_diagonal() if self.factor is None else np.ones(o.d)
         inverse = (lambda r: r / diagonal) if self.factor is None else self.factor.solve

@@ -24,14 +24,17 @@ Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its 
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
-from svmtool.problem.dual_passes import DualPasses
+from svmtool.limits import EndedError
+from svmtool.problem.dual_passes import DualPasses, of_data
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
-from svmtool.solvers.newton import SMALL_ROUNDS, SURE, coordinate_passes, newton_steps, small_end
+from svmtool.solvers.newton import SURE, coordinate_passes, newton_steps, small_end, small_most
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
@@ -65,12 +68,13 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if status is not None:
         return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
     support = np.flatnonzero(passes.alpha)
+    w, side = passes.w, "products"
     if len(support) <= ROWS_SIDE:
-        objective.move(objective.face(support))
-        status = newton_steps(objective, monitor, rule, "rows", most_rows=ROWS_SIDE)
-    else:
-        objective.move(passes.w)
-        status = newton_steps(objective, monitor, rule, "products")
+        side = "rows"
+        with contextlib.suppress(EndedError):
+            w = objective.face(support)
+    objective.move(w)
+    status = newton_steps(objective, monitor, rule, side, most_rows=ROWS_SIDE)
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
@@ -82,10 +86,15 @@ def _small(
     if start is None and _sampling_pays(objective):
         objective.sample(SAMPLE_GROUP, seed).small_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
-    most = SMALL_ROUNDS if monitor.max_iter is None else min(SMALL_ROUNDS, monitor.max_iter + 1)
     gap = rule.gap if monitor.gap is None else monitor.gap
+    most = small_most(monitor, of_data(objective.rows).nnz)
     records, code = objective.small_newton(w, gap, enough, rule.at_start, SURE, most)
-    return Result(w, small_end(monitor, records, code), monitor.iterations, monitor.history)
+    status = small_end(monitor, records, code)
+    if status is None:
+        objective.move(w)
+        status = newton_steps(objective, monitor, rule, "features")
+        w = objective.w
+    return Result(w, status, monitor.iterations, monitor.history)
 
 
 def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:

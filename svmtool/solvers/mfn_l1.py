@@ -72,7 +72,7 @@ class _Run:
         """Choose the stage that suits w: the one whose dual point is best."""
         o = self.objective
         bound = -np.inf
-        while o.sigma < SIGMA_MOST:
+        while o.sigma < SIGMA_MOST and not self.monitor.ended():
             o.gradient()
             if o.bound <= bound:
                 break

@@ -94,12 +94,22 @@ def rounded(f: float, bound: float) -> Status:
     return base.OPTIMAL if f - bound <= ROUNDED * f else base.PRECISION
 
 
-SMALL_ROUNDS = 200  # most of a compiled call
+SMALL_ROUNDS = 200  # most of a compiled call, ...
+SMALL_WORK = 1 << 26  # ... or as many as visit so many non-zeros: between two calls a limit may end the run
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of it, by its code
 
 
-def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status:
-    """Record the rounds of a compiled call (`small_newton` of the objectives); returns why it ended."""
+def small_most(monitor: Monitor, nnz: int) -> int:
+    """Rounds that a compiled call over so many non-zeros may make."""
+    most = min(SMALL_ROUNDS, SMALL_WORK // max(nnz, 1))
+    return most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
+
+
+def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status | None:
+    """Record the rounds of a compiled call (`small_newton` of the objectives); returns why it ended.
+
+    None where it has made all its rounds and nothing else ends the run.
+    """
     status = None
     for f, bound, norm, active, t in records:
         status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
@@ -107,7 +117,7 @@ def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status
         return rounded(*records[-1][:2])
     if SMALL_ENDS[code] is base.GAP and monitor.gap is None:
         return base.RULE
-    return SMALL_ENDS[code] or status or base.ITERATIONS
+    return SMALL_ENDS[code] or status
 
 
 def coordinate_passes(

@@ -27,6 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import small_pair_loops
+from svmtool.limits import EndedError
 from svmtool.problem.one_class import DEPENDENT, EQUAL, FLOOR, OneClassPasses
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -138,13 +139,16 @@ def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule, warm: bool = F
         status = status or monitor.limit(passes.rounds)
         if status is not None:
             return status
-        if not settled and passes.settle(FACE_ROWS):
-            settled = True
-            continue
-        # no multiple of w with P < 0 so far: the origin may lie amid the rows
-        if not settled and passes.primal >= 0.0 and passes.d <= GRAM_BELOW and monitor.iterations >= next_try:
-            if passes.settle_at_zero():
+        try:
+            if not settled and passes.settle(FACE_ROWS):
+                settled = True
                 continue
-            next_try = 2 * monitor.iterations
+            # no multiple of w with P < 0 so far: the origin may lie amid the rows
+            if not settled and passes.primal >= 0.0 and passes.d <= GRAM_BELOW and monitor.iterations >= next_try:
+                if passes.settle_at_zero():
+                    continue
+                next_try = 2 * monitor.iterations
+        except EndedError:  # a last look then tells where the rows are
+            continue
         left = some if monitor.max_iter is None else min(some, monitor.max_iter - passes.rounds)
         settled = passes.run(enough, gap, left)

@@ -12,6 +12,7 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
+from svmtool.limits import EndedError
 from svmtool.model import LinearModel
 from svmtool.problem.labels import Classes
 from svmtool.problem.task import Task
@@ -106,6 +107,8 @@ class Problems(ProblemSet):
             return ""
         from svmtool.training.leave_one_out import right
 
+        if not self._equations:  # there was no time for them
+            raise EndedError
         tasks = [self.task(k) for k in range(self.count)]
         good = right(tasks, model, self.classes.number, self.classes.counts)
         return f"Leave-one-out Accuracy = {100.0 * float(np.mean(good)):g}%\n"

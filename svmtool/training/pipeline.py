@@ -13,11 +13,11 @@ from svmtool import __version__, registry
 from svmtool.formats import linear_model, weight_file
 from svmtool.formats.reading import Reading
 from svmtool.formats.svmlight import Table
-from svmtool.limits import StopFlag
+from svmtool.limits import EndedError, StopFlag, until
 from svmtool.model import LinearModel
 from svmtool.problem.certify import Certificate
 from svmtool.settings import Settings, check_after_reading
-from svmtool.solvers.base import Result, Status
+from svmtool.solvers.base import INTERRUPTED, TIME, Result, Status
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
 from svmtool.training.problem_set import ProblemSet, problems_of
@@ -72,15 +72,20 @@ def train(
 
 
 def fitted(
-    problems: ProblemSet, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
-    began: float,
-) -> Training:  # fmt: skip
+    problems: ProblemSet, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag, began: float
+) -> Training:
     """Solve the problems, judge the answers and make a model of them; began: when the training did."""
     results, certificate = problems.fit_and_certify(start, report, stop)
     seconds = problems.solved_at - began
     model = problems.model(problems.weights(results), _notes(problems.settings, certificate, results))
     done = Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
-    done.sums, done.validation = problems.sums_of(results), problems.validation(model)
+    done.sums = problems.sums_of(results)
+    try:
+        with until(stop.ended):
+            done.validation = problems.validation(model)
+    except EndedError:
+        why = INTERRUPTED if stop.set else TIME
+        done.warnings.append(f"WARNING: no leave-one-out accuracy (--loo): {why.advice}")
     return done
 
 
