@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled import saddle_loops
 from svmtool.problem.conflicts import cancelling, standard_normal
 from svmtool.problem.l1_hinge import L1Columns
@@ -100,7 +101,7 @@ class L1Saddle:
         ones, u = np.ones(part.n), np.empty(part.n)
         for _ in range(POWER_STEPS):
             size = float(np.sqrt(v @ v))
-            if size == 0.0:
+            if size == 0.0 or limits.over():
                 break
             v *= root_tau / size
             part.margins(v, ones, u)

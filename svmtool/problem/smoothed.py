@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.problem.squared_hinge import dual_bound
 from svmtool.problem.task import Task
 
@@ -48,7 +49,7 @@ class Smoothed:
         v, largest = 1.0 + np.arange(self.d) % 7, 0.0
         for _ in range(POWER_STEPS):
             size = float(np.sqrt(v @ v))
-            if size == 0.0:
+            if size == 0.0 or limits.over():
                 break
             v = self.task.rows.curvature_product(c, v / size)
             found = float(np.sqrt(v @ v))

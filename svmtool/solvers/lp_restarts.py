@@ -38,5 +38,6 @@ def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
             least, at = best.gap, run.steps
         elif run.steps > PATIENCE * at + LEAST:
             break
-        run.choose()
+        if status is None:
+            run.choose()
     return status

@@ -321,7 +321,12 @@ class NewState:
     def write(self, done: Any) -> None:
         """Write log, state and model of a Training."""
         s, sums, path = self.settings, done.sums, self.path + beside.ROWS
-        if sums is None:  # no rows
+        if sums is None and len(self.hashes):
+            raise SvmtoolError(
+                f"{self.path} is not written: the run has ended before the sums of its rows were formed, which its "
+                "state keeps"
+            )
+        if sums is None:
             sums = LabelSums([label for label, _ in s.class_weights], self.features)
         settle_left(path, adaptable_state.log_number(self.path))
         with contextlib.closing(RowLog.create(path)) as log:

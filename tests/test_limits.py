@@ -1,0 +1,281 @@
+"""Limits and Ctrl-C: one time for a command, and an end wherever a solver is, with the best model so far."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from reference import random_rows, table_of, text_of
+from solver_suite import PROBLEMS as TWO_CLASSES
+from solver_suite import Solved, choose_path, every_path
+from test_validation import Lines
+
+from svmtool import limits, registry
+from svmtool.formats import linear_model
+from svmtool.limits import StopFlag, in_turns
+from svmtool.problem import rows as rows_module
+from svmtool.problem.linalg import Factored, solve_positive
+from svmtool.settings import Settings
+from svmtool.solvers import base
+from svmtool.training import validation
+from svmtool.training.pipeline import train
+from svmtool.training.problem_set import problems_of
+
+ROWS = [row for row in registry.SOLVERS if row.task != "hard one-class"]
+every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+GENEROUS = 30.0  # seconds: far beyond a limit of a fraction of one, on a machine that does much else
+
+
+class AfterLooks(StopFlag):
+    """A Ctrl-C that comes when it has been asked for so many times."""
+
+    def __init__(self, looks: int):
+        self.ends, self.looks = np.inf, looks
+
+    @property
+    def set(self) -> bool:
+        self.looks -= 1
+        return self.looks < 0
+
+
+def made(n: int, d: int, classes: int = 3):
+    """Rows whose labels are chance: no solver is soon done with them at a large C."""
+    rng = np.random.default_rng(7)
+    X = random_rows(rng, n, d, 0.3)
+    X[:, 0] = 1.0
+    return X, rng.integers(1, classes + 1, n).astype(float)
+
+
+def settings_of(row, **more) -> Settings:
+    gap = {"gap": 1e-14} if "--gap" in row.honours else {}
+    return Settings(solver=row.number, solver_given=True, **gap, **({"C": 1e3} | more))
+
+
+# A command's time
+
+
+def test_parts_get_fair_shares():
+    stop = StopFlag(100.0)
+    turns = limits.Turns(stop, 4, 2)
+    shares = [turns.next().left for _ in range(4)]
+    assert shares[:3] == pytest.approx([50.0, 100.0 * 2 / 3, 100.0], rel=0.01)
+    assert turns._stop.left == pytest.approx(shares[3], rel=0.01)
+    assert StopFlag().part(0.1).left == np.inf
+
+
+def test_a_part_is_ended_by_what_ends_the_whole():
+    stop = StopFlag(100.0)
+    part = stop.part(0.5)
+    assert not part.ended()
+    stop.set = True
+    assert part.set and part.ended()
+
+
+def test_parts_that_their_share_cuts_short_go_on():
+    seen = []
+
+    def work(k: int, share: StopFlag) -> bool:
+        seen.append((k, share.left > 90.0))
+        return k == 1 and seen.count((1, False)) == 1 and len(seen) == 2
+
+    in_turns(work, 3, StopFlag(100.0), 1, lambda each, n: [each(i) for i in range(n)])
+    assert seen == [(0, False), (1, False), (2, True), (1, True)]
+
+
+def test_nothing_goes_on_without_a_limit_or_time():
+    assert not StopFlag().goes_on(StopFlag().part(0.1))
+    over = StopFlag(-1.0)
+    assert not over.goes_on(over.part(0.1))
+
+
+@every_row
+def test_a_problem_whose_turn_never_comes_is_the_zero_model(row):
+    problems = problems_of(table_of(*made(40, 5)), settings_of(row))
+    results, certificate = problems.fit_and_certify(stop=StopFlag(-1.0))
+    assert all(r.status is base.TIME and r.history for r in results)
+    assert not np.any(problems.weights(results)) and np.isfinite(certificate.gap)
+
+
+def test_a_start_outlives_a_time_that_is_over():
+    problems = problems_of(table_of(*made(40, 5)), Settings(solver=2, C=1.0))
+    start = problems.weights(problems.fit())
+    np.testing.assert_array_equal(problems.weights(problems.fit(start, stop=StopFlag(-1.0))), start)
+
+
+@every_row
+def test_time_limit_holds_for_all_classes(row, monkeypatch):
+    monkeypatch.setattr(rows_module, "DENSE_FEATURES", 1 << 30)
+    problems = problems_of(table_of(*made(1500, 900, 6)), settings_of(row, C=1e4, max_seconds=0.2))
+    began = time.perf_counter()
+    results, certificate = problems.fit_and_certify()
+    assert time.perf_counter() - began < GENEROUS
+    assert all(r.status is base.TIME or r.status.converged or r.status is base.PRECISION for r in results)
+    assert np.all(np.isfinite(problems.weights(results))) and np.isfinite(certificate.gap)
+    if row.optimal and row.task == "classification":
+        for k, result in enumerate(results):
+            assert problems.primal(k, result.w) <= problems.value_at_zero(k) * (1 + 1e-9)
+
+
+def test_command_ends_in_time_and_writes_its_model(svm_train, tmp_path):
+    data, model = tmp_path / "data", tmp_path / "model"
+    data.write_text(text_of(*made(600, 400, 10)))
+    limit = "--gap", 1e-14, "--max-seconds", 0.3
+    status, out, err = svm_train("-s", 3, "-c", 1e5, "-B", 1, *limit, "--strict", data, model)
+    assert status == 2 and "time limit reached: raise --max-seconds" in err
+    assert "Certified relative gap = " in out and np.all(np.isfinite(linear_model.read(str(model)).W))
+
+
+# Validation
+
+
+def test_folds_past_the_limit_predict_with_what_there_is():
+    for strict, status in ((False, 0), (True, 2)):
+        console = Lines()
+        settings = Settings(solver=2, folds=4, strict=strict, max_seconds=1e-9)
+        assert validation.cross_validate(table_of(*made(40, 5)), settings, None, console) == status
+        assert console.text.startswith("Cross Validation Accuracy = ")
+        [warning] = [w for w in console.warnings if "folds" in w]
+        assert warning.startswith("WARNING: 4 of 4 folds were not converged: time limit reached: raise --max-seconds")
+
+
+def test_folds_in_time_say_nothing():
+    console = Lines()
+    assert validation.cross_validate(table_of(*made(40, 5)), Settings(solver=2, folds=4), None, console) == 0
+    assert not console.warnings
+
+
+@every_row
+def test_folds_go_on_where_their_share_has_cut_them_short(row, monkeypatch):
+    """Each of two is cut short once, and goes on from where it was."""
+    table, starts = table_of(*made(41, 5, 2)), []
+    kind = type(problems_of(table_of(*made(10, 2, 2)), settings_of(row)))
+    fit = kind.fit
+
+    def cut_once(self, start=None, report=None, stop=None):
+        starts.append(start)
+        results = fit(self, start, report, StopFlag())
+        for r in results:
+            r.status = base.TIME if len(starts) <= 2 else base.RULE
+        return results
+
+    monkeypatch.setattr(kind, "fit", cut_once)
+    monkeypatch.setattr(StopFlag, "goes_on", lambda self, share: True)
+    monkeypatch.setattr("svmtool.training.folds.threads.beside", lambda n: 1)
+    monkeypatch.setattr("svmtool.training.folds.run_folds", lambda work, n, on_disk: [work(k) for k in range(n)])
+    settings = settings_of(row, C=1.0)
+    folds = validation.Folds(table, settings, None, Lines(), 2)
+    predictions, _ = folds.evaluate(settings, StopFlag())
+    assert [start is None for start in starts] == [True, True, False, False]
+    assert folds.cut == 0 and np.all(np.isfinite(predictions))
+
+
+def test_search_ends_with_the_best_so_far():
+    stop = StopFlag(1e6)
+
+    class Ending(Lines):
+        def solver(self, text):
+            super().solver(text)
+            if self.solver_text.count("log2c=") == 3:
+                stop.ends = -np.inf
+
+    console, table = Ending(), table_of(*made(40, 5, 2))
+    settings = Settings(solver=2, find_C=True, solver_given=True, folds=3, strict=True)
+    assert validation.search_C(table, settings, None, console, stop) == 2
+    assert console.solver_text.count("log2c=") == 3 and console.text.splitlines()[-1].startswith("Best C = ")
+    assert any("WARNING: the search has ended at C = " in w and "--max-seconds" in w for w in console.warnings)
+
+
+@pytest.mark.parametrize("number", [2, 11])
+def test_search_without_time_tells_what_one_value_gives(number):
+    console, table = Lines(), table_of(*made(40, 5, 2))
+    settings = Settings(solver=number, find_C=True, solver_given=True, folds=3, max_seconds=1e-9)
+    assert validation.search_C(table, settings, None, console) == 0
+    assert console.solver_text.count("log2c=") == 1 and "Best C = " in console.text
+    assert any("the search has ended at" in w for w in console.warnings)
+
+
+# What goes with a model
+
+
+def test_no_probabilities_where_the_time_is_over():
+    done = train(table_of(*made(60, 5, 2)), Settings(solver=2, probability=True, max_seconds=1e-9))
+    assert done.lacking == "time limit reached: raise --max-seconds"
+
+
+def test_no_leave_one_out_where_the_time_is_over():
+    done = train(table_of(*made(60, 5, 2)), Settings(solver=70, loo=True, max_seconds=1e-9))
+    assert not done.validation and any("no leave-one-out accuracy (--loo): time limit" in w for w in done.warnings)
+
+
+def test_no_adaptable_model_without_its_sums(svm_train, tmp_path):
+    """Its state would hold no row of those that its log tells of."""
+    data, model = tmp_path / "data", tmp_path / "model"
+    data.write_text(text_of(*made(60, 5, 2)))
+    status, _, err = svm_train("-s", 71, "--max-seconds", 1e-9, data, model)
+    assert status == 1 and "ended before the sums" in err
+    assert not model.exists()
+
+
+# An end within a step
+
+
+@pytest.mark.parametrize("looks", [0, 1, 10])
+def test_long_computations_are_cut_short(looks):
+    d = 1100
+    H = np.eye(d) * 2.0
+    table = table_of(*made(1200, 600))
+    rows = rows_module.CsrRows(table.indptr, table.indices, table.values, table.n_features)
+    dense = rows_module.from_csr(table.indptr, table.indices, table.values, 600, -1.0, 600)
+    work = [
+        lambda: solve_positive(H, np.ones(d)), lambda: Factored(H).inverse(),
+        lambda: rows.add_gram(np.ones(rows.n), np.zeros((600, 600))),
+        lambda: dense.add_gram(np.ones(rows.n), np.zeros((600, 600))),
+        lambda: rows.fill_kernel(np.arange(rows.n), np.zeros((rows.n, rows.n)), 0),
+        lambda: rows.quadratic_forms(np.eye(600)), lambda: dense.quadratic_forms(np.eye(600)),
+    ]  # fmt: skip
+    for each in work:
+        counted = AfterLooks(1 << 40)
+        with limits.until(counted.ended):
+            each()
+        asked = (1 << 40) - counted.looks
+        assert asked > 0
+        if asked > looks:
+            with pytest.raises(limits.EndedError), limits.until(AfterLooks(looks).ended):
+                each()
+
+
+@pytest.mark.parametrize("looks", [3, 12, 60])
+@every_path
+def test_two_class_solvers_end_wherever_they_are(case, looks, monkeypatch):
+    choose_path(monkeypatch, case)
+    for p in (TWO_CLASSES["tall-hard"], TWO_CLASSES["wide"]):
+        s = Solved(case, p, stop=AfterLooks(looks))
+        assert s.status is base.INTERRUPTED or s.status.converged or s.status is base.PRECISION
+        assert np.all(np.isfinite(s.w)) and s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
+        assert np.isfinite(s.certificate.gap) and s.result.history
+
+
+@pytest.mark.parametrize("looks", [3, 12, 60])
+@every_row
+def test_solvers_end_wherever_they_are(row, looks, monkeypatch):
+    monkeypatch.setattr(rows_module, "PAIRS", 1)
+    problems = problems_of(table_of(*made(60, 200)), settings_of(row))
+    results, certificate = problems.fit_and_certify(stop=AfterLooks(looks))
+    assert np.all(np.isfinite(problems.weights(results))) and np.isfinite(certificate.gap)
+    assert all(r.status is not base.TIME and r.history for r in results)
+
+
+def test_a_compiled_call_that_is_cut_goes_on_to_the_same_answer(monkeypatch):
+    """Small problems: where a call may do little, steps from Python end the run."""
+    for module, name, number in (
+        ("newton", "SMALL_WORK", 2), ("newton", "SMALL_WORK", 0), ("l1", "SMALL_WORK", 5), ("alm", "SMALL_VISITS", 3),
+    ):  # fmt: skip
+        table = made(60, 4, 2)
+        settings = Settings(solver=number, gap=1e-9, C=10.0)
+        whole = problems_of(table_of(*table), settings).fit()
+        with monkeypatch.context() as patch:
+            patch.setattr(f"svmtool.solvers.{module}.{name}", 3 * 240)
+            cut = problems_of(table_of(*table), settings).fit()
+        assert cut[0].status.converged and len(cut[0].history) >= 1
+        np.testing.assert_allclose(cut[0].w, whole[0].w, atol=1e-3)
