@@ -16,7 +16,8 @@ from stress.objective import Value
 
 TELLING_GAP = 1e-2  # from here on a converged run says on stderr how far the optimum may be
 WORSE = 1e-9  # relative: the product's own promise of P(w) <= P(0)
-AGREES = 1e-6  # relative: the certificate's primal value and ours
+AGREES = 1e-6  # relative: the certificate's primal value and ours; ...
+ROUNDS = 1e-14  # ... and of P(0): what is left of it is a difference of numbers of that size
 
 ENDS, FINITE, CERTIFIED = "ends well", "finite model", "finite certificate"
 ZERO, START, PRIMAL = "no worse than w = 0", "no worse than the start", "primal as certified"
@@ -145,10 +146,10 @@ def _no_worse_than_zero(seen: Judged) -> Told:
 def _as_certified(seen: Judged, certificate: models.Certificate) -> Told:
     """The certificate's primal value is that of the model; nu-SVC without a margin has none of its own, and of
     nu-SVR, whose tube the model does not hold, the best tube has the least."""
-    apart = seen.value - certificate.primal
+    apart, zero = seen.value - certificate.primal, sum(abs(v.zero) for v in seen.values)
     if seen.run.row.word != "nu_svr":
         apart = abs(apart)
-    if "finds no margin" in seen.ended.err or apart <= AGREES * abs(seen.value) + seen.rounding:
+    if "finds no margin" in seen.ended.err or apart <= AGREES * abs(seen.value) + ROUNDS * zero + seen.rounding:
         return Told(PRIMAL, "")
     words = f"P = {seen.value:.9g} by the model, {certificate.primal:.9g} by the certificate"
     return Told(PRIMAL, f"{words} (rounding {seen.rounding:.2g})")

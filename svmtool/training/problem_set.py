@@ -39,6 +39,8 @@ VALUES_AT_ONCE = 1 << 21  # looked at, of rows that may lie on disk
 
 LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
 
+SURELY = 0.999  # share of the gap asked for that solvers go to: the certifier, whose sums are others, then finds it
+
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
 
 # task of a registry row -> module and class
@@ -290,7 +292,8 @@ class ProblemSet(ABC):
         return None if start is None else np.ascontiguousarray(start[:, k])
 
     def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
-        return Monitor(self.gap(), self.settings.max_iter, sink=sink, stop=stop)
+        gap = self.gap()
+        return Monitor(None if gap is None else SURELY * gap, self.settings.max_iter, sink=sink, stop=stop)
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
         """The answer w (None: zeros) of problem k, whose turn came after the end; None: its solver shall give it."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-9  # rise above P(0) that is rounding, relative
 CONFIRMED = 1e-6  # certified gap at most which confirms an exact minimiser
-LENIENT = 1.01  # times the gap asked for that the certifier, whose sums are others, may find
 LARGE_GAP = 1e-3  # above it a better dual point is looked for, ...
 DUAL_SHARE = 0.1  # ... with this share of the passes over the rows that training took
 
@@ -107,7 +106,7 @@ def _contradicts(result: Result, found: Certificate, asked: float | None) -> boo
         return True
     if status is base.OPTIMAL:
         return found.gap > CONFIRMED
-    return status is base.GAP and asked is not None and found.gap > LENIENT * asked
+    return status is base.GAP and asked is not None and found.gap > asked
 
 
 def _solved_anew(
@@ -123,7 +122,7 @@ def _solved_anew(
             other.iterations, other.history = result.iterations, result.history
             _note(other, certificate.primal, certificate.dual)
             result, found = other, certificate
-    if found.gap <= LENIENT * target:
+    if found.gap <= target:
         result.status = base.GAP if asked is not None else base.RULE
     elif result.status.converged or result.status is base.GAP:
         result.status = base.PRECISION
