@@ -195,3 +195,11 @@ def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_dis
     status, _, said = svm_train(*TRAIN, "m", data=TEXT)
     assert status == 1 and "can't keep the rows" in said
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_the_largest_value_is_known_once_all_were_looked_at(made, svm_train, monkeypatch):
+    """The check of overflow need not pass over them again."""
+    seen, was = [], row_arrays.kept
+    monkeypatch.setattr(row_arrays, "kept", lambda *args: seen.append(was(*args)) or seen[-1])
+    assert svm_train(*TRAIN, "m2") == (0, "", "")
+    assert [table.largest for table in seen] == [4.0]

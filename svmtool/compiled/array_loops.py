@@ -11,7 +11,7 @@ from svmtool.compiled import helper, loop
 STEP = np.uint64(0x9E3779B97F4A7C15)
 ODD = np.uint64(0xBF58476D1CE4E5B9)
 HALF = np.uint64(32)
-EXPONENT = np.uint64(0x7FF0000000000000)  # all ones in the bits of infinities and nans alone
+MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign: sizes of numbers are in the order of these bits
 
 
 @helper
@@ -40,14 +40,17 @@ def sum_indices(indices, first):
 
 @loop("void(u8[], u8[], u8, u8)")
 def check_values(bits, facts, lo, hi):
-    """facts += checksum of the numbers lo .. hi-1, given as their bits, and how many of them are not finite."""
+    """The numbers lo .. hi-1, given as their bits, into facts: checksum, and the bits of the largest size.
+
+    facts[0] is added to, facts[1] is raised; infinities are above all numbers, and nans above those.
+    """
     total = np.uint64(0)
-    wrong = np.uint64(0)
+    largest = np.uint64(0)
     for k in range(lo, hi):
         total += term(bits[k], k)
-        wrong += np.uint64((bits[k] & EXPONENT) == EXPONENT)
+        largest = max(largest, bits[k] & MAGNITUDE)
     facts[0] += total
-    facts[1] += wrong
+    facts[1] = max(facts[1], largest)
 
 
 @loop("void(u8[], u4[], u8[], u8, u8)")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import stat
 import sys
@@ -239,11 +240,12 @@ def _check_arrays(table: Table, sums: dict[str, int], room: Room) -> None:
         room.check()
 
     threads.run_blocks(look, len(pieces))
-    index_sum, falls, value_sum, wrong = (int(found[:, k].sum()) for k in (0, 2, 3, 4))
+    index_sum, falls, value_sum = (int(found[:, k].sum()) for k in (0, 2, 3))
+    table.largest = float(found[:, 4].max(initial=0).view(np.float64))
     features = int(found[:, 1].max(initial=0)) + 1 if len(table.indices) else 0
     if index_sum != sums["indices"] or falls or features != table.n_features:
         raise UnfitError("indices is damaged")
-    if value_sum != sums["values"] or wrong:
+    if value_sum != sums["values"] or not math.isfinite(table.largest):
         raise UnfitError("values is damaged")
 
 

@@ -50,9 +50,10 @@ class Table:
     less one), ascending in a row; values f8[nnz], zeros that the file spells out
     included; n_features: the largest index in the file (from 1 on), 0 for none.
     room: where indices and values are mapped from files and may not be written to (see room.py), else None.
+    largest: the largest size of a value, where that is known.
     """
 
-    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "room")
+    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "room", "largest")
 
     def __init__(
         self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int,
@@ -60,6 +61,7 @@ class Table:
     ):  # fmt: skip
         self.labels, self.indptr, self.indices, self.values = labels, indptr, indices, values
         self.n_features, self.room = n_features, room
+        self.largest: float | None = None
 
     def __len__(self) -> int:
         return len(self.labels)

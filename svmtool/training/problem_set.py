@@ -375,12 +375,12 @@ def refuse_overflow(
 
     labels: the largest number that the labels bring into the problem.
     """
-    for at in range(0, len(table.values), VALUES_AT_ONCE):
+    largest = max(largest, table.largest or 1.0, 1.0)
+    for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):
         some = table.values[at : at + VALUES_AT_ONCE]
         largest = max(float(some.max()), -float(some.min()), largest)
         if table.room is not None:
             table.room.check()
-    largest = max(largest, 1.0)
     refuse_range(len(table), C, class_weights, row_weights, largest, labels)
     return largest
 
