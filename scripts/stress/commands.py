@@ -53,7 +53,7 @@ class Catcher:
             os.ftruncate(file, 0)
             os.lseek(file, 0, os.SEEK_SET)
         warnings.resetwarnings()
-        warnings.simplefilter("always", RuntimeWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # as the commands do
         began, busy = time.perf_counter(), time.process_time()
         try:
             status = guarded(lambda: main(list(argv)))

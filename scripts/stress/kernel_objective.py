@@ -129,7 +129,8 @@ def _one_class(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
     size, apart = _square(M, coef)
     losses, rounding = _sum(np.ones(n), np.maximum(rho - f, 0.0), off + EPS * (abs(rho) + np.abs(f)))
     lead = asked.nu * n * rho
-    return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * abs(lead), 0.0)
+    scale = 0.5 * (asked.nu * n) ** 2 * float(np.mean(np.diag(M.K))) if n else 0.0
+    return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * abs(lead), 0.0, scale)
 
 
 def _hard(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:

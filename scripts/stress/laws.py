@@ -137,7 +137,9 @@ def _no_worse_than_zero(seen: Judged) -> Told:
     if not seen.run.row.optimal or not seen.run.convex:
         return Told(ZERO, "")
     for k, v in enumerate(seen.values):
-        if not v.value <= v.zero + WORSE * abs(v.zero) + v.rounding:
+        if "finds no margin" in seen.ended.err:
+            break
+        if not v.value <= v.zero + WORSE * max(abs(v.zero), v.scale) + v.rounding:
             how = "converged" if seen.converged else "not converged"
             return Told(ZERO, f"problem {k + 1}: P = {v.value:.9g}, {v.zero:.9g} without weights ({how})")
     return Told(ZERO, "")

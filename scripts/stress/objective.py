@@ -17,11 +17,15 @@ from stress.rows import EPS, Rows
 
 
 class Value(NamedTuple):
-    """P at the weights, how far rounding may move it, and P where there are no weights."""
+    """P at the weights, how far rounding may move it, and P where there are no weights.
+
+    scale: what errors are relative to where P may be 0: of one-class problems, -D with all rows in one direction.
+    """
 
     value: float
     rounding: float
     zero: float
+    scale: float = 0.0
 
 
 class Asked(NamedTuple):

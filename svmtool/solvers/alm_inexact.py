@@ -36,7 +36,6 @@ from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.solvers.best import Best
-from svmtool.solvers.progress import Progress
 
 GRAM_BELOW = 1500  # features up to which the Hessian is factorised
 NEAR = 1.2  # ratio of two mu up to which the factor for one will do for the other
@@ -50,7 +49,6 @@ BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least
 FIRST_LOOK, LOOK_GROWTH = 20, 1.5  # iterations after a restart when the mean is looked at, and from look to look
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MOST_ITERATIONS = 10000
-FIRST_LOOK = 128  # iterations before the first look at whether they still get anywhere
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -72,7 +70,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     step = _Step(o, task.inner_steps, RELAXED if ours else 1.0, monitor)
     average = _Average(o, step)
     balanced, merit = BALANCE_EVERY, 0.0
-    progress = Progress(FIRST_LOOK)
     for k in range(MOST_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
@@ -84,8 +81,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
         if status is None and not np.any(g) and o.moved == 0.0:
             status = base.OPTIMAL
-        if status is None and progress.stalls(best.primal - best.dual, best.dual):
-            status = base.PRECISION
         if status is not None:
             return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
         # Step 2: w and b

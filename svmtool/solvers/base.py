@@ -10,6 +10,7 @@ import numpy as np
 
 from svmtool.limits import StopFlag as StopFlag
 from svmtool.problem.certify import relative_gap
+from svmtool.solvers.progress import Progress
 
 SURE = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to, lest our order of rows end at a worse objective
@@ -56,7 +57,7 @@ class Monitor:
     return.  `gap` is the relative gap to stop at (None: the solver's own rule).
     `sink` receives each record as keywords; `stop` is shared by the runs of a
     command, so that one Ctrl-C and one limit of time end them all.  `max_seconds`
-    from `started` on are a limit of this run alone.
+    from `started` on are a limit of this run alone.  `progress` tells a run that has come to a standstill.
     """
 
     def __init__(
@@ -67,7 +68,9 @@ class Monitor:
         sink: Callable[..., None] | None = None,
         stop: StopFlag | None = None,
         started: float | None = None,
+        progress: Progress | None = None,
     ):
+        self.progress = progress
         self.gap, self.max_iter, self.max_seconds = gap, max_iter, max_seconds
         self.sink, self.stop = sink, stop
         self.started = time.perf_counter() if started is None else started
@@ -88,7 +91,8 @@ class Monitor:
         self.iterations += 1
         if self.gap is not None and gap <= self.gap:
             return GAP
-        return self.limit()
+        stalls = self.progress is not None and self.progress.stalls(objective - bound, bound)
+        return self.limit() or (PRECISION if stalls else None)
 
     def limit(self, iterations: int | None = None) -> Status | None:
         """The limit or interruption that ends the run now, if any; `iterations` where not each has its record."""

@@ -27,6 +27,7 @@ from svmtool.problem.certify import Certificate, Judge, worst
 from svmtool.problem.task import Task
 from svmtool.settings import Settings
 from svmtool.solvers.base import INTERRUPTED, TIME, Monitor, Result, Rule
+from svmtool.solvers.progress import Progress
 from svmtool.training import verify
 
 TYPE_CHECKING = False
@@ -40,6 +41,8 @@ VALUES_AT_ONCE = 1 << 21  # looked at, of rows that may lie on disk
 LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
 
 SURELY = 0.999  # share of the gap asked for that solvers go to: the certifier, whose sums are others, then finds it
+
+FIRST_LOOK = 128  # steps of a solver before the first look at whether they still get anywhere
 
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
 
@@ -293,7 +296,10 @@ class ProblemSet(ABC):
 
     def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
         gap = self.gap()
-        return Monitor(None if gap is None else SURELY * gap, self.settings.max_iter, sink=sink, stop=stop)
+        progress = Progress(FIRST_LOOK) if self.solver.optimal else None
+        return Monitor(
+            None if gap is None else SURELY * gap, self.settings.max_iter, sink=sink, stop=stop, progress=progress
+        )
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
         """The answer w (None: zeros) of problem k, whose turn came after the end; None: its solver shall give it."""
