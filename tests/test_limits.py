@@ -279,3 +279,13 @@ def test_a_compiled_call_that_is_cut_goes_on_to_the_same_answer(monkeypatch):
             cut = problems_of(table_of(*table), settings).fit()
         assert cut[0].status.converged and len(cut[0].history) >= 1
         np.testing.assert_allclose(cut[0].w, whole[0].w, atol=1e-3)
+
+
+@every_row
+def test_untouched_problems_have_the_certificate_of_the_dual_point_zero(row):
+    problems = problems_of(table_of(*made(40, 5)), settings_of(row))
+    results, certificate = problems.fit_and_certify(stop=StopFlag(-1.0))
+    if problems.count > 1:
+        assert certificate.dual == 0.0 and np.isfinite(certificate.violation) and certificate.violation > 0.0
+        assert certificate.primal == pytest.approx(sum(problems.value_at_zero(k) for k in range(problems.count)))
+    assert 0.0 <= certificate.gap <= 1.0 or row.task == "one-class"

@@ -83,6 +83,12 @@ class Judge:
         """P(w); w of length d."""
         return self._primal(w, self._slack(w))
 
+    def certify_untouched(self, primal: float) -> Certificate:
+        """Of weights with that P, by the dual point 0: it costs no product, which many problems without time lack."""
+        rest = self.target - float(self.loss.conjugate_slope(np.zeros(1))[0])
+        rest = np.broadcast_to(rest if self.loss.floor == 0.0 else np.abs(rest), self.cost.shape)
+        return Certificate(primal, 0.0, max(float(np.max(rest, where=self.cost > 0.0, initial=0.0)), 0.0))
+
     def value_at_zero(self) -> float:
         """P(0)."""
         return float(self.cost @ self.loss.value(np.broadcast_to(self.target, self.cost.shape)))

@@ -41,10 +41,12 @@ INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far i
 class Result:
     """w (length d), status, number of iterations, history (one dict an iteration) and, from dual methods,
     alpha (length n): the dual point that belongs to w.  taken (i8[n]): how often each row was added, of FALSVM.
-    certified_gap: the neutral certifier's, once it has spoken."""
+    certified_gap: the neutral certifier's, once it has spoken.
+    untouched: whether w is where the problem stood before any solver saw it."""
 
     taken: np.ndarray | None = None
     certified_gap = 0.0
+    untouched = False
 
     def __init__(self, w: np.ndarray, status: Status, iterations: int, history: list, alpha: np.ndarray | None = None):
         self.w, self.status, self.iterations, self.history, self.alpha = w, status, iterations, history, alpha

@@ -14,7 +14,7 @@ from svmtool.solvers.best import Best
 
 FIRST, LOOKS = 40, 0.1  # steps before rows and columns are chosen; share of the steps so far between two looks
 FASTER, PATIENCE, LEAST = 0.7, 2.0, 4000  # the gap falls to that share while steps grow by that factor and number
-LONGEST = 1 << 26  # numbers that steps go over between two questions whether a limit ends the run
+LONGEST = 1 << 23  # numbers that steps go over between two questions whether a limit ends the run
 EXACT = 1e-12  # certified gap of an exact minimiser
 
 

@@ -74,9 +74,14 @@ def train(
 
 
 def fitted(
-    problems: ProblemSet, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag, began: float
-) -> Training:
-    """Solve the problems, judge the answers and make a model of them; began: when the training did."""
+    problems: ProblemSet, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
+    began: float,
+) -> Training:  # fmt: skip
+    """Solve the problems, judge the answers and make a model of them; began: when the training did.
+
+    stop: as of `train`.
+    """
+    stop = StopFlag(problems.settings.max_seconds) if stop is None else stop
     results, certificate = problems.fit_and_certify(start, report, stop)
     seconds = problems.solved_at - began
     model = problems.model(problems.weights(results), _notes(problems.settings, certificate, results))
