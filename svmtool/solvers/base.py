@@ -120,7 +120,8 @@ class Monitor:
 
     def child(self, gap: float | None, max_iter: int | None = None) -> Monitor:
         """The Monitor of a run within this one, to its own gap and steps: what else ends this one ends it as well."""
-        return Monitor(gap, max_iter, self.max_seconds, None, self.stop, self.started)
+        progress = None if self.progress is None else Progress(self.progress.first)
+        return Monitor(gap, max_iter, self.max_seconds, None, self.stop, self.started, progress)
 
 
 class Rule:

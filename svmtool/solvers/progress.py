@@ -13,7 +13,7 @@ class Progress:
     """Looks after 2^k steps, from `first` on, at what the last half of them has brought."""
 
     def __init__(self, first: int):
-        self.steps, self._next = 0, first
+        self.first, self.steps, self._next = first, 0, first
         self._least, self._before = math.inf, (math.inf, -math.inf)
 
     def stalls(self, gap: float, dual: float) -> bool:

@@ -120,6 +120,8 @@ def _solved_anew(
         certificate = problems.judge(k, other)
         if certificate.primal <= found.primal:
             other.iterations, other.history = result.iterations, result.history
+            if found.dual > certificate.dual:  # a bound holds, whoever found it
+                certificate = Certificate(certificate.primal, found.dual, certificate.violation)
             _note(other, certificate.primal, certificate.dual)
             result, found = other, certificate
     if found.gap <= target:
