@@ -23,6 +23,7 @@ from svmtool.problem.task import Task
 # `small_newton`: most features, most numbers of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 17, 1 << 21
 TURNED_BLOCKS, TURNED_LEAST = 4, 2  # blocks of rows turned into columns side by side; numbers each has for a feature
+DESCENT_LOOK, DESCENT_STILL = 31, 1e-14  # passes of `descend` from which on the last half must move w by this share
 TARGET = np.ones(1)  # of every margin, for the squared hinge
 
 
@@ -213,11 +214,16 @@ class L1SquaredHinge(L1Objective):
         w, z, columns = self.w.copy(), self.z.copy(), self.columns()
         lists = columns.starts, columns.row_numbers, columns.values
         terms, first = (self.y, self.cost, self.penalty, w, chosen, z, count), None
-        for _ in range(most):
+        before = w.copy()  # at the last doubling of the passes
+        for k in range(most):
             largest = l1_loops.hinge2_column_passes(*lists, *terms, 1, share, columns.bias)
             first = largest if first is None else first
             if largest <= share * first or limits.over():
                 break
+            if k >= DESCENT_LOOK and k & (k + 1) == 0:
+                if np.abs(w - before).max() <= DESCENT_STILL * np.abs(w).max():
+                    break
+                before[:] = w
         return w - self.w
 
     def value_at_zero(self) -> float:

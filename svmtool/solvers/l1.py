@@ -64,7 +64,7 @@ INNER_LOOSE, INNER_TIGHT = 0.5, 0.03  # as INNER_MATRIX, of columns: at first an
 # ... over columns alone got there, down to the latter
 PASSES_COLUMNS, ROUNDS = 5, 3  # over columns between two such systems, and how many of them for one model
 SHY, PASSES_DESCENT = 0.5, 5  # a step shorter than that is followed by passes on f itself (hinge): twice so many, ...
-DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left
+DESCENT_LEFT, MOST_DESCENT = 0.03, 5120  # ... twice as many each time up to so many, or until that share of the violation is left
 FAR, ROUNDS_FAR, CG_FAR = 1e-3, 1, 8  # as long as a step lowers f by that share; so many rounds, with so many steps ...
 CG_TOLERANCE, CG_STEPS = 0.03, 15  # ... of conjugate gradients, which solve such systems; so many later, ...
 SLOW, CG_MOST = 1e-6, 500  # ... twice as many where f falls by less than this share and the model's violation is left
@@ -245,7 +245,7 @@ class _Run:
             o.go(t, p)
             self.shy = t < SHY
             if self.shy:
-                self.descent *= 2
+                self.descent = min(2 * self.descent, MOST_DESCENT)
                 self.loose = INNER_LOOSE
 
     def _end(self, f: float, violations: np.ndarray, flat: int) -> Status | None:
