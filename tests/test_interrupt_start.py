@@ -105,6 +105,27 @@ def test_nothing_is_remembered_of_files_that_are_whole(tmp_path, monkeypatch):
     assert interrupts._unfinished == []
 
 
+def test_what_is_done_together(tmp_path):
+    done = run("with interrupts.Together():\n    " + SELF + "    os.write(1, b'whole')\nos.write(1, b'more')", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "whole", "interrupted\n")
+
+
+@pytest.mark.parametrize("before", [[], ["m", "m.state.npz", "m.state.rows"]])
+@pytest.mark.parametrize("renamed", ["m", "m.state.npz", "m.state.rows"])
+def test_model_state_and_log_go_together(before, renamed, tmp_path):
+    """Ctrl-C when one of the three gets its name: the others get theirs too, and nothing waits for the next run."""
+    (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
+    train = "from svmtool.cli.train import main\n"
+    if before:
+        assert run(train + "main(['-q', '-s', '71', '-c', '5', 'd', 'm'])", tmp_path).returncode == 0
+    old = {name: (tmp_path / name).read_bytes() for name in before}
+    code = "real = os.replace\ndef replace(a, b):\n    if os.path.basename(b) == " + repr(renamed) + ": " + SELF
+    done = run(train + code + "    real(a, b)\nos.replace = replace\nmain(['-q', '-s', '71', 'd', 'm'])", tmp_path)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    assert sorted(os.listdir(tmp_path)) == ["d", "m", "m.state.npz", "m.state.rows"]
+    assert not before or all((tmp_path / name).read_bytes() != old[name] for name in before)
+
+
 @pytest.mark.parametrize("code", ["raise ImportError('a long text') from None", "raise KeyboardInterrupt", "return 0"])
 def test_work_that_is_to_be_put_in_order(code, tmp_path):
     """There Ctrl-C is an exception, and what became of it on its way makes no difference."""

@@ -102,6 +102,7 @@ class RowLog:
         """Take the place of the log before: the state that tells of this one is written."""
         if self._waits:
             os.replace(self.path + NEXT, self.path)
+            interrupts.end_file(self.path + NEXT)
         self._waits = False
 
     def append(self, hashes: np.ndarray, removed: bool = False) -> None:
