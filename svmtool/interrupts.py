@@ -16,6 +16,7 @@ LINE = b"interrupted\n"
 
 _unfinished: list[str] = []  # files that are to go where the process ends now
 _raised = False
+_ending = False
 _held = 0  # blocks of `Together` that have begun
 _waiting = False  # a Ctrl-C in one of them
 
@@ -27,10 +28,12 @@ def install() -> None:
 
 
 def _end(*_: object) -> None:
-    global _waiting
+    global _ending, _waiting
     if _held:
         _waiting = True
+    if _held or _ending:  # another one while the first is being answered
         return
+    _ending = True
     for path in _unfinished:
         try:
             os.unlink(path)

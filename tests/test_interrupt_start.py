@@ -105,6 +105,16 @@ def test_nothing_is_remembered_of_files_that_are_whole(tmp_path, monkeypatch):
     assert interrupts._unfinished == []
 
 
+def test_another_one_while_the_first_is_being_answered(tmp_path):
+    """In the midst of writing the line, and of taking files away."""
+    code = "unlink, write = os.unlink, os.write\ninterrupts.begin_file('m')\n"
+    code += "def twice(real):\n    def work(*a):\n        " + SELF + "        return real(*a)\n    return work\n"
+    (tmp_path / "m").touch()
+    done = run(code + "os.unlink, os.write = twice(unlink), twice(write)\n" + SELF, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+    assert not os.listdir(tmp_path)
+
+
 def test_what_is_done_together(tmp_path):
     done = run("with interrupts.Together():\n    " + SELF + "    os.write(1, b'whole')\nos.write(1, b'more')", tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (130, "whole", "interrupted\n")
