@@ -105,6 +105,16 @@ def test_nothing_is_remembered_of_files_that_are_whole(tmp_path, monkeypatch):
     assert interrupts._unfinished == []
 
 
+@pytest.mark.parametrize("made", ["m.state.lock", "m.state.rows.new"])
+def test_a_file_that_has_just_been_made(made, tmp_path):
+    (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
+    code = "real = os.open\ndef opened(path, *a):\n    fd = real(path, *a)\n    if path == " + repr(made) + ": " + SELF
+    code += "    return fd\nos.open = opened\nfrom svmtool.cli.train import main\nmain(['-q', '-s', '71', 'd', 'm'])"
+    done = run(code, tmp_path)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    assert os.listdir(tmp_path) == ["d"]
+
+
 def test_another_one_while_the_first_is_being_answered(tmp_path):
     """In the midst of writing the line, and of taking files away."""
     code = "unlink, write = os.unlink, os.write\ninterrupts.begin_file('m')\n"
