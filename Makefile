@@ -5,7 +5,7 @@ DEMO = results/demo
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py)
 
-.PHONY: help setup demo test test-spark stress bench experiments lint clean
+.PHONY: help setup demo test test-spark stress fuzz bench experiments lint clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -28,6 +28,9 @@ test-spark: .venv-spark/installed  ## run the tests of --spark, with pyspark (so
 stress: .venv/installed  ## data nobody tuned on against every solver; MINUTES=30 SEED=1 ONLY=family SOLVER=s
 	$(BIN)/python scripts/stress --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) \
 	  $(if $(SOLVER),--solver $(SOLVER))
+
+fuzz: .venv/installed  ## hostile files and lines, kills, Ctrl-C, full disks; MINUTES=30 SEED=1 TRY='--inputs 1000000 --kills 1000'
+	$(BIN)/python scripts/stress --fuzz --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES)) $(TRY)
 
 bench: .venv/installed  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and scikit-learn
 	$(BIN)/python scripts/bench.py

@@ -16,6 +16,9 @@ LINE = b"interrupted\n"
 
 _unfinished: list[str] = []  # files that are to go where the process ends now
 _raised = False
+_ending = False
+_held = 0  # blocks of `Together` that have begun
+_waiting = False  # a Ctrl-C in one of them
 
 
 def install() -> None:
@@ -25,6 +28,12 @@ def install() -> None:
 
 
 def _end(*_: object) -> None:
+    global _ending, _waiting
+    if _held:
+        _waiting = True
+    if _held or _ending:  # another one while the first is being answered
+        return
+    _ending = True
     for path in _unfinished:
         try:
             os.unlink(path)
@@ -35,6 +44,20 @@ def _end(*_: object) -> None:
     except OSError:
         pass
     os._exit(STATUS)
+
+
+class Together:
+    """A block that is done as a whole: a Ctrl-C that would end the process ends it behind the block."""
+
+    def __enter__(self) -> None:
+        global _held
+        _held += 1
+
+    def __exit__(self, *_: object) -> None:
+        global _held
+        _held -= 1
+        if _waiting:
+            _end()
 
 
 def raise_from_now_on() -> None:

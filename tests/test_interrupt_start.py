@@ -105,6 +105,47 @@ def test_nothing_is_remembered_of_files_that_are_whole(tmp_path, monkeypatch):
     assert interrupts._unfinished == []
 
 
+@pytest.mark.parametrize("made", ["m.state.lock", "m.state.rows.new"])
+def test_a_file_that_has_just_been_made(made, tmp_path):
+    (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
+    code = "real = os.open\ndef opened(path, *a):\n    fd = real(path, *a)\n    if path == " + repr(made) + ": " + SELF
+    code += "    return fd\nos.open = opened\nfrom svmtool.cli.train import main\nmain(['-q', '-s', '71', 'd', 'm'])"
+    done = run(code, tmp_path)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    assert os.listdir(tmp_path) == ["d"]
+
+
+def test_another_one_while_the_first_is_being_answered(tmp_path):
+    """In the midst of writing the line, and of taking files away."""
+    code = "unlink, write = os.unlink, os.write\ninterrupts.begin_file('m')\n"
+    code += "def twice(real):\n    def work(*a):\n        " + SELF + "        return real(*a)\n    return work\n"
+    (tmp_path / "m").touch()
+    done = run(code + "os.unlink, os.write = twice(unlink), twice(write)\n" + SELF, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+    assert not os.listdir(tmp_path)
+
+
+def test_what_is_done_together(tmp_path):
+    done = run("with interrupts.Together():\n    " + SELF + "    os.write(1, b'whole')\nos.write(1, b'more')", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "whole", "interrupted\n")
+
+
+@pytest.mark.parametrize("before", [[], ["m", "m.state.npz", "m.state.rows"]])
+@pytest.mark.parametrize("renamed", ["m", "m.state.npz", "m.state.rows"])
+def test_model_state_and_log_go_together(before, renamed, tmp_path):
+    """Ctrl-C when one of the three gets its name: the others get theirs too, and nothing waits for the next run."""
+    (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
+    train = "from svmtool.cli.train import main\n"
+    if before:
+        assert run(train + "main(['-q', '-s', '71', '-c', '5', 'd', 'm'])", tmp_path).returncode == 0
+    old = {name: (tmp_path / name).read_bytes() for name in before}
+    code = "real = os.replace\ndef replace(a, b):\n    if os.path.basename(b) == " + repr(renamed) + ": " + SELF
+    done = run(train + code + "    real(a, b)\nos.replace = replace\nmain(['-q', '-s', '71', 'd', 'm'])", tmp_path)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    assert sorted(os.listdir(tmp_path)) == ["d", "m", "m.state.npz", "m.state.rows"]
+    assert not before or all((tmp_path / name).read_bytes() != old[name] for name in before)
+
+
 @pytest.mark.parametrize("code", ["raise ImportError('a long text') from None", "raise KeyboardInterrupt", "return 0"])
 def test_work_that_is_to_be_put_in_order(code, tmp_path):
     """There Ctrl-C is an exception, and what became of it on its way makes no difference."""

@@ -1,18 +1,21 @@
-"""Lines without an end: refused as soon as that is seen, by every reader, with the number of the line."""
+"""Text without an end: refused as soon as that is seen, by every reader; of data with the number of the line."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import os
+import sys
 import time
 
 import pytest
 
-from svmtool.errors import DataError
-from svmtool.formats import row_folder, scored_text, svmlight, text_pieces
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats import range_file, row_folder, scored_text, svmlight, text_pieces, weight_file
 from svmtool.formats.linear_model import StoredModel
 from svmtool.formats.odd_line import parse_line
 from svmtool.formats.source import open_source
+from svmtool.formats.stream import rows_as_they_come
 from svmtool.formats.svmlight import Buffer
 
 GOOD = b"1 1:1\n-1 2:1\n"
@@ -128,3 +131,48 @@ def test_a_long_line_that_only_the_full_grammar_reads_takes_time_as_its_length()
     label, indices, values = parse_line(line, 1, "d")
     assert (label, indices, values) == (1.0, list(range(1, count + 1)), [1.0] * count)
     assert time.process_time() - began < 15.0
+
+
+@pytest.mark.parametrize(("byte", "words"), [(b"\0", "no blank"), (b"7", "no blank"), (b"7 ", "more than 5 weights")])
+def test_weights_without_an_end(byte, words, monkeypatch):
+    monkeypatch.setattr(weight_file, "open_source", lambda path: Repeated(byte))
+    with pytest.raises(SvmtoolError, match=f"^w: .*{words}"):
+        weight_file.read("w", 5)
+
+
+def test_ranges_without_an_end(monkeypatch):
+    monkeypatch.setattr(range_file, "open_source", lambda path, refusal: Repeated(b"\0"))
+    with pytest.raises(range_file.RangeError, match="range: it is no text: there are NUL bytes in it"):
+        range_file.read("range")
+
+
+class Repeated:
+    """A source of the same bytes for ever; counts what was read."""
+
+    def __init__(self, text: bytes):
+        self.text, self.read_so_far = text, 0
+
+    def read_into(self, buffer: bytearray) -> int:
+        buffer[:] = (self.text * len(buffer))[: len(buffer)]
+        self.read_so_far += len(buffer)
+        assert self.read_so_far < 1 << 23, "read on and on"
+        return len(buffer)
+
+    def __enter__(self) -> Repeated:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("byte", "words"), [(b"\0", NUL), (b"7", "longer than")])
+def test_standard_input_without_an_end(byte, words, tmp_path, monkeypatch):
+    monkeypatch.setattr("svmtool.formats.stream.LONGEST_LINE", 1 << 23)
+    (tmp_path / "d").write_bytes(GOOD + byte * (1 << 25))
+    with open(tmp_path / "d", "rb") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        rows = rows_as_they_come(lambda: False)
+        assert next(rows).labels.items.tolist() == [1.0, -1.0]
+        with pytest.raises(DataError, match=f"line 3: -: .*{words}"):
+            next(rows)
+        assert os.lseek(file.fileno(), 0, os.SEEK_CUR) < 1 << 24, "read on and on"

@@ -13,6 +13,7 @@ from shell_commands import put_script
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 PAGE = (REPOSITORY / "docs" / "outgrow.md").read_text(encoding="utf-8")
+PROMISES = (REPOSITORY / "docs" / "promises.md").read_text(encoding="utf-8")
 
 
 def commands(text: str, mark: str = "commands") -> list[str]:
@@ -94,16 +95,24 @@ def test_targets_that_the_readme_names_exist():
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     named = set(re.findall(r"`make ([a-z-]+)`|^make ([a-z-]+)", README, re.MULTILINE))
     assert {a or b for a, b in named} <= targets
-    assert len(targets) <= 9
+    assert len(targets) <= 11
 
 
 def test_files_that_the_readme_names_exist():
-    for name in re.findall(r"`((?:svmtool|scripts|data|tests)/[\w./]*)`", README):
+    for name in re.findall(r"`((?:svmtool|scripts|data|tests)/[\w./]*)`", README + PROMISES):
         assert (REPOSITORY / name).exists(), name
     for name in re.findall(r"\(([\w/]+\.md)\)", README):
         assert (REPOSITORY / name).exists(), name
-    for name in re.findall(r"\(([\w./]+\.md)#", PAGE):
+    for name in re.findall(r"\(([\w./]+\.md)#", PAGE + PROMISES):
         assert (REPOSITORY / "docs" / name).exists(), name
+
+
+def test_the_page_of_promises_names_every_kind_of_fault_that_is_tried():
+    sys.path.insert(0, str(REPOSITORY / "scripts"))
+    from stress import fuzz
+
+    tried = " ".join(row.split("|")[-2] for row in PROMISES.splitlines() if row.startswith("| "))
+    assert {kind for kind in fuzz.KINDS if f"`{kind}`" not in tried} == set()
 
 
 def test_every_change_of_a_version_is_told():

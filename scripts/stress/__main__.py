@@ -1,17 +1,22 @@
 """Data that nobody tuned on, for a given time: every registry row, the laws of an answer, and every breach told.
 
     python scripts/stress [--minutes M] [--seed N] [--jobs J] [--only FAMILY] [--solver S] [--results DIR]
+    python scripts/stress --fuzz [--minutes M] [--inputs N] [--rows N] [--lines N] [--kills N] [--interrupts N] ..
 
-LIBLINEAR_DIR and LIBSVM_DIR are folders with the built programs; without them Debian's are used where they are.
-Exit status 1 when there was a breach.  `python scripts/stress --list` names families and solvers.
+With --fuzz files, folders of rows and command lines that mean harm, kills, Ctrl-C and full disks instead: all kinds for
+so many minutes, or those that are named, so many of each.  LIBLINEAR_DIR and LIBSVM_DIR are folders with the built
+programs; without them Debian's are used where they are.  Exit status 1 when there was a breach.
+`python scripts/stress --list` names families and solvers.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -19,7 +24,7 @@ REPOSITORY = HERE.parent.parent
 sys.path = [str(REPOSITORY), str(HERE.parent), *(p for p in sys.path if Path(p).resolve() != HERE)]
 
 import machine  # noqa: E402
-from stress import cases, peers, session, trial  # noqa: E402
+from stress import cases, fuzz, peers, session, trial  # noqa: E402
 from stress.pool import Done  # noqa: E402
 from stress.report import Report  # noqa: E402
 
@@ -31,7 +36,7 @@ def options() -> argparse.Namespace:
         prog="stress", description="Data that nobody tuned on against every solver, and the laws of an answer.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("--minutes", type=float, default=10.0, help="how long it runs")
+    parser.add_argument("--minutes", type=float, default=None, help="how long it runs; 10 unless numbers are given")
     parser.add_argument("--trials", type=int, default=None, help="end after so many trials, whatever the time")
     parser.add_argument("--first", type=int, default=0, help="number of the first trial: repeats a part of a run")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other data")
@@ -44,17 +49,20 @@ def options() -> argparse.Namespace:
     parser.add_argument("--shared", default=str(SHARED), help="folder with data/*.xz and hostile/*")
     parser.add_argument("--untimed", action="store_true", help="no clock, no peers: as the tests' sample")
     parser.add_argument("--results", default=str(REPOSITORY / "results" / "stress"), help="folder of breaches")
+    fuzzing = parser.add_argument_group("hostile input and faults", "with --fuzz; each a number of trials")
+    fuzzing.add_argument("--fuzz", action="store_true", help="try these instead of solvers")
+    for kind, words in fuzz.KINDS.items():
+        fuzzing.add_argument(f"--{kind}", type=int, default=None, metavar="N", help=words)
+    fuzzing.add_argument("--again", nargs=2, metavar=("KIND", "FILE"), help="read a mutated file that was kept")
     parser.add_argument("--list", action="store_true", help="list families and solvers")
     return parser.parse_args()
 
 
 def main() -> int:
     chosen = options()
-    asked = peers.Peers(None, None) if chosen.untimed else peers.find()
-    plan = trial.Plan(
-        chosen.seed, chosen.only, chosen.solver, chosen.shared, asked, not chosen.untimed, chosen.factor, chosen.room,
-        chosen.limit,
-    )  # fmt: skip
+    if chosen.again:
+        return fuzz.again(*chosen.again)
+    plan = plan_of(chosen)
     if chosen.list:
         print("\n".join(plan.families()))
         print(", ".join(cases.name_of(row) for row in plan.solvers()))
@@ -62,36 +70,61 @@ def main() -> int:
     if not plan.families() or not plan.solvers():
         print(f"no such {'family' if plan.solvers() else 'solver'}: see --list", file=sys.stderr)
         return 2
-    tell_what_is_missing(plan)
     results = Path(chosen.results)
     if results.exists() and any(results.iterdir()):
         results = results / time.strftime("%Y%m%d-%H%M%S")
     report = Report(results)
-    end = time.monotonic() + 60.0 * chosen.minutes
-    count = 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        (run_fuzz if chosen.fuzz else run_trials)(chosen, plan, report)
+    except KeyboardInterrupt:
+        print("\ninterrupted: what was found so far", file=sys.stderr)
+    print(report.text())
+    return 1 if report.breaches else 0
+
+
+def plan_of(chosen: argparse.Namespace) -> trial.Plan:
+    asked = peers.Peers(None, None) if chosen.untimed else peers.find()
+    return trial.Plan(
+        chosen.seed, chosen.only, chosen.solver, chosen.shared, asked, not chosen.untimed, chosen.factor, chosen.room,
+        chosen.limit,
+    )  # fmt: skip
+
+
+def run_trials(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:
+    tell_what_is_missing(plan)
+    jobs = session.trials(plan, chosen.first)
+    if chosen.trials is not None:
+        jobs = (job for _, job in zip(range(chosen.trials), jobs, strict=False))
+    session.run(jobs, chosen.jobs, report, end(chosen.minutes or 10.0), teller(report))
+
+
+def run_fuzz(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:
+    numbers = {kind: getattr(chosen, kind) for kind in fuzz.KINDS}
+    named = any(number is not None for number in numbers.values())
+    wanted = {kind: float(number or 0) if named else math.inf for kind, number in numbers.items()}
+    minutes = chosen.minutes or (math.inf if named else 10.0)
+    fuzz.run(wanted, chosen.seed, chosen.first, chosen.jobs, report, end(minutes), teller(report))
+
+
+def end(minutes: float) -> float:
+    return time.monotonic() + 60.0 * minutes
+
+
+def teller(report: Report) -> Callable[[Done, list[str]], None]:
+    """Says of each trial what is new, and keeps a line of progress on a terminal."""
 
     def say(done: Done, lines: list[str]) -> None:
-        nonlocal count
-        count += 1
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr)
         for line in lines:
             print(line, flush=True)
         if sys.stderr.isatty():
-            what = f"{done.doing.get('family', '')} {done.doing.get('solver', '')}"
-            words = f"{count} trials, {report.commands} commands, {report.breaches} breaches: {what}"
+            what = " ".join(str(done.doing[k]) for k in ("kind", "family", "solver") if k in done.doing)
+            words = f"{report.tried}, {report.breaches} breaches: {what}"
             print(words[:100], end="", file=sys.stderr, flush=True)
 
-    jobs = session.trials(plan, chosen.first)
-    if chosen.trials is not None:
-        jobs = (job for _, job in zip(range(chosen.trials), jobs, strict=False))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        session.run(jobs, chosen.jobs, report, end, say)
-    except KeyboardInterrupt:
-        print("\ninterrupted: what was found so far", file=sys.stderr)
-    print(report.text())
-    return 1 if report.breaches else 0
+    return say
 
 
 def tell_what_is_missing(plan: trial.Plan) -> None:

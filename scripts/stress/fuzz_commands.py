@@ -1,14 +1,11 @@
 """Commands that are killed, interrupted, short of disk or called with random words: nothing lost, one sentence.
 
-    python scripts/stress/fuzz_commands.py [--kills N] [--interrupts N] [--full N] [--lines N] [--seconds S] [--seed N]
-
-`kill`, `interrupt`, `full` and `line` are one trial each for a runner: they take a Stage and a random.Random, and give
-the breaches.  A trial is repeated by its seed and number.
+`kill`, `interrupt`, `full` and `line` are one trial each: they take a Stage and a random.Random, and give how it ended
+and the breaches.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import os
@@ -18,18 +15,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
-if __name__ == "__main__":
-    sys.path[0] = str(REPOSITORY)
 
 ENDS = 60  # seconds in which any command comes to an end
+HUNG = f"no end within {ENDS} s"
 STATUSES = (0, 1, 2, 130, 255)
 # What the installed scripts do; the first byte says that Python has come so far.
 SCRIPT = "from svmtool import start\nimport os, sys\nos.write(2, b'!')\ngetattr(start, sys.argv.pop(1))()"
@@ -42,6 +36,13 @@ class Found(NamedTuple):
     what: str
     words: str
     command: str
+
+
+class Tried(NamedTuple):
+    """How a trial ended, in a word or two, and what was wrong."""
+
+    ending: str
+    found: list[Found]
 
 
 class Job(NamedTuple):
@@ -66,7 +67,10 @@ JOBS = (
 
 
 class Stage:
-    """A folder with data, a model, and old outputs, put back for each trial; whole: what each job makes undisturbed."""
+    """A folder with data, a model, and old outputs, put back for each trial.
+
+    whole: what each job makes undisturbed; seconds: in which it did, from its first byte.
+    """
 
     def __init__(self, folder: str, seed: int = 1):
         self.folder, rng = Path(folder), random.Random(seed)
@@ -83,6 +87,7 @@ class Stage:
         for name in ("out", "scores", "range"):
             (self.fixed / name).write_text("the old file\n")
         self.whole: dict[int, dict[str, bytes]] = {}
+        self.seconds: dict[int, float] = {}
 
     def _prepare(self, argv: list[str]) -> None:
         subprocess.run([sys.executable, "-c", SCRIPT, "train", *argv], cwd=self.fixed, check=True, env=environment(),
@@ -94,14 +99,18 @@ class Stage:
         shutil.copytree(self.fixed, self.fresh)
         return self.fresh
 
-    def undisturbed(self, k: int) -> dict[str, bytes]:
-        """What job k makes; it always makes the same, but for the log's number in a state, and the seconds in a log."""
+    def prepare(self, k: int) -> Path:
+        """The folder for a trial of job k, which has run undisturbed once.
+
+        It always makes the same, but for the log's number in a state, and the seconds in a log.
+        """
         if k not in self.whole:
             folder = self.reset()
-            process = self.begin(JOBS[k], folder)
-            process.communicate(timeout=ENDS)
+            process, began = self.begin(JOBS[k], folder), time.monotonic()
+            finish(process)
+            self.seconds[k] = time.monotonic() - began
             self.whole[k] = {name: (folder / name).read_bytes() for name in JOBS[k].outputs}
-        return self.whole[k]
+        return self.reset()
 
     def begin(self, job: Job, folder: Path, limit: int | None = None) -> subprocess.Popen:
         """The command as a process, after its first byte; limit: bytes that a file may have."""
@@ -120,36 +129,44 @@ class Stage:
 
     def look(self, k: int, folder: Path, what: str, finished: bool) -> list[Found]:
         """Each output is the old file or the new one, and all of the inputs are as they were."""
-        job, new, found = JOBS[k], self.undisturbed_of(k), []
-        line = shown(job)
-        for name in job.outputs:
-            content = (folder / name).read_bytes() if (folder / name).exists() else None
-            old = (self.fixed / name).read_bytes() if (self.fixed / name).exists() else None
-            numbered = name.endswith((".npz", ".rows"))  # each log has a number of its own
-            if finished and content != new[name] and not numbered:
+        found, line = [], shown(JOBS[k])
+        for name, new in self.whole[k].items():
+            if name == "log" or name.endswith((".npz", ".rows")):
+                continue  # never the same twice; that state, log and model go together the next run tells
+            content, old = (path.read_bytes() if (path := f / name).exists() else None for f in (folder, self.fixed))
+            if finished and content != new:
                 found.append(Found("a finished run's files", what, f"{name} is not what it should be", line))
-            # A log may hold more than counts; that state, log and model go together the next run tells.
-            elif content not in (old, new[name]) and not numbered and name != "log":
+            elif content not in (old, new):
                 found.append(Found("the old file or the new one", what, f"{name} is neither", line))
         for name in ("d", "small", "wide", "model"):
             if (folder / name).read_bytes() != (self.fixed / name).read_bytes():
                 found.append(Found("inputs stay", what, f"{name} has changed", line))
         return found
 
-    def undisturbed_of(self, k: int) -> dict[str, bytes]:
-        return self.whole[k]
-
     def again(self, k: int, folder: Path, what: str) -> list[Found]:
         """The same command works afterwards, and leaves nothing that is not its own."""
-        process = self.begin(JOBS[k], folder)
-        err = process.communicate(timeout=ENDS)[1].decode(errors="replace")
+        status, err = finish(self.begin(JOBS[k], folder))
         found = []
-        if process.returncode != 0:
-            found.append(Found("the next run works", what, f"{process.returncode}: {err[-300:]}", shown(JOBS[k])))
-        left = [p.name for p in folder.iterdir() if p.name.endswith((".tmp", ".lock", ".new"))]
-        if left:
-            found.append(Found("nothing is left", what, f"{left}", shown(JOBS[k])))
-        return found
+        if status != 0:
+            words = HUNG if status is None else f"{status}: {err[-300:]}"
+            found.append(Found("the next run works", what, words, shown(JOBS[k])))
+        return found + left(folder, what, shown(JOBS[k]))
+
+
+def finish(process: subprocess.Popen) -> tuple[int | None, str]:
+    """Wait for the end: exit status, None for a hang, and standard error."""
+    try:
+        err = process.communicate(timeout=ENDS)[1]
+        return process.returncode, err.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return None, process.communicate()[1].decode(errors="replace")
+
+
+def left(folder: Path, what: str, line: str) -> list[Found]:
+    """Nothing of a run that has ended stays but its files."""
+    names = [p.name for p in folder.iterdir() if p.name.endswith((".tmp", ".lock", ".new"))]
+    return [Found("nothing is left", what, f"{names}", line)] if names else []
 
 
 def environment() -> dict[str, str]:
@@ -160,31 +177,34 @@ def shown(job: Job) -> str:
     return " ".join(("svm-" + job.command, *job.argv))
 
 
-def _spoken(err: str, status: int, what: str, line: str) -> list[Found]:
-    """No traceback, no words of others."""
+def spoken(err: str, status: int | None, what: str, line: str) -> list[Found]:
+    """An end, no traceback, no words of others."""
+    if status is None:
+        return [Found("no hang", what, HUNG, line)]
     if "Traceback" in err or '.py"' in err or "Fatal" in err or status not in STATUSES:
         return [Found("one sentence", what, f"status {status}: {err[-400:]}", line)]
     return []
 
 
-def kill(stage: Stage, rng: random.Random) -> list[Found]:
+def kill(stage: Stage, rng: random.Random) -> Tried:
     """SIGKILL at a random moment."""
     k = rng.randrange(len(JOBS))
-    stage.undisturbed(k)
-    folder, delay = stage.reset(), rng.uniform(0.0, 0.35)
+    folder = stage.prepare(k)
+    delay = rng.random() * stage.seconds[k]
     process = stage.begin(JOBS[k], folder)
     time.sleep(delay)
     process.kill()
-    process.communicate(timeout=ENDS)
+    status, _ = finish(process)
     what = f"kill after {1000 * delay:.0f} ms"
-    return stage.look(k, folder, what, process.returncode == 0) + stage.again(k, folder, what)
+    found = stage.look(k, folder, what, status == 0) + stage.again(k, folder, what)
+    return Tried("over before" if status == 0 else "killed", found)
 
 
-def interrupt(stage: Stage, rng: random.Random) -> list[Found]:
+def interrupt(stage: Stage, rng: random.Random) -> Tried:
     """Ctrl-C at a random moment, and sometimes a second."""
     k = rng.randrange(len(JOBS))
-    stage.undisturbed(k)
-    folder, delay, twice = stage.reset(), rng.uniform(0.0, 0.35), rng.random() < 0.2
+    folder = stage.prepare(k)
+    delay, twice = rng.random() * stage.seconds[k], rng.random() < 0.2
     process = stage.begin(JOBS[k], folder)
     time.sleep(delay)
     process.send_signal(signal.SIGINT)
@@ -192,14 +212,8 @@ def interrupt(stage: Stage, rng: random.Random) -> list[Found]:
         time.sleep(rng.uniform(0.0, 0.01))
         process.send_signal(signal.SIGINT)
     what, line = f"Ctrl-C after {1000 * delay:.0f} ms{', twice' if twice else ''}", shown(JOBS[k])
-    try:
-        err = process.communicate(timeout=ENDS)[1].decode(errors="replace")
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return [Found("no hang", what, f"no end within {ENDS} s", line)]
-    status = process.returncode
-    found = _spoken(err, status, what, line)
+    status, err = finish(process)
+    found = spoken(err, status, what, line)
     said = [text for text in err.splitlines() if text.startswith("interrupted")]
     if not found and status not in (0, 130):
         found.append(Found("0 or 130", what, f"status {status}: {err[-300:]}", line))
@@ -208,26 +222,23 @@ def interrupt(stage: Stage, rng: random.Random) -> list[Found]:
     best = bool(said) and said[0] != "interrupted"  # then the model is the best so far
     if not best:
         found += stage.look(k, folder, what, status == 0)
-    left = [p.name for p in folder.iterdir() if p.name.endswith((".tmp", ".lock"))]
-    if left:
-        found.append(Found("nothing is left", what, f"{left}", line))
-    return found + stage.again(k, folder, what)
+    found += left(folder, what, line) + stage.again(k, folder, what)
+    return Tried("over before" if status == 0 else "interrupted", found)
 
 
-def full(stage: Stage, rng: random.Random) -> list[Found]:
+def full(stage: Stage, rng: random.Random) -> Tried:
     """No file may be longer than some bytes: the disk is full there."""
     k = rng.randrange(len(JOBS))
-    stage.undisturbed(k)
-    folder, limit = stage.reset(), int(2 ** rng.uniform(0.0, 17.0))
-    process = stage.begin(JOBS[k], folder, limit)
-    err = process.communicate(timeout=ENDS)[1].decode(errors="replace")
-    what, status = f"files of {limit} bytes at most", process.returncode
-    found = _spoken(err, status, what, shown(JOBS[k]))
+    folder, limit = stage.prepare(k), int(2 ** rng.uniform(0.0, 17.0))
+    status, err = finish(stage.begin(JOBS[k], folder, limit))
+    what, line = f"files of {limit} bytes at most", shown(JOBS[k])
+    found = spoken(err, status, what, line)
     if not found and status not in (0, 1):
-        found.append(Found("0 or 1", what, f"status {status}: {err[-300:]}", shown(JOBS[k])))
+        found.append(Found("0 or 1", what, f"status {status}: {err[-300:]}", line))
     if status == 1 and not [text for text in err.splitlines() if text.strip()]:
-        found.append(Found("one sentence", what, "nothing is said", shown(JOBS[k])))
-    return found + stage.look(k, folder, what, status == 0) + stage.again(k, folder, what)
+        found.append(Found("one sentence", what, "nothing is said", line))
+    found += stage.look(k, folder, what, status == 0) + stage.again(k, folder, what)
+    return Tried("room enough" if status == 0 else "refused", found)
 
 
 OPTIONS = {
@@ -247,7 +258,7 @@ VALUES = [
 ]  # fmt: skip
 
 
-def line(stage: Stage, rng: random.Random) -> list[Found]:
+def line(stage: Stage, rng: random.Random) -> Tried:
     """A random command line, in this process."""
     command = rng.choice(("train", "train", "train", "predict", "scale"))
     argv: list[str] = []
@@ -258,14 +269,13 @@ def line(stage: Stage, rng: random.Random) -> list[Found]:
     if command == "train":
         argv = ["--max-seconds", "1", *argv] if rng.random() < 0.95 else argv
     argv += [rng.choice(("tiny", "tiny", "tiny", "model", "no", "", ".", "out")) for _ in range(rng.choice((1, 2, 3)))]
-    folder = stage.fresh if stage.fresh.exists() else stage.reset()
+    folder = stage.reset()
     (folder / "tiny").write_text("1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n2 1:1\n" if rng.random() < 0.5 else
                                  "1 1:1 2:0.5\n-1 1:-1\n1 2:3\n-1 1:0.5 2:-1\n")  # fmt: skip
-    shutil.copy(stage.fixed / "model", folder / "model")
     return _in_process(command, argv, folder)
 
 
-def _in_process(command: str, argv: list[str], folder: Path) -> list[Found]:
+def _in_process(command: str, argv: list[str], folder: Path) -> Tried:
     from svmtool.cli import predict, scale, train
     from svmtool.cli.entry import guarded
 
@@ -282,52 +292,13 @@ def _in_process(command: str, argv: list[str], folder: Path) -> list[Found]:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             status = guarded(lambda: main(argv))
     except BaseException as e:
-        return [Found("one sentence", "line", f"{type(e).__name__}: {e}"[:300], shown_line)]
+        return Tried("breach", [Found("one sentence", "line", f"{type(e).__name__}: {e}"[:300], shown_line)])
     finally:
         signal.alarm(0)
         sys.stdin.close()
         sys.stdin = stdin
         os.chdir(before)
-    if status == 130:
-        return [Found("no hang", "line", f"no end within {ENDS} s", shown_line)]
-    return _spoken(err.getvalue(), status, "line", shown_line)
+    return Tried(f"status {status}", spoken(err.getvalue(), None if status == 130 else status, "line", shown_line))
 
 
-TRIALS = {"kills": kill, "interrupts": interrupt, "full": full, "lines": line}
-
-
-def run(wanted: dict[str, int], seconds: float, seed: int) -> int:
-    """So many trials of each kind, one after the other; prints, returns the exit status."""
-    end, counts, found = time.monotonic() + seconds, Counter(), []
-    folder = tempfile.mkdtemp(prefix="svmtool-stress-")
-    try:
-        stage = Stage(folder)
-        for name, number in wanted.items():
-            for k in range(number):
-                if time.monotonic() > end:
-                    break
-                breaches = TRIALS[name](stage, random.Random(f"{seed} {name} {k}"))
-                counts[name] += 1
-                for breach in breaches:
-                    found.append(breach)
-                    print(f"BREACH {breach.law}: {breach.what}: {breach.words}\n    {breach.command}", flush=True)
-                    print(f"    (trial {k} of {name}, seed {seed})", flush=True)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    print(", ".join(f"{counts[name]} {name}" for name in wanted) + f", {len(found)} breaches")
-    return 1 if found else 0
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    for name, number in (("kills", 100), ("interrupts", 100), ("full", 50), ("lines", 500)):
-        parser.add_argument(f"--{name}", type=int, default=number)
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--seed", type=int, default=1)
-    chosen = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return run({name: getattr(chosen, name) for name in TRIALS}, chosen.seconds, chosen.seed)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+TRIALS = {"kills": kill, "interrupts": interrupt, "disks": full, "lines": line}

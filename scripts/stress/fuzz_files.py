@@ -1,36 +1,24 @@
 """Mutated files through every reader, in this process: SvmtoolError or success, nothing else, and no hang.
 
-    python scripts/stress/fuzz_files.py [--inputs N] [--seconds S] [--seed N] [--jobs J] [--keep FOLDER]
-
-`attempt` is one batch for a runner; run as a program, batches go through processes of their own, so that a crash of one
-is told with the input that made it.  A batch is repeated by its seed and index.
+`attempt` is one batch, repeated by its seed and index; `again` reads one file that was kept.
 """
 
 from __future__ import annotations
 
-import argparse
 import bz2
 import contextlib
 import gzip
 import io
 import lzma
-import multiprocessing
-import os
 import random
 import re
-import shutil
 import signal
-import sys
-import tempfile
-import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
-
-if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parent.parent.parent)
 
 import numpy as np
 
@@ -41,9 +29,9 @@ from svmtool.formats.row_log import RowLog
 from svmtool.formats.source import open_source
 from svmtool.scaling import LineReader
 
-BATCH = 5000  # inputs of an attempt
+BATCH = 500  # inputs of an attempt
 HANG = 60  # seconds that no input may take
-SHM = "/dev/shm"
+INPUT = "input of "  # how the name of a file begins that is read
 
 TRAIN = b"1 1:0.5 3:-1e-3 7:2\n-1 2:1 3:0x1p3\n+1 1:1\n-1\n2.5 1:1 2:2 3:3 4:4 5:5\n"
 RANGE = b"y\n-1 1\n0 10\nx\n-1 1\n1 0 2\n2 -1 1\n+7 0.25 1e3\n"
@@ -139,39 +127,37 @@ def _trained(folder: Path, *options: str) -> bytes:
 
 
 class Kind(NamedTuple):
-    """A kind of file: the end of its name, what is mutated, what reads it; pack: makes the file of a mutation."""
+    """A kind of file: the end of its name, what reads it; pack: makes the file of a mutation."""
 
     suffix: str
-    seeds: list[bytes]
     read: Callable[[str], None]
     pack: Callable[[bytes], bytes] | None = None
 
 
-def kinds(folder: Path) -> dict[str, Kind]:
-    """All kinds, with fresh seeds made in a folder."""
-    log = np.array([7, 2, 4, 6, 3], "<u8").tobytes()
+@lru_cache
+def seeds(folder: Path) -> dict[str, list[bytes]]:
+    """What is mutated, for each of KINDS; made in a folder."""
     linear = [_trained(folder, "-s", s) for s in ("0", "1", "4", "43")] + [_trained(folder, "-s", "1", "-b", "1")]
     linear += [_trained(folder, "-s", s) for s in ("11", "21")]
     kernel = [_trained(folder, "-t", t) for t in ("0", "1", "2", "3")]
     kernel += [_trained(folder, "-t", "2", "-s", s) for s in ("1", "2", "3", "4")]
     _trained(folder, "-s", "71")
     state = (folder / "model.state.npz").read_bytes()
-    packed = {".gz": lambda b: gzip.compress(b, 1), ".bz2": lambda b: bz2.compress(b, 1), ".xz": lzma.compress}
-    table = {
-        "data": Kind("", [TRAIN], _read_data),
-        "data to scale": Kind("", [TRAIN], _read_to_scale),
-        "precomputed rows": Kind("", [b"1 0:1 1:2 2:3\n-1 0:2 1:3 2:4\n"], _read_precomputed),
-        "linear model": Kind("", linear, _read_model),
-        "kernel model": Kind("", kernel, _read_model),
-        "range": Kind("", [RANGE, RANGE[12:]], _read_range),
-        "weights": Kind("", [b"1 2\n3 0.5 0 1e3\n"], _read_weights),
-        "state": Kind(".state.npz", [state], _read_state),
-        "state, repaired": Kind(".state.npz", [state], _read_state, _with_checksums),
-        "log of rows": Kind("", [log], _read_log),
+    return {
+        "data": [TRAIN],
+        "data to scale": [TRAIN],
+        "precomputed rows": [b"1 0:1 1:2 2:3\n-1 0:2 1:3 2:4\n"],
+        "linear model": linear,
+        "kernel model": kernel,
+        "range": [RANGE, RANGE[12:]],
+        "weights": [b"1 2\n3 0.5 0 1e3\n"],
+        "state": [state],
+        "state, repaired": [state],
+        "log of rows": [np.array([7, 2, 4, 6, 3], "<u8").tobytes()],
+        "data.gz": [gzip.compress(TRAIN * 3, 1)],
+        "data.bz2": [bz2.compress(TRAIN * 3, 1)],
+        "data.xz": [lzma.compress(TRAIN * 3)],
     }
-    for suffix, pack in packed.items():
-        table["data" + suffix] = Kind(suffix, [pack(TRAIN * 3)], _read_data)
-    return table
 
 
 def _with_checksums(text: bytes) -> bytes:
@@ -188,6 +174,23 @@ def _with_checksums(text: bytes) -> bytes:
                     warnings.simplefilter("ignore")  # the same name twice is part of the game
                     archive.writestr(zipfile.ZipInfo(name), piece[at:].split(b"PK\x01\x02")[0])
     return out.getvalue()
+
+
+KINDS = {
+    "data": Kind("", _read_data),
+    "data to scale": Kind("", _read_to_scale),
+    "precomputed rows": Kind("", _read_precomputed),
+    "linear model": Kind("", _read_model),
+    "kernel model": Kind("", _read_model),
+    "range": Kind("", _read_range),
+    "weights": Kind("", _read_weights),
+    "state": Kind(".state.npz", _read_state),
+    "state, repaired": Kind(".state.npz", _read_state, _with_checksums),
+    "log of rows": Kind("", _read_log),
+    "data.gz": Kind(".gz", _read_data),
+    "data.bz2": Kind(".bz2", _read_data),
+    "data.xz": Kind(".xz", _read_data),
+}
 
 
 def mutated(rng: random.Random, text: bytes) -> bytes:
@@ -228,112 +231,49 @@ def mutated(rng: random.Random, text: bytes) -> bytes:
 def attempt(seed: int, index: int, folder: str, inputs: int = BATCH) -> tuple[Counter, list[Found]]:
     """So many mutated inputs, written to files in `folder` in turn; counts by kind and ending, and breaches.
 
-    The input of a crash or a hang that ends the process is the file `input*` that is left there.
+    The input of a crash or a hang that ends the process is the file `INPUT*` that is left there.
     """
     place = Path(folder)
-    table = kinds(place)
+    texts = seeds(place)
     rng, counts, found = random.Random(f"{seed} {index}"), Counter(), []
-    names = list(table)
-    signal.signal(signal.SIGALRM, _too_long)
     for _ in range(inputs):
-        name = rng.choice(names)
-        kind = table[name]
-        content = mutated(rng, rng.choice(kind.seeds))
+        name = rng.choice(list(KINDS))
+        kind = KINDS[name]
+        content = mutated(rng, rng.choice(texts[name]))
         if kind.pack is not None:
             content = kind.pack(content)
-        path = place / ("input" + kind.suffix)
+        path = place / (INPUT + name + kind.suffix)
         path.write_bytes(content)
-        signal.alarm(HANG)
-        try:
-            kind.read(str(path))
-            ending = "read"
-        except SvmtoolError as e:
-            ending = "refused"
-            if not str(e) or len(str(e)) > 2000:
-                found.append(Found("one sentence", name, f"a message of {len(str(e))} characters", content))
-        except _Hang:
-            ending = "breach"
-            found.append(Found("no hang", name, f"no end within {HANG} s", content))
-        except BaseException as e:
-            if isinstance(e, KeyboardInterrupt):
-                raise
-            ending = "breach"
-            found.append(Found("SvmtoolError or success", name, f"{type(e).__name__}: {e}"[:300], content))
-        finally:
-            signal.alarm(0)
+        ending, breach = again(name, str(path))
         counts[name, ending] += 1
+        if breach is not None:
+            found.append(breach)
         path.unlink(missing_ok=True)
     return counts, found
 
 
+def again(name: str, path: str) -> tuple[str, Found | None]:
+    """Read a file of that kind: how it ended, `read`, `refused` or `breach`, and what is wrong if anything is."""
+    law, words = "", ""
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(HANG)
+    try:
+        KINDS[name].read(path)
+        return "read", None
+    except SvmtoolError as e:
+        if 0 < len(str(e)) <= 2000:
+            return "refused", None
+        law, words = "one sentence", f"a message of {len(str(e))} characters"
+    except _Hang:
+        law, words = "no hang", f"no end within {HANG} s"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as e:
+        law, words = "SvmtoolError or success", f"{type(e).__name__}: {e}"[:300]
+    finally:
+        signal.alarm(0)
+    return "breach", Found(law, name, words, Path(path).read_bytes())
+
+
 def _too_long(*_: object) -> None:
     raise _Hang
-
-
-@contextlib.contextmanager
-def scratch() -> Iterator[str]:
-    """A folder that goes at the end, in memory where there is such a place."""
-    folder = tempfile.mkdtemp(prefix="svmtool-fuzz-", dir=SHM if os.access(SHM, os.W_OK) else None)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _work(job: tuple[int, int, str], answers: multiprocessing.SimpleQueue) -> None:
-    answers.put(attempt(*job))
-
-
-def run(seed: int, inputs: int, seconds: float, jobs: int, keep: Path) -> int:
-    """Batches side by side until there are enough inputs or the time is over; prints, returns the exit status."""
-    context = multiprocessing.get_context("fork")
-    end, index, counts, found, busy = time.monotonic() + seconds, 0, Counter(), [], []
-    batches = -(-inputs // BATCH)
-    began = time.monotonic()
-    while busy or (index < batches and time.monotonic() < end):
-        while len(busy) < jobs and index < batches and time.monotonic() < end:
-            folder = tempfile.mkdtemp(prefix="svmtool-fuzz-", dir=SHM if os.access(SHM, os.W_OK) else None)
-            answers = context.SimpleQueue()
-            process = context.Process(target=_work, args=((seed, index, folder), answers))
-            process.start()
-            busy.append((process, answers, folder, index))
-            index += 1
-        for job in list(busy):
-            process, answers, folder, number = job
-            if not answers.empty():
-                more, breaches = answers.get()
-                counts.update(more)
-                found += breaches
-                process.join()
-            elif process.is_alive():
-                continue
-            else:
-                content = b"".join(p.read_bytes() for p in Path(folder).glob("input*"))
-                found.append(Found("no crash", "?", f"batch {number}: status {process.exitcode}", content))
-            shutil.rmtree(folder, ignore_errors=True)
-            busy.remove(job)
-        time.sleep(0.01)
-    for name in dict.fromkeys(kind for kind, _ in counts):
-        told = ", ".join(f"{counts[name, e]} {e}" for e in ("read", "refused", "breach") if counts[name, e])
-        print(f"{name:20} {told}")
-    for k, breach in enumerate(found[:100]):
-        keep.mkdir(parents=True, exist_ok=True)
-        (keep / str(k)).write_bytes(breach.content)
-        print(f"BREACH {breach.law}: {breach.kind}: {breach.words}: {keep / str(k)}")
-    print(f"{counts.total()} inputs in {time.monotonic() - began:.0f} s, {len(found)} breaches")
-    return 1 if found else 0
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--inputs", type=int, default=100_000)
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--keep", type=Path, default=Path("results/fuzz"), help="folder of inputs that broke a law")
-    chosen = parser.parse_args()
-    return run(chosen.seed, chosen.inputs, chosen.seconds, chosen.jobs, chosen.keep)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,7 @@
 """Folders of rows (--memory), damaged in every way that files can be: each is made anew, and the model is the same.
 
-`cases(rng)` yields damages without an end, `run(case, folder)` tries one in a process of its own, because what it
-looks for are loops that leave their arrays; it returns what went wrong, or "".
+`draw(rng)` draws damages, `run(case, folder)` tries them in processes of their own, because what it looks for are loops
+that leave their arrays; it returns what went wrong, or "".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,10 +48,9 @@ class Damage(NamedTuple):
     forged: bool = False
 
 
-def cases(rng: np.random.Generator) -> Iterator[Case]:
-    while True:
-        damages = rng.choice(list(DAMAGES), 1 + int(rng.random() < 0.3))
-        yield Case(int(rng.integers(2**31)), int(rng.choice(NUMBERS)), tuple(map(str, damages)))
+def draw(rng: np.random.Generator) -> Case:
+    damages = rng.choice(list(DAMAGES), 1 + int(rng.random() < 0.3))
+    return Case(int(rng.integers(2**31)), int(rng.choice(NUMBERS)), tuple(map(str, damages)))
 
 
 def run(case: Case, folder: Path) -> str:

@@ -29,12 +29,13 @@ class Breach(NamedTuple):
 @dataclasses.dataclass
 class Tally:
     """Counts of commands by family, by solver and of laws looked at by (family, law); sentences with exit status 1;
-    and breaches."""
+    of what is fuzzed by (kind, how it ended); and breaches."""
 
     commands: Counter = dataclasses.field(default_factory=Counter)
     solvers: Counter = dataclasses.field(default_factory=Counter)
     laws: Counter = dataclasses.field(default_factory=Counter)
     refusals: Counter = dataclasses.field(default_factory=Counter)
+    endings: Counter = dataclasses.field(default_factory=Counter)
     breaches: list[Breach] = dataclasses.field(default_factory=list)
 
     def ran(self, family: str, solver: str, status: int | None, err: str) -> None:
@@ -60,9 +61,8 @@ class Report:
 
     def add(self, tally: Tally) -> list[str]:
         """Take a tally in; returns a line for each breach of a group that was not known."""
-        for mine, theirs in ((getattr(self.total, f), getattr(tally, f)) for f in ("commands", "solvers", "laws")):
-            mine.update(theirs)
-        self.total.refusals.update(tally.refusals)
+        for field in ("commands", "solvers", "laws", "refusals", "endings"):
+            getattr(self.total, field).update(getattr(tally, field))
         new = []
         for breach in tally.breaches:
             self.counts[breach.group] += 1
@@ -89,11 +89,35 @@ class Report:
         return sum(self.total.commands.values())
 
     @property
+    def tried(self) -> str:
+        """How much there was, in words."""
+        tried = self.total.endings.total()
+        return f"{tried} trials" if tried else f"{self.commands} commands"
+
+    @property
     def breaches(self) -> int:
         return sum(self.counts.values())
 
     def text(self) -> str:
         """Tables of counts, then all groups of breaches with their command lines."""
+        lines = self._fuzzed() if self.total.endings else self._commands()
+        for group in sorted(self.groups):
+            lines += ["", f"BREACH {_group(group)}, {self.counts[group]} times"]
+            lines += [f"    {words}" for words in self.groups[group]]
+        lines += ["", f"{self.tried}, {self.breaches} breaches in {len(self.groups)} groups"]
+        return "\n".join(lines)
+
+    def _fuzzed(self) -> list[str]:
+        kinds: dict[str, dict[str, int]] = {}
+        for (kind, ending), count in sorted(self.total.endings.items()):
+            kinds.setdefault(kind, {})[ending] = count
+        lines = ["", f"{'kind':32} {'tried':>9}  how it ended"]
+        for kind, endings in kinds.items():
+            told = ", ".join(f"{count} {ending}" for ending, count in endings.items())
+            lines.append(f"{kind:32} {sum(endings.values()):9}  {told}")
+        return lines
+
+    def _commands(self) -> list[str]:
         broken: Counter = Counter()
         for (law, _, family), count in self.counts.items():
             broken[family, law] += count
@@ -111,11 +135,7 @@ class Report:
         if self.total.refusals:
             lines += ["", "refused with exit status 1:"]
             lines += [f"{count:9}  {words}" for words, count in self.total.refusals.most_common(30)]
-        for group in sorted(self.groups):
-            lines += ["", f"BREACH {_group(group)}, {self.counts[group]} times"]
-            lines += [f"    {words}" for words in self.groups[group]]
-        lines += ["", f"{self.commands} commands, {self.breaches} breaches in {len(self.groups)} groups"]
-        return "\n".join(lines)
+        return lines
 
 
 def _group(group: tuple[str, str, str]) -> str:

@@ -13,9 +13,8 @@ import zlib
 
 import numpy as np
 
-from svmtool import interrupts
 from svmtool.errors import ModelError
-from svmtool.formats.beside import NEXT, ROWS, STATE
+from svmtool.formats.beside import STATE
 from svmtool.formats.model_text import OVERFLOWN
 from svmtool.formats.output import replacing
 from svmtool.formats.regular import open_regular
@@ -76,7 +75,6 @@ def write(path: str, state: State) -> None:
     }  # fmt: skip
     if not all(np.all(np.isfinite(array)) for array in (state.C, state.bias, sums.weight, sums.first, sums.gram)):
         raise ModelError(OVERFLOWN)
-    interrupts.end_file(path + ROWS + NEXT)  # perhaps the log that this state tells of
     with replacing(path + STATE, "can't save the model's state to") as file:
         np.savez(file, **{name: np.asarray(value, ARRAYS[name][0]) for name, value in arrays.items()})
 

@@ -22,11 +22,12 @@ class ModelLock:
 
         self._name, self._fd = path + LOCK, -1
         try:
-            while not self._is_mine():
-                self.close_file()  # its last holder has taken the name away since it was opened
-                self._fd = open_regular(self._name, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
-                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            interrupts.begin_file(self._name)
+            with interrupts.Together():
+                while not self._is_mine():
+                    self.close_file()  # its last holder has taken the name away since it was opened
+                    self._fd = open_regular(self._name, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
+                    fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                interrupts.begin_file(self._name)
         except BlockingIOError:
             self.close_file()
             raise ModelError(f"{path}: another run is changing this model") from None

@@ -69,6 +69,8 @@ def _content(path: str) -> bytes:
     with open_source(path, "can't open file") as source:
         buffer = bytearray(1 << 16)
         while n := source.read_into(buffer):
+            if buffer.find(0, 0, n) >= 0:  # a stream of them has no end, or a very far one
+                raise RangeError(path, "it is no text: there are NUL bytes in it")
             parts.append(bytes(buffer[:n]))
     return b"".join(parts)
 

@@ -61,10 +61,11 @@ class RowLog:
         number = int.from_bytes(os.urandom(8), "little") if number is None else number
         try:
             mode = mode_of(path)
-            fd = open_regular(path + NEXT, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+            with interrupts.Together():
+                fd = open_regular(path + NEXT, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+                interrupts.begin_file(path + NEXT)
         except OSError as e:
             raise _not_saved(path, e) from None
-        interrupts.begin_file(path + NEXT)
         log = cls(path, number, 0, fd, waits=True)
         try:
             if mode is not None:
@@ -102,6 +103,7 @@ class RowLog:
         """Take the place of the log before: the state that tells of this one is written."""
         if self._waits:
             os.replace(self.path + NEXT, self.path)
+            interrupts.end_file(self.path + NEXT)
         self._waits = False
 
     def append(self, hashes: np.ndarray, removed: bool = False) -> None:

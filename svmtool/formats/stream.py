@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from svmtool.compiled import text_loops
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.svmlight import NEWLINE, RawTable, parse_text
+from svmtool.formats.svmlight import RawTable, parse_text
+from svmtool.formats.text_pieces import LONGEST_LINE, NEWLINE, NUL, too_long
 
 READ = 1 << 22  # bytes at most that are asked for at once
 WAIT_SECONDS = 0.1  # at most between two looks at whether to stop
@@ -23,7 +24,8 @@ def rows_as_they_come(stopped: Callable[[], bool], wait: float = WAIT_SECONDS) -
     """
     if sys.stdin is None:
         raise SvmtoolError("can't open input file -: there is no standard input")
-    fd, held, line, ended = sys.stdin.fileno(), b"", 0, False
+    fd, line, ended = sys.stdin.fileno(), 0, False
+    rest, length = [], 0  # pieces of a line that goes on, and their bytes
     while not ended and not stopped():
         if not select.select([fd], [], [], wait)[0]:
             yield None
@@ -33,19 +35,23 @@ def rows_as_they_come(stopped: Callable[[], bool], wait: float = WAIT_SECONDS) -
         except OSError as e:
             raise SvmtoolError(f"can't read -: {e.strerror}") from e
         ended = not data
-        held += data
-        if ended and held and not held.endswith(NEWLINE):
-            held += NEWLINE
-        whole = held.rfind(NEWLINE) + 1
-        if not whole:
+        rest.append(NEWLINE if ended and length else data)
+        cut = rest[-1].rfind(NEWLINE) + 1
+        if not cut:
+            length += len(data)
+            if b"\0" in data or length > LONGEST_LINE:
+                raise DataError(line + 1, "-", "", NUL if b"\0" in data else too_long(LONGEST_LINE))
             continue
+        last = rest.pop()
+        whole = b"".join([*rest, last[:cut]])
+        rest, length = [last[cut:]], len(last) - cut
         try:
-            table = _parsed(held[:whole], line)
+            table = _parsed(whole, line)
         except DataError as e:
             if good := e.line - 1 - line:
-                yield _parsed(b"".join(held.splitlines(keepends=True)[:good]), line)
+                yield _parsed(b"".join(whole.splitlines(keepends=True)[:good]), line)
             raise
-        line, held = line + table.labels.size, held[whole:]
+        line += table.labels.size
         yield table
 
 

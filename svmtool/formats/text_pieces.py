@@ -7,13 +7,14 @@ from svmtool.compiled.buffers import Buffer
 
 NEWLINE = b"\n"
 LONGEST_LINE = 1 << 28  # bytes; a packed file of some megabytes may unpack to gigabytes without a newline
+NUL = "the line holds a NUL byte: this is no text"
 NO_MARKS = [0, 0, -1, 0]  # what _count says of text without any
 
 
 def refusal_of_line(text: Buffer, start: int, stop: int, longest: int = LONGEST_LINE) -> str:
     """Why text[start:stop], of a line that goes on behind it, is not read on; empty where it may be a line."""
     if text.memory.find(b"\0", start, stop) >= 0:
-        return "the line holds a NUL byte: this is no text"
+        return NUL
     return too_long(longest) if stop - start > longest else ""
 
 

@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.formats.numbers import parse_number
 from svmtool.formats.source import open_source
 
+PIECE = 1 << 20  # bytes read at once; no number is longer: a stream without blanks has no end, or a very far one
+
 
 def read(path: str, rows: int) -> np.ndarray:
     """`rows` numbers, separated by blanks or line ends, as f8[rows].
 
-    Raises SvmtoolError for a token that is no finite number, and where there are too few or too many.
+    Raises SvmtoolError for a token that is no finite number, and where there are too few or too many; what
+    follows such a token, or one number too many, is not read.
     """
-    pieces, buffer = [], bytearray(1 << 20)
+    weights, count = np.empty(rows), 0
+    for token in _tokens(path):
+        if count == rows:
+            raise SvmtoolError(f"{path}: more than {rows} weights for {rows} rows of data: one number a row is needed")
+        try:
+            weights[count] = parse_number(token)
+        except ValueError:
+            weights[count] = np.nan
+        if not np.isfinite(weights[count]):
+            shown = token[:60].decode("utf-8", "replace")
+            raise SvmtoolError(f"{path}: weight {count + 1} is {shown!r}: it must be a finite number")
+        count += 1
+    if count < rows:
+        raise SvmtoolError(f"{path}: {count} weights for {rows} rows of data: one number a row is needed")
+    return weights
+
+
+def _tokens(path: str) -> Iterator[bytes]:
+    """What stands between blanks, as it is read."""
+    buffer, rest = bytearray(PIECE), b""
     with open_source(path) as source:
         while n := source.read_into(buffer):
-            pieces.append(bytes(buffer[:n]))
-    tokens = b"".join(pieces).split()
-    if len(tokens) != rows:
-        raise SvmtoolError(f"{path}: {len(tokens)} weights for {rows} rows of data: one number a row is needed")
-    weights = np.empty(rows)
-    for k, token in enumerate(tokens):
-        try:
-            weights[k] = parse_number(token)
-        except ValueError:
-            weights[k] = np.nan
-        if not np.isfinite(weights[k]):
-            shown = token[:60].decode("utf-8", "replace")
-            raise SvmtoolError(f"{path}: weight {k + 1} is {shown!r}: it must be a finite number")
-    return weights
+            text = rest + buffer[:n]
+            found = text.split()
+            rest = b"" if text[-1:].isspace() else found.pop()
+            yield from found
+            if len(rest) > PIECE:
+                raise SvmtoolError(f"{path}: it is no text of numbers: there is no blank in {PIECE} bytes")
+    if rest:
+        yield rest

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import __version__
+from svmtool import __version__, interrupts
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats import adaptable_state, beside, linear_model, weight_file
 from svmtool.formats.adaptable_state import State, content_of, signature
@@ -222,9 +222,10 @@ class Adaptable:
         log = self.log_at_target()
         log.flush()
         state.log, state.entries = log.number, log.entries
-        adaptable_state.write(self.target, state)
-        log.settle()
-        linear_model.write_text(self.target, [state.model])
+        with interrupts.Together():
+            adaptable_state.write(self.target, state)
+            log.settle()
+            linear_model.write_text(self.target, [state.model])
         if calibrated:
             self.console.warn(
                 f"WARNING: {self.target} holds no probabilities (-b 1) any more: they take all rows, train anew"
@@ -334,9 +335,10 @@ class NewState:
             log.flush()
             text, before = b"".join(linear_model.text_of(done.model)), signature(content_of(self.path))
             state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
-            adaptable_state.write(self.path, state)
-            log.settle()
-            linear_model.write_text(self.path, [text])
+            with interrupts.Together():
+                adaptable_state.write(self.path, state)
+                log.settle()
+                linear_model.write_text(self.path, [text])
 
     def _entries(self, results: list[Result]) -> np.ndarray:
         if self.settings.row.optimal or not results:

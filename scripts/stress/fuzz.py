@@ -1,0 +1,132 @@
+"""What `--fuzz` tries: mutated files and folders of rows, kills, Ctrl-C, full disks, command lines; into a report.
+
+One kind after another, each with its share of the time.  A trial is known by its kind, the seed and its number.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from stress import fuzz_commands, fuzz_files, fuzz_rows, pool
+from stress.pool import Done
+from stress.report import Breach, Report, Tally
+
+HERE = Path(__file__).resolve().parent
+KINDS = {
+    "rows": "damaged folders of rows (--memory)",
+    "lines": "random command lines",
+    "disks": "commands on a disk that is full",
+    "kills": "commands killed",
+    "interrupts": "commands interrupted by Ctrl-C",
+    "inputs": "mutated files through the readers",
+}
+SECONDS = 5.0 * fuzz_commands.ENDS  # of a trial, whose commands end in less
+
+Job = tuple[str, int, int, int]  # kind, seed, number, and inputs in it
+
+
+def attempt(tell: Callable[..., None], folder: str, kind: str, seed: int, number: int, inputs: int) -> Tally:
+    """One trial, or a batch of inputs; runs in a worker, in its folder."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what is ignored here, commands would ignore too
+    tell(fuzz_files.HANG + 30.0 if kind == "inputs" else SECONDS, kind=kind)
+    tally = Tally()
+    if kind == "inputs":
+        counts, found = fuzz_files.attempt(seed, number, folder, inputs)
+        for (name, ending), count in counts.items():
+            tally.endings[f"{kind}: {name}", ending] += count
+        tally.breaches += [_of_file(breach) for breach in found]
+    elif kind == "rows":
+        words = fuzz_rows.run(fuzz_rows.draw(np.random.default_rng([seed, number])), _empty(folder))
+        tally.endings[kind, "breach" if words else "held"] += 1
+        if words:
+            law = "the same model, or a sentence"
+            tally.breaches.append(Breach(law, "svm-train --memory", kind, words, _repeat(kind, seed, number), {}))
+    else:
+        stage, rng = _stage(folder), random.Random(f"{seed} {kind} {number}")
+        ending, breaches = fuzz_commands.TRIALS[kind](stage, rng)
+        tally.endings[kind, ending] += 1
+        for law, what, words, command in breaches:
+            words = f"{what}: {words} ({command})"
+            name = command.split(maxsplit=1)[0] if kind == "lines" else command
+            tally.breaches.append(Breach(law, name, kind, words, _repeat(kind, seed, number), {}))
+    return tally
+
+
+def _of_file(found: fuzz_files.Found) -> Breach:
+    name = fuzz_files.INPUT + found.kind + fuzz_files.KINDS[found.kind].suffix
+    command = shlex.join([sys.executable, str(HERE), "--fuzz", "--again", found.kind, name])
+    return Breach(found.law, found.kind, "inputs", found.words, command, {name: found.content})
+
+
+def _repeat(kind: str, seed: int, number: int) -> str:
+    options = ["--fuzz", f"--{kind}", "1", "--seed", str(seed), "--first", str(number)]
+    return shlex.join([sys.executable, str(HERE), *options])
+
+
+def _empty(folder: str) -> Path:
+    place = Path(folder, "damaged")
+    place.mkdir(exist_ok=True)
+    return place
+
+
+@lru_cache
+def _stage(folder: str) -> fuzz_commands.Stage:
+    """One for the life of the worker."""
+    return fuzz_commands.Stage(folder)
+
+
+def of_loss(done: Done) -> Tally:
+    """The breach of a trial that had to be killed, or that took its worker with it; its input where it left one."""
+    tally = Tally()
+    kind, seed, number, _ = done.job
+    law, words = ("no hang", "no end") if done.lost == "hang" else ("no crash", f"the process ended: {done.lost}")
+    tally.endings[kind, "breach"] += 1
+    for name, content in done.files.items():
+        for of, known in fuzz_files.KINDS.items():
+            if kind == "inputs" and name == fuzz_files.INPUT + of + known.suffix:
+                tally.breaches.append(_of_file(fuzz_files.Found(law, of, words, content)))
+    if not tally.breaches:
+        tally.breaches.append(Breach(law, "?", kind, words, _repeat(kind, seed, number), {}))
+    return tally
+
+
+def run(
+    wanted: dict[str, float], seed: int, first: int, workers: int, report: Report, until: float = math.inf,
+    say: Callable[[Done, list[str]], None] | None = None,
+) -> None:  # fmt: skip
+    """So many trials of each kind (inf: as time allows), until then by time.monotonic(); say as in session.run."""
+    kinds = [kind for kind in wanted if wanted[kind]]
+    for place, kind in enumerate(kinds):
+        now = time.monotonic()
+        share = now + (until - now) / (len(kinds) - place)
+        for done in pool.run(attempt, _jobs(kind, seed, first, wanted[kind]), workers, share):
+            if done.fault:
+                raise RuntimeError(f"{kind}, trial {done.job[2]}: the stress itself failed:\n{done.fault}")
+            lines = report.add(done.result if done.lost is None else of_loss(done))
+            if say is not None:
+                say(done, lines)
+
+
+def _jobs(kind: str, seed: int, first: int, wanted: float) -> Iterator[Job]:
+    number, batch = first, fuzz_files.BATCH if kind == "inputs" else 1
+    while wanted > 0:
+        size = batch if wanted > batch else int(wanted)
+        yield kind, seed, number, size
+        number, wanted = number + 1, wanted - size
+
+
+def again(kind: str, path: str) -> int:
+    """Read a file that was kept; prints how it ended, returns the exit status."""
+    ending, found = fuzz_files.again(kind, path)
+    print(ending if found is None else f"{found.law}: {found.words}")
+    return 0 if found is None else 1
