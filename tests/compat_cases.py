@@ -117,7 +117,7 @@ def check(case: dict, got: Outcome, folder: Path) -> None:
     deviation = DEVIATIONS.get(case["name"])
     if deviation is not None:
         assert got.exit == deviation.exit, got.stderr
-        assert got.stderr.startswith(deviation.stderr), got.stderr
+        assert got.stderr.removeprefix("d: ").startswith(deviation.stderr), got.stderr
         if deviation.exit:  # refused: one line, no output, nothing left behind
             assert got.stderr.count("\n") == 1
             assert not any((folder / name).exists() for name in case["outputs"])

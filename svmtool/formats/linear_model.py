@@ -265,12 +265,14 @@ def text_of(model: LinearModel) -> Iterator[bytes]:
 
 
 def _refuse_overflow(model: LinearModel) -> None:
-    """No model is written that predicts nothing; the rho of no features is nan, as LIBLINEAR's is."""
+    """No model is written that predicts nothing; the rho of no features is nan, and that of a
+    share of no rows, or of all, infinite, as LIBLINEAR's are."""
     import numpy as np
 
     rho = model.rho if model.rho is not None and model.n_features else 0.0
     sigmoids_of(model)
-    if not (np.all(np.isfinite(model.W)) and np.isfinite(model.bias) and np.isfinite(rho)):
+    weights = getattr(model.W, "known", model.W)  # of the features that occur, where others are 0
+    if not (np.all(np.isfinite(weights)) and np.isfinite(model.bias) and rho == rho):
         raise ModelError(OVERFLOWN)
 
 

@@ -28,7 +28,11 @@ def create(target: str, mode: int) -> tuple[str, int]:
     while True:
         scratch = os.path.join(folder, f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp")
         interrupts.begin_file(scratch)
-        fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+        try:
+            fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+        except OSError:
+            interrupts.end_file(scratch)
+            raise
         _lock(fd)
         if os.fstat(fd).st_nlink:
             return scratch, fd

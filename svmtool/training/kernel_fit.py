@@ -111,7 +111,8 @@ class Fitting:
                 return zero(problem, monitor.end())
 
         def other() -> KernelResult | None:
-            if isinstance(problem, HardOneClass) or s.row.module == registry.find_kernel(SOUND).module:
+            same = s.row.module == registry.find_kernel(SOUND).module  # then what -e ended too early goes on to a gap
+            if isinstance(problem, HardOneClass) or (same and s.target is not None):
                 return None
             if isinstance(problem, LeastSquaresSvc):
                 return run(residual.directly, s.target)

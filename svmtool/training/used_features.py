@@ -43,10 +43,10 @@ def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:
 
 class SpreadWeights:
     """The weights of all features, made a slice of rows at a time: those of the features `used` (i4), then the bias's;
-    all others are 0."""
+    all others are 0.  known: those weights."""
 
     def __init__(self, W: np.ndarray, used: np.ndarray, n_features: int):
-        self._W, extra = W, np.arange(n_features, n_features + len(W) - len(used))
+        self.known, extra = W, np.arange(n_features, n_features + len(W) - len(used))
         self._places = np.concatenate((used, extra))
         self.shape = (n_features + len(extra), W.shape[1])
 
@@ -54,7 +54,7 @@ class SpreadWeights:
         start, stop, _ = some.indices(self.shape[0])
         rows = np.zeros((stop - start, self.shape[1]))
         lo, hi = np.searchsorted(self._places, (start, stop))
-        rows[self._places[lo:hi] - start] = self._W[lo:hi]
+        rows[self._places[lo:hi] - start] = self.known[lo:hi]
         return rows
 
 
