@@ -20,7 +20,7 @@ demo: .venv/installed  ## scale, train and predict on a real set
 	$(BIN)/svm-predict $(DEMO)/test.scale $(DEMO)/breast_cancer.model $(DEMO)/predictions
 
 test: .venv/installed  ## run the tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto
 
 test-spark: .venv-spark/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17
 	.venv-spark/bin/python -m pytest -q tests/test_spark_*.py tests/test_readme.py

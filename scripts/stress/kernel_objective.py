@@ -156,7 +156,8 @@ def _regression(asked: Asked, M: Matrix, coef, rho: float, t) -> Value:
         losses, rounding = _sum(cost, np.full(n, tubes / n), off)
         return Value(size + losses, apart + rounding, C * zeros)
     losses, rounding = _sum(cost, np.maximum(miss - asked.p, 0.0), off)
-    return Value(size + losses, apart + rounding, float(C * np.sum(np.maximum(np.abs(t) - asked.p, 0.0))))
+    zero, scale = float(C * np.sum(np.maximum(np.abs(t) - asked.p, 0.0))), float(C * np.sum(np.abs(t) + asked.p))
+    return Value(size + losses, apart + rounding, zero, scale)
 
 
 def _best_tube(miss: np.ndarray, nu: float) -> float:

@@ -17,7 +17,7 @@ from stress.objective import Value
 TELLING_GAP = 1e-2  # from here on a converged run says on stderr how far the optimum may be
 WORSE = 1e-9  # relative: the product's own promise of P(w) <= P(0)
 AGREES = 1e-6  # relative: the certificate's primal value and ours; ...
-ROUNDS = 1e-14  # ... and of P(0): what is left of it is a difference of numbers of that size
+ROUNDS = 1e-14  # ... and of P(0) and the terms in it: what is left is a difference of numbers of that size
 
 ENDS, FINITE, CERTIFIED = "ends well", "finite model", "finite certificate"
 ZERO, START, PRIMAL = "no worse than w = 0", "no worse than the start", "primal as certified"
@@ -139,7 +139,8 @@ def _no_worse_than_zero(seen: Judged) -> Told:
     for k, v in enumerate(seen.values):
         if "finds no margin" in seen.ended.err:
             break
-        if not v.value <= v.zero + WORSE * max(abs(v.zero), v.scale) + v.rounding:
+        scale = v.scale if seen.run.row.task == "one-class" else 0.0
+        if not v.value <= v.zero + WORSE * max(abs(v.zero), scale) + v.rounding:
             how = "converged" if seen.converged else "not converged"
             return Told(ZERO, f"problem {k + 1}: P = {v.value:.9g}, {v.zero:.9g} without weights ({how})")
     return Told(ZERO, "")
@@ -148,7 +149,7 @@ def _no_worse_than_zero(seen: Judged) -> Told:
 def _as_certified(seen: Judged, certificate: models.Certificate) -> Told:
     """The certificate's primal value is that of the model; nu-SVC without a margin has none of its own, and of
     nu-SVR, whose tube the model does not hold, the best tube has the least."""
-    apart, zero = seen.value - certificate.primal, sum(abs(v.zero) for v in seen.values)
+    apart, zero = seen.value - certificate.primal, sum(abs(v.zero) + v.scale for v in seen.values)
     if seen.run.row.word != "nu_svr":
         apart = abs(apart)
     if "finds no margin" in seen.ended.err or apart <= AGREES * abs(seen.value) + ROUNDS * zero + seen.rounding:

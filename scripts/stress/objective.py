@@ -19,7 +19,8 @@ from stress.rows import EPS, Rows
 class Value(NamedTuple):
     """P at the weights, how far rounding may move it, and P where there are no weights.
 
-    scale: what errors are relative to where P may be 0: of one-class problems, -D with all rows in one direction.
+    scale: what errors are relative to where P may be 0: of one-class problems -D with all rows in one direction, of
+    regressions the cost of all targets.
     """
 
     value: float

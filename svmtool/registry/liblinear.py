@@ -13,8 +13,9 @@ LOGISTIC_PAPER += MFN_PAPER.rstrip(": ")
 YUAN = "Yuan, Ho and Lin, An Improved GLMNET for L1-regularized Logistic Regression, JMLR 13 (2012) 1999-2030: "
 YUAN += "proximal Newton (Algorithm 1) with working sets"
 L1_GAP = "certified relative duality gap (P - D)/P <= 1e-4 times -e, at most 1e-3 (default -e 0.01): "
-L1_RULE = "but for small problems that rule with e / 20 will do, once the last steps foretell that about a share of "
-L1_RULE += "1e-2 e is left to gain (where C is large it may be more: the certificate tells)"
+L1_RULE = "except on small problems that rule with e / 20 also ends a run when the last steps foretell that about "
+L1_RULE += "1e-2 e of the objective is left to gain, and the gap is at most 1e-3 or half as much work again has not "
+L1_RULE += "made it so"
 WIDE_RULE = "but beyond some 1500 features that rule with e / 20 will do, once the gap is at most e, or 0.1"
 
 ROWS = (

@@ -76,6 +76,8 @@ def lawful(
 def judged(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> tuple[Answer, Certificate]:
     """What a result means, and the judge's word on it."""
     late = result.status is TIME or result.status is INTERRUPTED
+    if late and not np.any(result.alpha):  # a solver that got nowhere has not looked for the best constant
+        _, result.rho, result.r = value_at_zero(problem)
     answer = problem.answer(result)
     if not _finite(result.alpha, result.rho, result.r):
         return answer, Certificate(np.nan, np.nan, np.nan)

@@ -307,7 +307,11 @@ class ProblemSet(ABC):
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
         """The answer w (None: zeros) of problem k, whose turn came after the end; None: its solver shall give it."""
-        value = self.value_at_zero(k) if w is None else self.primal(k, w)
+        value = self.value_at_zero(k)
+        if w is not None and not (at_start := self.primal(k, w)) <= value:  # a start that is worse than nothing
+            w = None
+        elif w is not None:
+            value = at_start
         monitor = Monitor()
         monitor.step(value, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         w, status = self.zero_weights() if w is None else w, INTERRUPTED if stop.set else TIME
