@@ -128,10 +128,10 @@ def _regression(asked: Asked, rows: Rows, model: Model) -> list[Value]:
 def _ordinal(asked: Asked, rows: Rows, model: Model) -> list[Value]:
     """w and thresholds b out of the columns (s - 1) w and -(b_1 + .. + b_{s-1}), or of w and -b for two ranks."""
     W, ranks = model.W, np.unique(rows.labels)
+    if len(ranks) < 2:  # no threshold, no loss
+        return [Value(0.5 * float(np.sum(W * W)), 0.0, 0.0)]
     if W.shape[1] == 1:
         w, b, off = W[:-1, 0], -W[-1:, 0], np.zeros(1)
-    elif len(ranks) < 2:
-        return [Value(0.0, 0.0, 0.0)]
     else:
         w, b = W[:-1, 1] - W[:-1, 0], -np.diff(W[-1])
         off = EPS * 2 * (np.abs(W[-1, 1:]) + np.abs(W[-1, :-1]))

@@ -112,10 +112,13 @@ def _contradicts(result: Result, found: Certificate, asked: float | None) -> boo
 def _solved_anew(
     problems: ProblemSet, k: int, result: Result, found: Certificate, monitor: Monitor
 ) -> tuple[Result, Certificate]:
-    """The better of the answer and what the fallback makes of the problem from there; law 2."""
+    """The better of the answer and what the fallback makes of the problem from there; law 2.
+
+    What rounding has ended within the gap needs no other method.
+    """
     asked = problems.gap()
     target = CONFIRMED if asked is None else asked
-    other = None if monitor.ended() else problems.solve_anew(k, result.w, target, monitor)
+    other = None if found.gap <= target or monitor.ended() else problems.solve_anew(k, result.w, target, monitor)
     if other is not None and problems.is_finite(other.w):
         certificate = problems.judge(k, other)
         if certificate.primal <= found.primal:
