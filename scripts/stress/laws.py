@@ -55,7 +55,7 @@ class Judged(NamedTuple):
 
 
 def values_of(run: Run, rows, model: Model) -> list[Value]:
-    """P of each problem of a model that answers the run's question, whoever made it."""
+    """The objective value of each binary problem at the model's weights; the model may be a peer's."""
     with np.errstate(all="ignore"):
         if model.kernel:
             return kernel_objective.values(run.asked, rows, model)
@@ -112,7 +112,7 @@ def how_it_ended(run: Run, ended: Ended) -> str:
 
 
 def _certified(seen: Judged, certificate: models.Certificate | None) -> list[Told]:
-    """What the certificate is, and whether a wide one is told of."""
+    """Check that the certificate is finite, a requested gap is met, and a gap above TELLING_GAP is reported."""
     run, converged = seen.run, seen.converged
     if certificate is None:
         return [Told(CERTIFIED, "the model has no certificate")]

@@ -1,9 +1,9 @@
-"""Workers that do jobs, each under a time limit: what hangs or crashes is told, and its worker replaced.
+"""A pool of worker processes that runs jobs with a time limit each; hangs and crashes are reported, workers replaced.
 
-Knows nothing of what is tried: a job is a function of this package with its arguments, called as
+Independent of what is tried: a job is a function of this package with its arguments, called as
 work(tell, folder, *arguments) in a worker, where tell(seconds, **what) announces the next step and the seconds of a
 processor it may take: the clock's would count other programs too.  A worker that dies or exceeds them is killed with
-all it started; what it announced last says what it was doing.
+all its children; its last announcement says which step that was.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _serve(pipe: Connection, work: Callable, folder: str) -> None:
             return
         try:
             pipe.send(("done", work(tell, folder, *job), ""))
-        except Exception:
+        except Exception:  # not swallowed: the traceback goes to the parent, which reports it as a fault
             pipe.send(("done", None, traceback.format_exc()))
 
 
@@ -144,17 +144,17 @@ def run(work: Callable, jobs: Iterator[tuple], workers: int, until: float = math
     """
     os.environ.update(_HIDDEN)
     room = Path(tempfile.mkdtemp(prefix="stress-"))
-    crew: list[_Worker] = []
+    running: list[_Worker] = []
     try:
         for k in range(workers):
             job = next(jobs, None)
             if job is not None:
-                crew.append(_Worker(work, room / str(k)))
-                crew[-1].give(job)
-        while crew and time.monotonic() < until:
-            first = min(until, *(worker.deadline for worker in crew))
-            ready = wait([worker.pipe for worker in crew], min(max(0.0, first - time.monotonic()), 3600.0))
-            for worker in list(crew):
+                running.append(_Worker(work, room / str(k)))
+                running[-1].give(job)
+        while running and time.monotonic() < until:
+            first = min(until, *(worker.deadline for worker in running))
+            ready = wait([worker.pipe for worker in running], min(max(0.0, first - time.monotonic()), 3600.0))
+            for worker in list(running):
                 done = None
                 if worker.pipe in ready:
                     done = worker.receive()
@@ -164,16 +164,16 @@ def run(work: Callable, jobs: Iterator[tuple], workers: int, until: float = math
                     continue
                 yield done
                 job = next(jobs, None)
-                place = crew.index(worker)
+                place = running.index(worker)
                 if done.lost is not None or job is None:
                     worker.kill()
-                    crew.remove(worker)
+                    running.remove(worker)
                     if job is not None:
                         shutil.rmtree(worker.folder)
-                        crew.insert(place, _Worker(work, worker.folder))
+                        running.insert(place, _Worker(work, worker.folder))
                 if job is not None:
-                    crew[place].give(job)
+                    running[place].give(job)
     finally:
-        for worker in crew:
+        for worker in running:
             worker.kill()
         shutil.rmtree(room, ignore_errors=True)

@@ -20,7 +20,8 @@ from svmtool.spark.crew import Crew
 from svmtool.spark.judge import certify
 from svmtool.spark.objective import FarRows, FarTask, Kept
 from svmtool.training.multiclass import Problems
-from svmtool.training.problem_set import ProblemSet, refuse_range
+from svmtool.training.problem_set import ProblemSet
+from svmtool.training.ranges import refuse_range
 from svmtool.training.regression import Regression
 
 

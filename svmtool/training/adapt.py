@@ -29,7 +29,8 @@ from svmtool.problem.normal_equations import NormalEquations
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
 from svmtool.solvers.base import Result
-from svmtool.training.problem_set import refuse_overflow, take
+from svmtool.training.problem_set import take
+from svmtool.training.ranges import refuse_overflow
 
 ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is told
 GOLDEN = 0.6180339887498949

@@ -19,8 +19,8 @@ from svmtool.problem.kernel_problem import Answer, HardOneClass, KernelProblem, 
 from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.kernel_zero import zero
 from svmtool.solvers import residual
-from svmtool.solvers.base import TIME, Monitor, Status
-from svmtool.training.kernel_laws import TAKEN, lawful
+from svmtool.solvers.base import CONFIRMED, TIME, Monitor, Status
+from svmtool.training.kernel_laws import lawful
 from svmtool.training.outcome import worst_status
 
 SOUND = 60  # the row whose solver takes over from others
@@ -116,7 +116,8 @@ class Fitting:
                 return None
             if isinstance(problem, LeastSquaresSvc):
                 return run(residual.directly, s.target)
-            return run(registry.entry(registry.find_kernel(SOUND)), TAKEN if s.target is None else s.target, 0.0, room)
+            gap = CONFIRMED if s.target is None else s.target
+            return run(registry.entry(registry.find_kernel(SOUND)), gap, 0.0, room)
 
         result = run(registry.entry(s.row), s.target, s.tolerance, room, **s.for_solver)
         solved = Solved(*lawful(problem, result, s.target, other))

@@ -20,13 +20,10 @@ from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import certify
 from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult, LeastSquaresSvc, relative
 from svmtool.problem.kernel_zero import ROUNDING, best_multiple, judged_zero, value_at_zero, zero
-from svmtool.solvers.base import GAP, INTERRUPTED, ITERATIONS, PRECISION, TIME, Status
+from svmtool.solvers.base import CONFIRMED, GAP, INTERRUPTED, ITERATIONS, PRECISION, TAKEN_OVER, TIME
 from svmtool.solvers.residual import INDEFINITE
 
 STATIONARY = 0.1  # gap up to which a point counts as one where solvers end, whatever the kernel
-EXACT = 1e-6  # gap up to which "the exact minimiser" is believed
-TAKEN = 1e-6  # gap to which a method that takes over goes where none was asked for
-TAKEN_OVER = Status("taken over", True, f"another method took over, to a certified relative gap of {TAKEN:g}")
 APART = 2.0  # times the gap asked for: a judge who has drawn a sample adds up to half of it, and single precision
 
 
@@ -67,7 +64,8 @@ def lawful(
         result = zero(problem, PRECISION if result.status.converged else result.status)
         return problem.answer(result), result, judged_zero(problem, dual if np.isfinite(dual) else -np.inf)
     name, gap = result.status.name, certificate.gap
-    allowed = {"optimal": EXACT, "gap": APART * (target or TAKEN), "taken over": APART * TAKEN}.get(name, np.inf)
+    wanted = {"optimal": CONFIRMED, "gap": APART * (target or CONFIRMED), "taken over": APART * CONFIRMED}
+    allowed = wanted.get(name, np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = PRECISION
     return answer, result, certificate

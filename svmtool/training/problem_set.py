@@ -18,7 +18,7 @@ import numpy as np
 
 from svmtool import registry
 from svmtool.compiled import threads
-from svmtool.errors import RowsError, SvmtoolError
+from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
 from svmtool.limits import EndedError, StopFlag, in_turns, until
 from svmtool.model import LinearModel
@@ -29,14 +29,13 @@ from svmtool.settings import Settings
 from svmtool.solvers.base import INTERRUPTED, TIME, Monitor, Result, Rule
 from svmtool.solvers.progress import Progress
 from svmtool.training import verify
+from svmtool.training.ranges import refuse_overflow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.problem.label_sums import LabelSums
 
 DENSE_BELOW = 1500  # features up to which a set that is mostly non-zero is held as a dense matrix
-
-VALUES_AT_ONCE = 1 << 21  # looked at, of rows that may lie on disk
 
 LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
 
@@ -381,43 +380,6 @@ def _spread(values: np.ndarray | None, used: np.ndarray, n: int) -> np.ndarray |
     whole = np.zeros((n, *values.shape[1:]), values.dtype)
     whole[used] = values
     return whole
-
-
-def refuse_overflow(
-    table: Table, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None,
-    largest: float = 1.0, labels: float = 1.0,
-) -> float:  # fmt: skip
-    """The largest size of a value, of `largest`, and 1; SvmtoolError where sums of squares would leave the numbers.
-
-    labels: the largest number that the labels bring into the problem.
-    """
-    largest = max(largest, table.largest or 1.0, 1.0)
-    for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):
-        some = table.values[at : at + VALUES_AT_ONCE]
-        largest = max(float(some.max()), -float(some.min()), largest)
-        if table.room is not None:
-            table.room.check()
-    refuse_range(len(table), C, class_weights, row_weights, largest, labels)
-    return largest
-
-
-def refuse_range(
-    n: int, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None, largest: float,
-    labels: float,
-) -> None:  # fmt: skip
-    """SvmtoolError where sums of squares of numbers up to `largest`, in n rows, would leave the numbers."""
-    cost = C
-    for _, factor in class_weights:
-        cost *= max(factor, 1.0)
-    if row_weights is not None:
-        cost *= float(row_weights.max(initial=1.0))
-    digits = 2 * math.log10(max(largest, labels)) + math.log10(n + 1)
-    if digits + math.log10(min(max(cost, 1.0), 1e300)) > 290:
-        also = f" and labels up to {labels:g}" if labels > largest else ""
-        raise RowsError(
-            f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: "
-            "scale the features (svm-scale) or choose a smaller -c"
-        )
 
 
 def take(table: Table, chosen: np.ndarray) -> Table:

@@ -15,7 +15,7 @@ import numpy as np
 
 from svmtool.problem.certify import Certificate, relative_gap
 from svmtool.solvers import base
-from svmtool.solvers.base import Monitor, Result
+from svmtool.solvers.base import CONFIRMED, Monitor, Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from svmtool.training.problem_set import ProblemSet
 
 ROUNDING = 1e-9  # rise above P(0) that is rounding, relative
-CONFIRMED = 1e-6  # certified gap at most which confirms an exact minimiser
 LARGE_GAP = 1e-3  # above it a better dual point is looked for, ...
 DUAL_SHARE = 0.1  # ... with this share of the passes over the rows that training took
 
@@ -128,7 +127,7 @@ def _solved_anew(
             _note(other, certificate.primal, certificate.dual)
             result, found = other, certificate
     if found.gap <= target:
-        result.status = base.GAP if asked is not None else base.RULE
+        result.status = base.GAP if asked is not None else base.TAKEN_OVER
     elif result.status.converged or result.status is base.GAP:
         result.status = base.PRECISION
     return result, found
