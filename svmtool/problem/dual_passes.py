@@ -82,7 +82,7 @@ class DualPasses:
         assert isinstance(data, CsrRows)
         self.data, self.y = data, y
         self.n, self.bias = rows.n, rows.bias
-        self.count = 0  # passes so far
+        self.count, self.visits = 0, 0.0  # passes so far, and how often they have visited each row, on average
         self.row_length = rows.nnz / max(self.n, 1)
         self.diagonal, self.upper = diagonal, upper
         self._bent = bool(np.any(diagonal))
@@ -142,6 +142,7 @@ class DualPasses:
         Returns about what it cost.
         """
         self.count += 1
+        self.visits += self.share
         rows, chunk = int(self.state[0]), self.chunk
         if self.data.room is not None:  # where rows have left, a chunk of those that are left spans no more pages
             chunk = max(-(-chunk * rows // max(self.data.n, 1)), 1)

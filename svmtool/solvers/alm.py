@@ -36,7 +36,7 @@ from svmtool.problem.dual_passes import DualPasses, chunk_of, of_data, random_st
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
-from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
+from svmtool.solvers.base import ENOUGH, SAFETY, Monitor, Result, Rule, Status
 from svmtool.solvers.best import Best
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
@@ -100,7 +100,9 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         passes = DualPasses.of_power(rows, task.y, task.cost, task.p, seed, objective.target)
         status = run.coordinate_passes(passes)
         if status is not None:
-            return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
+            result = Result(run.multiple * passes.w, status, passes.count, monitor.history, passes.alpha)
+            result.visits = passes.visits
+            return result
     run.unit = unit = _unit(task)
     if passes is not None:
         run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
@@ -225,6 +227,7 @@ class _Run:
         self.objective, self.monitor, self.rule = objective, monitor, rule
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
         self.unit, self.sure, self.growth = 1.0, SURE, GROWTH
+        self.multiple = 1.0  # of where passes lead: the answer
         self.handing_over = False  # whether passes end the run where the multipliers' steps say that -e is near
 
     @cached_property
@@ -238,7 +241,7 @@ class _Run:
         gap = rule.gap if monitor.gap is None else monitor.gap
         wide = objective.d > GRAM_BELOW
         loose = rule.loose if wide else -1.0  # what will do where projected gradients have become small
-        wanted = max(gap, loose) if gap >= 0.0 else SURE
+        wanted = max(gap, loose) if gap >= 0.0 else SURE if not wide else ENOUGH
         enough = -1.0 if rule.projected is None else SAFETY * rule.projected
         if rule.projected is None and wide:
             enough = passes.unit  # the gap alone ends the run, but rows shrunk too early must come back
@@ -263,9 +266,13 @@ class _Run:
             if early and not (settled or limit or near):
                 continue
             at = passes.count
-            if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
+            if limit and not wide:  # cut short: early passes overshoot, the best multiple of where they led does not
                 passes.scale(objective.best_multiple(passes.w))
-            if objective.p == 1.0:
+            if wide:  # rows on the margin that fall short of it by a little cost more than all else
+                self.multiple = objective.best_multiple(passes.w)
+                objective.advance(self.multiple, passes.w)
+                primal = objective.primal_value()
+            elif objective.p == 1.0:
                 primal = passes.primal_value()
             else:
                 objective.move(passes.w)

@@ -13,6 +13,7 @@ from svmtool.problem.certify import relative_gap
 from svmtool.solvers.progress import Progress
 
 SURE = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
+ENOUGH = 1e-3  # certified gap to which a run that -e may end goes on where that costs little beside what it has cost
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to, lest our order of rows end at a worse objective
 
 
@@ -44,11 +45,13 @@ class Result:
     """w (length d), status, number of iterations, history (one dict an iteration) and, from dual methods,
     alpha (length n): the dual point that belongs to w.  taken (i8[n]): how often each row was added, of FALSVM.
     certified_gap: the neutral certifier's, once it has spoken.
+    visits: to each row, on average; None: the history tells.
     untouched: whether w is where the problem stood before any solver saw it."""
 
     taken: np.ndarray | None = None
     certified_gap = 0.0
     untouched = False
+    visits: float | None = None
 
     def __init__(self, w: np.ndarray, status: Status, iterations: int, history: list, alpha: np.ndarray | None = None):
         self.w, self.status, self.iterations, self.history, self.alpha = w, status, iterations, history, alpha

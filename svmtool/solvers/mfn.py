@@ -69,7 +69,9 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     passes = _passes_from(objective, seed)
     status = coordinate_passes(objective, passes, monitor, rule, DUAL_PASSES, ROWS_SIDE)
     if status is not None:
-        return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
+        result = Result(passes.w, status, passes.count, monitor.history, passes.alpha)
+        result.visits = passes.visits
+        return result
     support = np.flatnonzero(passes.alpha)
     w, side = passes.w, "products"
     if len(support) <= ROWS_SIDE:

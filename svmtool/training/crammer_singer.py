@@ -55,8 +55,12 @@ class AllClasses(ProblemSet):
     def finish(self, result: Result) -> None:
         """Two classes: v becomes W, alpha the dual point of both."""
         if self.k == 2:
-            result.w = np.outer(result.w, (1.0 / ROOT, -1.0 / ROOT)).reshape(-1)
-            result.alpha = np.outer(result.alpha * self.classes.signs(0), (1.0, -1.0))
+            result.w, result.alpha = self._of_two(result.w, result.alpha)
+
+    def _of_two(self, v: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The flat W and the dual point of both classes."""
+        W = np.outer(v, (1.0 / ROOT, -1.0 / ROOT)).reshape(-1)
+        return W, np.outer(alpha * self.classes.signs(0), (1.0, -1.0))
 
     def _judge(self, k: int) -> ClassJudge:
         return ClassJudge(self.rows, self.classes.number, self.k, self.cost)
@@ -73,8 +77,18 @@ class AllClasses(ProblemSet):
     def zero_dual_point(self, k: int) -> np.ndarray | None:
         return np.zeros((self.rows.n, self.k))
 
-    def better_dual_point(self, k: int, result: Result, found: Certificate, epochs: int) -> np.ndarray | None:
-        """None: the passes that end a wide run keep the best one."""
+    def polished(
+        self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        from svmtool.training.polish import polished, polished_classes
+
+        task = self.task(k)
+        if self.k != 2:
+            return None if self.k < 2 else polished_classes(task, result.w, found.primal, result.alpha, work, monitor)
+        signs = self.classes.signs(0)
+        v, alpha = ROOT * result.w.reshape(-1, 2)[:, 0], result.alpha[:, 0] * signs
+        better = polished(task, 1.0, np.ascontiguousarray(v), found.primal, [alpha], work, monitor)
+        return None if better is None else self._of_two(*better)
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
         """None: coordinate passes are the sound method already."""

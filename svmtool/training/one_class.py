@@ -65,7 +65,7 @@ class OneClass(ProblemSet):
         """rho may be infinite: with -n 0 or 1 the whole line is optimal, and LIBLINEAR ends so."""
         return bool(np.all(np.isfinite(w[:-1])))
 
-    def better_dual_point(self, k: int, result: Result, found: Certificate, epochs: int) -> np.ndarray | None:
+    def polished(self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor) -> None:
         """None: the pairs of rows that the solver moves are such steps."""
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:

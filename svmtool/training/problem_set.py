@@ -265,16 +265,20 @@ class ProblemSet(ABC):
         """Whether the weights of an answer are numbers."""
         return bool(np.all(np.isfinite(w)))
 
-    def better_dual_point(self, k: int, result: Result, found: Certificate, epochs: int) -> np.ndarray | None:
-        """A dual point of problem k after so many more coordinate epochs; None where it has none."""
-        if self.solver.regulariser == "|w|_1":
+    def polished(
+        self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Better weights and a better dual point of problem k, see polish.py; None where it has no such passes."""
+        power = self.loss.hinge_power
+        if self.solver.regulariser == "|w|_1" or power is None:
             return None
-        t, judge = self.task(k), self._judge(k)
+        from svmtool.training.polish import polished
+
         alpha = self.dual_point(result)
         candidates = [] if alpha is None else [alpha]
-        if self.loss.hinge_power == 2.0:
-            candidates.append(judge.slopes(result.w))
-        return verify.hinge_dual_point(t, self.loss.hinge_power, candidates, found.primal, epochs)
+        if power == 2.0:
+            candidates.append(self._judge(k).slopes(result.w))
+        return polished(self.task(k), power, result.w, found.primal, candidates, work, monitor)
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
         """Problem k by the slow method that answers fall back to; None where it has none."""

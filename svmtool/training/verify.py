@@ -3,7 +3,7 @@
 1. No weight is without end or no number, and no answer is worse than w = 0, or than where the run began.
 2. A run that ends as converged has a certificate that bears it out: an exact minimiser or a gap that was asked for is
    there by the neutral certifier too.
-3. Where the certified gap is large, a share of the work of training goes into a better dual point.
+3. Where the certified gap is large, a share of the work of training goes into better points on both its sides.
 
 An answer that breaks the first or the second is solved anew by a slow and sound method (solvers/fallback.py).  If that
 brings no better end the run did not converge, and says so.
@@ -15,16 +15,13 @@ import numpy as np
 
 from svmtool.problem.certify import Certificate, relative_gap
 from svmtool.solvers import base
-from svmtool.solvers.base import CONFIRMED, Monitor, Result
+from svmtool.solvers.base import CONFIRMED, ENOUGH, Monitor, Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.problem.task import Task
     from svmtool.training.problem_set import ProblemSet
 
 ROUNDING = 1e-9  # rise above P(0) that is rounding, relative
-LARGE_GAP = 1e-3  # above it a better dual point is looked for, ...
-DUAL_SHARE = 0.1  # ... with this share of the passes over the rows that training took
 
 
 def verified(
@@ -42,12 +39,8 @@ def verified(
         result = _replaced(problems, k, result, where)
         found = problems.judge(k, result)
     if problems.solver.optimal:
-        better = None
-        if found.gap > LARGE_GAP and not monitor.ended():
-            better = problems.better_dual_point(k, result, found, dual_epochs(result))
-        if better is not None:
-            again = problems.judge(k, result, better)
-            found = again if again.dual > found.dual else found
+        if found.gap > ENOUGH and not monitor.ended():
+            found = _polished(problems, k, result, found, monitor)
         if _contradicts(result, found, problems.gap()):
             result, found = _solved_anew(problems, k, result, found, monitor)
     result.certified_gap = found.gap
@@ -92,10 +85,26 @@ def _note(result: Result, primal: float, dual: float = 0.0) -> None:
     result.iterations += 1
 
 
-def dual_epochs(result: Result) -> int:
-    """How many passes over the rows a better dual point may take, by what the run itself took."""
-    passes = sum(2 * int(record.get("cg", 0)) + 3 for record in result.history)
-    return max(1, int(DUAL_SHARE * max(passes, result.iterations)))
+def _polished(problems: ProblemSet, k: int, result: Result, found: Certificate, monitor: Monitor) -> Certificate:
+    """The certificate, and the answer with it, after a share of training's work on both sides of the gap; law 3."""
+    from svmtool.training.polish import allowance  # and what it needs: most runs end without
+
+    visits = result.visits
+    if visits is None:
+        visits = float(sum(2 * int(record.get("cg", 0)) + 3 for record in result.history))
+    better = problems.polished(k, result, found, allowance(visits, problems.rows.nnz, problems.count), monitor)
+    if better is None:
+        return found
+    w, alpha = better
+    again = problems.judge(k, Result(w, result.status, 0, [], result.alpha), alpha)
+    if again.primal > found.primal:
+        w, again = result.w, problems.judge(k, result, alpha)
+    result.w = w
+    if found.dual > again.dual:
+        again = Certificate(again.primal, found.dual, found.violation)
+    if again.gap < found.gap:
+        _note(result, again.primal, again.dual)
+    return again
 
 
 def _contradicts(result: Result, found: Certificate, asked: float | None) -> bool:
@@ -131,27 +140,3 @@ def _solved_anew(
     elif result.status.converged or result.status is base.GAP:
         result.status = base.PRECISION
     return result, found
-
-
-def hinge_dual_point(
-    task: Task, power: float | None, candidates: list[np.ndarray], primal: float, epochs: int
-) -> np.ndarray | None:
-    """A dual point better than the candidates by projected coordinate steps; None where the task has no such steps.
-
-    power: of the hinge, 1 or 2; primal: the value that the dual's is compared with.
-    """
-    from svmtool.problem.dual_passes import DualPasses
-
-    if power is None or not candidates or not DualPasses.possible(task.rows, task.cost, task.free_bias):
-        return None
-    best = None
-    for alpha in candidates:
-        passes = DualPasses.of_power(task.rows, task.y, task.cost, power, 1, task.target, alpha.copy())
-        passes.scale_to_best()
-        if best is None or passes.dual_value() > best.dual_value():
-            best = passes
-    for _ in range(epochs):
-        if relative_gap(primal, best.dual_value()) <= LARGE_GAP:
-            break
-        best.run()
-    return best.alpha
