@@ -62,7 +62,6 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
     signs, cost = np.repeat((1.0, -1.0), 60), np.full(120, 1.0)
     watched, plain = [], DualPasses.run
-    monkeypatch.setattr(DualPasses, "enough", lambda *_: False)  # which way is the cheaper is another question
     monkeypatch.setattr(DualPasses, "run", lambda self: (watched.append(self), plain(self))[1])
 
     def end(**rule) -> tuple[float, float]:

@@ -344,3 +344,16 @@ class Objective(Losses):
         """The t > 0 that minimises f(t w); the objective goes to zero for it."""
         self.move(np.zeros(self.d))
         return self.ray(w)
+
+    def least_multiple(self, w: np.ndarray) -> tuple[float, float]:
+        """The best multiple t of w, and the value of the problem itself there; 1 where the search has missed it.
+
+        Where rows end at a kink the value rises on both sides of t, and a rounding error of t is felt.
+        """
+        t = self.best_multiple(w)
+        margins = self.dz.copy()  # of w; `primal_value` may use the place
+        self.advance(t, w)
+        value = self.primal_value()
+        self.w[:], self.z[:] = w, margins
+        whole = self.primal_value()
+        return (1.0, whole) if whole <= value else (t, value)

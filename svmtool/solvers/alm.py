@@ -269,9 +269,7 @@ class _Run:
             if limit and not wide:  # cut short: early passes overshoot, the best multiple of where they led does not
                 passes.scale(objective.best_multiple(passes.w))
             if wide:  # rows on the margin that fall short of it by a little cost more than all else
-                self.multiple = objective.best_multiple(passes.w)
-                objective.advance(self.multiple, passes.w)
-                primal = objective.primal_value()
+                self.multiple, primal = objective.least_multiple(passes.w)
             elif objective.p == 1.0:
                 primal = passes.primal_value()
             else:

@@ -77,9 +77,7 @@ def _go_on(
     """The best weights among w, passes' and their multiples, after visits to that many non-zeros."""
 
     def least(v: np.ndarray) -> tuple[np.ndarray, float]:
-        t = objective.best_multiple(v)
-        objective.advance(t, v)
-        value = objective.primal_value()
+        t, value = objective.least_multiple(v)
         return (t * v, value) if value < primal else (w, primal)
 
     w, primal = least(w)
