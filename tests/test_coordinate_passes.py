@@ -17,8 +17,8 @@ from svmtool.solvers import alm, mfn
 from svmtool.solvers.base import GAP, RULE, Monitor, Rule
 
 WAYS = {  # loss -> constants that leave a run to its passes, and the solver
-    "hinge": ({**PATHS[ALM]["products"], (ALM, "MOST_PASSES"): 1000}, alm.exact),
-    "squared hinge": ({**PATHS[MFN]["products"], (MFN, "DUAL_PASSES"): 1000}, mfn.solve),
+    "hinge": ({**PATHS[ALM]["products"], (ALM, "MOST_VISITS"): 1000}, alm.exact),
+    "squared hinge": ({**PATHS[MFN]["products"], (MFN, "DUAL_VISITS"): 1000}, mfn.solve),
 }
 
 
@@ -85,7 +85,7 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
 @pytest.mark.parametrize("path", ["small", "features", "rows", "products"])
 def test_dual_point_of_the_passes_is_kept(path, monkeypatch):
     """Newton steps that follow begin below it: until they are better, it is the bound."""
-    for (module, name), value in {**PATHS[ALM][path], (ALM, "PASSES"): 2, (ALM, "MOST_PASSES"): 2}.items():
+    for (module, name), value in {**PATHS[ALM][path], (ALM, "PASSES"): 2, (ALM, "MOST_VISITS"): 2}.items():
         monkeypatch.setattr(f"{module}.{name}", value)
     for seed in range(5):
         p = reference.random_problem(seed, 60, 8)._replace(loss="hinge")

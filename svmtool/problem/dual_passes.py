@@ -28,6 +28,7 @@ IN_CACHE = 1 << 16  # the least where all rows have no more than that
 # non-zeros of a chunk of rows on disk, whose values are the 64 KB that the system brings at one touch: longer chunks
 # are read no faster, and rows of one class often lie together, where long chunks take three times the passes
 ON_DISK = 1 << 13
+MOST_PASSES = 100000  # most of them go over few rows
 LOOKED_AFTER = 32  # chunks of such rows between two looks at the memory
 
 

@@ -44,7 +44,7 @@ SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 FIRST_PASSES = 1  # coordinate passes for a first guess where the subset would be too small
-DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
+DUAL_VISITS = 5000.0  # to each row by coordinate passes before Newton steps take over ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their system is then factorised
 
 
@@ -67,7 +67,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         status = newton_steps(objective, monitor, rule, "products", ROWS_SIDE if by_rows else 0)
         return Result(objective.w, status, monitor.iterations, monitor.history)
     passes = _passes_from(objective, seed)
-    status = coordinate_passes(objective, passes, monitor, rule, DUAL_PASSES, ROWS_SIDE)
+    status = coordinate_passes(objective, passes, monitor, rule, DUAL_VISITS, ROWS_SIDE)
     if status is not None:
         result = Result(passes.w, status, passes.count, monitor.history, passes.alpha)
         result.visits = passes.visits

@@ -21,7 +21,7 @@ from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.solvers.newton import coordinate_passes, newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
-DUAL_PASSES = 1000  # coordinate passes before Newton steps take over ...
+DUAL_VISITS = 5000.0  # to each row by coordinate passes before Newton steps take over ...
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this carry weight: their system is then factorised
 
 
@@ -34,7 +34,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         side = "products"
         if task.target is None and DualPasses.possible(task.rows, task.cost, task.free_bias):
             passes = _passes_from(objective, seed)
-            status = coordinate_passes(objective, passes, monitor, rule, DUAL_PASSES, ROWS_SIDE)
+            status = coordinate_passes(objective, passes, monitor, rule, DUAL_VISITS, ROWS_SIDE)
             if status is not None:
                 return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
             objective.move(passes.w)

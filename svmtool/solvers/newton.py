@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.certify import relative_gap
-from svmtool.problem.dual_passes import DualPasses, still_needed
+from svmtool.problem.dual_passes import MOST_PASSES, DualPasses, still_needed
 from svmtool.problem.objective import Objective
 from svmtool.solvers import base
 from svmtool.solvers.base import SURE, Monitor, Rule, Status
@@ -127,7 +127,7 @@ def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status
 
 
 def coordinate_passes(
-    objective: Objective, passes: DualPasses, monitor: Monitor, rule: Rule, most_passes: int, most_rows: int
+    objective: Objective, passes: DualPasses, monitor: Monitor, rule: Rule, most_visits: float, most_rows: int
 ) -> Status | None:
     """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on.
 
@@ -136,10 +136,10 @@ def coordinate_passes(
     tolerance = base.SAFETY * rule.projected if rule.projected is not None else passes.unit
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     gap = monitor.gap or 0.0
-    lefts, counts, look = [1.0], [0.0], FIRST_LOOK if gap > 0.0 else most_passes
+    lefts, counts, look = [1.0], [0.0], FIRST_LOOK if gap > 0.0 else MOST_PASSES
     size, spent = rule.size, 0.0
     least, best = np.inf, passes.w
-    for _ in range(most_passes):
+    while passes.visits < most_visits and passes.count < MOST_PASSES:
         status = monitor.limit(passes.count)
         if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
             passes.scale(objective.best_multiple(passes.w))
