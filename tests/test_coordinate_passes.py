@@ -13,7 +13,7 @@ from svmtool.problem.dual_passes import LOOKED_AFTER, DualPasses
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
-from svmtool.solvers import alm, mfn
+from svmtool.solvers import alm, by_turns, mfn
 from svmtool.solvers.base import GAP, RULE, Monitor, Rule
 
 WAYS = {  # loss -> constants that leave a run to its passes, and the solver
@@ -30,7 +30,9 @@ def restored(monkeypatch):
         raise AssertionError("the passes did not end the run")
 
     monkeypatch.setattr(alm._Run, "multiplier_rounds", none)
-    monkeypatch.setattr(mfn, "newton_steps", none)
+    for module in (mfn, by_turns):
+        monkeypatch.setattr(module, "newton_steps", none)
+    monkeypatch.setattr(by_turns, "FIRST_TURN", 1000.0)
     shares, plain = [], DualPasses.restore
     monkeypatch.setattr(DualPasses, "restore", lambda self: (shares.append(self.share), plain(self)))
     return shares

@@ -112,7 +112,8 @@ def rule_holds(case, s, eps) -> bool:
     alpha = s.p.dual_point(s.w) if s.result.alpha is None else s.result.alpha
     assert np.all(alpha >= 0) and np.all(alpha <= s.p.cost * s.p.l.cap)
     apart = np.max(np.abs(s.p.weights(alpha) - s.w))
-    assert apart <= 1e-6 * (1 + np.linalg.norm(s.w)) or s.certificate.gap <= 1e-6
+    close = 1e-6 if s.result.alpha is not None else 1e-3  # the point's own weights, or a primal method's that gave it
+    assert apart <= 1e-6 * (1 + np.linalg.norm(s.w)) or s.certificate.gap <= close
     # LIBLINEAR measures row by row while w still moves; at the end of that pass twice its number is safe
     return np.max(np.abs(s.p.projected_gradients(alpha))) <= 2 * eps
 
@@ -271,14 +272,15 @@ def test_paths_of_mfn_are_taken(case, walk, spy):
     """Each path leads where its name says."""
     from svmtool.problem.dual_passes import DualPasses
     from svmtool.problem.squared_hinge import SquaredHinge
-    from svmtool.solvers import mfn
+    from svmtool.solvers import by_turns, mfn
 
     spy(SquaredHinge, "small_newton", "small")
     spy(SquaredHinge, "sample", "sampled")
     spy(SquaredHinge, "_conjugate_gradient", "products")
     spy(SquaredHinge, "hessian", "matrix")
     spy(DualPasses, "run", "passes")
-    spy(mfn, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
+    for module in (mfn, by_turns):
+        spy(module, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
     walk(case)
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     assert ("small" in spy.taken) == case.path.startswith("small")

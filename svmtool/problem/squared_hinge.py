@@ -150,6 +150,15 @@ class SquaredHinge(Objective):
         """alpha_i = 2 C_i max(0, target_i - z_i), length n: the dual point that belongs to w (paper's Section 4.7)."""
         return 2.0 * self.cost * np.maximum(self.target - self.z, 0.0)
 
+    def projected_spread(self, alpha: np.ndarray) -> float:
+        """How far the projected gradients of the dual at alpha (f8[n]) lie apart or from zero: LIBLINEAR's measure."""
+        z = np.empty(self.n)
+        self.rows.margins(self.rows.transpose_product(alpha * self.y), self.y, z)
+        z += 0.5 * alpha / self.cost - self.target
+        np.minimum(z, 0.0, out=z, where=alpha <= 0.0)
+        largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
+        return max(largest - smallest, largest, -smallest)
+
     @property
     def small(self) -> bool:
         """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a round than in its calls."""

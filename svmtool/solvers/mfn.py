@@ -17,18 +17,16 @@ Differs from the paper in:
     heuristic 2's two values.
  6. Where d is large and a dual point exists, coordinate passes give the first guess (Section 4.1's
     "inexpensive method") and end the run where they certify first.  Where they are slow and few rows are
-    active, least squares on the active rows is solved by a factorised system of that many unknowns.
+    active, least squares on the active rows is solved by a factorised system of that many unknowns; where
+    many are, passes and steps have turns (by_turns.py).
 Stops when: the active rows repeat after a full step (Theorem 1: the exact minimiser), or -e or --gap holds.
 Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
 
 from __future__ import annotations
 
-import contextlib
-
 import numpy as np
 
-from svmtool.limits import EndedError
 from svmtool.problem.dual_passes import DualPasses, of_data
 from svmtool.problem.repeated_rows import data_of
 from svmtool.problem.rows import CsrRows
@@ -36,7 +34,8 @@ from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
-from svmtool.solvers.newton import SURE, coordinate_passes, newton_steps, small_end, small_most
+from svmtool.solvers.by_turns import by_turns
+from svmtool.solvers.newton import SURE, newton_steps, small_end, small_most
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
@@ -67,20 +66,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         status = newton_steps(objective, monitor, rule, "products", ROWS_SIDE if by_rows else 0)
         return Result(objective.w, status, monitor.iterations, monitor.history)
     passes = _passes_from(objective, seed)
-    status = coordinate_passes(objective, passes, monitor, rule, DUAL_VISITS, ROWS_SIDE)
-    if status is not None:
-        result = Result(passes.w, status, passes.count, monitor.history, passes.alpha)
-        result.visits = passes.visits
-        return result
-    support = np.flatnonzero(passes.alpha)
-    w, side = passes.w, "products"
-    if len(support) <= ROWS_SIDE:
-        side = "rows"
-        with contextlib.suppress(EndedError):
-            w = objective.face(support)
-    objective.move(w)
-    status = newton_steps(objective, monitor, rule, side, most_rows=ROWS_SIDE)
-    return Result(objective.w, status, monitor.iterations, monitor.history)
+    return by_turns(objective, passes, monitor, rule, DUAL_VISITS, ROWS_SIDE)
 
 
 def _small(

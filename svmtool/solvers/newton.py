@@ -11,7 +11,7 @@ from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import MOST_PASSES, DualPasses, still_needed
 from svmtool.problem.objective import Objective
 from svmtool.solvers import base
-from svmtool.solvers.base import SURE, Monitor, Rule, Status
+from svmtool.solvers.base import ENOUGH, SURE, Monitor, Rule, Status
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root of what a step is about to gain, as a
@@ -28,36 +28,45 @@ EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 FIRST_LOOK = 4  # coordinate passes before the first look at the gap where one is asked for; passes between two looks:
 NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many looks, ...
 LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least so many and at most this share of all so far
+SHARPER = 0.1  # share of the gap at which projected gradients are looked at again
 FLAT = 1e-14  # relative decrease below which rounding has the last word
 
 
 def newton_steps(
-    objective: Objective, monitor: Monitor, rule: Rule, side: str, most_rows: int = 0
-) -> Status:
+    objective: Objective, monitor: Monitor, rule: Rule, side: str, most_rows: int = 0, work: float = np.inf,
+    known: float = -np.inf,
+) -> Status | None:  # fmt: skip
     """Newton steps with the exact ray search from the objective's w; returns why they ended.
 
     side says how least squares on the active rows is solved: "features" by a factorised d x d matrix, "rows"
     by one with a row for each active row, where these are at most `most_rows`, "products" by conjugate gradients until
     they take longer than "rows" would, "sparing" by these where they are the cheaper, else as "features".
+    known: a lower bound of the minimum.  work: of "products" and "rows", as `product_cost` measures it; None is
+    returned where it is done before anything else ends the steps.
     """
     warm = bool(np.any(objective.w))
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
     sparing, side = side == "sparing", "features" if side == "sparing" else side
     brief = CG_BRIEF_SUM if side == "features" and objective.mean_row_length >= LONG_ROWS else 0
     previous, exact, flat = np.inf, False, 0
+    near = ENOUGH if rule.projected is not None and side != "features" else -1.0  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
-    cg_steps, t = 0, 0.0
+    cg_steps, t, done = 0, 0.0, 0.0
     for k in range(1 << 30):
         # Step 1: value, gradient and active rows I(w)
         f, g = objective.gradient()
         norm = float(np.sqrt(g @ g))
-        bound = max(objective.bound, f - 0.5 * norm * norm) if not objective.free_bias else objective.bound
+        bound = max(objective.bound, f - 0.5 * norm * norm, known) if not objective.free_bias else objective.bound
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
         sure = np.inf if side != "features" else SURE if k else rule.at_start
         if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
+        if status is None and f - bound <= near * f:
+            if objective.projected_spread(objective.dual_point()) <= rule.projected:
+                status = base.RULE
+            near *= SHARPER
         if status is None and f - bound <= rule.gap * f:
             status = base.RULE
         if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
@@ -69,6 +78,8 @@ def newton_steps(
             if f > best and not status.converged:
                 objective.move(best_w)
             return status
+        if done >= work:
+            return None
         previous = f
         # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
         worth = objective.products_a_matrix if sparing else 0.0
@@ -80,12 +91,15 @@ def newton_steps(
             exact, brief = False, brief - cg_steps if few else 0
         elif side == "features" or (side == "rows" and objective.active <= most_rows):
             p, cg_steps, exact = objective.newton_direction(g, side)
+            done += objective.face_cost
         else:
             decrement = float(g @ (g / objective.hessian_diagonal()))  # about twice what the step will gain
             tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5)) if f > 0.0 else CG_TIGHT
             cap = CG_CAP_FIRST if k == 0 and not warm else 10 * objective.d
+            cap = int(min(cap, (work - done) / max(objective.product_cost, 1.0) + 1.0))
             p, cg_steps, exact = objective.newton_direction(g, "products", tolerance, cap, monitor.ended)
             exact = exact and tolerance == CG_TIGHT
+            done += (cg_steps + 1) * objective.product_cost
             dear = objective.active <= most_rows and cg_steps * objective.product_cost > objective.face_cost
             side = "rows" if side == "products" and dear else side
         # Step 3 (Section 4.4): exact minimiser on the ray

@@ -1,0 +1,91 @@
+"""Coordinate passes and Newton steps by turns: which of the two is quicker no one knows before.
+
+On text dual passes reach LIBLINEAR's rule in some ten visits to each row.  Where many rows share few features and C is
+large they may need thousands, and conjugate gradients as many products as passes would need visits in other places.
+Passes begin; from then on both have turns of the same cost, each twice as long as the one before, until the steps have
+both the better primal and the better dual.  Steps that are behind begin anew from where passes lead, in shorter turns.
+Where few enough rows are active, a factorised system for each of them ends the run: it needs no turns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from svmtool.limits import EndedError
+from svmtool.problem.dual_passes import VISIT, DualPasses
+from svmtool.problem.squared_hinge import SquaredHinge
+from svmtool.solvers.base import ENOUGH, Monitor, Result, Rule, Status
+from svmtool.solvers.newton import coordinate_passes, newton_steps
+
+FIRST_TURN = 40.0  # visits to each row by the first passes
+LONGER = 2.0  # how much longer each turn is than the last
+BEHIND = 0.25  # length of a turn of steps that are behind, beside the passes'
+
+
+def steps_rule(rule: Rule) -> Rule:
+    """What ends Newton steps where -e decides: passes have the sums of projected gradients, steps a certified gap."""
+    return Rule(rule.gradient, rule.projected, max(rule.gap, min(ENOUGH, rule.loose)))
+
+
+def by_turns(
+    objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule, most_visits: float, most_rows: int
+) -> Result:
+    """Minimise from the passes' dual point and the objective's w.
+
+    most_visits: by passes, after which steps go on alone; most_rows: of a system that steps may factorise.
+    """
+    unit = VISIT * objective.rows.nnz
+    for_steps = steps_rule(rule)
+    turn, share = FIRST_TURN, 1.0
+    best, least = objective.w.copy(), np.inf  # the best weights so far, and their f
+    while True:
+        visits = min(passes.visits + turn, most_visits)
+        status = coordinate_passes(objective, passes, monitor, rule, visits, most_rows)
+        if status is not None:
+            if monitor.history[-1]["objective"] <= least:
+                best = passes.w
+            return _result(best, status, passes, monitor)
+        dual, few = passes.dual_value(), np.count_nonzero(passes.alpha) <= most_rows
+        if few and (passes.enough(unit * passes.visits, most_rows) or passes.visits >= most_visits):
+            status = _from_rows(objective, passes, monitor, rule, most_rows, dual)
+            return _result(objective.w, status, passes, monitor, objective.bound)
+        if few:
+            continue
+        t, value = objective.least_multiple(passes.w)
+        if value < least:
+            best, least = t * passes.w, value
+        objective.move(best)
+        work = np.inf if passes.visits >= most_visits else share * turn * unit
+        status = newton_steps(objective, monitor, for_steps, "products", most_rows, work, dual)
+        primal, bound = monitor.history[-1]["objective"], monitor.history[-1]["bound"]
+        if primal <= least:
+            best, least = objective.w.copy(), primal
+        if status is not None:
+            return _result(best, status, passes, monitor, objective.bound)
+        if primal <= value and bound > dual:
+            most_visits = 0.0
+        share = 1.0 if primal <= value or bound > dual else BEHIND
+        turn *= LONGER
+
+
+def _from_rows(
+    objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule, most_rows: int, dual: float
+) -> Status:
+    """Newton steps from the rows' side to the end, from the minimiser over the rows that passes hold active."""
+    w = passes.w
+    with contextlib.suppress(EndedError):
+        w = objective.face(np.flatnonzero(passes.alpha))
+    objective.move(w)
+    return newton_steps(objective, monitor, rule, "rows", most_rows, known=dual)
+
+
+def _result(
+    w: np.ndarray, status: Status, passes: DualPasses, monitor: Monitor, bound: float = -np.inf
+) -> Result:  # fmt: skip
+    """bound: of the dual point that belongs to w, in place of the passes'."""
+    alpha = None if bound >= passes.dual_value() else passes.alpha
+    result = Result(w, status, max(passes.count, monitor.iterations), monitor.history, alpha)
+    result.visits = passes.visits + sum(2 * int(record.get("cg", 0)) for record in monitor.history)
+    return result
