@@ -118,9 +118,10 @@ def test_weights_of_zero_take_no_memory(tmp_path):
     n = 20_000_000
     (tmp_path / "m").write_text(LINEAR.replace("2000000000", str(n)) + "0 \n" * (n - 1) + "1 \n")
     (tmp_path / "d").write_text(f"1 {n}:1\n-1 {n}:-1\n")
-    code = "from svmtool.cli.predict import main; assert not main(['d', 'm', 'o'])\nfrom svmtool.formats.room import peak"
+    code = "from svmtool.cli.predict import main; assert not main(['d', 'm', 'o'])"
+    code += "\nfrom svmtool.formats.room import peak\nprint(peak())"
     done = subprocess.run(
-        [sys.executable, "-c", code + "\nprint(peak())"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
     assert done.stdout.startswith("Accuracy = 100% (2/2)\n"), done.stderr
     assert int(done.stdout.split()[-1]) < 80e6
