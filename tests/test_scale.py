@@ -281,6 +281,7 @@ COMMAND_LINES = [
     (["-l", "2", "-s"], 1, "", "inconsistent lower/upper specification\n"),
     (["-u", "inf", "a"], 1, "", "inconsistent lower/upper specification: a limit is not finite\n"),
     (["-s", "p", "-r", "q", "a"], 1, "", "cannot use -r and -s simultaneously\n"),
+    (["-r", "-", "-"], 1, "", "the data and -r cannot both be standard input\n"),
     (["--threads", "none", "a"], 1, "", "--threads wants a number of at least 1, not 'none'\n"),
     (["absent"], 1, "", "can't open file absent\n"),
     (["-r", "absent", "a"], 1, "", "can't open file absent\n"),
