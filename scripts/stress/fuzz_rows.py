@@ -62,8 +62,8 @@ def run(case: Case, folder: Path) -> str:
         if status or not (folder / ROWS / row_arrays.HEADER).exists():
             return f"without any damage: status {status}: {said}"
         clean = (folder / CLEAN).read_bytes()  # damages may be written through a link to it
-        for name in case.damages:
-            with contextlib.suppress(OSError, ValueError, LookupError, OverflowError, TypeError):  # it fits not here
+        for name in case.damages:  # one may not fit behind another
+            with contextlib.suppress(OSError, ValueError, LookupError, OverflowError, TypeError, RecursionError):
                 DAMAGES[name].work(rng, folder / ROWS)
         status, said = _trained(folder, case.number, MODEL)
         refused = status == 1 and "something else has that name" in said and not (folder / MODEL).exists()
