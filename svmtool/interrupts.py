@@ -22,9 +22,14 @@ _waiting = False  # a Ctrl-C in one of them
 
 
 def install() -> None:
-    """Handle Ctrl-C so from now on, unless whoever started the process wants it ignored."""
+    """Handle Ctrl-C so from now on, unless whoever started the process wants it ignored.
+
+    The installed commands hold it back until here (setup.py): one that came while Python started is answered now.
+    """
     if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
         _signal.signal(_signal.SIGINT, _end)
+    if hasattr(_signal, "pthread_sigmask"):
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGINT,))
 
 
 def _end(*_: object) -> None:

@@ -1,13 +1,12 @@
 """The work of svm-scale: find each feature's range in a first pass, write the scaled rows in a second.
 
-Memory holds a few numbers for each feature and a few blocks of text, however
+Memory holds a few numbers for each feature (feature_ranges.py) and a few blocks of text, however
 many rows there are.  Threads format pieces of a block side by side and write
 them in order.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from svmtool.compiled import scale_loops, threads
 from svmtool.errors import DataError, SvmtoolError
+from svmtool.feature_ranges import ShapeOfData
 from svmtool.formats import output, range_file
 from svmtool.formats.numbers import NUMBER, format_one
 from svmtool.formats.odd_line import SPACE, parse_line
@@ -22,7 +22,6 @@ from svmtool.formats.range_file import Ranges
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight import Table, tables
 
-LARGEST = sys.float_info.max
 PIECE_PAIRS = 1 << 16  # pairs (or rows) formatted by one thread at a time
 BUFFER = 1 << 22  # bytes of output a thread holds
 
@@ -37,63 +36,20 @@ class LabelError(SvmtoolError):
         super().__init__(f"ERROR: failed to read labels: {file}: line {number}: {shown}")
 
 
-class ShapeOfData:
-    """What the first pass finds out.
-
-    low, high f8[d], seen i8[d]: range of each feature's values and the number of
-    rows that spell it out; y_low, y_high; rows; pairs.
-    """
-
-    def __init__(self, n_features: int = 0):
-        self.low = np.full(n_features, LARGEST)
-        self.high = np.full(n_features, -LARGEST)
-        self.seen = np.zeros(n_features, np.int64)
-        self.n_features = n_features
-        self.y_low, self.y_high = LARGEST, -LARGEST
-        self.rows = self.pairs = 0
-
-    def add(self, table: Table) -> None:
-        if table.n_features > self.n_features:
-            self.n_features = table.n_features
-            if self.n_features > len(self.low):
-                self._grow(max(self.n_features, min(2 * len(self.low), 1 << 20)))
-        scale_loops.extend_ranges(table.indices, table.values, self.low, self.high, self.seen)
-        self.y_low = min(self.y_low, float(table.labels.min()))
-        self.y_high = max(self.y_high, float(table.labels.max()))
-        self.rows += len(table)
-        self.pairs += len(table.values)
-
-    def _grow(self, size: int) -> None:
-        more = size - len(self.low)
-        self.low = np.concatenate((self.low, np.full(more, LARGEST)))
-        self.high = np.concatenate((self.high, np.full(more, -LARGEST)))
-        self.seen = np.concatenate((self.seen, np.zeros(more, np.int64)))
-
-    def finish(self) -> None:
-        """Count the value 0 of the rows in which a feature is absent (a lone -0 that is an extreme becomes 0)."""
-        d = self.n_features
-        self.low, self.high, self.seen = self.low[:d].copy(), self.high[:d].copy(), self.seen[:d]
-        if self.rows:
-            absent = self.seen < self.rows
-            self.low[absent & ~(self.low < 0.0)] = 0.0
-            self.high[absent & ~(self.high > 0.0)] = 0.0
-
-
 def run(options, warn: Callable[[str], None]) -> None:
     """Scale options.file to standard output (see cli.scale.Options); `warn` gets a line for each doubtful thing."""
     with open_source(options.file, "can't open file") as first:
         restored = range_file.read(options.restore) if options.restore is not None else None
         with first.repeatable() as source:
             reader = LineReader(warn)
-            shape = ShapeOfData(int(restored.index[-1]) if restored is not None and len(restored.index) else 0)
+            shape = ShapeOfData(None if restored is None else restored.index - 1)
             for table in tables(source, odd_line=reader.read):
                 shape.add(table)
             shape.finish()
             reader.report()
             y, limits = _factors(options, restored, shape, warn)
             if options.save is not None:
-                index = np.arange(1, shape.n_features + 1)
-                range_file.write(options.save, Ranges(y, limits, index, shape.low, shape.high))
+                range_file.write(options.save, Ranges(y, limits, shape.indices(), shape.low, shape.high))
             source.rewind()
             new = _write(source, reader, shape, y, limits)
     if new > shape.pairs:
@@ -118,15 +74,16 @@ def _factors(options, restored: Ranges | None, shape: ShapeOfData, warn):
         lack = f"{options.restore} holds no scaling factors for {what}"
         warn(f"WARNING: {lack}: {options.file} is scaled by its own range")
         return y, limits
-    known = np.zeros(shape.n_features, bool)
-    known[restored.index - 1] = True
-    for j in np.flatnonzero(~known & (shape.low != shape.high)):
+    places = shape.places(restored.index - 1)
+    known = np.zeros(len(shape.low), bool)
+    known[places] = True
+    for index in shape.indices()[~known & (shape.low != shape.high)]:
         warn(
-            f"WARNING: feature index {j + 1} appeared in file {options.file} was not seen in the scaling factor file "
+            f"WARNING: feature index {index} appeared in file {options.file} was not seen in the scaling factor file "
             f"{options.restore}. The feature is scaled to 0."
         )
     shape.low[~known] = shape.high[~known] = 0.0
-    shape.low[restored.index - 1], shape.high[restored.index - 1] = restored.low, restored.high
+    shape.low[places], shape.high[places] = restored.low, restored.high
     return y, restored.x
 
 
@@ -170,12 +127,16 @@ def _write(source: Source, reader: LineReader, shape: ShapeOfData, y, limits) ->
     rows = 0
     with output.replacing("-") as file:
         for table in tables(source, odd_line=reader.read):
-            rows += len(table)
-            if rows > shape.rows or table.n_features > shape.n_features:
+            if rows + len(table) > shape.rows or table.n_features > shape.n_features:
+                break
+            try:
+                table.indices = shape.places(table.indices)
+            except ValueError:
                 break
             if y is not None:
                 table.labels = scaled_labels(table.labels, *y)
             writer.write(table, file)
+            rows += len(table)
     if rows != shape.rows:
         raise SvmtoolError(f"{source.name} changed while it was read")
     return writer.written + rows * writer.n_absent - writer.spared
@@ -198,8 +159,8 @@ class RowWriter:
     """
 
     def __init__(self, shape: ShapeOfData, limits: tuple[float, float]):
-        self.low, self.high, self.limits = shape.low, shape.high, limits
-        self.at = np.zeros(shape.n_features + 1, np.int64)
+        self.names, self.low, self.high, self.limits = shape.names, shape.low, shape.high, limits
+        self.at = np.zeros(len(shape.low) + 1, np.int64)
         self.absent = self._absent_text()
         self.n_absent = int(np.count_nonzero(np.diff(self.at)))
         self.written = self.spared = 0
@@ -209,7 +170,7 @@ class RowWriter:
         """The text of all features of value 0, one behind the other, as they come in a row."""
         text = np.empty(4 * scale_loops.ROOM, np.uint8)
         state = np.zeros(2, np.int64)
-        while answer := scale_loops.absent_text(text, self.at, self.low, self.high, state, *self.limits):
+        while answer := scale_loops.absent_text(text, self.at, self.names, self.low, self.high, state, *self.limits):
             if answer == scale_loops.FULL:
                 text = np.concatenate((text, np.empty(len(text), np.uint8)))
             else:
@@ -220,13 +181,13 @@ class RowWriter:
         return text[: state[1] + scale_loops.PADDING].copy()
 
     def _feature(self, j: int, value: float) -> bytes:
-        """`index:value ` of a value whose scaled text the loops leave to Python."""
+        """`index:value ` of a value at place j whose scaled text the loops leave to Python."""
         low, high = float(self.low[j]), float(self.high[j])
         lower, upper = self.limits
         scaled = lower if value == low else upper if value == high else None
         if scaled is None:
             scaled = lower + (upper - lower) * (value - low) / (high - low)
-        return b"%d:%s " % (j + 1, format_one(scaled, 6).encode())
+        return b"%d:%s " % (1 + (int(self.names[j]) if len(self.names) else j), format_one(scaled, 6).encode())
 
     def write(self, table: Table, file) -> None:
         """Append the rows of the table to the file."""
@@ -273,7 +234,7 @@ class RowWriter:
             out = self.buffers[me] = np.empty(BUFFER, np.uint8)
         state = np.array([start, table.indptr[start], -1, 0, 0, 0], np.int64)
         rows = table.labels, table.indptr, table.indices, table.values
-        loop = scale_loops.scaled_rows.bind(out, *rows, self.low, self.high, self.absent, self.at, state)
+        loop = scale_loops.scaled_rows.bind(out, *rows, self.names, self.low, self.high, self.absent, self.at, state)
         while answer := loop(stop, *self.limits):
             if answer == scale_loops.FULL:
                 await_turn()

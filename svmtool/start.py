@@ -25,4 +25,14 @@ def _run(command: str) -> None:
 
     from svmtool.cli.entry import leave, start
 
+    _be_listed_as(f"svm-{command}")
     leave(start(command, sys.argv[1:]))
+
+
+def _be_listed_as(name: str) -> None:
+    """The name by which ps, top and killall know the process."""
+    try:
+        with open("/proc/self/comm", "w") as f:
+            f.write(name)
+    except OSError:
+        pass  # another system

@@ -34,7 +34,8 @@ ALLOWED = {
     "spark": {
         "compiled", "errors", "formats", "integers", "limits", "model", "problem", "settings", "solvers", "training",
     },
-    "scaling": {"compiled", "errors", "formats"},
+    "feature_ranges": {"compiled", "formats"},
+    "scaling": {"compiled", "errors", "feature_ranges", "formats"},
     "training": {
         "compiled", "errors", "formats", "integers", "interrupts", "kernel_model", "kernel_settings", "limits",
         "metrics", "model", "problem", "registry", "settings", "solvers",

@@ -189,6 +189,14 @@ def test_closed_streams_take_no_file(closed, folder, tmp_path):
     assert (tmp_path / "m").read_bytes().startswith(b"solver_type")
 
 
+@pytest.mark.parametrize("argv", ["train ../d ../m", "predict d m o"])
+def test_a_current_directory_that_is_gone(argv, tmp_path):
+    (tmp_path / "gone").mkdir()
+    line = f"cd gone; rmdir ../gone; exec {sys.executable} -m svmtool {argv}"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, b"ERROR: the current directory has been removed\n")
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(

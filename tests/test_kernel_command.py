@@ -324,6 +324,16 @@ def test_refusals(argv, data, sentence, svm_train, tmp_path):
     assert err.count("\n") == 1 and (tmp_path / "m").read_text() == "as it was"
 
 
+@pytest.mark.parametrize("solver", ["1", "2"])
+def test_a_cost_that_the_problem_does_not_have(solver, svm_train, tmp_path):
+    """nu-SVC and the one-class SVM have none: any is taken, as by LIBSVM, and changes nothing."""
+    data, models = "1 1:1\n1 1:0.5 2:1\n-1 1:-1\n-1 2:-1\n", []
+    for more in ([], ["-c", "1e200", "-w1", "1e100"]):
+        assert svm_train("-t", "2", "-s", solver, *more, "d", "m", data=data)[0] == 0
+        models.append((tmp_path / "m").read_text().partition("# svmtool")[0])
+    assert models[0] == models[1]
+
+
 def test_a_margin_of_nothing_is_told(svm_train, tmp_path):
     """LIBSVM writes inf and nan here."""
     status, out, err = svm_train("-t", "2", "-s", "1", "d", "m", data="1 1:1\n-1 1:1\n")

@@ -322,6 +322,19 @@ def test_standard_input_leaves_a_folder_of_that_name_alone(command, tmp_path):
     assert os.listdir(tmp_path / "stdin.rows") == ["thesis.txt"]
 
 
+def test_a_pipe_may_stand_where_nobody_can_write(tmp_path):
+    """As the shell's <(zcat FILE) does, in /dev/fd."""
+    read, write = os.pipe()
+    os.write(write, b"1 1:1\n-1 1:2\n")
+    os.close(write)
+    argv = ["train", "-q", "-s", "2", *map(str, MEMORY), f"/dev/fd/{read}", "m"]
+    done = subprocess.run(
+        [sys.executable, "-m", "svmtool", *argv], cwd=tmp_path, pass_fds=[read], capture_output=True, timeout=60
+    )
+    os.close(read)
+    assert (done.returncode, done.stderr, os.listdir(tmp_path)) == (0, b"", ["m"])
+
+
 def test_standard_input_is_not_the_file_of_that_name(command, tmp_path):
     (tmp_path / "-").write_text("1 1:1\n-1 1:2\n")
     for k in (1, 2):

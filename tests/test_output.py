@@ -88,6 +88,14 @@ def test_what_cannot_be_created(tmp_path):
             pass
 
 
+@pytest.mark.parametrize("name", ["new/", "new/.", "new/..", "new//"])
+def test_the_name_of_a_directory_is_no_file(name, tmp_path):
+    with pytest.raises(SvmtoolError, match=f"can't open output file .*{name}: it names a directory$"):
+        with output.replacing(str(tmp_path) + "/" + name):
+            pytest.fail("what cannot be written was computed")
+    assert not names(tmp_path)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
 def test_read_only_file_is_respected(tmp_path):
     path = tmp_path / "f"

@@ -16,9 +16,11 @@ from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svmtool import scaling
+from svmtool import feature_ranges, scaling
 from svmtool.cli import scale
-from svmtool.compiled import scale_loops, threads
+from svmtool.compiled import scale_loops, text_loops, threads
+from svmtool.compiled.buffers import Buffer
+from svmtool.formats import svmlight
 
 CASES = sorted((SHARED / "compat_cases" / "libsvm").glob("scale_*.json"))
 
@@ -134,8 +136,9 @@ def text_of(rows) -> str:
 
 
 @settings(deadline=None, max_examples=80)
-@given(rows=row_lists, x=limits, y=st.none() | limits, n_threads=st.integers(1, 3), small=st.booleans())
-def test_oracle(tmp_path_factory, rows, x, y, n_threads, small):
+@given(rows=row_lists, x=limits, y=st.none() | limits, n_threads=st.integers(1, 3), small=st.booleans(),
+       far=st.sampled_from([0, 1, 4]))  # fmt: skip
+def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
     folder = tmp_path_factory.mktemp("scale")
     data, saved, out = (str(folder / name) for name in ("data", "ranges", "out"))
     with open(data, "w") as f:
@@ -147,6 +150,8 @@ def test_oracle(tmp_path_factory, rows, x, y, n_threads, small):
         if small:  # many pieces, and an output buffer that holds hardly more than one number
             patch.setattr(scaling, "PIECE_PAIRS", 5)
             patch.setattr(scaling, "BUFFER", scale_loops.ROOM + 40)
+        patch.setattr(feature_ranges, "LEAST", 5)
+        patch.setattr(feature_ranges, "FAR", far)  # 0: only features that occur have places
         threads.set_count(n_threads)
         try:
             scaling.run(scale.parse(argv), warnings.append)
@@ -276,6 +281,7 @@ COMMAND_LINES = [
     (["-l", "2", "-s"], 1, "", "inconsistent lower/upper specification\n"),
     (["-u", "inf", "a"], 1, "", "inconsistent lower/upper specification: a limit is not finite\n"),
     (["-s", "p", "-r", "q", "a"], 1, "", "cannot use -r and -s simultaneously\n"),
+    (["-r", "-", "-"], 1, "", "the data and -r cannot both be standard input\n"),
     (["--threads", "none", "a"], 1, "", "--threads wants a number of at least 1, not 'none'\n"),
     (["absent"], 1, "", "can't open file absent\n"),
     (["-r", "absent", "a"], 1, "", "can't open file absent\n"),
@@ -352,3 +358,68 @@ def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeyp
     (tmp_path / "a").write_text(text_of(rows))
     status, out, err = here(capfdbinary, "a")
     assert (status, out.decode(), err.decode()) == (0, *naive(rows)[:2])
+
+
+@pytest.mark.parametrize("wanted", [None, [2, 70, 99]])
+def test_places_of_features_that_occur(monkeypatch, wanted):
+    """Blocks whose indices lie far apart give the ranges that all places give; going to and fro between both too."""
+    rng = np.random.default_rng(3)
+    blocks = []
+    for size in (1, 30, 4, 4, 1, 1, 60, 2, 0, 9):
+        rows = [(np.flatnonzero(rng.random(100) < 0.02 * (1 + size % 5)) + 1) for _ in range(size + 1)]
+        values = [rng.choice([0.0, -0.0, 1.0, -2.5, 3.0], len(row)) for row in rows]
+        pairs = (" ".join(f"{j}:{v}" for j, v in zip(*row, strict=True)) for row in zip(rows, values, strict=True))
+        text = "".join(f"1 {row}\n" for row in pairs)
+        blocks.append(svmlight.parse_text(padded(text), len(text), "blocks").table())
+    features = None if wanted is None else np.array(wanted)
+
+    def facts(least: int, far: int):
+        monkeypatch.setattr(feature_ranges, "LEAST", least)
+        monkeypatch.setattr(feature_ranges, "FAR", far)
+        shape = feature_ranges.ShapeOfData(features)
+        for table in blocks:
+            shape.add(table)
+        shape.finish()
+        low, high, seen = np.zeros((3, shape.n_features))
+        at = shape.indices() - 1
+        low[at], high[at], seen[at] = shape.low, shape.high, shape.seen
+        assert wanted is None or np.array_equal(at[shape.places(features)], features)
+        return shape.names, [x.view(np.uint64) for x in (low, high, seen)]  # -0 is not 0
+
+    names, whole = facts(1000, 0)
+    assert names is feature_ranges.DENSE
+    for least, far in ((10, 0), (10, 1), (10, 3)):
+        names, some = facts(least, far)
+        assert (names is not feature_ranges.DENSE) == (far == 0)
+        assert all(map(np.array_equal, whole, some))
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_an_index_far_above_the_others(saved, tmp_path, capfdbinary, monkeypatch):
+    """Memory goes with the features that occur, of the data and of the ranges."""
+    monkeypatch.chdir(tmp_path)
+    Path("d").write_text("1 1:1 2147483647:2\n-1 3:1\n")
+    if saved:
+        Path("r").write_text("x\n0 1\n3 0 2\n2147483646 -1 1\n")
+    monkeypatch.setattr(np, "zeros", bounded(np.zeros))
+    monkeypatch.setattr(np, "full", bounded(np.full))
+    status, out, err = here(capfdbinary, *(["-r", "r"] if saved else ["-l", "0"]), "d")
+    assert status == 0
+    if saved:
+        assert out == b"1 2147483646:0.5 \n-1 3:0.5 2147483646:0.5 \n" and err.count(b"was not seen") == 2
+    else:
+        assert out == b"1 1:1 2147483647:1 \n-1 3:1 \n"
+
+
+def bounded(make):
+    def made(shape, *more):
+        assert np.prod(shape) < 1 << 21
+        return make(shape, *more)
+
+    return made
+
+
+def padded(text: str) -> Buffer:
+    buffer = Buffer("u1", len(text) + text_loops.PADDING)
+    buffer.items[: len(text)] = text.encode()
+    return buffer

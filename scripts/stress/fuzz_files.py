@@ -82,8 +82,9 @@ def _read_to_scale(path: str) -> None:
 
 
 def _read_model(path: str) -> None:
-    text, length = load(path)
-    if is_kernel_model(text, length):
+    with load(path) as text:
+        kernel = is_kernel_model(text)
+    if kernel:
         model = kernel_model.read(path)
     else:
         model = linear_model.read(path)

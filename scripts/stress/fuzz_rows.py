@@ -61,8 +61,9 @@ def run(case: Case, folder: Path) -> str:
         status, said = _trained(folder, case.number, CLEAN)
         if status or not (folder / ROWS / row_arrays.HEADER).exists():
             return f"without any damage: status {status}: {said}"
-        for name in case.damages:
-            with contextlib.suppress(OSError, ValueError, LookupError, OverflowError, TypeError):  # it fits not here
+        clean = (folder / CLEAN).read_bytes()  # damages may be written through a link to it
+        for name in case.damages:  # one may not fit behind another
+            with contextlib.suppress(OSError, ValueError, LookupError, OverflowError, TypeError, RecursionError):
                 DAMAGES[name].work(rng, folder / ROWS)
         status, said = _trained(folder, case.number, MODEL)
         refused = status == 1 and "something else has that name" in said and not (folder / MODEL).exists()
@@ -70,7 +71,7 @@ def run(case: Case, folder: Path) -> str:
         if status < 0 or "Traceback" in said or (status and not refused and not forged):
             return f"status {status}: {said}"
         if not (refused or forged):
-            if (folder / MODEL).read_bytes() != (folder / CLEAN).read_bytes():
+            if (folder / MODEL).read_bytes() != clean:
                 return f"another model: {said}"
         if not refused:
             status, said = _trained(folder, case.number, MODEL)

@@ -127,6 +127,15 @@ def _told(e: BaseException) -> int | None:
     if isinstance(e, OSError):
         forget_stdout()
         where = f"{e.filename}: " if e.filename else ""
-        error_line(f"ERROR: {where}{e.strerror or e}")
+        error_line("ERROR: " + ("the current directory has been removed" if _astray() else f"{where}{e.strerror or e}"))
         return 1
     return None
+
+
+def _astray() -> bool:
+    """Whether relative names lead nowhere: the current directory is gone."""
+    try:
+        os.getcwd()
+        return False
+    except OSError:
+        return True

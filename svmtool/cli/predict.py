@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from svmtool.cli.predict_kernel import KernelJob
     from svmtool.cli.predict_report import Report
-    from svmtool.compiled.buffers import Buffer
     from svmtool.formats.linear_model import StoredModel
+    from svmtool.formats.model_text import ModelText
     from svmtool.formats.scored_text import Scored
     from svmtool.formats.source import Source
     from svmtool.kernel_model import KernelModel
@@ -185,8 +185,8 @@ def predict(options: Options) -> str:
         if len(options.files) < 3:
             raise SvmtoolError("can't open output file (null): name an output file, or - for standard output")
         output = stack.enter_context(replacing(options.files[2]))
-        text, length = load(options.files[1])
-        job = job_of(text, length, options)
+        with load(options.files[1]) as text:
+            job = job_of(text, options)
         del text
         scores = stack.enter_context(replacing(options.scores)) if options.scores is not None else None
         report = job.report(output, scores)
@@ -195,26 +195,26 @@ def predict(options: Options) -> str:
     return ("" if options.quiet else report.result_lines()) + report.metric_lines()
 
 
-def job_of(text: Buffer, length: int, options: Options) -> LinearJob | KernelJob:
+def job_of(text: ModelText, options: Options) -> LinearJob | KernelJob:
     """What to do with the model in a text; ModelError where it is none, or does not do what the options ask for."""
     from svmtool.formats.model_text import is_kernel_model
 
-    if is_kernel_model(text, length):
+    if is_kernel_model(text):
         from svmtool.cli.predict_kernel import KernelJob
 
-        return KernelJob(text, length, options)
-    return LinearJob(text, length, options)
+        return KernelJob(text, options)
+    return LinearJob(text, options)
 
 
 class LinearJob:
     """What to do with a linear model; ModelError where it does not do what the options ask for."""
 
-    def __init__(self, text: Buffer, length: int, options: Options):
+    def __init__(self, text: ModelText, options: Options):
         from svmtool.formats.linear_model import LOGISTIC_WORDS, NO_PROBABILITIES, parse, sigmoids_of
         from svmtool.formats.model_text import NO_CLASSES
 
         path = options.files[1]
-        model = parse(text, length, path)
+        model = parse(text)
         if options.probabilities and model.word not in LOGISTIC_WORDS:
             try:
                 sigmoids = sigmoids_of(model)

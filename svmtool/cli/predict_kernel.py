@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from svmtool.cli.predict import Options
     from svmtool.cli.predict_report import KernelReport
+    from svmtool.formats.model_text import ModelText
     from svmtool.formats.source import Source
 
 DISABLED = "Model supports probability estimates, but disabled in prediction.\n"
@@ -32,8 +33,8 @@ LEAST_CHUNK = 1 << 16
 class KernelJob:
     """What to do with a kernel model; ModelError where it does not do what the options ask for."""
 
-    def __init__(self, text: Buffer, length: int, options: Options):
-        self.model, self.options = parse(text, length, options.files[1]), options
+    def __init__(self, text: ModelText, options: Options):
+        self.model, self.options = parse(text), options
         self.notice = ""
         if options.probabilities:
             if not self.model.gives_probabilities:

@@ -9,9 +9,8 @@ from typing import Any
 
 from svmtool.cli.predict import job_of
 from svmtool.compiled import threads
-from svmtool.compiled.buffers import Buffer
 from svmtool.errors import SvmtoolError
-from svmtool.formats.model_text import PADDING, load
+from svmtool.formats.model_text import ModelText, load
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -25,13 +24,14 @@ def predict(options: Options) -> str:
     Model and options are looked at before Spark is started.
     """
     path, model, targets = _names(options)
-    text, length = load(model)
-    report = job_of(text, length, options).report(*_outputs(options))
+    with load(model) as text:
+        content = text.all()
+    report = job_of(ModelText.of(content, model), options).report(*_outputs(options))
     from svmtool.spark.predict import score
     from svmtool.spark.session import Session
 
     with Session(options.spark, "svm-predict") as session, _Bar(options.quiet) as bar:
-        scorer = PartScorer(session.context.broadcast(bytes(text.items[:length])), options)
+        scorer = PartScorer(session.context.broadcast(content), options)
         for tally in score(session, path, targets, scorer, bar):
             report.take(tally)
     return ("" if options.quiet else report.result_lines()) + report.metric_lines()
@@ -61,10 +61,7 @@ class PartScorer:
         What follows is the job of the same command without Spark, on one thread.
         """
         threads.set_count(1)  # other tasks have the other cores
-        model = self.model.value
-        text = Buffer("u1", len(model) + PADDING)
-        text.items[: len(model)] = model
-        job = job_of(text, len(model), self.options)
+        job = job_of(ModelText.of(self.model.value, self.options.files[1]), self.options)
         outputs = _outputs(self.options)
         report = job.report(*outputs)
         if part:

@@ -101,6 +101,8 @@ def parse(argv: list[str]) -> Options | str:
     if not all(map(_finite, (options.lower, options.upper, *(options.y or ())))):
         raise SvmtoolError("inconsistent lower/upper specification: a limit is not finite")
     options.file = argv[i]
+    if options.file == options.restore == "-":
+        raise SvmtoolError("the data and -r cannot both be standard input")
     overwriting.refuse(
         [("the data", options.file), ("-r", options.restore)], [("-s", options.save), ("the scaled rows", "-")]
     )

@@ -127,7 +127,8 @@ def parse_reals(text, out, state, stop):
     """Read blank-separated numbers from text[state[0]:stop] into out[state[1]:], until it is full.
 
     Returns 0 when `out` is full, 1 at the start of a token that only slower code
-    understands (or that is no number), 2 where the text ends first.  32 bytes must lie behind the text.
+    understands (or that is no number), 2 where the text ends first.  32 bytes must lie behind the text.  `out` holds
+    zeros at first and none is written (but -0): pages that nobody has touched take no memory.
     """
     p, k = state[0], state[1]
     status = 0
@@ -141,7 +142,8 @@ def parse_reals(text, out, state, stop):
         if not fine or q > stop or not (q == stop or text[q] == 32 or 9 <= text[q] <= 13):
             status = 1
             break
-        out[k] = value
+        if value != 0.0 or math.copysign(1.0, value) < 0.0:
+            out[k] = value
         k += 1
         p = q
     state[0], state[1] = p, k

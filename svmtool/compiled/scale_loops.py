@@ -34,6 +34,12 @@ def put_index(out, p, n):
 
 
 @helper
+def index_at(names, j):
+    """The index that place j has in a file; without names place j is feature j."""
+    return (names[j] if len(names) else j) + 1
+
+
+@helper
 def scaled_value(x, low, high, lower, upper):
     """x taken from low..high to lower..upper, in the order of operations that svm-scale uses."""
     if x == low:
@@ -59,12 +65,12 @@ def extend_ranges(indices, values, low, high, seen):
         seen[j] += 1
 
 
-@loop("i8(u1[], i8[], f8[], f8[], i8[], f8, f8)")
-def absent_text(out, at, low, high, state, lower, upper):
+@loop("i8(u1[], i8[], i4[], f8[], f8[], i8[], f8, f8)")
+def absent_text(out, at, names, low, high, state, lower, upper):
     """Print `index:value ` of every feature whose value 0 is scaled to something else; at: where each begins.
 
-    state: feature, position.  Returns DONE, or UNSETTLED at a number whose
-    rounding is not settled, or FULL.
+    names: the features, see feature_ranges.ShapeOfData.  state: place of a feature,
+    position.  Returns DONE, or UNSETTLED at a number whose rounding is not settled, or FULL.
     """
     j, p = state[0], state[1]
     answer = DONE
@@ -76,7 +82,7 @@ def absent_text(out, at, low, high, state, lower, upper):
                 if p + ROOM > len(out):
                     answer = FULL
                     break
-                q = put_number(out, put_index(out, p, j + 1), x, 6)
+                q = put_number(out, put_index(out, p, index_at(names, j)), x, 6)
                 if q < 0:
                     answer = UNSETTLED
                     break
@@ -88,9 +94,9 @@ def absent_text(out, at, low, high, state, lower, upper):
     return answer
 
 
-@loop("i8(u1[], f8[], i8[], i4[], f8[], f8[], f8[], u1[], i8[], i8[], i8, f8, f8)")
-def scaled_rows(out, labels, indptr, indices, values, low, high, absent, at, state, stop, lower, upper):
-    """Print the rows state[0]..stop.
+@loop("i8(u1[], f8[], i8[], i4[], f8[], i4[], f8[], f8[], u1[], i8[], i8[], i8, f8, f8)")
+def scaled_rows(out, labels, indptr, indices, values, names, low, high, absent, at, state, stop, lower, upper):
+    """Print the rows state[0]..stop, whose indices are places of features.
 
     state: row; pair; how far the text of the absent features has been copied
     in this row (-1: the label is not yet printed); position in out; number of
@@ -130,7 +136,7 @@ def scaled_rows(out, labels, indptr, indices, values, low, high, absent, at, sta
             if low[j] != high[j]:
                 x = scaled_value(values[pair], low[j], high[j], lower, upper)
                 if x != 0.0:
-                    q = put_number(out, put_index(out, p, j + 1), x, 6)
+                    q = put_number(out, put_index(out, p, index_at(names, j)), x, 6)
                     if q < 0:
                         answer = UNSETTLED
                         break

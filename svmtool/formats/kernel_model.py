@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError, clipped
-from svmtool.formats.model_text import NO_CLASSES, OVERFLOWN, PADDING, Scanner
+from svmtool.formats.model_text import NO_CLASSES, OVERFLOWN, PADDING, ModelText, NoText, Scanner, load
 from svmtool.formats.numbers import format_one, parse_number
 from svmtool.formats.odd_line import BLANKS, parse_line
-from svmtool.formats.svmlight import RawTable, parse_text
+from svmtool.formats.svmlight import RawTable, joined_raw, parse_text
+from svmtool.formats.text_pieces import LONGEST_LINE, NEWLINE
 from svmtool.kernel_model import CLASSIFIERS, SVM_TYPES, KernelModel
 from svmtool.problem.kernels import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 
@@ -33,41 +34,39 @@ TAKERS = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # th
 PIECE = 1 << 18  # bytes of support vectors printed at a time
 
 
-def parse(text: Buffer, length: int, path: str) -> KernelModel:
-    """The model in a text of `length` bytes, PADDING behind them, in Buffers: without numpy.
+def parse(text: ModelText) -> KernelModel:
+    """The model in a text, in Buffers: without numpy, unless it is large.
 
     Raises ModelError (LIBSVM's sentences, see the file's docstring).
     """
     try:
-        scan = Scanner(text.memory, length, EARLY_END)
-        found = _read_header(scan)
+        found = _read_header(Scanner(text, EARLY_END))
         columns = max(1, found["nr_class"] - 1)
-        rows, end = _support_vectors(text, scan.at, length, found["total_sv"], columns, path)
+        rows = _support_vectors(text, found["total_sv"], columns)
         kind = NAMES.index(found["kernel_type"])
         kernel = Kernel(kind, **{key: found[key] for key, kinds in TAKERS.items() if kind in kinds})
         if kernel.kind == PRECOMPUTED:
             _check_serials(rows)
+    except NoText:
+        raise
     except ModelError as e:
-        raise ModelError(f"{e}\ncan't open model file {path}") from None
+        raise ModelError(f"{e}\ncan't open model file {text.path}") from None
     coef = Buffer("f8", rows.labels.size)
     n = found["total_sv"]
     for m in range(columns):
         coef.items[m * n : (m + 1) * n] = rows.labels.items[m::columns] if n else coef.items[:0]
-    lines = bytes(text.items[end:length]).split(b"\n")
-    notes = tuple(line.rstrip(b"\r").decode("utf-8", "replace") for line in lines if line.startswith(b"#"))
     lists = {key: _buffer(found[key]) for key in ("rho", "probA", "probB") if key in found}
     return KernelModel(
         found["svm_type"], kernel, found.get("label"), found["nr_class"], lists["rho"], coef, found.get("nr_sv"),
         rows.indptr, rows.indices, rows.values, lists.get("probA"), lists.get("probB"),
-        found.get("prob_density_marks"), notes,
+        found.get("prob_density_marks"), text.notes(),
     )  # fmt: skip
 
 
 def read(path: str) -> KernelModel:
     """Read a kernel model into numpy arrays; raises as `parse` does."""
-    from svmtool.formats.model_text import load
-
-    model = parse(*load(path), path)
+    with load(path) as text:
+        model = parse(text)
     for name in ("rho", "coef", "indptr", "indices", "values", "probA", "probB"):
         numbers = getattr(model, name)
         if numbers is not None:
@@ -112,8 +111,10 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
         else:
             raise ModelError(f"unknown text in model file: [{key}]\n{EARLY_END}")
     _check(found)
-    behind = scan.text.find(b"\n", scan.at, scan.stop) + 1
-    scan.at = behind or scan.stop
+    text = scan.text
+    while not (behind := text.buffer.memory.find(NEWLINE, text.at, text.stop) + 1) and text.more():
+        continue
+    text.at = behind or text.stop
     return found
 
 
@@ -153,24 +154,8 @@ def _check(found: dict[str, Any]) -> None:
         raise ModelError(f"ERROR: a model of one class has no support vectors, not {n}")
 
 
-def _support_vectors(
-    text: Buffer, start: int, length: int, count: int, columns: int, path: str
-) -> tuple[RawTable, int]:
-    """The first `count` lines of text[start:length], coefficients as labels; and the position behind them."""
-    end = start
-    for s in range(count):
-        behind = text.memory.find(b"\n", end, length) + 1
-        if not behind and end == length:
-            raise ModelError(f"{EARLY_END}: {count} support vectors expected, the file ends after {s}")
-        end = behind or length
-    size = end - start
-    if 2 * columns * count > size + 1:  # before memory is taken for them
-        raise ModelError(f"{EARLY_END}: {columns} coefficients a support vector expected, the lines are too short")
-    lines = Buffer("u1", size + 1 + PADDING)
-    lines.items[:size] = text.items[start:end]
-    if size and lines.items[size - 1] != 10:
-        lines.items[size] = 10
-        size += 1
+def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
+    """Takes `count` lines off the text, coefficients as labels."""
 
     def odd_line(line: bytes, number: int, file: str) -> tuple[float | list[float], list[int], list[float]]:
         """A line that the compiled loop left aside."""
@@ -186,11 +171,42 @@ def _support_vectors(
         label, indices, values = parse_line(line, number, file, least=0)
         return ([*first, label] if first else label), indices, values
 
-    try:
-        return parse_text(lines, size, path, odd_line, columns, least=0), end
-    except DataError as e:
-        token = f"token {clipped(e.token)!r}: " if e.token else ""
-        raise ModelError(f"{EARLY_END}: support vector {e.line}: {token}{e.reason}") from None
+    parts, done = [], 0
+    while done < count:
+        n, end = _whole_lines(text, count - done)
+        if not n and text.more(LONGEST_LINE):
+            continue
+        if not n:
+            raise ModelError(f"{EARLY_END}: {count} support vectors expected, the file ends after {done}")
+        size = end - text.at
+        if 2 * columns * n > size + 1:  # before memory is taken for them
+            raise ModelError(f"{EARLY_END}: {columns} coefficients a support vector expected, the lines are too short")
+        lines = Buffer("u1", size + 1 + PADDING)
+        lines.items[:size] = text.buffer.items[text.at : end]
+        if lines.items[size - 1] != NEWLINE[0]:
+            lines.items[size] = NEWLINE[0]
+            size += 1
+        try:
+            parts.append(parse_text(lines, size, text.path, odd_line, columns, least=0, first_line=done))
+        except DataError as e:
+            token = f"token {clipped(e.token)!r}: " if e.token else ""
+            raise ModelError(f"{EARLY_END}: support vector {e.line}: {token}{e.reason}") from None
+        text.at, done = end, done + n
+    return joined_raw(parts) if parts else RawTable(0, 0, columns, least=0)
+
+
+def _whole_lines(text: ModelText, most: int) -> tuple[int, int]:
+    """How many lines stand wholly in the window, `most` at most, and the position behind them.
+
+    The last line of the text may lack its newline.
+    """
+    n, end = 0, text.at
+    while n < most and end < text.stop:
+        behind = text.buffer.memory.find(NEWLINE, end, text.stop) + 1
+        if not behind and not text.ended:
+            break
+        n, end = n + 1, behind or text.stop
+    return n, end
 
 
 def _check_serials(rows: RawTable) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError
-from svmtool.formats.model_text import OVERFLOWN, PADDING, TOKEN, Scanner, load
+from svmtool.formats.model_text import OVERFLOWN, ModelText, NoText, Scanner, load
 from svmtool.formats.numbers import format_one, parse_number
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
@@ -151,52 +151,49 @@ def task_of(word: str) -> str:
     return "one-class" if word == ONE_CLASS_WORD else "classification"
 
 
-def _fill(W: Buffer, text: Buffer, start: int, stop: int) -> int:
-    """Read numbers from text[start:stop] until W is full; returns the position behind the last."""
+def _fill(W: Buffer, text: ModelText) -> None:
+    """Take numbers off the text until W is full."""
     from svmtool.compiled.decision_loops import parse_reals
 
     state = Buffer("i8", 2)
-    state.items[0] = start
-    while W.size and (status := parse_reals(text, W, state, stop)):
-        at, k = state.items
-        found = TOKEN.match(text.memory, at, stop)  # the compiled parser leaves this one to us
-        token = found[0] if found and status != 2 else b""
+    while W.size:
+        state.items[0] = text.at
+        status = parse_reals(text.buffer, W, state, text.whole())
+        text.at, k = state.items
+        if status == 0:
+            return
+        if status == 2 and text.more():
+            continue
+        token = bytes(text.buffer.items[text.at : text.token_end()])  # the compiled parser leaves this one to us
         try:
             W.items[k] = parse_number(token)
         except ValueError:
             seen = repr(token[:40].decode("latin-1")) if token else "the end of the file"
             raise ModelError(f"{EARLY_END}: {W.size} weights expected, number {k + 1} is {seen}") from None
-        state.items[0], state.items[1] = at + len(token), k + 1
-    return state.items[0]
+        text.at, state.items[1] = text.at + len(token), k + 1
 
 
 def read_stored(path: str) -> StoredModel:
     """Read a linear model without numpy; raises ModelError (LIBLINEAR's sentences, see the file's docstring)."""
-    return parse(*load(path), path)
+    with load(path) as text:
+        return parse(text)
 
 
-def parse(text: Buffer, length: int, path: str) -> StoredModel:
-    """`read_stored` of a text that has been loaded."""
+def parse(text: ModelText) -> StoredModel:
+    """`read_stored` of a text that has been opened."""
     try:
-        scan = Scanner(text.memory, length, EARLY_END)
-        model = _read_header(scan)
-        count = model.rows * model.columns
-        if 2 * count - 1 > length - scan.at:  # before memory is taken for them
+        model = _read_header(Scanner(text, EARLY_END))
+        count, left = model.rows * model.columns, text.left()
+        if left is not None and 2 * count - 1 > left:  # before memory is taken for them
             raise ModelError(f"{EARLY_END}: {count} weights expected, the file is too short for them")
         model.W = Buffer("f8", count)
-        end = _fill(model.W, text, scan.at, length)
+        _fill(model.W, text)
+    except NoText:
+        raise
     except ModelError as e:
-        raise ModelError(f"{e}\ncan't open model file {path}") from None
-    lines = bytes(text.items[end:length]).split(b"\n")
-    model.notes = tuple(line.rstrip(b"\r").decode("utf-8", "replace") for line in lines if line.startswith(b"#"))
+        raise ModelError(f"{e}\ncan't open model file {text.path}") from None
+    model.notes = text.notes()
     return model
-
-
-def parse_bytes(text: bytes, path: str) -> StoredModel:
-    """`parse` of a text that something else than a model file keeps."""
-    buffer = Buffer("u1", len(text) + PADDING)
-    buffer.items[: len(text)] = text
-    return parse(buffer, len(text), path)
 
 
 def read(path: str) -> LinearModel:

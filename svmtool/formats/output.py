@@ -38,6 +38,8 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
         with _write_errors(path):
             yield from _written_directly(direct)
         return
+    if os.path.basename(path) in ("", ".", ".."):  # realpath would make a file's name of it
+        raise SvmtoolError(f"{refusal} {path}: it names a directory")
     target = os.path.realpath(path)
     try:
         mode = mode_of(target)

@@ -10,15 +10,19 @@ index min max            (one line for each feature that varies, ascending)
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.formats import output
 from svmtool.formats.numbers import format_one, format_rows, parse_number
-from svmtool.formats.source import open_source
+from svmtool.formats.source import Source, open_source
 from svmtool.integers import parse_integer
 
 LAST_INDEX = 2147483647
+BLOCK = 1 << 16  # bytes read at a time
+LONGEST_WORD = 1 << 20  # bytes; numbers of thousands of digits are taken
 
 
 class Ranges:
@@ -61,44 +65,69 @@ def read(path: str) -> Ranges:
 
     A file that begins with neither x nor y gives Ranges without both, as LIBSVM sees it.
     """
-    return _parse(_content(path), path)
-
-
-def _content(path: str) -> bytes:
-    parts = []
     with open_source(path, "can't open file") as source:
-        buffer = bytearray(1 << 16)
-        while n := source.read_into(buffer):
-            if buffer.find(0, 0, n) >= 0:  # a stream of them has no end, or a very far one
-                raise RangeError(path, "it is no text: there are NUL bytes in it")
-            parts.append(bytes(buffer[:n]))
-    return b"".join(parts)
+        return _parse(_Words(source, path), path)
 
 
-def _parse(text: bytes, path: str) -> Ranges:
-    words = text.split()
+class _Words:
+    """The words of a file one by one, of which a block is in memory."""
+
+    def __init__(self, source: Source, path: str):
+        self.source, self.path = source, path
+        self.block = bytearray(BLOCK)
+        self.begun, self.ended = b"", False  # the last word of the block, which may go on
+        self.first = b""  # byte of the file
+        self.words: list[bytes] = []  # in reversed order
+        self._read()
+
+    def _read(self) -> None:
+        n = self.source.read_into(self.block)
+        if self.block.find(0, 0, n) >= 0:  # a stream of them has no end, or a very far one
+            raise RangeError(self.path, "it is no text: there are NUL bytes in it")
+        self.ended = n < BLOCK
+        text = self.begun + self.block[:n]
+        self.first = self.first or text[:1]
+        words = text.split()
+        self.begun = words.pop() if words and not self.ended and not text[-1:].isspace() else b""
+        if len(self.begun) > LONGEST_WORD:
+            raise RangeError(self.path, "it is no text: a word is longer than 1 MB")
+        self.words = words[::-1]
+
+    def peek(self) -> bytes:
+        """The next word, which stays the next; empty behind the last."""
+        while not self.words and not self.ended:
+            self._read()
+        return self.words[-1] if self.words else b""
+
+    def take(self, end: str = "the file ends where two numbers should be") -> bytes:
+        """The next word; RangeError with the sentence `end` behind the last."""
+        if not self.peek():
+            raise RangeError(self.path, end)
+        return self.words.pop()
+
+    def open_section(self) -> None:
+        """Step over the section's letter, which may have the first number right behind it."""
+        letter = self.take()
+        if len(letter) > 1:
+            self.words.append(letter[1:])
+
+
+def _parse(words: _Words, path: str) -> Ranges:
     y = x = None
-    at = 0
-    if text[:1] == b"y":
-        at = _open_section(words, 0)
-        y = (*_limits(words, at, path), *_limits(words, at + 2, path))
-        at += 4
-    elif text[:1] != b"x":
+    if words.first == b"y":
+        words.open_section()
+        y = (*_limits(words, path), *_limits(words, path))
+    elif words.first != b"x":
         return _empty()
-    if at < len(words) and words[at][:1] == b"x":
-        at = _open_section(words, at)
-        x = _limits(words, at, path)
-        at += 2
-    elif at < len(words):
-        raise RangeError(path, f"{_shown(words[at])} where the x section should start")
-    left = len(words) - at
-    if left % 3:
-        raise RangeError(path, "the last line is not `index min max`")
-    n = left // 3
-    index, low, high = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    if words.peek()[:1] == b"x":
+        words.open_section()
+        x = _limits(words, path)
+    elif words.peek():
+        raise RangeError(path, f"{_shown(words.peek())} where the x section should start")
+    index, low, high = array("q"), array("d"), array("d")
     previous = 0
-    for k in range(n):
-        word = words[at + 3 * k]
+    while word := words.peek():
+        words.take()
         try:
             i = parse_integer(word)
         except ValueError:
@@ -107,29 +136,21 @@ def _parse(text: bytes, path: str) -> Ranges:
             raise RangeError(path, f"{_shown(word)} is not a feature index")
         if i <= previous:
             raise RangeError(path, f"feature {i} follows {previous}: indices must ascend")
-        previous = index[k] = i
-        low[k], high[k] = _limits(words, at + 3 * k + 1, path)
-    return Ranges(y, x, index, low, high)
+        previous = i
+        a, b = _limits(words, path, "the last line is not `index min max`")
+        index.append(i)
+        low.append(a)
+        high.append(b)
+    return Ranges(y, x, np.array(index, np.int64), np.array(low), np.array(high))
 
 
 def _empty() -> Ranges:
     return Ranges(None, None, np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 
-def _open_section(words: list[bytes], at: int) -> int:
-    """Step over the section's letter, which may have the first number right behind it."""
-    if len(words[at]) > 1:
-        words[at] = words[at][1:]
-        return at
-    return at + 1
-
-
-def _limits(words: list[bytes], at: int, path: str) -> tuple[float, float]:
-    pair = words[at : at + 2]
-    if len(pair) < 2:
-        raise RangeError(path, "the file ends where two numbers should be")
+def _limits(words: _Words, path: str, *end: str) -> tuple[float, float]:
     values = []
-    for word in pair:
+    for word in (words.take(*end), words.take(*end)):
         try:
             values.append(parse_number(word))
         except ValueError:

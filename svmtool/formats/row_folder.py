@@ -31,8 +31,9 @@ OTHER_FOLDER = "--scratch DIR names another folder"
 class DiskReading:
     """The reading of a data file by way of its folder; has the face of formats.reading.Reading.
 
-    memory: bytes that the run may hold; scratch: a folder, empty: the data file's own; keep: whether the rows stay for
-    later runs; warn takes sentences about rows that are there but not used.
+    memory: bytes that the run may hold; scratch: a folder, empty: the data file's own,
+    for a pipe the current one; keep: whether the rows stay for later runs; warn takes sentences about rows that are
+    there but not used.
     """
 
     def __init__(self, path: str, memory: float, scratch: str, keep: bool, warn: Callable[[str], None]):
@@ -83,9 +84,12 @@ class DiskReading:
 
     def _folder(self) -> Path:
         """Where the rows go; where a link of the user's own has that name, what it leads to."""
-        if self.path == "-" or not self.scratch:
-            own = Path("stdin" if self.path == "-" else self.path)
-            folder = (Path(self.scratch) if self.scratch else own.parent) / (own.name + ".rows")
+        if self.path == "-":
+            folder = Path(self.scratch, "stdin.rows")
+        elif os.path.exists(self.path) and not os.path.isfile(self.path):
+            folder = Path(self.scratch, Path(self.path).name + ".rows")  # nobody can write beside /dev/fd/63
+        elif not self.scratch:
+            folder = Path(self.path).parent / (Path(self.path).name + ".rows")
         else:  # users who share it have a folder each
             path = Path(self.path).resolve()
             where = hashlib.sha256(os.fsencode(f"{path.parent} {os.geteuid()}")).hexdigest()[:8]

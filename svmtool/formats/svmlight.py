@@ -104,21 +104,29 @@ def read_raw(source: Source, least: int = 1) -> list[RawTable]:
 
 def joined(parts: list[RawTable]) -> Table:
     """One Table out of consecutive ones, which are taken from the list on the way to save memory."""
+    return joined_raw(parts).table() if parts else RawTable(0, 0).table()
+
+
+def joined_raw(parts: list[RawTable]) -> RawTable:
+    """The same as a RawTable, of one part at least; several need numpy."""
     if len(parts) == 1:
-        return parts.pop().table()
-    table = RawTable(sum(p.labels.size for p in parts), sum(p.values.size for p in parts)).table()
-    table.n_features = max((p.n_features for p in parts), default=0)
+        return parts.pop()
+    columns = parts[0].columns
+    rows = sum(p.indptr.size - 1 for p in parts)
+    whole = RawTable(rows, sum(p.values.size for p in parts), columns, parts[0].least)
+    whole.n_features = max(p.n_features for p in parts)
+    table = whole.table()
     row, pair = 0, 0
     parts.reverse()
     while parts:
         t = parts.pop().table()
-        n, m = len(t), len(t.values)
-        table.labels[row : row + n] = t.labels
+        n, m = len(t.indptr) - 1, len(t.values)
+        table.labels[row * columns : (row + n) * columns] = t.labels
         table.indptr[row + 1 : row + n + 1] = t.indptr[1:] + pair
         table.indices[pair : pair + m] = t.indices
         table.values[pair : pair + m] = t.values
         row, pair = row + n, pair + m
-    return table
+    return whole
 
 
 def blocks(path: str, block_bytes: int = CHUNK) -> Iterator[Table]:

@@ -17,6 +17,7 @@ from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats import adaptable_state, beside, linear_model, weight_file
 from svmtool.formats.adaptable_state import State, content_of, signature
 from svmtool.formats.model_lock import ModelLock
+from svmtool.formats.model_text import ModelText
 from svmtool.formats.reading import Reading
 from svmtool.formats.regular import refuse_other_kinds
 from svmtool.formats.row_log import RowLog, hashes_of, settle_left
@@ -81,7 +82,7 @@ class Adaptable:
             if content is None:
                 raise ModelError(f"can't open model file {source}")
             raise ModelError(f"{source}{beside.STATE} does not belong to {source}: train anew")
-        linear_model.parse_bytes(state.model, source + beside.STATE)
+        linear_model.parse(ModelText.of(state.model, source + beside.STATE))
         self.console.warn(f"{source} is older than its state: a run ended before it was written; it is written anew")
         linear_model.write_text(source, [state.model])
 

@@ -100,6 +100,9 @@ def _check_serials(table: Table, file: str) -> None:
     refuse("Wrong input format", uneven.any(axis=1), "the kernel values are not symmetric: K(x,z) differs from K(z,x)")
 
 
+COSTLESS = ("nu_svc", "one_class")  # words of models whose problems have no -c and no class weights
+
+
 def refuse_overflow(data: KernelSet, s: KernelSettings) -> None:
     """SvmtoolError where kernel values, or their sums with costs, would leave the range of numbers."""
     table, kernel = data.table, data.kernel
@@ -113,6 +116,8 @@ def refuse_overflow(data: KernelSet, s: KernelSettings) -> None:
         inner = product + math.log10(kernel.gamma) if kernel.gamma > 0 else 0.0
         digits = kernel.degree * (max(inner, math.log10(abs(kernel.coef0) + 1.0)) + math.log10(2.0))
     cost = max(s.C, 1.0) * max((factor for _, factor in s.class_weights if factor > 1.0), default=1.0)
+    if s.row.word in COSTLESS:
+        cost = 1.0
     labels = float(np.abs(table.labels).max(initial=1.0)) if s.row.task == "regression" else 1.0
     total = max(digits, product, math.log10(labels)) + 2 * (math.log10(cost) + math.log10(len(table) + 1))
     if total > LARGEST:

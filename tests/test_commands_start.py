@@ -1,0 +1,98 @@
+"""The installed commands' scripts: Ctrl-C while Python starts waits until it can be answered."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+# In the place of the script that pip makes: it tells when Python runs, and goes on once it may.
+SVMTOOL = f"""#!{sys.executable}
+import os, sys
+os.write(2, b"!")
+os.read(0, 1)
+sys.path.insert(0, {str(REPOSITORY)!r})
+from svmtool.__main__ import main
+sys.exit(main())
+"""
+NAMES = ("liblinear-predict", "liblinear-train", "svm-predict", "svm-scale", "svm-train")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """A folder with the scripts as they are installed."""
+    folder = tmp_path_factory.mktemp("scripts") / "a b"
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_scripts", "--build-dir", str(folder)],
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    if done.returncode == 0 and not folder.exists():
+        pytest.skip("env holds no signals back here: the commands are pip's own scripts")
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in folder.iterdir()) == list(NAMES)
+    (folder / "svmtool").write_text(SVMTOOL)
+    (folder / "svmtool").chmod(0o755)
+    return folder
+
+
+def begun(path, *argv: str, **more) -> subprocess.Popen:
+    process = subprocess.Popen(
+        [path, *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more
+    )
+    assert process.stderr.read(1) == b"!"
+    return process
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_answered_once_it_can_be(made, name):
+    with begun(made / name, "--version") as process:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(b"!", timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
+
+
+def test_where_it_is_ignored_it_stays_so(made):
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    with begun(made / "svm-train", "--version", preexec_fn=ignore) as process:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(b"!", timeout=60)
+    assert (process.returncode, err) == (0, b"") and out
+
+
+def test_words_and_names(made, tmp_path):
+    """Through a link, by a name without a folder, from a folder with = in its name; words arrive as they are."""
+    (tmp_path / "a=b").mkdir()
+    for name in ("svm-predict", "svmtool"):
+        (tmp_path / "a=b" / name).write_bytes((made / name).read_bytes())
+        (tmp_path / "a=b" / name).chmod(0o755)
+    (tmp_path / "svm-predict").symlink_to(made / "svm-predict")
+    for path in (tmp_path / "svm-predict", tmp_path / "a=b" / "svm-predict", "./svm-predict"):
+        where = made if path == "./svm-predict" else tmp_path
+        with begun(path, "no such\n*", "$m", "o", cwd=where) as process:
+            err = process.communicate(b"!", timeout=60)[1]
+        assert process.returncode == 1 and err.startswith(b"can't open input file no such\n*"), err
+    line = 'PATH=:$PATH exec svm-predict "$@"'
+    with begun("/bin/sh", "-c", line, "sh", "no", "m", "o", cwd=made, env=os.environ) as process:
+        assert process.communicate(b"!", timeout=60)[1].startswith(b"can't open input file no")
+
+
+@pytest.mark.skipif(not Path("/proc/self/comm").exists(), reason="only Linux tells the name of a process there")
+def test_it_is_listed_by_its_name(made, tmp_path):
+    """So that ps, top and killall show it as they show LIBLINEAR's."""
+    fifo = tmp_path / "d"
+    os.mkfifo(fifo)
+    with begun(made / "svm-scale", str(fifo)) as process:
+        process.stdin.write(b"!")
+        process.stdin.flush()
+        with open(fifo, "w") as data:  # opens once the command reads
+            assert Path(f"/proc/{process.pid}/comm").read_text() == "svm-scale\n"
+            data.write("1 1:1\n")
+        process.communicate(timeout=60)
+    assert process.returncode == 0

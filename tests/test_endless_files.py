@@ -1,0 +1,127 @@
+"""Models and ranges that go on and on, as a few bytes of .gz may: refused where it is clear, not when all is read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from svmtool.errors import SvmtoolError
+from svmtool.formats import kernel_model, linear_model, model_text, range_file
+
+LINEAR = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2000000000\nbias -1\nw\n"
+KERNEL = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2000000000\nrho 0\nlabel 1 -1\n"
+KERNEL += "nr_sv 1000000000 1000000000\nSV\n"
+NO_TEXT = "can't open model file PATH: it is no text: a word or line is longer than"
+WEIGHT = "ERROR: fscanf failed to read the model: 2000000000 weights expected, number"
+VECTOR = "ERROR: fscanf failed to read model: support vector"
+RANGE = "ERROR: failed to read scaling parameters: PATH:"
+
+# what reads it: what it begins with, what goes on, the sentence
+CASES = [
+    (linear_model.read, "", "a", NO_TEXT),
+    (linear_model.read, "", "1 ", "unknown text in model file: [1]"),
+    (linear_model.read, "", "\n", "can't open model file PATH: it is no text: there are only blanks in it"),
+    (linear_model.read, LINEAR[:36], "1", NO_TEXT),
+    (linear_model.read, LINEAR[:36], "1 ", "unknown text in model file: [1]"),
+    (linear_model.read, LINEAR, "a", NO_TEXT),
+    (linear_model.read, LINEAR, "a ", WEIGHT + " 1 is 'a'"),
+    (linear_model.read, LINEAR + "1 \n" * 2_000_000, "a ", WEIGHT + " 2000001 is 'a'"),
+    (linear_model.read, LINEAR, "1", NO_TEXT),
+    (kernel_model.read, "", "a", NO_TEXT),
+    (kernel_model.read, KERNEL, "a", NO_TEXT),
+    (kernel_model.read, KERNEL, "a\n", VECTOR + " 1: token 'a'"),
+    (kernel_model.read, KERNEL + "1 1:1\n" * 1_000_000, "2 1:x\n", VECTOR + " 1000001: token '1:x'"),
+    (range_file.read, "x\n", "a", RANGE + " it is no text: a word is longer than 1 MB"),
+    (range_file.read, "x\n-1 1\n1 ", "1", RANGE + " it is no text: a word is longer than 1 MB"),
+    (range_file.read, "x\n-1 1\n", "1 ", RANGE + " feature 1 follows 1: indices must ascend"),
+    (range_file.read, "x\n-1 1\n", "a ", RANGE + " 'a' is not a feature index"),
+]
+
+
+@pytest.mark.parametrize("read, begun, goes_on, sentence", CASES)
+def test_refused_early(read, begun, goes_on, sentence, tmp_path, monkeypatch):
+    """What is taken from a pipe without an end, before the sentence comes: a few windows beyond where it is clear."""
+    monkeypatch.setattr(model_text, "LONGEST_LINE", 1 << 23)
+    monkeypatch.setattr(kernel_model, "LONGEST_LINE", 1 << 23)
+    path, sent = str(tmp_path / "endless"), 0
+    os.mkfifo(path)
+
+    def send() -> None:
+        nonlocal sent
+        piece = (goes_on * 65536).encode()
+        with open(path, "wb", buffering=0) as file:
+            try:
+                sent += file.write(begun.encode())
+                while True:
+                    sent += file.write(piece)
+            except BrokenPipeError:
+                return
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    with pytest.raises(SvmtoolError) as told:
+        read(path)
+    sender.join(60)
+    assert str(told.value).startswith(sentence.replace("PATH", path))
+    assert sent - len(begun) < 1 << 25
+
+
+@pytest.mark.parametrize("text", ["x\n-1 1\n1 0 2\n3 0.5 4e300\n", "y\n0 1\n-5 5\nx\n-1 1\n1 0 2\n"])
+def test_ranges_read_in_pieces(text, tmp_path, monkeypatch):
+    (tmp_path / "r").write_text(text)
+    whole = range_file.read(str(tmp_path / "r"))
+    for block in range(1, 9):
+        monkeypatch.setattr(range_file, "BLOCK", block)
+        some = range_file.read(str(tmp_path / "r"))
+        assert (some.y, some.x) == (whole.y, whole.x) and some.x is not None
+        for name in ("index", "low", "high"):
+            assert getattr(some, name).tolist() == getattr(whole, name).tolist()
+
+
+@pytest.mark.parametrize("module, text", [
+    (linear_model, LINEAR.replace("2000000000", "5") + "1 \n-0 \n2.5e-300 \n" + "7" * 400
+     + "e-400 \n3\t\n# note 1\n# note 2\n"),
+    (linear_model, LINEAR.replace("2000000000", "3") + "1 2\n\n3"),
+    (kernel_model, KERNEL.replace("2000000000", "3").replace("1000000000 1000000000", "2 1")
+     + "1 1:1 7:2.5 \n-0.5 1:3\t\n" + "-0.5 2:" + "0" * 300 + "1\n# note\nno note\n# another\n"),
+    (kernel_model, KERNEL.replace("2000000000", "2").replace("1000000000 1000000000", "1 1") + "1 1:1\n-1 1:2"),
+])  # fmt: skip
+def test_models_read_in_windows(module, text, tmp_path, monkeypatch):
+    """The same model whatever stands in a window, from files and pipes."""
+    path = tmp_path / "m"
+    path.write_text(text)
+    whole = module.read(str(path))
+    module.write(str(tmp_path / "wanted"), whole)
+    for window in (1, 2, 3, 7, 50, 100, 1000):
+        monkeypatch.setattr(model_text, "WINDOW", window)
+        some = module.read(str(path))
+        module.write(str(tmp_path / "got"), some)
+        assert (tmp_path / "got").read_bytes() == (tmp_path / "wanted").read_bytes()
+        assert some.notes == whole.notes
+
+
+def test_where_the_text_is_wrong_does_not_depend_on_windows(tmp_path, monkeypatch):
+    path = tmp_path / "m"
+    path.write_text(LINEAR.replace("bias -1", "rho 0\n\nbias nan"))
+    for window in (1, 5, 40, 1000):
+        monkeypatch.setattr(model_text, "WINDOW", window)
+        with pytest.raises(SvmtoolError, match="line 7: bias is nan"):
+            linear_model.read(str(path))
+
+
+def test_weights_of_zero_take_no_memory(tmp_path):
+    """Of 20 million features one has a weight: LIBLINEAR holds 160 MB."""
+    n = 20_000_000
+    (tmp_path / "m").write_text(LINEAR.replace("2000000000", str(n)) + "0 \n" * (n - 1) + "1 \n")
+    (tmp_path / "d").write_text(f"1 {n}:1\n-1 {n}:-1\n")
+    code = "from svmtool.cli.predict import main; assert not main(['d', 'm', 'o'])"
+    code += "\nfrom svmtool.formats.room import peak\nprint(peak())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.startswith("Accuracy = 100% (2/2)\n"), done.stderr
+    assert int(done.stdout.split()[-1]) < 80e6
