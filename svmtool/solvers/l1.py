@@ -46,6 +46,7 @@ from svmtool.compiled.small_l1_loops import (
 )
 from svmtool.limits import EndedError
 from svmtool.problem.certify import relative_gap
+from svmtool.problem.l1_dual import L1Dual
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import DenseRows
@@ -245,9 +246,40 @@ class _Run:
             t = o.best_step(p, g)
             o.go(t, p)
             self.shy = t < SHY
+            if self.shy and self.wide and L1Dual.possible(o):
+                return self._by_dual()
             if self.shy:
                 self.descent = min(2 * self.descent, MOST_DESCENT)
                 self.loose = INNER_LOOSE
+
+    def _by_dual(self) -> Status:
+        """Go on by the method of multipliers: where the model holds for a small part of the way only."""
+        o, monitor = self.objective, self.monitor
+        dual, best, best_w, done = L1Dual(o, o.w), np.inf, o.w.copy(), 0.0
+        f, g = o.gradient()
+        while True:
+            if f < best:
+                self.fall = (best - f) / max(f, 1e-300) if best < np.inf else 0.0
+                best, best_w[:], violations = f, o.w, o.violations(g)
+            else:
+                self.fall *= 0.5
+            if o.bound > self.bound:
+                self.bound, self.alpha = o.bound, o.dual_point()
+            value, alpha = dual.bound()
+            if value > self.bound:
+                self.bound, self.alpha = value, alpha
+            self.work += dual.work - done
+            status = monitor.step(
+                best, self.bound, gradient=float(violations.max(initial=0.0)), active=int(np.count_nonzero(best_w)),
+                cg=int(dual.work - done), step=dual.sigma,
+            )  # fmt: skip
+            done = dual.work
+            status = status or self._end(best, violations, 0)
+            if status is not None:
+                o.move(best_w)
+                return status
+            o.move(dual.step())
+            f, g = o.gradient()
 
     def _end(self, f: float, violations: np.ndarray, flat: int) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
