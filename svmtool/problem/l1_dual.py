@@ -39,9 +39,7 @@ class L1Dual:
 
     def __init__(self, objective: L1SquaredHinge, w: np.ndarray):
         o = self.objective = objective
-        rows = o.rows.as_csr() if isinstance(o.rows, DenseRows) else o.rows
-        assert isinstance(rows, CsrRows)
-        self.rows, self.w, self.work = rows, w.copy(), 0.0
+        self.columns, self.w, self.work = o.columns(), w.copy(), 0.0
         self._random = np.random.default_rng(1)
         o.move(w)
         _, g = o.gradient()
@@ -50,7 +48,7 @@ class L1Dual:
         self._v = -g / steepest
         self.sigma = float(np.abs(w).sum()) / max(int(np.count_nonzero(w)), 1)
         if not self.sigma > 0.0:  # weights of the size that gives a row a margin of 1
-            self.sigma = 1.0 / max(float(rows.square_norms().mean()), 1e-300)
+            self.sigma = 1.0 / max(float(o.rows.square_norms().mean()), 1e-300)
         self._out = np.zeros(4)
         self._columns = np.flatnonzero((w != 0.0) | (np.abs(self._v) > NEAR))
         self._restrict()
@@ -62,22 +60,21 @@ class L1Dual:
         return not o.logistic and not o.free_bias and isinstance(o.rows, (CsrRows, DenseRows))
 
     def _restrict(self) -> None:
-        """Take the features `_columns` of the rows."""
-        bias = self.rows.bias >= 0.0
-        plain = self._columns[self._columns < self.rows.plain]
-        self._columns = np.append(plain, self.rows.plain) if bias else plain
-        part = self._part = self.rows.columns(plain)
+        """Take the features `_columns` of the rows, the bias with them."""
+        plain = self._columns[self._columns < self.columns.plain]
+        self._columns = plain if self.columns.bias < 0.0 else np.append(plain, self.columns.plain)
+        part = self._part = self.columns.some_by_rows(plain)
         self._squares = part.square_norms()
         self._face = np.zeros(part.n + 1, np.int64), np.empty(part.nnz + part.n, np.int32), np.empty(part.nnz + part.n)
         self._vectors, self._old = np.empty(6 * part.n), np.empty(len(self._columns))
-        self.work += 2.0
+        self.work += 4.0 * part.nnz / max(self.columns.nnz, 1)
 
     def step(self) -> np.ndarray:
         """The next weights."""
         outside = np.abs(self._v) > 1.0
         outside[self._columns] = False
         if np.any(outside):
-            kept = np.zeros(self.rows.d, bool)
+            kept = np.zeros(self.columns.d, bool)
             kept[self._columns] = (self.w != 0.0)[self._columns] | (np.abs(self._v) > KEPT)[self._columns]
             self._columns = np.flatnonzero(kept | (np.abs(self._v) > SOON))
             self._restrict()
@@ -85,7 +82,7 @@ class L1Dual:
         taken, shortest = self._to_minimum(u)
         self.w[:] = 0.0
         self.w[self._columns] = self.sigma * np.sign(u) * np.maximum(np.abs(u) - 1.0, 0.0)
-        self._v = self.rows.transpose_product(self.a * self.objective.y)
+        self._v = self.columns.products(self.a * self.objective.y)
         self.work += 1.0
         if taken <= FAST:
             self.sigma *= GROWTH
@@ -97,7 +94,7 @@ class L1Dual:
         """a to about the minimum of phi, u (of the set) with it; the number of Newton steps, and the shortest one."""
         o, part, out = self.objective, self._part, self._out
         lists = part.indptr, part.indices, part.values, o.y, o.cost
-        shortest, share = 1.0, 1.0 / max(self.rows.nnz, 1)
+        shortest, share = 1.0, 1.0 / max(self.columns.nnz, 1)
         largest = np.inf
         for k in range(INNER):
             order = self._random.permutation(part.n)

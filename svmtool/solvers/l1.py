@@ -256,15 +256,15 @@ class _Run:
         """Go on by the method of multipliers: where the model holds for a small part of the way only."""
         o, monitor = self.objective, self.monitor
         dual, best, best_w, done = L1Dual(o, o.w), np.inf, o.w.copy(), 0.0
-        f, g = o.gradient()
         while True:
+            f = o.value()
             if f < best:
                 self.fall = (best - f) / max(f, 1e-300) if best < np.inf else 0.0
-                best, best_w[:], violations = f, o.w, o.violations(g)
+                best, best_w[:], violations = f, o.w, o.violations(o.gradient()[1])
+                if o.bound > self.bound:
+                    self.bound, self.alpha = o.bound, o.dual_point()
             else:
                 self.fall *= 0.5
-            if o.bound > self.bound:
-                self.bound, self.alpha = o.bound, o.dual_point()
             value, alpha = dual.bound()
             if value > self.bound:
                 self.bound, self.alpha = value, alpha
@@ -279,7 +279,6 @@ class _Run:
                 o.move(best_w)
                 return status
             o.move(dual.step())
-            f, g = o.gradient()
 
     def _end(self, f: float, violations: np.ndarray, flat: int) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
