@@ -28,6 +28,7 @@ NEAR, KEPT, SOON = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the se
 INNER, SLACK = 5, 0.01  # Newton steps on phi at most, and the violation of a row's slope that is good enough
 FAST, GROWTH = 2, 1.5  # where so many Newton steps were enough sigma grows; ...
 SHORT, FALL = 0.02, 0.8  # ... where even INNER were not and one was that short it falls
+ALIKE = 100.0  # largest |column|^2, as multiple of the median, of features of like size
 CG_SHARE, CG_MOST = 0.5, 200  # what a Newton step leaves of its system's right-hand side, and its most products
 
 
@@ -58,6 +59,13 @@ class L1Dual:
         """Whether the rows are at hand and the bias is not free."""
         o = objective
         return not o.logistic and not o.free_bias and isinstance(o.rows, (CsrRows, DenseRows))
+
+    @staticmethod
+    def features_alike(objective: L1SquaredHinge) -> bool:
+        """Whether no feature is far larger than most: sigma is the same for all of them."""
+        squares = objective.rows.diagonal(np.ones(objective.n))
+        squares = squares[squares > 0.0]
+        return len(squares) > 0 and float(squares.max()) <= ALIKE * float(np.median(squares))
 
     def _restrict(self) -> None:
         """Take the features `_columns` of the rows, the bias with them."""

@@ -360,6 +360,11 @@ class WeightedColumns:
         """Coordinate descent; see `column_passes`."""
         return l1_loops.column_passes(*self.arrays, self.square_norms, g, penalty, v, r, count, most, enough)
 
+    @property
+    def nnz(self) -> int:
+        """Numbers held."""
+        return int(self.arrays[0][-1])
+
     def take(self, chosen: np.ndarray) -> Face:
         """Columns `chosen` (i8), copied."""
         return Face(self._as_rows().take(chosen))
