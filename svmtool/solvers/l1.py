@@ -82,7 +82,8 @@ PATH_FALL = 0.1  # ... or, where the loss is smooth, a step that lowers f by no 
 RULE_SHARE = 0.05  # except on small problems -e also ends a run where this share of LIBLINEAR's tolerance is met ...
 RULE_FALL = 100.0  # ... and about so many times the gap that -e asks for, at most, is left to gain, relative
 RULE_GAP = 1e-3  # certified gap that such an end should have: a point whose gap is larger goes on ...
-MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least so many steps
+MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least so many steps,
+MORE_WORK = 60.0  # ... else so much work, which is little beside reading the rows from a file
 FIRST_SET = 200  # least size of a working set
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 
@@ -340,7 +341,7 @@ class _Run:
         if gap <= RULE_GAP:
             return True
         if self.most_work == np.inf:
-            least = 0.0 if self.wide else MORE_STEPS * (STEP_WORK + MATRIX_WORK * self.objective.d)
+            least = MORE_WORK if self.wide else MORE_STEPS * (STEP_WORK + MATRIX_WORK * self.objective.d)
             self.most_work = self.work + max(MORE * self.work, least)
         return self.work >= self.most_work
 
