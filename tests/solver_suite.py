@@ -9,6 +9,7 @@ that leaves the power of its loss open is asked with each of POWERS.
 from __future__ import annotations
 
 import importlib
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -80,7 +81,8 @@ PATHS: dict[str, dict[str, dict]] = {
         "matrix": _L1_STEPS,
         "matrix-sampled": {**_L1_STEPS, (L1, "SAMPLE_ROWS"): 15, (L1, "SAMPLE_ROWS_A_FEATURE"): 0},
         "columns": {**_L1_WIDE, (L1, "FIRST_SET"): 3},
-        "columns-descent": {**_L1_WIDE, (L1, "SHY"): 2.0},
+        "columns-multipliers": {**_L1_WIDE, (L1, "SHY"): 2.0},
+        "columns-descent": {**_L1_WIDE, (L1, "SHY"): 2.0, (L1, "L1Dual"): SimpleNamespace(possible=lambda _: False)},
         "columns-path": {**_L1_WIDE, (L1, "FIRST_SET"): 3, (L1, "PATH_FROM"): 1.0},
     },
     NESVM: {"features": {}, "wide": {(NESVM, "GRAM_BELOW"): 0}},

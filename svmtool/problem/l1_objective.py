@@ -43,6 +43,15 @@ class L1Objective(Losses):
         if free_bias:
             self.penalty[-1] = 0.0
 
+    def move(self, w: np.ndarray) -> None:
+        if self._columns is None or not np.any(w):
+            super().move(w)
+            return
+        if not self._ready:
+            self._prepare()
+        self.w[:] = w
+        self._columns.margins(self.w, self.y, self.z)
+
     @abstractmethod
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         """The best multiple, at most `most`, of the dual point with slopes u (length n), and the dual's value there.
@@ -302,7 +311,8 @@ class Columns:
         self.starts = np.zeros(m + 1, np.int64)
         np.cumsum(counts[:, :m].sum(axis=0), out=self.starts[1:])
         at = self.starts + np.cumsum(counts, axis=0) - counts  # where each block's part of each column begins
-        self.row_numbers, self.values = np.empty(self.starts[-1], np.int32), np.empty(self.starts[-1])
+        self.nnz = int(self.starts[-1])
+        self.row_numbers, self.values = np.empty(self.nnz, np.int32), np.empty(self.nnz)
         data, lists = (rows.indptr, rows.indices, rows.values), (self.row_numbers, self.values)
         run_blocks(lambda b: fill(*data, place, at[b], *lists, *blocks[b]), len(blocks))
         self._face = Face(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
@@ -319,6 +329,11 @@ class Columns:
         np.multiply(y, self._face.sum(w[: self.plain]), out=z)
         if self.bias >= 0:
             z += self.bias * float(w[-1]) * y
+
+    def some_by_rows(self, chosen: np.ndarray) -> CsrRows:
+        """The features `chosen` (i8, ascending, the bias feature not among them), and that, row after row."""
+        turned = Columns(self._face.columns.take(chosen))
+        return CsrRows(turned.starts, turned.row_numbers, turned.values, len(chosen), self.bias)
 
     def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
         """Columns `chosen` (i8, ascending) times the root of c (f8[n])."""
@@ -344,6 +359,11 @@ class WeightedColumns:
     ) -> float:  # fmt: skip
         """Coordinate descent; see `column_passes`."""
         return l1_loops.column_passes(*self.arrays, self.square_norms, g, penalty, v, r, count, most, enough)
+
+    @property
+    def nnz(self) -> int:
+        """Numbers held."""
+        return int(self.arrays[0][-1])
 
     def take(self, chosen: np.ndarray) -> Face:
         """Columns `chosen` (i8), copied."""

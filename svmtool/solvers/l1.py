@@ -20,6 +20,8 @@ Differs from the papers in:
  6. Models are solved less well far from the end, where each serves but for a part of the way.
  7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
  8. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
+ 9. The squared hinge goes on by the method of multipliers (problem/l1_dual.py) where the model holds for a small part
+    of the way only, or does not halve the gap in PATIENCE; the two take turns from there.
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
 small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
@@ -46,6 +48,7 @@ from svmtool.compiled.small_l1_loops import (
 )
 from svmtool.limits import EndedError
 from svmtool.problem.certify import relative_gap
+from svmtool.problem.l1_dual import L1Dual
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import DenseRows
@@ -79,12 +82,16 @@ PATH_FALL = 0.1  # ... or, where the loss is smooth, a step that lowers f by no 
 RULE_SHARE = 0.05  # except on small problems -e also ends a run where this share of LIBLINEAR's tolerance is met ...
 RULE_FALL = 100.0  # ... and about so many times the gap that -e asks for, at most, is left to gain, relative
 RULE_GAP = 1e-3  # certified gap that such an end should have: a point whose gap is larger goes on ...
-MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least so many steps
+MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least so many steps,
+MORE_WORK = 60.0  # ... else so much work, which is little beside reading the rows from a file
 FIRST_SET = 200  # least size of a working set
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 
 RISE = 1e-12  # relative rise of f that is rounding
+PATIENCE, HALVED = 800.0, 0.5  # work in which a method that brings the gap to that share of what it was may go on, ...
+LONGER = 4.0  # ... times this where both have had their turn
 STEP_WORK = 6.0  # of a step over columns beside its coordinate passes: products with all rows, and with the working set
+MATRIX_WORK = 0.1  # of a step with a matrix beside that, for each feature
 
 CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
 
@@ -147,6 +154,10 @@ class _Run:
         self.total = 1e-300  # that sum where the last step began; none yet
         self.passes = np.zeros(1)  # coordinate passes of the last model
         self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_enough`
+        self.share = 1.0  # numbers of the working set, as share of all: what a pass over it costs
+        self.two: bool | None = None  # see `_two`
+        self.dual: L1Dual | None = None  # the method of multipliers, where it has had its turn
+        self.patience, self.looked = PATIENCE, (0.0, np.inf)  # work to halve the gap in; since when, and what it was
 
     def from_weights(self, w: np.ndarray) -> Status:
         """Minimise from w (length d, overwritten by the answer); returns why it ended."""
@@ -235,7 +246,7 @@ class _Run:
             if status is not None:
                 return status
             previous = f
-            self.work += STEP_WORK + float(self.passes[0]) if self.wide else 1.0
+            self.work += STEP_WORK + (self.share * float(self.passes[0]) if self.wide else MATRIX_WORK * o.d)
             self.passes[:] = 0.0
             # Eq. 13: the quadratic model's minimiser
             try:
@@ -245,9 +256,70 @@ class _Run:
             t = o.best_step(p, g)
             o.go(t, p)
             self.shy = t < SHY
-            if self.shy:
+            if self._two() and self._fails(relative_gap(f, self.bound)):
+                status = self._by_dual()
+                if status is not None:
+                    return status
+                previous = np.inf
+            elif self.shy:
                 self.descent = min(2 * self.descent, MOST_DESCENT)
                 self.loose = INNER_LOOSE
+
+    def _two(self) -> bool:
+        """Whether the method of multipliers may have its turn: with a matrix only where features are of like size."""
+        if self.two is None:
+            o = self.objective
+            self.two = L1Dual.possible(o) and (self.wide or L1Dual.features_alike(o))
+        return self.two
+
+    def _fails(self, gap: float) -> bool:
+        """Whether the method that runs shall give way to the other one: it does not halve the gap in the work it has.
+
+        A model that holds for a small part of the way only gives way at once, the first time.
+        """
+        if gap <= HALVED * self.looked[1]:
+            self.looked = self.work, gap
+        if self.work - self.looked[0] < self.patience and not (self.shy and self.dual is None):
+            return False
+        self.looked = self.work, gap
+        return True
+
+    def _by_dual(self) -> Status | None:
+        """Go on by the method of multipliers; None where the model's turn has come again."""
+        o, monitor = self.objective, self.monitor
+        best, best_w = np.inf, o.w.copy()
+        if self.dual is None:
+            self.dual = L1Dual(o, o.w)
+        else:  # it goes on from where it was
+            self.patience *= LONGER
+        dual, done = self.dual, self.dual.work
+        o.move(best_w)
+        while True:
+            f = o.value()
+            if f < best:
+                self.fall = (best - f) / max(f, 1e-300) if best < np.inf else 0.0
+                best, best_w[:], violations = f, o.w, o.violations(o.gradient()[1])
+                if o.bound > self.bound:
+                    self.bound, self.alpha = o.bound, o.dual_point()
+            else:
+                self.fall *= 0.5
+            value, alpha = dual.bound()
+            if value > self.bound:
+                self.bound, self.alpha = value, alpha
+            self.work += dual.work - done
+            status = monitor.step(
+                best, self.bound, gradient=float(violations.max(initial=0.0)), active=int(np.count_nonzero(best_w)),
+                cg=int(dual.work - done), step=dual.sigma,
+            )  # fmt: skip
+            done = dual.work
+            status = status or self._end(best, violations, 0)
+            if status is not None:
+                o.move(best_w)
+                return status
+            if self._fails(relative_gap(best, self.bound)):
+                o.move(best_w)
+                return None
+            o.move(dual.step())
 
     def _end(self, f: float, violations: np.ndarray, flat: int) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
@@ -269,7 +341,8 @@ class _Run:
         if gap <= RULE_GAP:
             return True
         if self.most_work == np.inf:
-            self.most_work = self.work + max(MORE * self.work, 0.0 if self.wide else MORE_STEPS)
+            least = MORE_WORK if self.wide else MORE_STEPS * (STEP_WORK + MATRIX_WORK * self.objective.d)
+            self.most_work = self.work + max(MORE * self.work, least)
         return self.work >= self.most_work
 
     def _working_set(self, violations: np.ndarray) -> np.ndarray:
@@ -327,6 +400,7 @@ class _Run:
         if self.shy and (p := o.descend(chosen, self.passes, self.descent, DESCENT_LEFT)) is not None:
             return p
         columns = o.columns().weighted(chosen, o.c)
+        self.share = columns.nnz / max(o.columns().nnz, 1)
         w, g, penalty, r = o.w[chosen], g[chosen], o.penalty[chosen], np.zeros(o.n)
         v, diagonal = w.copy(), columns.square_norms
         enough = max(self.loose * float(violations[chosen].max()), INNER_LEAST * float(np.abs(g).max()))
