@@ -7,7 +7,7 @@ from svmtool.compiled import kernel_row_loops as loops
 from svmtool.compiled import working_set_loops
 from svmtool.problem import kernel_rows, kernel_tiles
 from svmtool.problem.kernel_problem import CSvc, Points
-from svmtool.problem.kernel_rows import KernelRows, exact_sum
+from svmtool.problem.kernel_rows import KernelRows, exact_sum, rows_of
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.rows import CsrRows, DenseRows
 
@@ -44,6 +44,14 @@ CASES = {
     "double": (np.random.default_rng(3).normal(size=(300, 6)), True, Kernel(1, 0.5, 3, 1.0), "Double"),
     "sigmoid": (np.random.default_rng(3).normal(size=(300, 6)), False, Kernel(3, 0.1, 3, 0.2), "Double"),
     "linear": (np.random.default_rng(3).normal(size=(300, 6)), True, Kernel(0), "Double"),
+    "linear, sparse": (
+        np.random.default_rng(1).normal(size=(300, 90)) * (np.random.default_rng(2).random((300, 90)) < 0.06),
+        True, Kernel(0), "SparseProducts",
+    ),
+    "linear, tiny": (
+        1e-12 * np.random.default_rng(1).normal(size=(300, 90)) * (np.random.default_rng(2).random((300, 90)) < 0.06),
+        True, Kernel(0), "Double",
+    ),
     "far groups": (_groups(6), False, Kernel(2, 0.3), "Differences"),
     "far groups, sparse": (_groups(5), True, Kernel(2, 0.3), "Differences"),
     "far groups, many features": (_groups(20), False, Kernel(2, 0.3), "Double"),
@@ -86,6 +94,18 @@ def test_sums_of_rows_and_what_is_kept(megabytes):
         for i in places:
             assert rows.store[rows.slot[i] * 300 :][:300] == pytest.approx(K[i], abs=3e-6)
     assert f == pytest.approx(truth, abs=1e-3)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_sums_of_a_linear_kernel_are_in_double_precision(sparse):
+    X, _, kernel, _ = CASES["linear, sparse"]
+    y = np.ones(300)
+    rows = rows_of(CSvc(Points(kernel, held(X, sparse), None), y, y), 100.0)
+    chosen, f = np.array([7, 3, 299]), np.ones(300)
+    rows.add(chosen, np.array([1e6, -2.0, 0.5]), f, np.ones(3, bool))
+    truth = 1.0 + np.array([1e6, -2.0, 0.5]) @ kernel_matrix(X, kernel)[chosen]
+    np.testing.assert_allclose(f, truth, rtol=1e-12, atol=1e-12 * np.abs(truth).max())
+    assert len(rows.store) == 0
 
 
 def test_block_is_symmetric():
