@@ -171,11 +171,10 @@ def test_pair_descent_is_its_plain_twin(two_sides):
     chi = rng.normal(size=size)
     F = -y * (y * (K @ (y * a)) + chi)
     mine, F_mine = a.copy(), F.copy()
-    single = np.empty(size, np.float32), np.empty(size, np.float32), np.empty(64, np.float32)
+    single = np.empty(size, np.float32), np.empty(64, np.float32)
     double = np.empty(size), np.empty(size), np.empty(128), np.empty(128)
-    steps = working_set_loops.pair_descent(
-        K, *single, y, a, upper, F, *double, size, cut if two_sides else size, 1e-6, 5000
-    )
+    arrays = K, np.diag(K).copy(), *single, y, a, upper, F, *double, size * np.arange(size), np.empty(1, np.int64)
+    steps = working_set_loops.pair_descent(*arrays, size, cut if two_sides else size, 1e-6, 5000)
     for _ in range(steps):
         up = np.where(y > 0, mine < upper, mine > 0)
         low = np.where(y > 0, mine > 0, mine < upper)

@@ -101,6 +101,19 @@ class Decomposition:
         self.drift += float((c * c) @ self.sizes[rows])
         return True
 
+    def follow(self, new: np.ndarray, F: np.ndarray) -> bool:
+        """a = new, whose F is given to within what single precision leaves; says whether anything is new."""
+        if not self.rows.followed:
+            return self.change(np.arange(len(new)), new)
+        p, step = self.problem, new - self.a
+        if not np.any(step) or not np.all(np.isfinite(new)):
+            return False
+        self.a, self.exact = new, False
+        self.f[p.row] = -p.y * p.p - F
+        c = np.bincount(p.row, p.y * step, self.rows.n)
+        self.drift += float((c * c) @ self.sizes)
+        return True
+
     def go_to(self, a: np.ndarray) -> None:
         """Take another feasible point, f exact."""
         before, self.a = self.a, a

@@ -28,10 +28,11 @@ class KernelRows:
     Methods look for the run's end between tiles (limits.look); what they were to fill or to change is of no use then,
     and neither are the rows that are kept.
 
-    rounding: the error that `add` makes for c_k = 1, as a share of the root of K_ii K_jj.
+    rounding: the error that `add` makes for c_k = 1, as a share of the root of K_ii K_jj; followed: whether sums that
+    kernel values in single precision give are no worse.
     """
 
-    rounding = ROUNDING
+    rounding, followed = ROUNDING, True
 
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
@@ -135,7 +136,7 @@ class KernelRows:
 class LinearRows(KernelRows):
     """The linear kernel's: their sums are products with w = sum_k c_k x_k, in double precision; none is kept."""
 
-    rounding = 1e-15
+    rounding, followed = 1e-15, False
 
     def __init__(self, tiles: Tiles, rows: CsrRows | DenseRows):
         super().__init__(tiles, 0.0)
