@@ -33,6 +33,10 @@ class Tiles(ABC):
     n: int
     width, height = 1024, 128  # a tile: columns, targets; it stays in the second-level cache
 
+    def width_for(self, m: int) -> int:
+        """The columns of a tile of m targets, if that is as large as others."""
+        return max(self.width, self.width * self.height // max(m, 1))
+
     @abstractmethod
     def take(self, chosen: np.ndarray) -> Tiles:
         """The rows `chosen` (i8), copied."""
@@ -145,6 +149,10 @@ class Double(Tiles):
 
     def __init__(self, rows: CsrRows | DenseRows, norms: np.ndarray, kernel: Kernel):
         self.rows, self.norms, self.kernel, self.n = rows, norms, kernel, rows.n
+
+    def width_for(self, m: int) -> int:
+        """Columns are laid out dense: no more of them than else."""
+        return self.width
 
     def take(self, chosen: np.ndarray) -> Double:
         return Double(self.rows.take(chosen), self.norms[chosen], self.kernel)

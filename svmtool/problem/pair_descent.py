@@ -5,6 +5,8 @@ The steps are compiled/working_set_loops.py's; see problem/decomposition.py for 
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
 from svmtool import limits
@@ -20,8 +22,9 @@ INNER = 0.1  # a subproblem is solved to this share of the violation found outsi
 LAST = 0.5  # ... but to no less than this share of the tolerance
 CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
 PATIENCE = 5  # rounds from an exact f without a smaller violation: rounding rules
+_thread = threading.local()
 EASY = 10  # of these steps are taken among all of them, before they go on ...
-FEWEST, MOST = 32, 256  # kernel rows that are computed at a time: as many as there are, within these
+FEWEST, MOST, SHARE = 32, 128, 4  # kernel rows computed at a time: within these, one for so many that are there
 SMALL = 256  # ... within sets of so many, whose block of the kernel matrix takes 256 KB, ...
 MIDDLE = 1024  # ... or where many of them are free up to so many: 4 MB
 
@@ -120,7 +123,7 @@ class WholeDescent:
         self.upper[self.place] = p.upper
         self.points = p.row[self.filled]
         self.columns = state.rows.tiles.take(self.points)
-        self.room = large_array(self.l * state.rows.n)
+        self.room = _room(self.l * state.rows.n)
         self.places = np.full(self.l, MISSING)
         self.count = 0  # rows that are there
         self.diagonal = state.rows.diagonal[self.points].astype(np.float32)
@@ -154,26 +157,34 @@ class WholeDescent:
         """The row of the variable `wanted` and of those that violate optimality most among those without one."""
         limits.look()
         known = self.places != MISSING
-        more = max(FEWEST, min(self.count, MOST)) // 2
+        more = max(FEWEST, min(self.count // SHARE, MOST)) // 2
         high, low = np.where(known, -np.inf, rising), np.where(known, -np.inf, -falling)
         some = np.concatenate([[wanted], _largest(high, more), _largest(low, more)])
-        points = np.unique(self.points[some])
+        chosen = np.zeros(self.state.rows.n, bool)
+        chosen[self.points[some]] = True
+        points = np.flatnonzero(chosen)
         first, l = self.count, self.l  # noqa: E741
         P = self.room[first * l : (first + len(points)) * l].reshape(len(points), l)
-        targets, width = self.state.rows.tiles.take(points), self.columns.width
-        if l <= width:
-            self.columns.fill(targets, 0, l, P)
-        else:
-            for lo in range(0, l, width):
-                hi = min(lo + width, l)
-                tile = np.empty((len(points), hi - lo), np.float32)
-                self.columns.fill(targets, lo, hi, tile)
+        targets, width = self.state.rows.tiles.take(points), self.columns.width_for(len(points))
+        for lo in range(0, l, width):
+            hi = min(lo + width, l)
+            tile = P if hi - lo == l else np.empty((len(points), hi - lo), np.float32)
+            self.columns.fill(targets, lo, hi, tile)
+            if tile is not P:
                 P[:, lo:hi] = tile
         slots = np.full(self.state.rows.n, MISSING)
         slots[points] = (first + np.arange(len(points))) * l
         new = slots[self.points]
         self.places = np.where(new != MISSING, new, self.places)
         self.count += len(points)
+
+
+def _room(size: int) -> np.ndarray:
+    """f4[size] that the thread's next problem takes again: fresh memory costs more than kernel values."""
+    if getattr(_thread, "room", np.empty(0)).size < size:
+        _thread.room = np.empty(0, np.float32)  # the system has it back before a larger one is taken
+        _thread.room = large_array(size)
+    return _thread.room
 
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:
