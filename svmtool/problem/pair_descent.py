@@ -24,7 +24,8 @@ CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
 PATIENCE = 5  # rounds from an exact f without a smaller violation: rounding rules
 _thread = threading.local()
 EASY = 10  # of these steps are taken among all of them, before they go on ...
-FEWEST, MOST, SHARE = 32, 128, 4  # kernel rows computed at a time: within these, one for so many that are there
+WORTH = 1 << 15  # kernel values for which a call that computes rows is worth while, ...
+AHEAD = 4  # ... and one row for so many that are there, or that a tile of theirs has
 SMALL = 256  # ... within sets of so many, whose block of the kernel matrix takes 256 KB, ...
 MIDDLE = 1024  # ... or where many of them are free up to so many: 4 MB
 
@@ -157,7 +158,7 @@ class WholeDescent:
         """The row of the variable `wanted` and of those that violate optimality most among those without one."""
         limits.look()
         known = self.places != MISSING
-        more = max(FEWEST, min(self.count // SHARE, MOST)) // 2
+        more = max(max(self.count, self.columns.height) // AHEAD, WORTH // self.l) // 2
         high, low = np.where(known, -np.inf, rising), np.where(known, -np.inf, -falling)
         some = np.concatenate([[wanted], _largest(high, more), _largest(low, more)])
         chosen = np.zeros(self.state.rows.n, bool)
