@@ -79,7 +79,7 @@ def solve(
         found = problem.relative(gap - value, -value)
         done = violation <= eps or (monitor.gap is not None and found <= monitor.gap)
         try:
-            doubtful = (done and state.error() > CLEAR * eps) or state.error() > NOISE * violation
+            doubtful = state.error() > (CLEAR * eps if done else NOISE * violation)
             if not state.exact and (not moved or doubtful):
                 state.refresh()
                 moved = True
