@@ -22,12 +22,15 @@ INNER = 0.1  # a subproblem is solved to this share of the violation found outsi
 LAST = 0.5  # ... but to no less than this share of the tolerance
 CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
 PATIENCE = 5  # rounds from an exact f without a smaller violation: rounding rules
-_thread = threading.local()
 EASY = 10  # of these steps are taken among all of them, before they go on ...
-WORTH = 1 << 15  # kernel values for which a call that computes rows is worth while, ...
-AHEAD = 4  # ... and one row for so many that are there, or that a tile of theirs has
 SMALL = 256  # ... within sets of so many, whose block of the kernel matrix takes 256 KB, ...
 MIDDLE = 1024  # ... or where many of them are free up to so many: 4 MB
+WIDEST, FEW_ROWS = 12288, 256  # variables up to which steps go among all of them, if there is room for so many rows:
+# on nine sets of 6,000 to 11,000 rows that took 0.55 to 0.85 of working sets' time on seven, 1.2 to 1.4 on two
+WORTH = 1 << 15  # kernel values for which a call that computes rows is worth while; else it computes one row ...
+AHEAD = 4  # ... for so many that are there, or that a tile of theirs has
+
+_thread = threading.local()  # .room: see _room
 
 
 def room_for_rows(m: int, cache_mb: float) -> float:
@@ -116,7 +119,7 @@ class WholeDescent:
     No step leaves rounding that another sees: y a and F are followed over all variables.
     """
 
-    def __init__(self, state: Decomposition):
+    def __init__(self, state: Decomposition, cache_mb: float):
         p = state.problem
         self.state = state
         self.place, self.filled, self.cut = in_lanes(np.arange(len(p.y)), state.signs[0])
@@ -124,7 +127,8 @@ class WholeDescent:
         self.upper[self.place] = p.upper
         self.points = p.row[self.filled]
         self.columns = state.rows.tiles.take(self.points)
-        self.room = _room(self.l * state.rows.n)
+        self.most = min(state.rows.n, int(cache_mb / 2 * MEGABYTE / (4 * self.l)))
+        self.room = _room(self.l * self.most)
         self.places = np.full(self.l, MISSING)
         self.count = 0  # rows that are there
         self.diagonal = state.rows.diagonal[self.points].astype(np.float32)
@@ -133,32 +137,32 @@ class WholeDescent:
 
     @staticmethod
     def fits(problem: KernelProblem, cache_mb: float) -> bool:
-        """Whether the whole matrix has room, beside as much for other rows."""
-        return len(problem.y) <= LARGEST and len(problem.y) * problem.n * 4 <= cache_mb / 2 * MEGABYTE
+        """Whether steps cost little, and there is room for some rows of each problem that is solved with few."""
+        return len(problem.y) <= WIDEST and len(problem.y) * 4 * FEW_ROWS <= cache_mb / 2 * MEGABYTE
 
     def run(self, tolerance: float) -> bool:
         """Bring the state to a violation of `tolerance`, in some steps for each variable at most; says whether
         anything has moved."""
         state, p = self.state, self.state.problem
         self.a, self.F = state.a[self.filled], state.F[self.filled]
-        steps, left = Steps(self, self.diagonal), EASY * len(p.y)
+        steps, left = Steps(self, self.diagonal), EASY * min(len(p.y), LARGEST)
         taken = 0
         while True:
             done = steps(self.room, self.places, tolerance, left - taken)
             taken += done
             wanted = int(steps.wanted[0])
-            if wanted < 0:
+            if wanted < 0 or self.count == self.most:
                 break
             self._compute(wanted, self.F + steps.rising, self.F + steps.falling)
         self.work += float(taken) * self.l
-        self.hard = taken >= left
+        self.hard = wanted >= 0 or taken >= left
         return state.follow(self.a[self.place], self.F[self.place])
 
     def _compute(self, wanted: int, rising: np.ndarray, falling: np.ndarray) -> None:
         """The row of the variable `wanted` and of those that violate optimality most among those without one."""
         limits.look()
         known = self.places != MISSING
-        more = max(max(self.count, self.columns.height) // AHEAD, WORTH // self.l) // 2
+        more = min(self.most - self.count - 1, max(max(self.count, self.columns.height) // AHEAD, WORTH // self.l)) // 2
         high, low = np.where(known, -np.inf, rising), np.where(known, -np.inf, -falling)
         some = np.concatenate([[wanted], _largest(high, more), _largest(low, more)])
         chosen = np.zeros(self.state.rows.n, bool)
@@ -190,7 +194,8 @@ def _room(size: int) -> np.ndarray:
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:
     """Places of the `count` largest values above -FAR, in no order."""
-    places = np.argpartition(values, -count)[-count:] if count < len(values) else np.arange(len(values))
+    first = max(len(values) - count, 0)
+    places = np.argpartition(values, first)[first:] if first < len(values) else np.empty(0, np.int64)
     return places[values[places] > -0.5 * FAR]
 
 

@@ -69,7 +69,7 @@ def solve(
     else:
         sets = ViolatingSets(2 * (o.pairs or 1024))
         subproblem = pairs = PairDescent()
-        whole = WholeDescent(state) if o.pairs is None and WholeDescent.fits(problem, cache_mb) else None
+        whole = WholeDescent(state, cache_mb) if o.pairs is None and WholeDescent.fits(problem, cache_mb) else None
     best, stalled, moved, progress = np.inf, 0, True, Progress(LOOKS)
     m = len(problem.y)
     directly = not o.paper_form and m <= interior.MOST and bool(np.all(problem.upper < np.inf))
