@@ -106,8 +106,19 @@ def test_root_of_the_slope_is_found():
         assert rise(max(t - near, low)) <= noise or t <= low + near
 
 
-def test_stages_that_bring_nothing_are_few():
-    """Kernel values of 1e12 are beyond what Newton's systems hold: another method is to take over soon."""
+@pytest.mark.parametrize("size", [1e4, 1e6])
+def test_stages_that_bring_nothing_are_few(size):
+    """Kernel values of 1e8 and 1e12 are beyond what Newton's systems hold: another method is to take over soon."""
+    data = random_data(60, seed=4)
+    data.X[:] *= size
+    problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)
+    assert nesvm_kernel.c_svm(problem, monitor).status is PRECISION
+    assert monitor.iterations == 1
+
+
+def test_stages_without_a_minimum_count_for_several(monkeypatch):
+    """Where no stage finds its minimum, and none a smaller gap."""
+    monkeypatch.setattr(nesvm_kernel, "ROUNDING", 0.0)
     data = random_data(60, seed=4)
     data.X[:] *= 1e6
     problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)

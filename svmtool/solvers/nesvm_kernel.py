@@ -19,6 +19,7 @@ from svmtool.limits import EndedError
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_conjugate import Conjugate
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.problem.kernel_rows import ROUNDING
 from svmtool.problem.kernel_smoothed import SmoothedHinge
 from svmtool.solvers.base import OPTIMAL, PRECISION, RULE, Monitor
 from svmtool.solvers.progress import Progress
@@ -42,6 +43,8 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
     mu = MU * min(max(1.0, float(np.mean(C))), MU_RISE)
     stalled, count, progress, minimised = 0, 0, Progress(LOOKS), True
     best: KernelResult | None = None
+    # what rounding adds to the systems' kernel values hides the diagonal that makes them solvable
+    beyond = ROUNDING * float(state.sizes.max(initial=0.0)) * float(np.max(C, initial=0.0)) > mu
     while True:
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
@@ -62,7 +65,7 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
                     state.refresh()
             if status is None:
                 status = monitor.limit(count)
-            if status is None and (progress.stalls(gap, -value) or stalled >= PATIENCE):
+            if status is None and (beyond or progress.stalls(gap, -value) or stalled >= PATIENCE):
                 status = OPTIMAL if best.gap <= ROUNDED else PRECISION
             if status is None:
                 smoothed.begin(mu)
