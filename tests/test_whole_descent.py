@@ -13,6 +13,7 @@ from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.pair_descent import MISSING, WholeDescent
 from svmtool.solvers import alfpgm
 from svmtool.solvers.base import RULE, Monitor
+from svmtool.training.kernel_fit import enough_mb
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
@@ -61,6 +62,7 @@ def test_without_room_for_more_rows_sets_go_on(kernel, monkeypatch):
     problem = problem_of(kernel)
     best = alfpgm.solve(problem, Monitor(), 1e-6)
     monkeypatch.setattr(pair_descent, "FEW_ROWS", 1)
+    monkeypatch.setattr(pair_descent, "LEAST_MB", 0.0)
     monkeypatch.setattr(pair_descent, "WORTH", 1)
     monkeypatch.setattr(pair_descent, "AHEAD", 1000)
     out_of_room = []
@@ -75,3 +77,11 @@ def test_without_room_for_more_rows_sets_go_on(kernel, monkeypatch):
     found = alfpgm.solve(problem, Monitor(), 1e-6, 0.03)
     assert found.status is RULE and out_of_room == [True]
     assert found.objective == pytest.approx(best.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("n", [2, 120, 260, 600, 700, 1500, 2400])
+def test_pairs_of_classes_have_room_for_all_their_rows(n):
+    problem = problem_of(KERNELS["rbf"], n=n)
+    cache = enough_mb(n)
+    assert WholeDescent.fits(problem, cache)
+    assert WholeDescent(Decomposition(problem, 0.0), cache).most == n

@@ -27,6 +27,8 @@ SMALL = 256  # ... within sets of so many, whose block of the kernel matrix take
 MIDDLE = 1024  # ... or where many of them are free up to so many: 4 MB
 WIDEST, FEW_ROWS = 12288, 256  # variables up to which steps go among all of them, if there is room for so many rows:
 # on nine sets of 6,000 to 11,000 rows that took 0.55 to 0.85 of working sets' time on seven, 1.2 to 1.4 on two
+WHOLE_SHARE, LEAST_MB = 0.6, 2.0  # of the memory for kernel rows: the whole matrix of a pair of classes, whose share of
+# -m is twice as much (training/kernel_fit.py), with its lanes; MB that small problems may take whatever -m says
 WORTH = 1 << 15  # kernel values for which a call that computes rows is worth while; else it computes one row ...
 AHEAD = 4  # ... for so many that are there, or that a tile of theirs has
 
@@ -127,7 +129,7 @@ class WholeDescent:
         self.upper[self.place] = p.upper
         self.points = p.row[self.filled]
         self.columns = state.rows.tiles.take(self.points)
-        self.most = min(state.rows.n, int(cache_mb / 2 * MEGABYTE / (4 * self.l)))
+        self.most = min(state.rows.n, int(_whole_mb(cache_mb) * MEGABYTE / (4 * self.l)))
         self.room = _room(self.l * self.most)
         self.places = np.full(self.l, MISSING)
         self.count = 0  # rows that are there
@@ -138,7 +140,8 @@ class WholeDescent:
     @staticmethod
     def fits(problem: KernelProblem, cache_mb: float) -> bool:
         """Whether steps cost little, and there is room for some rows of each problem that is solved with few."""
-        return len(problem.y) <= WIDEST and len(problem.y) * 4 * FEW_ROWS <= cache_mb / 2 * MEGABYTE
+        rows = min(FEW_ROWS, problem.n)
+        return len(problem.y) <= WIDEST and len(problem.y) * 4 * rows <= _whole_mb(cache_mb) * MEGABYTE
 
     def run(self, tolerance: float) -> bool:
         """Bring the state to a violation of `tolerance`, in some steps for each variable at most; says whether
@@ -182,6 +185,11 @@ class WholeDescent:
         new = slots[self.points]
         self.places = np.where(new != MISSING, new, self.places)
         self.count += len(points)
+
+
+def _whole_mb(cache_mb: float) -> float:
+    """The part of cache_mb megabytes for rows of WholeDescent."""
+    return max(WHOLE_SHARE * cache_mb, LEAST_MB)
 
 
 def _room(size: int) -> np.ndarray:
