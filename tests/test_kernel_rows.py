@@ -7,7 +7,7 @@ from svmtool.compiled import kernel_row_loops as loops
 from svmtool.compiled import working_set_loops
 from svmtool.problem import kernel_rows, kernel_tiles
 from svmtool.problem.kernel_problem import CSvc, Points
-from svmtool.problem.kernel_rows import KernelRows, exact_sum
+from svmtool.problem.kernel_rows import KernelRows, exact_sum, rows_of
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.rows import CsrRows, DenseRows
 
@@ -44,6 +44,14 @@ CASES = {
     "double": (np.random.default_rng(3).normal(size=(300, 6)), True, Kernel(1, 0.5, 3, 1.0), "Double"),
     "sigmoid": (np.random.default_rng(3).normal(size=(300, 6)), False, Kernel(3, 0.1, 3, 0.2), "Double"),
     "linear": (np.random.default_rng(3).normal(size=(300, 6)), True, Kernel(0), "Double"),
+    "linear, sparse": (
+        np.random.default_rng(1).normal(size=(300, 90)) * (np.random.default_rng(2).random((300, 90)) < 0.06),
+        True, Kernel(0), "SparseProducts",
+    ),
+    "linear, tiny": (
+        1e-12 * np.random.default_rng(1).normal(size=(300, 90)) * (np.random.default_rng(2).random((300, 90)) < 0.06),
+        True, Kernel(0), "Double",
+    ),
     "far groups": (_groups(6), False, Kernel(2, 0.3), "Differences"),
     "far groups, sparse": (_groups(5), True, Kernel(2, 0.3), "Differences"),
     "far groups, many features": (_groups(20), False, Kernel(2, 0.3), "Double"),
@@ -86,6 +94,18 @@ def test_sums_of_rows_and_what_is_kept(megabytes):
         for i in places:
             assert rows.store[rows.slot[i] * 300 :][:300] == pytest.approx(K[i], abs=3e-6)
     assert f == pytest.approx(truth, abs=1e-3)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_sums_of_a_linear_kernel_are_in_double_precision(sparse):
+    X, _, kernel, _ = CASES["linear, sparse"]
+    y = np.ones(300)
+    rows = rows_of(CSvc(Points(kernel, held(X, sparse), None), y, y), 100.0)
+    chosen, f = np.array([7, 3, 299]), np.ones(300)
+    rows.add(chosen, np.array([1e6, -2.0, 0.5]), f, np.ones(3, bool))
+    truth = 1.0 + np.array([1e6, -2.0, 0.5]) @ kernel_matrix(X, kernel)[chosen]
+    np.testing.assert_allclose(f, truth, rtol=1e-12, atol=1e-12 * np.abs(truth).max())
+    assert len(rows.store) == 0
 
 
 def test_block_is_symmetric():
@@ -151,11 +171,10 @@ def test_pair_descent_is_its_plain_twin(two_sides):
     chi = rng.normal(size=size)
     F = -y * (y * (K @ (y * a)) + chi)
     mine, F_mine = a.copy(), F.copy()
-    single = np.empty(size, np.float32), np.empty(size, np.float32), np.empty(64, np.float32)
+    single = np.empty(size, np.float32), np.empty(64, np.float32)
     double = np.empty(size), np.empty(size), np.empty(128), np.empty(128)
-    steps = working_set_loops.pair_descent(
-        K, *single, y, a, upper, F, *double, size, cut if two_sides else size, 1e-6, 5000
-    )
+    arrays = K, np.diag(K).copy(), *single, y, a, upper, F, *double, size * np.arange(size), np.empty(1, np.int64)
+    steps = working_set_loops.pair_descent(*arrays, size, cut if two_sides else size, 1e-6, 5000)
     for _ in range(steps):
         up = np.where(y > 0, mine < upper, mine > 0)
         low = np.where(y > 0, mine > 0, mine < upper)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kernel_suite import KERNELS, oracle, random_data, solve
+from loop_suite import check_each_loop_is_called
 from reference_kernel import kernel_matrix
 
 from svmtool import registry
+from svmtool.compiled import smoothed_loops
 from svmtool.problem import kernel_smoothed
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_smoothed import SmoothedHinge
+from svmtool.solvers import nesvm_kernel
+from svmtool.solvers.base import PRECISION, Monitor
 
 NESVM = registry.find_kernel("nesvm")
 ways = pytest.mark.parametrize("direct", [0, 10**6], ids=["products", "factor"])
@@ -76,3 +80,47 @@ def test_settled_point_is_feasible():
     assert np.all((state.a >= 0.0) & (state.a <= problem.upper)) and state.a.any()
     assert abs(np.sum(problem.y * state.a)) < 1e-9
     np.testing.assert_allclose(state.f, kernel_matrix(problem) @ (problem.y * state.a), atol=1e-4)
+
+
+def test_root_of_the_slope_is_found():
+    """Against bisection, over sizes of costs, of smoothing and of decision values that are far apart."""
+    check_each_loop_is_called(__file__, smoothed_loops)
+    rng = np.random.default_rng(7)
+    for k in range(60):
+        n, mu, size = int(rng.integers(2, 40)), 10.0 ** rng.integers(-8, 3), 10.0 ** rng.integers(-3, 8)
+        y = np.where(np.arange(n) % 2, 1.0, -1.0)
+        f, C, u0 = size * rng.standard_normal(n), 10.0 ** rng.uniform(-6, 6, n), rng.random(n)
+        way = np.ones(1) if k % 2 else size * rng.standard_normal(n)
+        slope, curve = (0.0, 0.0) if k % 2 else (-abs(float(rng.standard_normal())), 1e-3)
+        low, high = (-9.0 * size - 2 * mu - 9.0, 9.0 * size + 2 * mu + 9.0) if k % 2 else (0.0, 1.0)
+
+        def rise(t: float) -> float:
+            u = np.clip(u0 + (1.0 - y * (f + t * way)) / mu, 0.0, 1.0)  # noqa: B023
+            return slope + t * curve - float(np.sum(C * y * u * way))  # noqa: B023
+
+        t = smoothed_loops.smoothed_root(f, way, y, C, u0, mu, slope, curve, high, low, high)
+        assert low <= t <= high
+        near = 1e-12 * (high - low)
+        noise = 1e-12 * float(np.sum(C * np.abs(way)))
+        assert rise(min(t + near, high)) >= -noise or t == high
+        assert rise(max(t - near, low)) <= noise or t <= low + near
+
+
+@pytest.mark.parametrize("size", [1e4, 1e6])
+def test_stages_that_bring_nothing_are_few(size):
+    """Kernel values of 1e8 and 1e12 are beyond what Newton's systems hold: another method is to take over soon."""
+    data = random_data(60, seed=4)
+    data.X[:] *= size
+    problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)
+    assert nesvm_kernel.c_svm(problem, monitor).status is PRECISION
+    assert monitor.iterations == 1
+
+
+def test_stages_without_a_minimum_count_for_several(monkeypatch):
+    """Where no stage finds its minimum, and none a smaller gap."""
+    monkeypatch.setattr(nesvm_kernel, "ROUNDING", 0.0)
+    data = random_data(60, seed=4)
+    data.X[:] *= 1e6
+    problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)
+    assert nesvm_kernel.c_svm(problem, monitor).status is PRECISION
+    assert monitor.iterations <= 1 + nesvm_kernel.PATIENCE // nesvm_kernel.LOST

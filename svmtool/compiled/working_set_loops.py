@@ -16,6 +16,7 @@ from svmtool.compiled import helper, loop
 LANES = uint64(64)
 N0 = uint64(0)
 FAR = 1e300  # takes a variable out of a search
+MISSING = uint64(2**63)  # the place of a row that is not there
 TINY = 1e-12  # curvature in place of one that is not positive
 
 
@@ -98,29 +99,36 @@ def move_pair(i, j, d, y, a, upper, rising, falling):
     return d
 
 
-@loop("i8(f4[], f4[], f4[], f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8, f8, i8)")
-def pair_descent(K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, l, cut, tolerance, most):  # noqa: E741
+@loop("i8(f4[], f4[], f4[], f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[], u8, u8, f8, i8)")
+def pair_descent(
+    K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance, most,  # noqa: E741
+):  # fmt: skip
     """Steps of single pairs until max F - min F <= tolerance on either side, or `most` of them; returns their number.
 
-    K f4 (l x l); y, a (changed), upper f8[l]; F = -y (Q a + chi), changed with a; l and cut multiples of LANES.
-    diagonal, gain f4[l], best f4[LANES], rising, falling f8[l], high, low f8[2 LANES]: scratch.
+    K f4: row t of l values begins at place[t], MISSING where it is not there: where one is needed wanted[0] is its t
+    and the steps end, else it is -1.  diagonal f4[l]: K_tt.
+    y, a (changed), upper f8[l]; F = -y (Q a + chi), changed with a; l and cut multiples of LANES.
+    gain f4[l], best f4[LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for those that may grow, and
+    may shrink, else -FAR and FAR.
     """
     for t in range(l):
-        diagonal[t] = K[t * l + t]
         bar(t, y, a, upper, rising, falling)
     high_below, low_below = high[LANES:], low[LANES:]
+    wanted[0] = -1
+    at_i = N0
+    at_j = N0
     steps = 0
     i = N0
     j = N0
     d = 0.0
     while True:
         begin, end = N0, cut
-        move_and_search(F, K, i * l, j * l, d, rising, falling, high, low, begin, end)
+        move_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end)
         column = lane_of_largest(high, -FAR)
         m = high[column]
         violation = m - smallest(low)
         if cut < l:
-            move_and_search(F, K, i * l, j * l, d, rising, falling, high_below, low_below, cut, l)
+            move_and_search(F, K, at_i, at_j, d, rising, falling, high_below, low_below, cut, l)
             other = lane_of_largest(high_below, -FAR)
             if high_below[other] - smallest(low_below) > violation:
                 begin, end = cut, l
@@ -132,13 +140,21 @@ def pair_descent(K, diagonal, gain, best, y, a, upper, F, rising, falling, high,
         i = begin + column
         while F[i] + rising[i] != m:
             i += LANES
-        gains_of_partners(F, K, i * l, diagonal, falling, diagonal[i], m, gain, best, begin, end)
+        at_i = place[i]
+        if at_i == MISSING:
+            wanted[0] = i
+            return steps
+        gains_of_partners(F, K, at_i, diagonal, falling, diagonal[i], m, gain, best, begin, end)
         column = lane_of_largest(best, float32(0.0))
         if not best[column] > 0.0:
             return steps
         j = begin + column
         while gain[j] != best[column]:
             j += LANES
-        curve = max(float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[i * l + j]), TINY)
+        at_j = place[j]
+        if at_j == MISSING:
+            wanted[0] = j
+            return steps
+        curve = max(float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[at_i + j]), TINY)
         d = move_pair(i, j, (m - F[j]) / curve, y, a, upper, rising, falling)
         steps += 1

@@ -15,22 +15,19 @@ import numpy as np
 from svmtool.limits import EndedError
 from svmtool.problem.certify_kernel import gap_of
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
-from svmtool.problem.kernel_rows import KernelRows, exact_sum
-from svmtool.problem.kernel_tiles import tiles_of
-
-ROUNDING = 5e-7  # several times the error of a kernel value in single precision, beside the root of K_ii K_jj
+from svmtool.problem.kernel_rows import exact_sum, rows_of
 
 
 class Decomposition:
     """The point a, f over all rows, and what follows from them.
 
     exact: whether f is in double precision what it should be; changes since then go through kernel values in single
-    precision.
+    precision, but for a linear kernel's.
     """
 
     def __init__(self, problem: KernelProblem, cache_mb: float):
         self.problem, self.a = problem, problem.start.copy()
-        self.rows = KernelRows(tiles_of(problem.rows, problem.kernel, problem.matrix), cache_mb)
+        self.rows = rows_of(problem, cache_mb)
         self.signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(self.a), bool)]
         self.known = np.zeros(self.rows.n), np.zeros(self.rows.n)  # coefficients, and f in double precision for them
         self.sizes = np.abs(self.rows.diagonal)
@@ -46,8 +43,8 @@ class Decomposition:
         self.exact, self.drift = True, 0.0
 
     def error(self) -> float:
-        """About the largest error of f: roundings of single precision, independent of each other, add up as squares."""
-        return ROUNDING * self.size * self.drift**0.5
+        """About the largest error of f: roundings, independent of each other, add up as squares."""
+        return self.rows.rounding * self.size * self.drift**0.5
 
     def judge(self) -> tuple[float, float, float]:
         """The largest violation, rho and r; sets F and three masks: whether y a may grow (`rising`), may shrink
@@ -102,6 +99,19 @@ class Decomposition:
             raise
         self.exact = False
         self.drift += float((c * c) @ self.sizes[rows])
+        return True
+
+    def follow(self, new: np.ndarray, F: np.ndarray) -> bool:
+        """a = new, whose F is given to within what single precision leaves; says whether anything is new."""
+        if not self.rows.followed:
+            return self.change(np.arange(len(new)), new)
+        p, step = self.problem, new - self.a
+        if not np.any(step) or not np.all(np.isfinite(new)):
+            return False
+        self.a, self.exact = new, False
+        self.f[p.row] = -p.y * p.p - F
+        c = np.bincount(p.row, p.y * step, self.rows.n)
+        self.drift += float((c * c) @ self.sizes)
         return True
 
     def go_to(self, a: np.ndarray) -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.problem.decomposition import ROUNDING
 from svmtool.problem.kernel_problem import KernelResult, LeastSquaresSvc, relative
-from svmtool.problem.kernel_rows import KernelRows, exact_sum
+from svmtool.problem.kernel_rows import ROUNDING, KernelRows, exact_sum
 from svmtool.problem.kernel_tiles import tiles_of
 
 

@@ -12,11 +12,14 @@ from svmtool.compiled import kernel_row_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.kernel_model import KernelModel
 from svmtool.problem.kernel_problem import KernelProblem
-from svmtool.problem.kernel_tiles import Tiles
+from svmtool.problem.kernel_tiles import LINEAR, Tiles, tiles_of
 from svmtool.problem.rows import CsrRows, DenseRows
 
 MEGABYTE = 1 << 20
 PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` lays out at a time
+
+
+ROUNDING = 5e-7  # several times the error of a kernel value in single precision, beside the root of K_ii K_jj
 
 
 class KernelRows:
@@ -24,7 +27,12 @@ class KernelRows:
 
     Methods look for the run's end between tiles (limits.look); what they were to fill or to change is of no use then,
     and neither are the rows that are kept.
+
+    rounding: the error that `add` makes for c_k = 1, as a share of the root of K_ii K_jj; followed: whether sums that
+    kernel values in single precision give are no worse.
     """
+
+    rounding, followed = ROUNDING, True
 
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
@@ -123,6 +131,32 @@ class KernelRows:
         self.slot[rows[:count]] = free
         self.used[free] = self.clock
         return free
+
+
+class LinearRows(KernelRows):
+    """The linear kernel's: their sums are products with w = sum_k c_k x_k, in double precision; none is kept."""
+
+    rounding, followed = 1e-15, False
+
+    def __init__(self, tiles: Tiles, rows: CsrRows | DenseRows):
+        super().__init__(tiles, 0.0)
+        self.points, self.ones = rows, np.ones(self.n)
+
+    def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
+        """As of KernelRows; keep means nothing."""
+        u, z = np.zeros(self.n), np.empty(self.n)
+        u[chosen] = c
+        limits.look()
+        w = self.points.transpose_product(u)
+        self.points.margins(w, self.ones, z)
+        f += z
+
+
+def rows_of(problem: KernelProblem, cache_mb: float) -> KernelRows:
+    """The rows of a problem's kernel matrix."""
+    tiles = tiles_of(problem.rows, problem.kernel, problem.matrix)
+    linear = problem.kernel.kind == LINEAR and problem.rows is not None
+    return LinearRows(tiles, problem.rows) if linear else KernelRows(tiles, cache_mb)
 
 
 def large_array(size: int) -> np.ndarray:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.compiled import smoothed_loops as loops
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_conjugate import Conjugate
 from svmtool.problem.kernel_problem import LeastSquaresSvc, Points
@@ -19,7 +20,7 @@ from svmtool.problem.linalg import Factored
 
 DIRECT = 2048  # rows in Z whose system is factorised; with more, conjugate gradients
 CLOSE, MOST_CG = 1e-2, 100  # of those: residuals beside the first, and steps
-HALVINGS = 100  # of an interval: more than the digits of a number
+BIAS = np.ones(1)  # the way of the decision values with b, the same for all rows
 
 
 class SmoothedHinge:
@@ -32,6 +33,7 @@ class SmoothedHinge:
         self.y, self.C = p.y, p.upper
         self.c, self.f = self.y * state.a, state.f.copy()
         self.settled = state.f
+        self.b = 0.0
         self.begin(1.0)
 
     def begin(self, mu: float) -> None:
@@ -54,7 +56,13 @@ class SmoothedHinge:
         """The b that minimises F_mu at c: where the slopes sum to zero."""
         at = self.y - self.f
         low, high = float(np.min(at)) - 2.0 * self.mu, float(np.max(at)) + 2.0 * self.mu
-        return _root(lambda b: -float(np.sum(self.slopes(b))), low, high)
+        return self._root(self.f, BIAS, 0.0, 0.0, self.b, low, high)
+
+    def _root(
+        self, at: np.ndarray, along: np.ndarray, slope: float, curve: float, start: float, low: float, high: float
+    ) -> float:
+        """Where slope + t curve - slopes'along, at decision values at + t along, crosses zero between low and high."""
+        return loops.smoothed_root(at, along, self.y, self.C, self.u0, self.mu, slope, curve, start, low, high)
 
     def newton(self) -> tuple[np.ndarray, float, int]:
         """Newton's step: the change of c, f8[n], that of b, and the number of rows in Z."""
@@ -98,12 +106,7 @@ class SmoothedHinge:
         Kd = np.zeros(len(d))
         self._add(d, Kd)
         slope, curve = float(np.sum(self.c * Kd)), float(np.sum(d * Kd))
-        along = Kd + db
-
-        def rise(t: float) -> float:
-            return slope + t * curve - float(np.sum(self._slopes(self.f + self.b + t * along) * along))
-
-        t = 1.0 if rise(1.0) <= 0.0 else _root(rise, 0.0, 1.0)
+        t = self._root(self.f + self.b, Kd + db, slope, curve, 1.0, 0.0, 1.0)
         self.c += t * d
         self.f += t * Kd
         self.b = self.best_bias()
@@ -125,15 +128,3 @@ class SmoothedHinge:
             u = np.abs(self.c[moved])
             self.state.rows.add(moved, d[moved], f, (u > 0.0) & (u < self.C[moved]))
 
-
-def _root(rising, low: float, high: float) -> float:
-    """Where a function that does not fall crosses zero between low and high."""
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            break
-        if rising(middle) < 0.0:
-            low = middle
-        else:
-            high = middle
-    return high

@@ -21,6 +21,7 @@ from svmtool.problem.rows import CsrRows, DenseRows
 LINEAR, RBF = 0, 2
 LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF's products may be single: an error of some 4e-6 of a value;
 # its root up to which differences may be: with |x - z| of a value that counts, e^-r^2 r, the same error
+LEAST_SINGLE, LARGEST_SINGLE = 1e-20, 1e30  # the largest |x|^2 with which single precision holds all that matters
 FEW = 16  # features up to which differences take less time than products in double
 SPARSE_FROM = 32  # features; with fewer, rows are always held dense
 SPARSE_WORK = 2.5  # a non-zero of a sparse row costs as much as so many features of a dense one
@@ -31,6 +32,10 @@ class Tiles(ABC):
 
     n: int
     width, height = 1024, 128  # a tile: columns, targets; it stays in the second-level cache
+
+    def width_for(self, m: int) -> int:
+        """The columns of a tile of m targets, if that is as large as others."""
+        return max(self.width, self.width * self.height // max(m, 1))
 
     @abstractmethod
     def take(self, chosen: np.ndarray) -> Tiles:
@@ -103,10 +108,10 @@ class SingleSparse(Tiles):
     def take(self, chosen: np.ndarray) -> SingleSparse:
         starts = np.concatenate(([0], np.cumsum(self.starts[chosen + 1] - self.starts[chosen])))
         inside = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], np.diff(starts))
-        return SingleSparse(starts, self.columns[inside], self.values[inside], self.norms[chosen], self.d, self.gamma)
+        return type(self)(starts, self.columns[inside], self.values[inside], self.norms[chosen], self.d, self.gamma)
 
     def part(self, lo: int, hi: int) -> SingleSparse:
-        return SingleSparse(self.starts[lo : hi + 1], self.columns, self.values, self.norms[lo:hi], self.d, self.gamma)
+        return type(self)(self.starts[lo : hi + 1], self.columns, self.values, self.norms[lo:hi], self.d, self.gamma)
 
     def fill(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
         lanes = int(loops.LANES)
@@ -120,7 +125,21 @@ class SingleSparse(Tiles):
             self.starts, self.columns, self.values, targets.starts, targets.columns, targets.values, *scratch, P,
             targets.n, lo, hi,
         )  # fmt: skip
+        self.finish(targets, lo, hi, P)
+
+    def finish(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
+        """Products become kernel values."""
         loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
+
+
+class SparseProducts(SingleSparse):
+    """The linear kernel between sparse rows, f4; norms f8, gamma unused."""
+
+    def finish(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
+        """Nothing is left to do."""
+
+    def diagonal(self) -> np.ndarray:
+        return self.norms
 
 
 class Double(Tiles):
@@ -130,6 +149,10 @@ class Double(Tiles):
 
     def __init__(self, rows: CsrRows | DenseRows, norms: np.ndarray, kernel: Kernel):
         self.rows, self.norms, self.kernel, self.n = rows, norms, kernel, rows.n
+
+    def width_for(self, m: int) -> int:
+        """Columns are laid out dense: no more of them than else."""
+        return self.width
 
     def take(self, chosen: np.ndarray) -> Double:
         return Double(self.rows.take(chosen), self.norms[chosen], self.kernel)
@@ -187,9 +210,11 @@ def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarra
         return Given(matrix, np.arange(len(matrix)))
     norms = rows.square_norms()
     double = Double(rows, norms, kernel)
+    sparse = isinstance(rows, CsrRows) and rows.plain > SPARSE_FROM and rows.nnz * SPARSE_WORK < rows.n * rows.plain
+    if sparse and kernel.kind == LINEAR and LEAST_SINGLE < float(norms.max(initial=0.0)) < LARGEST_SINGLE:
+        return SparseProducts(rows.indptr, rows.indices, rows.values.astype(np.float32), norms, rows.plain, 0.0)
     if kernel.kind != RBF:
         return double
-    sparse = isinstance(rows, CsrRows) and rows.plain > SPARSE_FROM and rows.nnz * SPARSE_WORK < rows.n * rows.plain
     if sparse:
         if kernel.gamma * float(norms.max(initial=0.0)) > LARGEST_EXPONENT:
             return double

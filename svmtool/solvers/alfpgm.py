@@ -24,7 +24,7 @@ from svmtool.limits import EndedError
 from svmtool.problem import interior
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
-from svmtool.problem.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, room_for_rows
+from svmtool.problem.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, WholeDescent, room_for_rows
 from svmtool.problem.working_sets import PairSets, ViolatingSets
 from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
 from svmtool.solvers.progress import Progress
@@ -33,6 +33,7 @@ MU = 0.1  # the paper's penalty
 POWER_STEPS, SAFETY = 10, 1.1  # of power iteration for the largest eigenvalue, and what it may lack
 OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient steps of each
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+WHOLE = 0.9  # share of eps to which steps among all variables go: more than rounding may add to the violation
 NOISE = 0.5  # share of the violation from which errors of f send steps astray
 LOOKS = 128  # rounds before the first look at what they bring
 DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
@@ -61,12 +62,14 @@ def solve(
     """
     o = Options(**options)
     state = Decomposition(problem, room_for_rows(len(problem.y), cache_mb))
+    whole: WholeDescent | None = None
     if o.paper_form:
         sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
         subproblem = augmented_lagrangian
     else:
         sets = ViolatingSets(2 * (o.pairs or 1024))
         subproblem = pairs = PairDescent()
+        whole = WholeDescent(state, cache_mb) if o.pairs is None and WholeDescent.fits(problem, cache_mb) else None
     best, stalled, moved, progress = np.inf, 0, True, Progress(LOOKS)
     m = len(problem.y)
     directly = not o.paper_form and m <= interior.MOST and bool(np.all(problem.upper < np.inf))
@@ -76,7 +79,7 @@ def solve(
         found = problem.relative(gap - value, -value)
         done = violation <= eps or (monitor.gap is not None and found <= monitor.gap)
         try:
-            doubtful = (done and state.error() > CLEAR * eps) or state.error() > NOISE * violation
+            doubtful = state.error() > (CLEAR * eps if done else NOISE * violation)
             if not state.exact and (not moved or doubtful):
                 state.refresh()
                 moved = True
@@ -97,6 +100,11 @@ def solve(
                 status = OPTIMAL if found <= ROUNDED else PRECISION
             if status is not None:
                 return state.result(value, gap, rho, r, monitor.iterations - 1, status)
+            if whole is not None:
+                moved = whole.run(max(WHOLE * eps, INNER * violation if eps == 0.0 else 0.0))
+                if whole.hard or not moved:
+                    pairs.work, whole, moved = whole.work, None, True
+                continue
             chosen = sets.choose(state)
             moved = state.change(chosen, subproblem(state, chosen, max(LAST * eps, INNER * violation)))
         except EndedError:

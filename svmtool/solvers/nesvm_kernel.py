@@ -19,6 +19,7 @@ from svmtool.limits import EndedError
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_conjugate import Conjugate
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.problem.kernel_rows import ROUNDING
 from svmtool.problem.kernel_smoothed import SmoothedHinge
 from svmtool.solvers.base import OPTIMAL, PRECISION, RULE, Monitor
 from svmtool.solvers.progress import Progress
@@ -30,6 +31,7 @@ STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this small beside th
 CLEAR = 0.05  # share of the gap's root up to which errors of decision values do not matter
 PATIENCE = 12  # stages without a smaller gap: rounding rules
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+LOST = 4  # stages that one counts for which has neither found F_mu's minimum nor a smaller gap
 LOOKS = 8  # stages before the first look at what they bring
 
 
@@ -39,8 +41,10 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
     smoothed = SmoothedHinge(state, cache_mb / 2)
     C = problem.upper
     mu = MU * min(max(1.0, float(np.mean(C))), MU_RISE)
-    stalled, count, progress = 0, 0, Progress(LOOKS)
+    stalled, count, progress, minimised = 0, 0, Progress(LOOKS), True
     best: KernelResult | None = None
+    # what rounding adds to the systems' kernel values hides the diagonal that makes them solvable
+    beyond = ROUNDING * float(state.sizes.max(initial=0.0)) * float(np.max(C, initial=0.0)) > mu
     while True:
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
@@ -56,16 +60,17 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
             if best is None or found < best.gap:
                 best, stalled = state.result(value, gap, rho, r, count, status), 0
             else:
-                stalled += 1
-                if stalled == PATIENCE // 2 and not state.exact:
+                stalled += 1 if minimised else LOST
+                if stalled >= PATIENCE // 2 and not state.exact:
                     state.refresh()
             if status is None:
                 status = monitor.limit(count)
-            if status is None and (progress.stalls(gap, -value) or stalled >= PATIENCE):
+            if status is None and (beyond or progress.stalls(gap, -value) or stalled >= PATIENCE):
                 status = OPTIMAL if best.gap <= ROUNDED else PRECISION
             if status is None:
                 smoothed.begin(mu)
-                count += _stage(smoothed, monitor)
+                steps, minimised = _stage(smoothed, monitor)
+                count += steps
                 smoothed.settle()
         except EndedError:
             status = monitor.end()
@@ -76,8 +81,11 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
         mu = max(mu * SHRINK, MU_LEAST)
 
 
-def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> int:
-    """Steps towards the minimum of F_mu, while Newton's system has a solution in numbers; returns how many."""
+def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
+    """Steps towards the minimum of F_mu, while Newton's system has a solution in numbers.
+
+    Returns how many, and whether the last is as near to it as a stage is to come.
+    """
     steps, left, way = 0, np.inf, 0.0
     while left > STAGE * way and steps < STEPS and not monitor.ended():
         try:
@@ -91,7 +99,7 @@ def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> int:
         goal = smoothed.slopes(smoothed.b)
         left = float(np.abs(goal - smoothed.c).max())
         way = float(np.abs(goal - smoothed.y * smoothed.C * smoothed.u0).max())
-    return steps
+    return steps, left <= STAGE * way
 
 
 def ls_svm(problem: LeastSquaresSvc, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0) -> KernelResult:

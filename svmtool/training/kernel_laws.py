@@ -49,11 +49,11 @@ def lawful(
             found, word = judged(problem, second)
             better = not sound or word.gap < certificate.gap
             if better and acceptable(problem, second, word, found.scale):
-                result, answer, certificate = second, found, word
+                result, answer, certificate, sound = second, found, word, True
     if proven_indefinite(problem, certificate, answer.scale):
         certificate.gap = np.inf
         result.status = INDEFINITE if result.status.converged else result.status
-    elif not acceptable(problem, result, certificate, answer.scale):
+    elif not sound:
         smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
         if smaller is not None:
             smaller.status = PRECISION if result.status.converged else result.status
