@@ -63,7 +63,7 @@ def newton_steps(
         sure = np.inf if side != "features" else SURE if k else rule.at_start
         if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
-        if status is None and f - bound <= near * f:
+        if status is None and 0.0 <= near and f - bound <= near * f:
             if objective.projected_spread(objective.dual_point()) <= rule.projected:
                 status = base.RULE
             near *= SHARPER
