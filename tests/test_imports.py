@@ -83,7 +83,8 @@ def test_direction(path):
 
 
 def solver_files():
-    shared = "__init__ base best by_turns fallback least_squares lp_columns lp_restarts newton progress residual".split()
+    shared = "__init__ base best by_turns fallback least_squares lp_columns lp_restarts newton progress residual"
+    shared = shared.split()
     return [p for p in (PACKAGE / "solvers").glob("*.py") if p.stem not in shared]
 
 
