@@ -120,7 +120,7 @@ def _nu_classes(asked: Asked, M: Matrix, coef, rho: float, y, cost) -> Value:
     off = (off + EPS * (2 + abs(rho) + np.abs(f))) / r
     losses, rounding = _sum(np.ones(n), each, off)
     lead = asked.nu * n / r
-    return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * lead, 0.0)
+    return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * lead, 0.0, _size(M, lead))
 
 
 def _one_class(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
@@ -129,8 +129,14 @@ def _one_class(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
     size, apart = _square(M, coef)
     losses, rounding = _sum(np.ones(n), np.maximum(rho - f, 0.0), off + EPS * (abs(rho) + np.abs(f)))
     lead = asked.nu * n * rho
-    scale = 0.5 * (asked.nu * n) ** 2 * float(np.mean(np.diag(M.K))) if n else 0.0
-    return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * abs(lead), 0.0, scale)
+    return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * abs(lead), 0.0, _size(M, asked.nu * n))
+
+
+def _size(M: Matrix, total: float) -> float:
+    """-D of rows of the usual size in one direction, their a summing to `total`."""
+    sizes = np.abs(np.diag(M.K))
+    sizes = sizes[sizes > 0.0]
+    return 0.5 * total * total * float(np.median(sizes)) if len(sizes) else 0.0
 
 
 def _hard(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:

@@ -128,8 +128,13 @@ class KernelProblem:
         return products[:, 0]
 
     def _floor_of(self, total: float) -> float:
-        """FLOOR of one_class.py times what -D is for rows in one direction, their a summing to `total`."""
-        return one_class.FLOOR * 0.5 * total * total * float(np.mean(np.abs(self.diagonal())))
+        """FLOOR of one_class.py times what -D is for rows in one direction, their a summing to `total`.
+
+        Of rows of the usual size: one that is far larger says nothing about the others' errors.
+        """
+        sizes = np.abs(self.diagonal())
+        sizes = sizes[sizes > 0.0]
+        return one_class.FLOOR * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
 
     def answer(self, result: KernelResult) -> Answer:
         """What a result means."""

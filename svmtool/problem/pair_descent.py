@@ -22,6 +22,7 @@ INNER = 0.1  # a subproblem is solved to this share of the violation found outsi
 LAST = 0.5  # ... but to no less than this share of the tolerance
 CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
 PATIENCE = 5  # rounds from an exact f without a smaller violation: rounding rules
+IDLE = 50  # sets within a working set without a smaller violation: f is followed there, and its rounding grows
 EASY = 10  # of these steps are taken among all of them, before they go on ...
 SMALL = 256  # ... within sets of so many, whose block of the kernel matrix takes 256 KB, ...
 MIDDLE = 1024  # ... or where many of them are free up to so many: 4 MB
@@ -66,9 +67,12 @@ class PairDescent:
         self.work += float(steps) * len(filled)
         left = STEPS * len(chosen) - steps
         sets = ViolatingSets(SMALL, MIDDLE)
+        best, idle = np.inf, 0
         while left > 0:
             violation = part.judge()
-            if not violation > tolerance:
+            idle = 0 if violation < best else idle + 1
+            best = min(best, violation)
+            if not violation > tolerance or idle >= IDLE:
                 break
             inner = sets.choose(part)
             steps = part.descend_within(inner, max(LAST * tolerance, INNER * violation), left)

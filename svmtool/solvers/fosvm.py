@@ -144,7 +144,8 @@ class _Run:
             if all_seen and not self.rows.exact and (reached or (not moved and self.monitor.iterations)):
                 self.rows.refresh()  # or else the last row that joined was not what it seemed
                 continue
-            status = self.monitor.step(-0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0, -0.5 * rho, gap,
+            lead = max(lead, 0.0)
+            status = self.monitor.step(-0.5 * lead * (lead / rho) if rho > 0.0 else 0.0, -0.5 * rho, gap,
                                        active=len(self.chosen))  # fmt: skip
             if status is GAP and not all_seen:
                 status = self.sample.status(self.monitor.iterations)
@@ -310,7 +311,7 @@ def _descend(problem: HardOneClass, monitor: Monitor, cache_mb: float) -> tuple[
                 stalled = 0 if violation < best else stalled + 1
                 best = min(best, violation)
             dual = -0.5 * rho
-            primal = -0.5 * max(lead, 0.0) ** 2 / rho if rho > 0.0 else 0.0
+            primal = -0.5 * max(lead, 0.0) * (max(lead, 0.0) / rho) if rho > 0.0 else 0.0
             status = monitor.step(primal, dual, gap, active=np.count_nonzero(state.a))
             if rho < -ROUNDED * problem.size:
                 status = INDEFINITE

@@ -84,7 +84,9 @@ def newton_steps(
         # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
         worth = objective.products_a_matrix if sparing else 0.0
         if worth >= MANY_PRODUCTS:
-            p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, int(SPARED * worth), monitor.ended)
+            most = int(SPARED * worth)
+            to = _tolerance(objective, f, g)
+            p, cg_steps, few = objective.newton_direction(g, "products", to, most, monitor.ended)
             exact, sparing = False, few
         elif brief > 0:
             p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
@@ -93,8 +95,7 @@ def newton_steps(
             p, cg_steps, exact = objective.newton_direction(g, side)
             done += objective.face_cost
         else:
-            decrement = float(g @ (g / objective.hessian_diagonal()))  # about twice what the step will gain
-            tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5)) if f > 0.0 else CG_TIGHT
+            tolerance = _tolerance(objective, f, g)
             cap = CG_CAP_FIRST if k == 0 and not warm else 10 * objective.d
             cap = int(min(cap, (work - done) / max(objective.product_cost, 1.0) + 1.0))
             p, cg_steps, exact = objective.newton_direction(g, "products", tolerance, cap, monitor.ended)
@@ -107,6 +108,12 @@ def newton_steps(
         objective.advance(t, p)
         exact = exact and abs(t - 1.0) <= 1e-9
     raise AssertionError
+
+
+def _tolerance(objective: Objective, f: float, g: np.ndarray) -> float:
+    """Of conjugate gradients for a step from w, where f and its gradient g are these."""
+    decrement = float(g @ (g / objective.hessian_diagonal()))  # about twice what the step will gain
+    return min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5)) if f > 0.0 else CG_TIGHT
 
 
 def rounded(f: float, bound: float) -> Status:
