@@ -85,3 +85,17 @@ def test_pairs_of_classes_have_room_for_all_their_rows(n):
     cache = enough_mb(n)
     assert WholeDescent.fits(problem, cache)
     assert WholeDescent(Decomposition(problem, 0.0), cache).most == n
+
+
+@every_kernel
+def test_nothing_is_read_of_what_the_memory_held_before(kernel, monkeypatch):
+    """The thread's memory may hold anything, numbers that are none among it."""
+    plain = pair_descent._room
+    answers = []
+    for junk in (0.0, np.nan, np.inf):
+        monkeypatch.setattr(pair_descent, "_room", lambda size, junk=junk: np.full_like(plain(size), junk))
+        state = Decomposition(problem_of(kernel), 10.0)
+        state.judge()
+        WholeDescent(state, 10.0).run(1e-4)
+        answers.append(state.a)
+    assert np.array_equal(answers[0], answers[1]) and np.array_equal(answers[0], answers[2])

@@ -135,6 +135,7 @@ class WholeDescent:
         self.columns = state.rows.tiles.take(self.points)
         self.most = min(state.rows.n, int(_whole_mb(cache_mb) * MEGABYTE / (4 * self.l)))
         self.room = _room(self.l * self.most)
+        self.room[: self.l] = 0.0  # steps begin with one of length 0 along the first row, which is not there yet
         self.places = np.full(self.l, MISSING)
         self.count = 0  # rows that are there
         self.diagonal = state.rows.diagonal[self.points].astype(np.float32)
