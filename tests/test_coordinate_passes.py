@@ -145,3 +145,15 @@ def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
         assert len(looks) >= chunks // 2 // LOOKED_AFTER
     assert passes.share < 0.9
     assert p.value(passes.w) - p.dual_value(passes.alpha) <= 0.1 * p.value(passes.w)
+
+
+def test_turns_end_though_no_pass_is_left(monkeypatch):
+    """Passes that may not run any more leave the rest to Newton steps."""
+    for (module, name), value in PATHS[MFN]["rows"].items():
+        monkeypatch.setattr(f"{module}.{name}", value)
+    for module in ("by_turns", "newton"):
+        monkeypatch.setattr(f"svmtool.solvers.{module}.MOST_PASSES", 1)
+    monkeypatch.setattr(mfn, "DUAL_VISITS", 5000.0)
+    p = reference.random_problem(4, 60, 30, 10.0)._replace(loss="squared hinge")
+    found = mfn.solve(Task(CsrRows(*csr_of(p.X), 30), p.y, p.cost), Monitor(gap=1e-6), Rule())
+    assert found.status.converged

@@ -14,7 +14,7 @@ import contextlib
 import numpy as np
 
 from svmtool.limits import EndedError
-from svmtool.problem.dual_passes import VISIT, DualPasses
+from svmtool.problem.dual_passes import MOST_PASSES, VISIT, DualPasses
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.solvers.base import ENOUGH, Monitor, Result, Rule, Status
 from svmtool.solvers.newton import coordinate_passes, newton_steps
@@ -48,7 +48,8 @@ def by_turns(
                 best = passes.w
             return _result(best, status, passes, monitor)
         dual, few = passes.dual_value(), np.count_nonzero(passes.alpha) <= most_rows
-        if few and (passes.enough(unit * passes.visits, most_rows) or passes.visits >= most_visits):
+        over = passes.visits >= most_visits or passes.count >= MOST_PASSES
+        if few and (passes.enough(unit * passes.visits, most_rows) or over):
             status = _from_rows(objective, passes, monitor, rule, most_rows, dual)
             return _result(objective.w, status, passes, monitor, objective.bound)
         if few:
@@ -57,7 +58,7 @@ def by_turns(
         if value < least:
             best, least = t * passes.w, value
         objective.move(best)
-        work = np.inf if passes.visits >= most_visits else share * turn * unit
+        work = np.inf if over else share * turn * unit
         status = newton_steps(objective, monitor, for_steps, "products", most_rows, work, dual)
         primal, bound = monitor.history[-1]["objective"], monitor.history[-1]["bound"]
         if primal <= least:
