@@ -113,7 +113,9 @@ def _classes(asked: Asked, M: Matrix, coef, rho: float, y, cost) -> Value:
 def _nu_classes(asked: Asked, M: Matrix, coef, rho: float, y, cost) -> Value:
     """1/2 |w|^2 - nu n q + sum max(0, q - y (f - rho)), of which the model holds all divided by q = r, scaled so."""
     n, total = len(y), float(np.sum(np.abs(coef)))
-    r = asked.nu * n / total if total > 0 else 1.0
+    if total == 0.0:  # w = 0, and q = 0 with it
+        return Value(0.0, 0.0, 0.0)
+    r = asked.nu * n / total
     f, off = M.decide(coef)
     size, apart = _square(M, coef)
     each = np.maximum(1.0 - y * (f - rho), 0.0) / r

@@ -139,7 +139,8 @@ def _no_worse_than_zero(seen: Judged) -> Told:
     for k, v in enumerate(seen.values):
         if "finds no margin" in seen.ended.err:
             break
-        scale = v.scale if seen.run.row.task == "one-class" else 0.0
+        row = seen.run.row
+        scale = v.scale if row.task == "one-class" or row.word == "nu_svc" else 0.0
         if not v.value <= v.zero + WORSE * max(abs(v.zero), scale) + v.rounding:
             how = "converged" if seen.converged else "not converged"
             return Told(ZERO, f"problem {k + 1}: P = {v.value:.9g}, {v.zero:.9g} without weights ({how})")
