@@ -106,6 +106,11 @@ class ClassHinge(Objective):
         s = self._multiple = min(1.0, self._linear / square) if square > 0.0 else 1.0
         return s * (self._linear - 0.5 * s * square)
 
+    @property
+    def curved(self) -> int:
+        """Classes of rows not at a corner that could change there, one less than its face has a row."""
+        return int(np.count_nonzero(self.c)) - self.active
+
     def hessian(self) -> np.ndarray:
         """See Objective.  Rows of a face F join its classes as a graph's edges of weight C_i / |F| do: a Laplacian
         of blocks, so that one Gram matrix for each pair of classes, kept up to date, makes all of it."""

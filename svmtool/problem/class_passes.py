@@ -10,6 +10,7 @@ import numpy as np
 
 from svmtool.compiled import class_loops
 from svmtool.compiled.threads import run_blocks
+from svmtool.problem.class_hinge import KRONECKER_BELOW
 from svmtool.problem.class_rows import ClassRows, ClassTask
 from svmtool.problem.dual_passes import CHUNK, random_state
 
@@ -17,10 +18,13 @@ from svmtool.problem.dual_passes import CHUNK, random_state
 VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class
 STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
 NEWTON_STEPS = 20  # usual
-# ... and of one by conjugate gradients: decompositions per features^3, and products (usual), a non-zero for a class
-DECOMPOSED, PRODUCTS, PRODUCT = 0.2, 25, 0.2
+# ... and of one by conjugate gradients: decompositions per features^3, and products (usual), a non-zero for a class,
+# each preconditioned, per classes features^2
+DECOMPOSED, PRODUCTS, PRODUCT, PRECONDITIONED = 0.2, 25, 0.2, 0.2
 PRODUCT_STEPS = 30  # usual
-PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
+PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first ...
+PATIENCE_LATER = 1.0  # ... and after such steps have been in vain, when as many more are expected as this says:
+MORE_STEPS = 2.0
 SHRINK = 0.2  # a row at a corner leaves where its other gradients lie below by this share of the largest violation
 SHARPER = 0.5  # how much smaller the violation must be the next time that all rows come back
 
@@ -30,6 +34,7 @@ class ClassPasses:
 
     def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
         self.factorised = factorised  # whether Newton steps would be, or by conjugate gradients
+        self.steps, self.patience = float(PRODUCT_STEPS), PATIENCE  # of these: how many are expected, see `in_vain`
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
         base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
         self.rows, self.count, self.complete = rows, 0, True  # complete: whether the last pass began with all rows
@@ -97,13 +102,31 @@ class ClassPasses:
     def newton(self) -> float:
         """About what Newton steps from here to the answer cost."""
         if not self.factorised:
-            curved = np.count_nonzero(self._P) - self.n  # rows not at a corner, and more of those with several classes
-            return PRODUCT_STEPS * (DECOMPOSED * self.rows.base.d**3 + PRODUCTS * PRODUCT * curved * self.row_length)
+            return self.steps * self._step(int(np.count_nonzero(self._P)) - self.n, PRODUCTS)
         return NEWTON_STEPS * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
+
+    def _step(self, curved: int, products: float) -> float:
+        """About what a Newton step of so many products costs; curved: rows off corners, those on large faces as more."""
+        d, k = self.rows.base.d, self.rows.k
+        whole, each = (DECOMPOSED * d**3, PRECONDITIONED * k * d * d) if max(d, k) <= KRONECKER_BELOW else (0.0, 0.0)
+        return whole + products * (PRODUCT * curved * self.row_length + each)
+
+    def usual_steps(self, curved: int, products: int) -> float:
+        """How many usual Newton steps by conjugate gradients cost as much as one of so many products."""
+        return self._step(curved, products) / max(self._step(curved, PRODUCTS), 1e-300)
+
+    @property
+    def most_products(self) -> int:
+        """Of one Newton step by conjugate gradients: as many as all of them are expected to take."""
+        return int(self.steps * PRODUCTS)
+
+    def in_vain(self) -> None:
+        """Newton steps have cost what was expected without an end in sight: the next time it takes more of them."""
+        self.steps, self.patience = MORE_STEPS * self.steps, PATIENCE_LATER
 
     def enough(self, spent: float, expected: float) -> bool:
         """Whether passes that cost `spent`, and are expected to cost so much more, should give way to Newton steps."""
-        return spent > PATIENCE * self.newton and expected > self.newton
+        return spent > self.patience * self.newton and expected > self.newton
 
     def resume(self, multipliers: np.ndarray, steps: int) -> None:
         """Go on from these multipliers, which `steps` other iterations have led to."""

@@ -15,7 +15,8 @@ Differs from the paper in:
     the first multipliers, and they end the run where they certify first.
  5. Several classes at once (Crammer and Singer): multipliers in the simplex in place of [0, 1], see
     problem/class_hinge.py; the passes minimise a row's multipliers together (Keerthi et al., KDD 2008).  Where d is
-    large and -e decides, rounds hand over to passes once sigma says that the rule is near: passes end the run.
+    large and -e decides, rounds hand over to passes once sigma says that the rule is near: passes end the run.  There,
+    too, rounds that cost more than expected hand back, and both take turns, each as long again as before.
 Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for its -s 3 or 4 besides.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -141,22 +142,37 @@ def all_classes(
     newton = factorised or objective.has_kronecker
     if not factorised:
         run.growth, run.handing_over = GROWTH_PRODUCTS, rule.projected is not None
-    status = None
+        run.passes = passes
+
+    def places(alpha: np.ndarray) -> np.ndarray:
+        return objective.rows.narrowed(alpha).reshape(n, k)
+
+    status, begun = None, start is not None  # begun: whether there are weights beside those of passes
     while status is None:
         if start is None or passes.count > 0:
             status = run.class_passes(passes, newton)
-            if status is not None:
-                alpha = objective.rows.narrowed(passes.alpha).reshape(n, k)
-                return Result(passes.w, status, passes.count, monitor.history, alpha)
-            run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
+            if status is not None and not begun:
+                return Result(passes.w, status, passes.count, monitor.history, places(passes.alpha))
+            run.best.take(passes.primal_value(), passes.w, passes.dual_value(), passes.alpha)
+            if status is not None:  # -e speaks of the dual point where passes ended; rounds may know a better primal
+                alpha = passes.alpha if status.converged else run.best.alpha
+                return Result(run.best.w, status, passes.count, monitor.history, places(alpha))
             objective.move(passes.w)
             objective.beta[:] = passes.multipliers
+            objective.sigma = SIGMA_COLD
+        begun, before = True, monitor.iterations
         status = run.multiplier_rounds()
-        if status is None:  # once: passes end the run, or are too many
-            passes.resume(objective.multipliers(-objective.u), monitor.iterations)
-            newton = run.handing_over = False
-    alpha = objective.rows.narrowed(run.best.alpha).reshape(n, k)
-    return Result(run.best.w, status, monitor.iterations, monitor.history, alpha)
+        stuck = status is base.PRECISION and run.passes is not None and run.best.gap > SURE
+        if status is not None and not stuck:
+            break
+        status = None
+        if run.near or stuck:  # once: passes end the run, or are too many
+            newton, run.handing_over, run.passes = False, False, None
+        else:
+            passes.in_vain()
+        alpha = -objective.u if run.near else run.best.alpha
+        passes.resume(objective.multipliers(alpha), monitor.iterations - before)
+    return Result(run.best.w, status, monitor.iterations, monitor.history, places(run.best.alpha))
 
 
 def _unit(task: Task) -> float:
@@ -228,7 +244,9 @@ class _Run:
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
         self.unit, self.sure, self.growth = 1.0, SURE, GROWTH
         self.multiple = 1.0  # of where passes lead: the answer
-        self.handing_over = False  # whether passes end the run where the multipliers' steps say that -e is near
+        self.handing_over = False  # whether passes end the run where the multipliers' steps say that -e is near ...
+        self.near = False  # ... as they did
+        self.passes: ClassPasses | None = None  # that rounds hand back to where they cost more than these expect
 
     @cached_property
     def best(self) -> Best:
@@ -342,13 +360,16 @@ class _Run:
         return None
 
     def multiplier_rounds(self) -> Status | None:
-        """Newton steps and multiplier steps until the gap is as small as asked for, or None where passes shall end it.
+        """Newton steps and multiplier steps until the gap is as small as asked for, or None where passes shall go on.
 
         The multiplier step that ends a round comes with the first Newton step of the next one.
         """
         o, monitor, best = self.objective, self.monitor, self.best
+        wanted = self.rule.gap if monitor.gap is None else monitor.gap
+        wanted = wanted if wanted > 0.0 else SURE
         cg, t, flat, idle = 0, 0.0, 0, 0
         smallest = lowest = np.inf
+        gaps, costs = [1.0], [0.0]  # costs: in usual Newton steps
         first = True  # of its round, or of the run
         while True:
             f, g = o.gradient()
@@ -365,8 +386,16 @@ class _Run:
             if status is not None:
                 return status
             first = ends
-            if ends and self.handing_over and o.multiplier_spread() <= SAFETY * self.rule.projected:
+            self.near = ends and self.handing_over and o.multiplier_spread() <= SAFETY * self.rule.projected
+            if self.near:
                 return None
+            if self.passes is not None:
+                gaps.append(gap)
+                costs.append(costs[-1] + self.passes.usual_steps(o.curved, cg))
+                if costs[-1] > self.passes.steps:
+                    ahead = still_needed(gaps, costs, wanted, len(gaps) // 2)
+                    if ahead > self.passes.steps:
+                        return None
             if ends:
                 sigma = self._next_sigma()
                 o.accept()
@@ -376,7 +405,8 @@ class _Run:
                 side = "features"
             else:
                 side = "rows" if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE else "products"
-            p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, monitor.ended)
+            most = 10 * o.d if self.passes is None else min(10 * o.d, self.passes.most_products)
+            p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, most, monitor.ended)
             t = o.ray(p)
             o.advance(t, p)
 
