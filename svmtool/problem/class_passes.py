@@ -106,7 +106,7 @@ class ClassPasses:
         return NEWTON_STEPS * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
 
     def _step(self, curved: int, products: float) -> float:
-        """About what a Newton step of so many products costs; curved: rows off corners, those on large faces as more."""
+        """About what a Newton step of so many products costs; curved: rows off corners, of large faces as more."""
         d, k = self.rows.base.d, self.rows.k
         small = max(d, k) <= KRONECKER_BELOW
         whole, each = (DECOMPOSED * d**3, PRECONDITIONED * k * d * d) if small else (0.0, 0.0)
