@@ -8,6 +8,7 @@ import scipy.optimize
 from class_problems import GAP, PROBLEMS, ROWS, SOME, Problem, Solved, every_row, random_problem
 from reference import csr_of, table_of
 
+from svmtool.problem import class_passes
 from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
@@ -244,3 +245,23 @@ def test_passes_end_what_rounds_began(monkeypatch, choose):
     (dual, steps), *more = course
     assert not more and s.status is base.RULE and s.result.iterations > steps > 0
     assert s.certificate.dual >= dual * (1 - 1e-12), "passes never lower the dual"
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_rounds_that_get_nowhere_hand_back_to_passes(started, monkeypatch):
+    """Many classes that can be told apart and a large C: passes alone end by the rule of -e, Newton steps do not."""
+    monkeypatch.setattr(alm, "GRAM_BELOW", 0)
+    made, product = [], ClassHinge.hessian_product
+    monkeypatch.setattr(ClassHinge, "hessian_product", lambda self, v: (made.append(1), product(self, v))[1])
+    rng = np.random.default_rng(1)
+    n, d, k, eps = 80, 8, 40, 1e-3
+    y = np.arange(n) % k
+    p = Problem(rng.normal(size=(k, d))[y] + 0.1 * rng.normal(size=(n, d)), 1.0 * y, np.full(n, 1e4))
+    start = Solved(ROWS[0], p, eps=0.1).model if started else None
+    made.clear()
+    s = Solved(ROWS[0], p, eps=eps, start=start)
+    assert s.status is base.RULE
+    assert violation(p, p.A.T @ s.result.alpha, s.result.alpha) <= eps * (1 + 1e-6)
+    assert 0 < len(made) <= 10 * class_passes.PRODUCT_STEPS * class_passes.PRODUCTS, "of 59510 without passes"
+    if start is not None:
+        assert s.f <= p.value(start.W) * (1 + 1e-12), "the start is kept"

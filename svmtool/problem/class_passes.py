@@ -106,9 +106,10 @@ class ClassPasses:
         return NEWTON_STEPS * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
 
     def _step(self, curved: int, products: float) -> float:
-        """About what a Newton step of so many products costs; curved: rows off corners, those on large faces as more."""
+        """About what a Newton step of so many products costs; curved: rows off corners, of large faces as more."""
         d, k = self.rows.base.d, self.rows.k
-        whole, each = (DECOMPOSED * d**3, PRECONDITIONED * k * d * d) if max(d, k) <= KRONECKER_BELOW else (0.0, 0.0)
+        small = max(d, k) <= KRONECKER_BELOW
+        whole, each = (DECOMPOSED * d**3, PRECONDITIONED * k * d * d) if small else (0.0, 0.0)
         return whole + products * (PRODUCT * curved * self.row_length + each)
 
     def usual_steps(self, curved: int, products: int) -> float:

@@ -61,6 +61,7 @@ MOST_VISITS = 5000.0  # to each row by coordinate passes where d is larger than 
 ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
 RECENT, WINDOW = 2, 4  # looks over which the fall of the gap is measured: more where d is large, for it wavers there
 RECENT_SPREADS = 4  # share of all looks, one in so many, over which the fall of the spread is measured
+SMOOTH = 0.9  # weight of the spreads before in their mean, for a single one wavers
 TIGHTER = 0.3  # how much further than -e says passes over all classes go where the gap is not certified then
 NEAR = 1.5  # times the gap asked for, as passes over all classes tell it, from which on they look at the primal
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
@@ -332,7 +333,7 @@ class _Run:
         for _ in range(MOST_CLASS_PASSES):
             spent += passes.run()
             lefts.append(passes.left)
-            spreads.append(passes.spread)
+            spreads.append(spreads[-1] ** SMOOTH * max(passes.spread, 1e-300) ** (1.0 - SMOOTH))
             costs.append(spent)
             settled = rule.projected is not None and passes.spread <= enough
             limit = monitor.limit(passes.count)
