@@ -371,7 +371,7 @@ class _Run:
         cg, t, flat, idle = 0, 0.0, 0, 0
         smallest = lowest = np.inf
         gaps, costs = [1.0], [0.0]  # costs: in usual Newton steps
-        first = True  # of its round, or of the run
+        first, side = True, "products"  # first: of its round, or of the run
         while True:
             f, g = o.gradient()
             best.keep()
@@ -405,7 +405,12 @@ class _Run:
             if o.d <= GRAM_BELOW:
                 side = "features"
             else:
-                side = "rows" if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE else "products"
+                few = o.rows_side and 0 < o.active <= ROWS_SIDE
+                if few and o.p == 1.0:
+                    few = not o.free_bias
+                elif few:  # by what the last step has cost
+                    few = side == "rows" or cg * o.product_cost > o.face_cost
+                side = "rows" if few else "products"
             most = 10 * o.d if self.passes is None else min(10 * o.d, self.passes.most_products)
             p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, most, monitor.ended)
             t = o.ray(p)

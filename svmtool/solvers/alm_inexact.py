@@ -18,8 +18,8 @@ Differs from the paper in:
  6. Where d is large and the dual allows coordinate passes (p = 1 or 2, no free bias), a few of them give the first w
     and multipliers.
 Neither 2, 5 nor 6 with `inner_steps` or with a mu that only grows.
-Stops when: the certified relative gap is as small as asked for, else where iterations get nowhere (progress.py), after
-MOST_ITERATIONS at the latest.
+Stops when: the certified relative gap is as small as asked for, else where iterations get nowhere (progress.py) or
+would need more than MOST_ITERATIONS at the rate of the last half of them.
 Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.
 """
 
@@ -30,7 +30,7 @@ import numpy as np
 from svmtool.limits import EndedError
 from svmtool.problem.alternating import Alternating
 from svmtool.problem.certify import relative_gap
-from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.dual_passes import DualPasses, still_needed
 from svmtool.problem.linalg import Factored, conjugate_gradient
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -49,6 +49,7 @@ BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least
 FIRST_LOOK, LOOK_GROWTH = 20, 1.5  # iterations after a restart when the mean is looked at, and from look to look
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MOST_ITERATIONS = 10000
+LOOK_AHEAD = 1024  # iterations after which, and after each doubling, a run ends that would need more than the most
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -69,7 +70,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     o.begin()
     step = _Step(o, task.inner_steps, RELAXED if ours else 1.0, monitor)
     average = _Average(o, step)
-    balanced, merit = BALANCE_EVERY, 0.0
+    balanced, merit, before = BALANCE_EVERY, 0.0, 1.0
     for k in range(MOST_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
@@ -79,6 +80,11 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             balanced = max(balanced, k + 1)  # e has jumped
         norm = float(np.sqrt(g @ g))
         status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
+        if status is None and k >= LOOK_AHEAD and k & (k - 1) == 0:
+            ahead = still_needed([before, best.gap], [k // 2, k], monitor.gap or base.SURE, 1)
+            status = base.PRECISION if k + ahead > MOST_ITERATIONS else None
+        if k & (k - 1) == 0:
+            before = best.gap
         if status is None and not np.any(g) and o.moved == 0.0:
             status = base.OPTIMAL
         if status is not None:

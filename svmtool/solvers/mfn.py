@@ -58,8 +58,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective.move(np.zeros(objective.d) if start is None else start)
     by_passes = _passes_possible(objective)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many.  On
-    # subsets of eight sets with n < d (one-hot, text, digits; -s 2 and 40, C 1 to 1e6) this took between 0.06 times the
-    # time and the same
+    # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05
+    # times the time and, but for noise of some 0.03 s, the same
     if objective.d <= GRAM_BELOW and not (by_passes and objective.n < objective.d):
         if start is None:
             _first_guess(objective, monitor, seed)

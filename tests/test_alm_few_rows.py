@@ -1,0 +1,44 @@
+"""Powers of the hinge between 1 and 2 over few rows: Newton systems of the rows, and when slow iterations give way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+
+from svmtool.problem.augmented import Augmented
+from svmtool.problem.rows import CsrRows
+from svmtool.settings import Settings
+from svmtool.solvers import alm, alm_inexact, base
+from svmtool.training.multiclass import Problems
+
+
+@pytest.mark.parametrize(("bias", "free"), [(-1.0, False), (2.0, False), (2.0, True)])
+def test_a_direction_from_the_rows_solves_the_newton_system(bias, free):
+    p = reference.random_problem(3, 12, 30, bias=bias, free=free)
+    rows = CsrRows(*reference.csr_of(p.X), 30, bias)
+    o = Augmented(rows, p.y, np.linspace(0.1, 5.0, 12), 1.7, free)
+    o.move(np.random.default_rng(1).normal(size=rows.d) / 10)
+    _, g = o.gradient()
+    assert o.active > 0
+    direction, _, exact = o.newton_direction(g, "rows")
+    assert exact
+    np.testing.assert_allclose(o.hessian_product(direction), -g, rtol=0, atol=1e-9 * np.abs(g).max())
+
+
+def wide(solver: int, monkeypatch) -> Problems:
+    """Costs that differ by five orders over rows with more features than Gram matrices are formed for."""
+    rng = np.random.default_rng(2)
+    X, y = rng.random((40, 300)) * 100.0, np.where(np.arange(40) % 2, 1.0, -1.0)
+    for module in (alm, alm_inexact):
+        monkeypatch.setattr(module, "GRAM_BELOW", 0)
+    s = Settings(solver, bias=1.0, solver_given=True, loss_power=1.7, regularize_bias=False)
+    return Problems(reference.table_of(X, y), s, np.where(y > 0, 1e-7, 0.1))
+
+
+def test_iterations_that_cannot_reach_the_gap_end_early(monkeypatch):
+    monkeypatch.setattr(alm_inexact, "LOOK_AHEAD", 8)
+    monkeypatch.setattr(alm_inexact, "MOST_ITERATIONS", 64)
+    [result] = wide(30, monkeypatch).fit()
+    assert result.status is base.PRECISION
+    assert len(result.history) < 64
