@@ -186,8 +186,8 @@ def _hard(asked: Asked, rows: Rows, model: Model) -> list[Value]:
     """w is sum a_i x_i with sum a_i = 1: the best multiple of it has -1/2 lead^2 / |w|^2, lead the least w.x_i."""
     w = model.W[:, 0]
     z, apart = rows.products(w)
-    lead, square = max(float(z.min(initial=np.inf)), 0.0), float(w @ w)
+    lead, square = max(float(np.asarray(z, float).min(initial=np.inf)), 0.0), float(w @ w)
     if square == 0.0 or not rows.n:
         return [Value(0.0, 0.0, 0.0)]
     off = float(apart.max(initial=0.0))
-    return [Value(-0.5 * lead**2 / square, (lead + off) * off / square + EPS * (len(w) + 8) * lead**2 / square, 0.0)]
+    return [Value(-0.5 * lead * (lead / square), (lead + off) * off / square + EPS * (len(w) + 8) * lead * lead / square, 0.0)]
