@@ -190,4 +190,5 @@ def _hard(asked: Asked, rows: Rows, model: Model) -> list[Value]:
     if square == 0.0 or not rows.n:
         return [Value(0.0, 0.0, 0.0)]
     off = float(apart.max(initial=0.0))
-    return [Value(-0.5 * lead * (lead / square), (lead + off) * off / square + EPS * (len(w) + 8) * lead * lead / square, 0.0)]
+    value = 0.5 * lead * (lead / square)
+    return [Value(-value, (lead + off) * (off / square) + 2 * EPS * (len(w) + 8) * value, 0.0)]
