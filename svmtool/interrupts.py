@@ -22,7 +22,7 @@ _waiting = False  # a Ctrl-C in one of them
 
 
 def install() -> None:
-    """Handle Ctrl-C so from now on, unless whoever started the process wants it ignored.
+    """Install the handler of Ctrl-C, unless the parent process has set SIGINT to be ignored.
 
     The installed commands hold it back until here (setup.py): one that came while Python started is answered now.
     """

@@ -23,6 +23,14 @@ sys.exit(main())
 NAMES = ("liblinear-predict", "liblinear-train", "svm-predict", "svm-scale", "svm-train")
 
 
+def env_can_hold() -> bool:
+    """Whether this system's env has the option that the scripts need; without it there are none to test."""
+    return subprocess.run(["env", "--block-signal=INT", "true"], capture_output=True).returncode == 0
+
+
+pytestmark = pytest.mark.skipif(not env_can_hold(), reason="env cannot block signals here: no scripts are installed")
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:
     """A folder with the scripts as they are installed."""
@@ -31,8 +39,6 @@ def made(tmp_path_factory) -> Path:
         [sys.executable, "setup.py", "-q", "build_scripts", "--build-dir", str(folder)],
         cwd=REPOSITORY, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
-    if done.returncode == 0 and not folder.exists():
-        pytest.skip("env holds no signals back here: the commands are pip's own scripts")
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in folder.iterdir()) == list(NAMES)
     (folder / "svmtool").write_text(SVMTOOL)

@@ -18,7 +18,7 @@ from svmtool.solvers.base import GAP, RULE, Monitor, Rule
 
 WAYS = {  # loss -> constants that leave a run to its passes, and the solver
     "hinge": ({**PATHS[ALM]["products"], (ALM, "MOST_VISITS"): 1000}, alm.exact),
-    "squared hinge": ({**PATHS[MFN]["products"], (MFN, "DUAL_VISITS"): 1000}, mfn.solve),
+    "squared hinge": ({**PATHS[MFN]["products"], (MFN, "MOST_VISITS"): 1000}, mfn.solve),
 }
 
 
@@ -153,7 +153,7 @@ def test_turns_end_though_no_pass_is_left(monkeypatch):
         monkeypatch.setattr(f"{module}.{name}", value)
     for module in ("by_turns", "newton"):
         monkeypatch.setattr(f"svmtool.solvers.{module}.MOST_PASSES", 1)
-    monkeypatch.setattr(mfn, "DUAL_VISITS", 5000.0)
+    monkeypatch.setattr(mfn, "MOST_VISITS", 5000.0)
     p = reference.random_problem(4, 60, 30, 10.0)._replace(loss="squared hinge")
     found = mfn.solve(Task(CsrRows(*csr_of(p.X), 30), p.y, p.cost), Monitor(gap=1e-6), Rule())
     assert found.status.converged

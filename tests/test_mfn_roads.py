@@ -28,8 +28,8 @@ WIDE = {"GRAM_BELOW": 0}
 PATHS = {
     "features": {},
     "passes": {**WIDE, "ROWS_SIDE": 0},
-    "rows": {**WIDE, "DUAL_VISITS": 1},
-    "products": {**WIDE, "DUAL_VISITS": 1, "ROWS_SIDE": 0},
+    "rows": {**WIDE, "MOST_VISITS": 1},
+    "products": {**WIDE, "MOST_VISITS": 1, "ROWS_SIDE": 0},
 }
 SHAPES = {
     "tall": {"seed": 1, "n": 60, "d": 8},

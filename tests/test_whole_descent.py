@@ -88,8 +88,8 @@ def test_pairs_of_classes_have_room_for_all_their_rows(n):
 
 
 @every_kernel
-def test_nothing_is_read_of_what_the_memory_held_before(kernel, monkeypatch):
-    """The thread's memory may hold anything, numbers that are none among it."""
+def test_uninitialised_memory_is_not_read(kernel, monkeypatch):
+    """Results do not depend on uninitialised memory, nan and inf included."""
     plain = pair_descent._room
     answers = []
     for junk in (0.0, np.nan, np.inf):

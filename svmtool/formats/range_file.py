@@ -75,7 +75,7 @@ class _Words:
     def __init__(self, source: Source, path: str):
         self.source, self.path = source, path
         self.block = bytearray(BLOCK)
-        self.begun, self.ended = b"", False  # the last word of the block, which may go on
+        self.begun, self.ended = b"", False  # incomplete word at the end of the block; whether the file has been read
         self.first = b""  # byte of the file
         self.words: list[bytes] = []  # in reversed order
         self._read()

@@ -29,6 +29,7 @@ IN_CACHE = 1 << 16  # the least where all rows have no more than that
 # are read no faster, and rows of one class often lie together, where long chunks take three times the passes
 ON_DISK = 1 << 13
 MOST_PASSES = 100000  # most of them go over few rows
+MOST_VISITS = 5000.0  # to each row on average, after which another method takes over
 LOOKED_AFTER = 32  # chunks of such rows between two looks at the memory
 
 

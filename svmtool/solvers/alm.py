@@ -33,7 +33,15 @@ from svmtool.problem.certify import relative_gap
 from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
-from svmtool.problem.dual_passes import MOST_PASSES, DualPasses, chunk_of, of_data, random_state, still_needed
+from svmtool.problem.dual_passes import (
+    MOST_PASSES,
+    MOST_VISITS,
+    DualPasses,
+    chunk_of,
+    of_data,
+    random_state,
+    still_needed,
+)
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -57,8 +65,7 @@ FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lo
 IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 MOST_CLASS_PASSES = 100000  # of all classes at once, LIBLINEAR's cap: most of them go over few rows
-MOST_VISITS = 5000.0  # to each row by coordinate passes where d is larger than that ...
-ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are free: Newton systems then have a row for each
+ROWS_SIDE = 4000  # free rows up to which Newton systems have a row for each, in place of further passes
 RECENT, WINDOW = 2, 4  # looks over which the fall of the gap is measured: more where d is large, for it wavers there
 RECENT_SPREADS = 4  # share of all looks, one in so many, over which the fall of the spread is measured
 SMOOTH = 0.9  # weight of the spreads before in their mean, for a single one wavers

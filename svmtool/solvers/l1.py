@@ -25,7 +25,7 @@ Differs from the papers in:
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
 small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
-is left to gain, a share of 1e-2 e at most; from there it takes as much work again (MORE) to bring the gap to RULE_GAP.
+is left to gain, a share of 1e-2 e at most; from there it takes as much work again (MORE) to bring the gap to ENOUGH.
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
 working set.
 """
@@ -54,7 +54,7 @@ from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
-from svmtool.solvers.base import Monitor, Result, Rule, Status
+from svmtool.solvers.base import ENOUGH, Monitor, Result, Rule, Status
 from svmtool.solvers.newton import EXACT, FLAT, rounded
 
 GRAM_BELOW = 1500  # features up to which the model is held as a matrix
@@ -81,7 +81,7 @@ PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and 
 PATH_FALL = 0.1  # ... or, where the loss is smooth, a step that lowers f by no more than this share
 RULE_SHARE = 0.05  # except on small problems -e also ends a run where this share of LIBLINEAR's tolerance is met ...
 RULE_FALL = 100.0  # ... and about so many times the gap that -e asks for, at most, is left to gain, relative
-RULE_GAP = 1e-3  # certified gap that such an end should have: a point whose gap is larger goes on ...
+# a point whose gap is above ENOUGH goes on ...
 MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least so many steps,
 MORE_WORK = 60.0  # ... else so much work, which is little beside reading the rows from a file
 FIRST_SET = 200  # least size of a working set
@@ -338,7 +338,7 @@ class _Run:
 
     def _enough(self, gap: float) -> bool:
         """Whether a point where LIBLINEAR's rule holds ends the run: its gap says something, or saying so is dear."""
-        if gap <= RULE_GAP:
+        if gap <= ENOUGH:
             return True
         if self.most_work == np.inf:
             least = MORE_WORK if self.wide else MORE_STEPS * (STEP_WORK + MATRIX_WORK * self.objective.d)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.dual_passes import DualPasses, of_data
+from svmtool.problem.dual_passes import MOST_VISITS, DualPasses, of_data
 from svmtool.problem.repeated_rows import data_of
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.squared_hinge import SquaredHinge
@@ -43,8 +43,7 @@ SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 FIRST_PASSES = 1  # coordinate passes for a first guess where the subset would be too small
-DUAL_VISITS = 5000.0  # to each row by coordinate passes before Newton steps take over ...
-ROWS_SIDE = 4000  # ... or fewer, where no more rows than this are active: their system is then factorised
+ROWS_SIDE = 4000  # active rows up to which their system is factorised in place of further passes
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -73,7 +72,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if by_e and objective.d <= GRAM_BELOW and rule.at_start == SURE:
         rule = Rule(gap=max(rule.gap, SURE))  # as cheap here as with factorised features
     passes = _passes_from(objective, seed)
-    return by_turns(objective, passes, monitor, rule, DUAL_VISITS, ROWS_SIDE)
+    return by_turns(objective, passes, monitor, rule, MOST_VISITS, ROWS_SIDE)
 
 
 def _small(

@@ -15,14 +15,13 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.augmented import ModifiedHuber
-from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.dual_passes import MOST_VISITS, DualPasses
 from svmtool.problem.task import Task
 from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.solvers.newton import coordinate_passes, newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
-DUAL_VISITS = 5000.0  # to each row by coordinate passes before Newton steps take over ...
-ROWS_SIDE = 4000  # ... or fewer, where no more rows than this carry weight: their system is then factorised
+ROWS_SIDE = 4000  # rows of weight up to which their system is factorised in place of further passes
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -34,7 +33,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         side = "products"
         if task.target is None and DualPasses.possible(task.rows, task.cost, task.free_bias):
             passes = _passes_from(objective, seed)
-            status = coordinate_passes(objective, passes, monitor, rule, DUAL_VISITS, ROWS_SIDE)
+            status = coordinate_passes(objective, passes, monitor, rule, MOST_VISITS, ROWS_SIDE)
             if status is not None:
                 return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
             objective.move(passes.w)

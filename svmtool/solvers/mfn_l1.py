@@ -29,7 +29,7 @@ from svmtool.solvers.best import Best
 from svmtool.solvers.newton import EXACT, ROUNDED, coordinate_passes
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
-DUAL_VISITS = 3000.0  # to each row by coordinate passes before the polish takes over: they are cheap beside its systems
+MOST_VISITS = 3000.0  # to each row by coordinate passes before the polish takes over: they are cheap beside its systems
 ROWS_SIDE = 4000  # rows on the margin whose system is factorised; with more, conjugate gradients
 STAGE = 0.2  # share of a stage's gap that may come from its minimum not being reached
 POLISH_GAP = 1e-2  # certified gap from which the polish takes over
@@ -50,7 +50,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         run.enter()
     elif objective.d > GRAM_BELOW and task.target is None and DualPasses.possible(task.rows, task.cost, task.free_bias):
         passes = DualPasses(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed)
-        status = coordinate_passes(objective, passes, monitor, rule, DUAL_VISITS, 0)
+        status = coordinate_passes(objective, passes, monitor, rule, MOST_VISITS, 0)
         if status is not None:
             return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
         run.follow(passes)

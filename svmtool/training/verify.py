@@ -131,7 +131,7 @@ def _solved_anew(
         certificate = problems.judge(k, other)
         if certificate.primal <= found.primal:
             other.iterations, other.history = result.iterations, result.history
-            if found.dual > certificate.dual:  # a bound holds, whoever found it
+            if found.dual > certificate.dual:  # keep the larger of the two lower bounds
                 certificate = Certificate(certificate.primal, found.dual, certificate.violation)
             _note(other, certificate.primal, certificate.dual)
             result, found = other, certificate
