@@ -9,6 +9,8 @@ import pytest
 from test_scale import here
 
 from svmtool import feature_ranges
+from svmtool.compiled import text_loops
+from svmtool.compiled.buffers import Buffer
 from svmtool.formats import svmlight
 
 
