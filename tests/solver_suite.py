@@ -30,7 +30,7 @@ OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "s
 INEXACT = "svmtool.solvers.alm_inexact"
 LOGISTIC = "svmtool.solvers.logistic"
 NEWTON = "svmtool.solvers.newton"
-L1, L1_OBJECTIVE = "svmtool.solvers.l1", "svmtool.problem.l1_objective"
+L1, L1_TURNS, L1_OBJECTIVE = "svmtool.solvers.l1", "svmtool.solvers.l1_turns", "svmtool.problem.l1_objective"
 NESVM = "svmtool.solvers.nesvm"
 _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
 _SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
@@ -42,6 +42,7 @@ _ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "PASSES_WOR
 _ALM_WIDE = {**_ALM_STEPS, (ALM, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
 
 _L1_STEPS = {(L1_OBJECTIVE, "SMALL_FEATURES"): -1}
+_NO_MULTIPLIERS = SimpleNamespace(possible=lambda _: False)
 _L1_WIDE = {**_L1_STEPS, (L1, "GRAM_BELOW"): 0, (L1, "PATH_FROM"): 1e9}
 
 # back end -> name of a path -> constants that lead there
@@ -82,7 +83,7 @@ PATHS: dict[str, dict[str, dict]] = {
         "matrix-sampled": {**_L1_STEPS, (L1, "SAMPLE_ROWS"): 15, (L1, "SAMPLE_ROWS_A_FEATURE"): 0},
         "columns": {**_L1_WIDE, (L1, "FIRST_SET"): 3},
         "columns-multipliers": {**_L1_WIDE, (L1, "SHY"): 2.0},
-        "columns-descent": {**_L1_WIDE, (L1, "SHY"): 2.0, (L1, "L1Dual"): SimpleNamespace(possible=lambda _: False)},
+        "columns-descent": {**_L1_WIDE, (L1, "SHY"): 2.0, (L1_TURNS, "L1Dual"): _NO_MULTIPLIERS},
         "columns-path": {**_L1_WIDE, (L1, "FIRST_SET"): 3, (L1, "PATH_FROM"): 1.0},
     },
     NESVM: {"features": {}, "wide": {(NESVM, "GRAM_BELOW"): 0}},

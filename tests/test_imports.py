@@ -83,8 +83,8 @@ def test_direction(path):
 
 
 def solver_files():
-    shared = "__init__ base best by_turns fallback least_squares lp_columns lp_restarts newton progress residual"
-    shared = shared.split()
+    shared = "__init__ base best by_turns fallback l1_turns least_squares lp_columns lp_restarts newton progress"
+    shared = shared.split() + ["residual"]
     return [p for p in (PACKAGE / "solvers").glob("*.py") if p.stem not in shared]
 
 

@@ -21,7 +21,7 @@ Differs from the papers in:
  7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
  8. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
  9. The squared hinge goes on by the method of multipliers (problem/l1_dual.py) where the model holds for a small part
-    of the way only, or does not halve the gap in PATIENCE; the two take turns from there.
+    of the way only, or does not halve the gap in its turn (l1_turns.py); the two take turns from there.
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
 small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
@@ -55,6 +55,7 @@ from svmtool.problem.rows import DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import ENOUGH, Monitor, Result, Rule, Status
+from svmtool.solvers.l1_turns import Turns
 from svmtool.solvers.newton import EXACT, FLAT, rounded
 
 GRAM_BELOW = 1500  # features up to which the model is held as a matrix
@@ -88,8 +89,6 @@ FIRST_SET = 200  # least size of a working set
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 
 RISE = 1e-12  # relative rise of f that is rounding
-PATIENCE, HALVED = 800.0, 0.5  # work in which a method that brings the gap to that share of what it was may go on, ...
-LONGER = 4.0  # ... times this where both have had their turn
 STEP_WORK = 6.0  # of a step over columns beside its coordinate passes: products with all rows, and with the working set
 MATRIX_WORK = 0.1  # of a step with a matrix beside that, for each feature
 
@@ -155,9 +154,8 @@ class _Run:
         self.passes = np.zeros(1)  # coordinate passes of the last model
         self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_enough`
         self.share = 1.0  # numbers of the working set, as share of all: what a pass over it costs
-        self.two: bool | None = None  # see `_two`
         self.dual: L1Dual | None = None  # the method of multipliers, where it has had its turn
-        self.patience, self.looked = PATIENCE, (0.0, np.inf)  # work to halve the gap in; since when, and what it was
+        self.turns = Turns(objective, self.wide)
 
     def from_weights(self, w: np.ndarray) -> Status:
         """Minimise from w (length d, overwritten by the answer); returns why it ended."""
@@ -256,7 +254,8 @@ class _Run:
             t = o.best_step(p, g)
             o.go(t, p)
             self.shy = t < SHY
-            if self._two() and self._fails(relative_gap(f, self.bound)):
+            at_once = self.shy and self.dual is None  # a model that holds for a small part of the way only
+            if self.turns.possible and self.turns.over(relative_gap(f, self.bound), self.work, at_once):
                 status = self._by_dual()
                 if status is not None:
                     return status
@@ -265,25 +264,6 @@ class _Run:
                 self.descent = min(2 * self.descent, MOST_DESCENT)
                 self.loose = INNER_LOOSE
 
-    def _two(self) -> bool:
-        """Whether the method of multipliers may have its turn: with a matrix only where features are of like size."""
-        if self.two is None:
-            o = self.objective
-            self.two = L1Dual.possible(o) and (self.wide or L1Dual.features_alike(o))
-        return self.two
-
-    def _fails(self, gap: float) -> bool:
-        """Whether the method that runs shall give way to the other one: it does not halve the gap in the work it has.
-
-        A model that holds for a small part of the way only gives way at once, the first time.
-        """
-        if gap <= HALVED * self.looked[1]:
-            self.looked = self.work, gap
-        if self.work - self.looked[0] < self.patience and not (self.shy and self.dual is None):
-            return False
-        self.looked = self.work, gap
-        return True
-
     def _by_dual(self) -> Status | None:
         """Go on by the method of multipliers; None where the model's turn has come again."""
         o, monitor = self.objective, self.monitor
@@ -291,7 +271,7 @@ class _Run:
         if self.dual is None:
             self.dual = L1Dual(o, o.w)
         else:  # it goes on from where it was
-            self.patience *= LONGER
+            self.turns.lengthen()
         dual, done = self.dual, self.dual.work
         o.move(best_w)
         while True:
@@ -316,7 +296,7 @@ class _Run:
             if status is not None:
                 o.move(best_w)
                 return status
-            if self._fails(relative_gap(best, self.bound)):
+            if self.turns.over(relative_gap(best, self.bound), self.work):
                 o.move(best_w)
                 return None
             o.move(dual.step())
