@@ -66,6 +66,8 @@ IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last o
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 MOST_CLASS_PASSES = 100000  # of all classes at once, LIBLINEAR's cap: most of them go over few rows
 ROWS_SIDE = 4000  # free rows up to which Newton systems have a row for each, in place of further passes
+ROUNDS = 15  # Newton steps, each with a factorised system of the free rows, from where passes lead: 12 to 60 on ...
+# ... five sets of text and counts: passes may cost as much before
 RECENT, WINDOW = 2, 4  # looks over which the fall of the gap is measured: more where d is large, for it wavers there
 RECENT_SPREADS = 4  # share of all looks, one in so many, over which the fall of the spread is measured
 SMOOTH = 0.9  # weight of the spreads before in their mean, for a single one wavers
@@ -273,11 +275,12 @@ class _Run:
             enough = passes.unit  # the gap alone ends the run, but rows shrunk too early must come back
         worth = _passes_worth(objective.d, of_data(objective.rows).nnz)
         first = 1 if wide else PASSES  # pass after which there is something to decide
-        spent = visits = 0.0
-        at, left, lefts, costs, seen, patience = 0, 1.0, [1.0], [0.0], [0.0], 1.0
+        spent, spread = 0.0, 1.0
+        at, left, lefts, spreads, costs, seen, patience = 0, 1.0, [1.0], [1.0], [0.0], [0.0], 1.0
         while passes.visits < MOST_VISITS and passes.count < MOST_PASSES:
-            visits += passes.share
             spent += passes.run()
+            visits = passes.visits
+            spread = spread**SMOOTH * max(passes.spread, 1e-300) ** (1.0 - SMOOTH)
             small = wide and passes.size <= rule.size
             near = small and left <= loose  # as of the last look
             settled = passes.spread <= enough
@@ -305,6 +308,7 @@ class _Run:
             left = relative_gap(primal, bound)
             # beside the bound it falls evenly, beside a primal many times the answer hardly at all
             lefts.append(left / max(1.0 - left, LEAST_BOUND) if wide else left)
+            spreads.append(spread)
             costs.append(spent)
             seen.append(visits)
             ahead = still_needed(lefts, seen, wanted, RECENT)
@@ -322,8 +326,12 @@ class _Run:
             if not wide:
                 if not visits + ahead <= worth:
                     return None
-            elif objective.p == 1.0 and passes.enough(spent, ROWS_SIDE, still_needed(lefts, costs, wanted, WINDOW)):
-                return None
+            elif objective.p == 1.0:
+                expected = still_needed(lefts, costs, wanted, WINDOW)
+                if rule.projected is not None:  # any gap will do then
+                    expected = min(expected, still_needed(spreads, costs, enough, WINDOW))
+                if passes.enough(spent, ROWS_SIDE, expected, ROUNDS, 1.0):
+                    return None
         return None
 
     def class_passes(self, passes: ClassPasses, newton: bool) -> Status | None:
