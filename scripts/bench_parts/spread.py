@@ -87,10 +87,11 @@ def memory(row: Row) -> float | None:
 
 
 class Spread(NamedTuple):
-    """One question's values, each with its row."""
+    """One question's values, each with its row; asked: what they must be, in words."""
 
     title: str
     pairs: list[tuple[float, Row]]
+    asked: str = "-"
 
     @property
     def values(self) -> list[float]:
@@ -120,15 +121,18 @@ class Told:
         self.rows = [row for row in rows if "failed" not in row]
         whole = "whole process, default `-e`"
         self.large, self.middle, self.small = self._by_size(whole, lambda row: ratio(row, "ours"))
-        self.costs = {
-            C: Spread(f"{self.large.title}, C = {C:g}", [(v, row) for v, row in self.large.pairs if row["C"] == C])
-            for C in bars.COSTS
-        }
+        self.costs = {C: self._at(C) for C in bars.COSTS}
+        most, slow = 100.0 * (1.0 - bars.ALL_SETS_LARGE_WINS), bars.ALL_SETS_LARGE_EACH
+        asked = f"mean {bars.ALL_SETS_LARGE_MEAN:g}, below 1 at most {most:.0f} %, worst {slow:g}"
+        self.large = self.large._replace(asked=asked)
+        self.middle = self.middle._replace(asked=f"worst {bars.ALL_SETS_MIDDLE_EACH:g}")
         goal = "training alone, to the objective of LIBLINEAR's default"
-        self.objective = self._spread(goal, objective_ratio)
+        asked = f"mean {bars.ALL_SETS_OBJECTIVE_MEAN:g}, worst {bars.ALL_SETS_OBJECTIVE_EACH:g}"
+        self.objective = self._spread(goal, objective_ratio)._replace(asked=asked)
         self.objectives = self._by_size(goal, objective_ratio)
         goal = f"whole process, ours with `--gap {bars.ALL_SETS_GAP:g}`"
-        self.gap = self._spread(goal, lambda row: ratio(row, "gap"))
+        asked = f"mean {1.0 / bars.ALL_SETS_GAP_MEAN:g}"
+        self.gap = self._spread(goal, lambda row: ratio(row, "gap"))._replace(asked=asked)
         self.gaps = self._by_size(goal, lambda row: ratio(row, "gap"))
         self.certified = self._spread("certified", certified)
         self.memory = self._spread("memory", memory)
@@ -137,6 +141,11 @@ class Told:
         """Of the sets of so many megabytes; rows that have no such value are left out."""
         found = ((value(row), row) for row in self.rows if low <= row["mb"] < high)
         return Spread(title, [(v, row) for v, row in found if v is not None])
+
+    def _at(self, C: float) -> Spread:
+        """Of the large sets, those pairs."""
+        pairs = [(value, row) for value, row in self.large.pairs if row["C"] == C]
+        return Spread(f"{self.large.title}, C = {C:g}", pairs, f"mean {bars.ALL_SETS_COST_MEAN:g}")
 
     def _by_size(self, title: str, value: Callable[[Row], float | None]) -> list[Spread]:
         """Large sets, middle ones and small ones."""
@@ -183,7 +192,7 @@ class Told:
         ]
         words += self._unfinished(on["limit"])
         below = f"below {bars.ALL_SETS_SLOW:g}"
-        head = ("LIBLINEAR's time / ours", "pairs", "geometric mean", "below 1", below, "worst", "its command")
+        head = ("LIBLINEAR's time / ours", "pairs", "geometric mean", "below 1", below, "worst", "its command", "asked")
         lines = [head, ("---",) * len(head), *map(_ratio_cells, self.ratios())]
         bounds = ("bound", "pairs", "held by", "worst", "its command")
         nonzeros = bars.ALL_SETS_GAP_NONZEROS / 1e6
@@ -238,10 +247,10 @@ def _sentence(what: str, rows: list[Row]) -> str:
 def _ratio_cells(found: Spread) -> tuple[str, ...]:
     end = found.end()
     if end is None:
-        return (found.title, "0", *("-",) * 5)
+        return (found.title, "0", *("-",) * 5, found.asked)
     below = [f"{100 * found.share(lambda v, x=x: v < x):.0f} %" for x in (1.0, bars.ALL_SETS_SLOW)]
     cells = (found.title, str(len(found.pairs)), f"{found.mean:.2f}", *below)
-    return (*cells, f"{end[0]:.2g}", f"`{command_of(end[1])}`")
+    return (*cells, f"{end[0]:.2g}", f"`{command_of(end[1])}`", found.asked)
 
 
 def _bound_cells(title: str, found: Spread, offset: float, unit: str) -> tuple[str, ...]:
