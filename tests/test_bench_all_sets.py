@@ -152,6 +152,7 @@ def test_distributions_and_bars():
         row("b", mb=2.0, ours=4.0, theirs=1.0),
         row("c", mb=0.1, ours=10.0, theirs=1.0),
         row("d", solver=4, mb=0.1, theirs=1.0, gap=50.0),
+        row("e", mb=0.1, theirs=1.0, gap=0.5, ends={"gap": "short"}),  # ended soon, without a certificate
     )
     assert found.large.mean == pytest.approx(2.0 ** (1.0 / 3.0))
     assert "files from 3 MB | 3 | 1.26 | 33 % | 33 % | 0.5 | `svm-train -s 2 -c 100 b` |" in found.text()
@@ -160,7 +161,7 @@ def test_distributions_and_bars():
     assert bar["all sets from 3 MB, share of 1 and more"] == pytest.approx(2 / 3)
     assert bar["all sets from 3 MB, worst"] == 0.5 and bar["all sets from 1 MB to 3 MB, worst"] == 0.25
     assert found.objective.values == [3.0, pytest.approx(3.0 / 60.0)]
-    assert bar["share certified within 30 s"] == pytest.approx(4 / 5)  # -s 4 is not asked for
+    assert bar["share certified within 30 s"] == pytest.approx(4 / 6)  # -s 4 is not asked for
     allowed = 10.0 + 60.0 + 1.5 * 12 * 1000 / 2**20
     assert bar["MB above LIBLINEAR's and what is allowed, worst"] == pytest.approx(100.0 - allowed)
     assert math.isnan({text: value for text, value, _, _ in told().bars()}["all sets from 3 MB, worst"])

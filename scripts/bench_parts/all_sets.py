@@ -35,6 +35,7 @@ def all_sets(ctx: Context) -> None:
         return
     if not (ctx.liblinear / LIBRARY).exists():
         ctx.report.show(f"   no {LIBRARY} in {ctx.liblinear} (make lib): no time to LIBLINEAR's objective")
+    ctx.report.show("   unpacking and reading all sets, the first time a minute or so")
     found = sets_of(ctx)
     pairs = in_order([pair for data in found.values() for pair in pairs_of(data)], ctx.seed)
     results = Results(ctx.cache / RESULTS, circumstances(ctx), sorted(found), len(pairs))
