@@ -126,7 +126,9 @@ def circumstances(ctx: Context) -> dict:
     code = hashlib.sha256()
     for path in sorted((REPOSITORY / "svmtool").rglob("*.py")):
         code.update(path.read_bytes())
-    theirs = hashlib.sha256((ctx.liblinear / "train").read_bytes())
+    theirs = hashlib.sha256()
+    for path in (ctx.liblinear / "train", ctx.liblinear / LIBRARY):  # without a library one question is not answered
+        theirs.update(path.read_bytes() if path.exists() else b"")
     return {
         "processor": machine.processor(), "cores": machine.cores(), "limit": ctx.limit,
         "code": code.hexdigest()[:12], "liblinear": theirs.hexdigest()[:12],
