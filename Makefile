@@ -32,8 +32,9 @@ stress: .venv/installed  ## data nobody tuned on against every solver; MINUTES=3
 fuzz: .venv/installed  ## hostile files and lines, kills, Ctrl-C, full disks; MINUTES=30 SEED=1 TRY='--inputs 1000000 --kills 1000'
 	$(BIN)/python scripts/stress --fuzz --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES)) $(TRY)
 
-bench: .venv/installed  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and scikit-learn
-	$(BIN)/python scripts/bench.py
+bench: .venv/installed  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and others; ONLY=all-sets MINUTES=20 SEED=1 DATA=folder
+	$(BIN)/python scripts/bench.py $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(DATA),--data $(DATA) --data data)
 
 experiments: .venv/drawing .venv-peers/installed  ## the papers' experiments; ONLY=alm-table1,.. QUICK=1 DATA=folder
 	$(BIN)/python scripts/experiments --peer-python .venv-peers/bin/python $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \

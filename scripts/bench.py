@@ -16,6 +16,7 @@ import datetime
 import json
 import os
 import platform
+import signal
 import sys
 from pathlib import Path
 
@@ -23,6 +24,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve
 
 import machine  # noqa: E402
 from bench_parts import (  # noqa: E402
+    all_sets,
     alone,
     commands,
     each_number,
@@ -42,6 +44,7 @@ from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
 from svmtool.compiled import ahead_of_time  # noqa: E402
 
 PARTS = {
+    "all-sets": all_sets.all_sets,
     "startup": commands.startup,
     "read": alone.read,
     "train": commands.train,
@@ -108,6 +111,9 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
         help="folder of data sets, plain or .xz (may be repeated; default: shared/data, data)",
     )
     parser.add_argument("--cache", default=str(REPOSITORY / "results" / "bench"), help="folder for unpacked data")
+    parser.add_argument("--minutes", type=float, default=20.0, help="how long `all-sets` begins new pairs")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds that one run of `all-sets` may take")
+    parser.add_argument("--seed", type=int, default=1, help="of the order in which `all-sets` takes the pairs")
     parser.add_argument("--memory", default="1G", help="what `on-disk` gives svm-train")
     parser.add_argument("--made-mb", type=int, default=4000, help="text that `on-disk` makes, MB")
     parser.add_argument(
@@ -142,9 +148,14 @@ def main() -> int:
     ctx = Context(chosen, report)
     facts = circumstances()
     report.show(", ".join(f"{key} {value}" for key, value in facts.items()))
+    interrupted = False
     for name in chosen.only.split(","):
         try:
             PARTS[name](ctx)
+        except KeyboardInterrupt:
+            report.show(f"\ninterrupted in part {name}: what was measured till then stands below")
+            interrupted = True
+            break
         except CommandFailed as e:
             report.show(str(e))
             report.bar(f"part {name} runs to its end", 1.0, "<=", 0.0)
@@ -152,6 +163,8 @@ def main() -> int:
     target = Path(chosen.json or Path(chosen.cache) / "bench.json")
     target.write_text(json.dumps({"machine": facts, "sections": report.sections}, indent=1) + "\n")
     report.show(f"\nwritten: {target}")
+    if interrupted:
+        return 128 + signal.SIGINT
     return 1 if chosen.strict and not good else 0
 
 

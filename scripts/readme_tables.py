@@ -2,6 +2,7 @@
 
 python scripts/readme_tables.py            rewrites README.md between its markers
 python scripts/readme_tables.py --bench F  the same, and the table of speed from a JSON file of scripts/bench.py
+python scripts/readme_tables.py --all-sets F  the same, and the distributions from the file that its part all-sets keeps
 python scripts/readme_tables.py --check    exit status 1 where README.md is not current
 """
 
@@ -11,11 +12,13 @@ import json
 import os
 import re
 import sys
+from pathlib import Path
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 README = os.path.join(ROOT, "README.md")
-sys.path.insert(0, ROOT)
+sys.path[:0] = [os.path.join(ROOT, "scripts"), ROOT]
 
+from bench_parts import spread  # noqa: E402
 from svmtool import registry  # noqa: E402
 from svmtool.cli import kernel_texts, texts  # noqa: E402
 
@@ -152,14 +155,25 @@ TABLES = {
 }  # fmt: skip
 
 
+# and those that an option fills from files of results
+MEASURED = {
+    "bench": lambda files: figures(files.split(",")),
+    "all sets": lambda file: spread.latest(Path(file)).text(),
+}
+
+
+def replaced(text: str, name: str, fresh: str) -> str:
+    """README text with a fresh table between `<!-- name -->` and `<!-- end name -->`."""
+    pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
+    if len(pattern.findall(text)) != 1:
+        raise SystemExit(f"README.md: the markers of the table `{name}` are missing or doubled")
+    return pattern.sub(lambda found: f"{found[1]}{fresh}\n{found[2]}", text)
+
+
 def rendered(text: str) -> str:
-    """README text with fresh tables between `<!-- name -->` and `<!-- end name -->`."""
+    """README text with fresh tables of all that needs no measuring."""
     for name, make in TABLES.items():
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-        if len(pattern.findall(text)) != 1:
-            raise SystemExit(f"README.md: the markers of the table `{name}` are missing or doubled")
-        fresh = make()
-        text = pattern.sub(lambda found, fresh=fresh: f"{found[1]}{fresh}\n{found[2]}", text)
+        text = replaced(text, name, make())
     return text
 
 
@@ -167,11 +181,10 @@ def main() -> int:
     with open(README, encoding="utf-8") as f:
         text = f.read()
     fresh = rendered(text)
-    if "--bench" in sys.argv[1:]:
-        shown = figures(sys.argv[sys.argv.index("--bench") + 1].split(","))
-        fresh = re.sub(
-            r"(<!-- bench -->\n).*?(<!-- end bench -->)", lambda m: f"{m[1]}{shown}\n{m[2]}", fresh, flags=re.S
-        )
+    for name, make in MEASURED.items():
+        option = "--" + name.replace(" ", "-")
+        if option in sys.argv[1:]:
+            fresh = replaced(fresh, name, make(sys.argv[sys.argv.index(option) + 1]))
     if "--check" in sys.argv[1:]:
         if fresh != text:
             print("README.md is not current: run python scripts/readme_tables.py", file=sys.stderr)

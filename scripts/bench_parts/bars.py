@@ -108,6 +108,22 @@ FOSVM_AUC = 0.01  # by which the area under the ROC curve may be below LIBSVM's:
 ON_DISK_SLOWER = 2.0  # svm-train --memory, its folder there, over the same in memory: at most
 ON_DISK_APART = 1.0  # difference of the two objectives, over the sum of their certified gaps: at most
 
+# `all-sets`: LIBLINEAR's time over ours unless told otherwise; the classes are megabytes of text
+ALL_SETS_LARGE, ALL_SETS_MIDDLE = 3.0, 1.0  # files from so many megabytes on
+ALL_SETS_SOLVERS, ALL_SETS_NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7), (11, 12, 13)  # for classes, for regression
+ALL_SETS_LARGE_MEAN, ALL_SETS_COST_MEAN = 2.0, 1.5  # whole process, large files, in all and at each C: at least
+ALL_SETS_LARGE_WINS = 0.95  # share of the pairs of large files with a ratio of 1 or more: at least
+ALL_SETS_SLOW = 0.7  # a ratio below it is told by itself
+ALL_SETS_LARGE_EACH, ALL_SETS_MIDDLE_EACH = 0.7, 0.5  # on each pair: at least
+ALL_SETS_LOOSER = (10.0, 3.0, 1.0)  # of LIBLINEAR's default -e, steps towards its own objective
+ALL_SETS_OBJECTIVE_MEAN, ALL_SETS_OBJECTIVE_EACH = 2.0, 0.8  # time to that objective, training alone: at least
+ALL_SETS_GAP = 1e-3  # the certified gap asked for
+ALL_SETS_GAP_MEAN = 5.0  # seconds to it, ours over LIBLINEAR's default, geometric mean: at most
+ALL_SETS_GAP_SECONDS, ALL_SETS_GAP_NONZEROS = 30.0, 3_000_000  # certified in so many seconds, sets of so many numbers
+ALL_SETS_GAP_SOLVERS = (1, 2, 3, 5, 6)
+ALL_SETS_MEMORY_MB, ALL_SETS_MEMORY_DATA = 60.0, 1.5  # above LIBLINEAR's peak, and times the data: at most
+ALL_SETS_NUMBER_BYTES = 12  # of a number that is not 0, in memory
+
 SPARK_MASTER, SPARK_MEMORY = "local[2]", "12g"  # of both tools
 SPARK_SETS, SPARK_ROWS = ("imdb.tfidf",), (2_000_000, 100)  # and a made set of so many rows and features
 SPARK_GAP = 1e-3  # relative distance of the objective from the optimum

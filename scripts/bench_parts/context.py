@@ -23,6 +23,8 @@ class Context:
             options.skip.split(","),
         )
         self.numbers = [int(s) for s in options.numbers.split(",") if s]
+        self.minutes, self.limit = min(options.minutes, 1.0) if options.quick else options.minutes, options.limit
+        self.seed = options.seed
         self.memory, self.made_mb, self.made_folder = options.memory, options.made_mb, options.made_folder
         self.data = [Path(folder) for folder in options.data]
         self.cache = Path(options.cache)
@@ -45,8 +47,10 @@ class Context:
                 target = self.cache / "data" / name
                 if not target.exists() or target.stat().st_mtime < packed.stat().st_mtime:
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    with lzma.open(packed) as source, open(target, "wb") as sink:
+                    unfinished = target.with_name(name + ".part")  # half a file must not pass for the set
+                    with lzma.open(packed) as source, open(unfinished, "wb") as sink:
                         shutil.copyfileobj(source, sink, 1 << 20)
+                    unfinished.replace(target)
                 return str(target)
         self.report.show(f"   {name}: not found in {', '.join(map(str, self.data))}; left out")
         return None
@@ -57,13 +61,14 @@ class Context:
             return [(f.name, str(f)) for f in self.files]
         return [(name, path) for name in names if (path := self.find(name)) is not None]
 
-    def all_sets(self) -> list[str]:
-        """Names of every training set in the data folders (none ending in .t)."""
+    def all_sets(self, tests: bool = False) -> list[str]:
+        """Names of every training set in the data folders; tests: also of the sets for tests, which end in .t."""
+        others = ("md", "tsv") if tests else ("t", "md", "tsv")
         names = set()
         for folder in self.data:
             for path in folder.iterdir() if folder.is_dir() else ():
                 name = path.name.removesuffix(".xz")
-                if path.is_file() and name not in self.skipped and name.rpartition(".")[2] not in ("t", "md", "tsv"):
+                if path.is_file() and name not in self.skipped and name.rpartition(".")[2] not in others:
                     names.add(name)
         return sorted(names)
 

@@ -1,8 +1,4 @@
-"""Running commands side by side and measuring them: wall seconds and peak memory of whole processes.
-
-This process stays small (no numpy): what a child's peak memory is told to be
-includes what its parent had at the moment of the fork.
-"""
+"""Running commands side by side and measuring them: wall seconds and peak memory of whole processes."""
 
 from __future__ import annotations
 
@@ -12,16 +8,20 @@ import signal
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
+LAUNCHER = str(Path(__file__).with_name("launch.py"))
 TIMEOUT_STATUS = 124  # of `timeout` where it ended the command
 
 
 class CommandFailed(RuntimeError):
-    """A command ended with a status other than 0; the text holds its own words."""
+    """A command ended with a status other than 0 (`status`, where it is known); the text holds its own words."""
+
+    def __init__(self, text: str, status: int | None = None):
+        super().__init__(text)
+        self.status = status
 
 
 class OverTimeError(CommandFailed):
@@ -55,24 +55,35 @@ def ours(command: str) -> list[str]:
     return [str(script)] if script.exists() else [sys.executable, "-m", "svmtool", command]
 
 
-def run_once(argv: Sequence[str], sample: Sample, env: Mapping[str, str], output: str = os.devnull) -> None:
-    """Run a command once, stdout into `output`; raises CommandFailed."""
-    with open(output, "wb") as sink, open(os.devnull, "rb") as nothing:
-        start = time.perf_counter()
+def run_once(
+    argv: Sequence[str], sample: Sample, env: Mapping[str, str], output: str = os.devnull, limit: float = 0.0
+) -> None:
+    """Run a command once, stdout into `output`, for `limit` seconds at most (0: no limit); raises CommandFailed."""
+    words = list(map(str, argv))
+    told, pipe = os.pipe()
+    with open(told) as answer, open(output, "wb") as sink:
+        launcher = [sys.executable, "-I", "-S", LAUNCHER, str(pipe), repr(limit)]
         child = subprocess.Popen(
-            list(map(str, argv)), stdin=nothing, stdout=sink, stderr=subprocess.PIPE, env=dict(env)
-        )
-        assert child.stderr is not None
-        words = child.stderr.read()
-        _, status, usage = os.wait4(child.pid, 0)
-        sample.seconds.append(time.perf_counter() - start)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        child.stderr.close()
-    sample.peak_mb = max(sample.peak_mb, usage.ru_maxrss / 1024)
-    if child.returncode in (TIMEOUT_STATUS, -signal.SIGALRM):
-        raise OverTimeError(f"{' '.join(map(str, argv))} took longer than it may")
-    if child.returncode:
-        raise CommandFailed(f"{' '.join(map(str, argv))} failed ({child.returncode}): {words.decode(errors='replace')}")
+            [*launcher, *words], stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.PIPE, env=dict(env),
+            pass_fds=(pipe,),
+        )  # fmt: skip
+        os.close(pipe)
+        try:
+            _, errors = child.communicate()
+        except BaseException:  # Ctrl-C: the launcher ends the command
+            child.terminate()
+            child.wait()
+            raise
+        found = answer.read().split()
+    if not found:
+        raise CommandFailed(f"{' '.join(words)} was not measured: {errors.decode(errors='replace')}")
+    status, over = int(found[1]), found[3] == "1"
+    sample.seconds.append(float(found[0]))
+    sample.peak_mb = max(sample.peak_mb, int(found[2]) / 1024)
+    if over or status in (TIMEOUT_STATUS, -signal.SIGALRM):
+        raise OverTimeError(f"{' '.join(words)} took longer than it may")
+    if status:
+        raise CommandFailed(f"{' '.join(words)} failed ({status}): {errors.decode(errors='replace')}", status)
 
 
 def alternate(
@@ -110,11 +121,15 @@ def geometric_mean(ratios: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
 
 
-def child_json(argv: Sequence[str], **extra: str):
-    """Run a measuring child and take the JSON from the last line of its stdout."""
+def child_json(argv: Sequence[str], limit: float | None = None, **extra: str):
+    """Run a measuring child, for `limit` seconds at most, and take the JSON from the last line of its stdout."""
     import json
 
-    done = subprocess.run(list(map(str, argv)), capture_output=True, text=True, env=environment(**extra))
+    words = list(map(str, argv))
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, env=environment(**extra), timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise OverTimeError(f"{' '.join(words)} took longer than it may") from None
     if done.returncode:
         raise CommandFailed(f"{' '.join(map(str, argv))} failed ({done.returncode}):\n{done.stderr[-3000:]}")
     return json.loads(done.stdout.splitlines()[-1])

@@ -1,0 +1,162 @@
+"""Every set that is found, by every number of LIBLINEAR's: a random sample of the pairs, as large as the time allows.
+
+Nothing is chosen: the pairs (set, -s, -c) come in an order that only the seed decides, until the minutes are over.
+Each is kept in a file as it is measured, so that the next run goes on behind it, and what was measured on another
+machine, other code or another LIBLINEAR does not count.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import hashlib
+import json
+import lzma
+import sys
+import time
+from pathlib import Path
+
+import machine
+from bench_parts import bars, spread
+from bench_parts.all_sets_pair import LIBRARY, DataSet, Pair, measure
+from bench_parts.alone import HERE
+from bench_parts.context import Context
+from bench_parts.measure import REPOSITORY, CommandFailed, child_json
+
+RESULTS = "all_sets.jsonl"
+REGRESSION = "regression"  # the catalogue's word for targets that are numbers
+
+
+def all_sets(ctx: Context) -> None:
+    """Whole process, time to LIBLINEAR's objective, certified gap and memory over all pairs that the time allows."""
+    ctx.report.section("all-sets", "Every set found, in random order: LIBLINEAR's time / ours")
+    if not ctx.liblinear:
+        ctx.report.show("   left out, for no LIBLINEAR folder was given")
+        return
+    if not (ctx.liblinear / LIBRARY).exists():
+        ctx.report.show(f"   no {LIBRARY} in {ctx.liblinear} (make lib): no time to LIBLINEAR's objective")
+    ctx.report.show("   unpacking and reading all sets, the first time a minute or so")
+    found = sets_of(ctx)
+    pairs = in_order([pair for data in found.values() for pair in pairs_of(data)], ctx.seed)
+    results = Results(ctx.cache / RESULTS, circumstances(ctx), sorted(found), len(pairs))
+    if results.strangers:
+        ctx.report.show(f"   {results.strangers} lines of {results.path} are of other circumstances: not counted")
+    done = {(row["set"], row["solver"], row["C"]) for row in results.rows if "failed" not in row}
+    if done:
+        ctx.report.show(f"   {len(done)} pairs are measured already: going on behind them")
+    end = time.monotonic() + 60.0 * ctx.minutes
+    try:
+        for pair in pairs:
+            if tuple(pair) in done:
+                continue
+            if time.monotonic() > end:
+                break
+            facts = found[pair.name]
+            row = {"set": pair.name, "solver": pair.solver, "C": pair.C}
+            row |= {"mb": facts.megabytes, "nonzeros": facts.nonzeros}
+            try:
+                row |= measure(ctx, pair, facts)
+            except (CommandFailed, OSError, ArithmeticError, LookupError, TypeError, ValueError) as e:
+                row["failed"] = f"{type(e).__name__}: {e}"[-500:]
+            results.add(row)
+            ctx.report.row(spread.line_of(row), **row)
+    finally:  # after Ctrl-C too
+        told = spread.Told(results.header, results.rows)
+        for line in told.text().splitlines():
+            ctx.report.show(line)
+        for bar in told.bars():
+            ctx.report.bar(*bar)
+        ctx.report.show(f"\nkept: {results.path}")
+
+
+def sets_of(ctx: Context) -> dict[str, DataSet]:
+    """All sets that are there and can be read; what they hold is kept beside the unpacked ones."""
+    catalogue = _catalogue(ctx)
+    kept_in = ctx.cache / "facts.json"
+    try:
+        kept = json.loads(kept_in.read_text())
+    except (OSError, ValueError):
+        kept = {}
+    found = {}
+    given = [(f.name, str(f)) for f in ctx.files]
+    for name, path in given or [(name, None) for name in ctx.all_sets(tests=True)]:
+        try:
+            path = path or ctx.find(name)
+            assert path is not None
+            about = Path(path).stat()
+            key = f"{name} {about.st_size} {about.st_mtime_ns}"
+            if key not in kept:
+                kept[key] = child_json([sys.executable, HERE / "child_facts.py", path])
+        except (CommandFailed, OSError, EOFError, ValueError, lzma.LZMAError) as e:
+            ctx.report.show(f"   {name}: left out: {str(e).strip().splitlines()[-1]}")
+            continue
+        facts, listed = kept[key], catalogue.get(name, {})
+        classes = facts["labels"] in ("two", "many") and listed.get("classes") != REGRESSION
+        numbers = facts["labels"] == "real" or REGRESSION in f"{listed.get('classes')} {listed.get('note')}"
+        columns = facts["values"] if facts["values"] > 2 else 1
+        found[name] = DataSet(name, path, about.st_size / 1e6, facts["nonzeros"], columns, classes, numbers)
+    kept_in.write_text(json.dumps(kept))
+    return found
+
+
+def _catalogue(ctx: Context) -> dict[str, dict]:
+    """What CATALOG.tsv of the data folders says of their sets: labels alone do not tell 29 classes from 29 values."""
+    listed = {}
+    for folder in ctx.data:
+        if (folder / "CATALOG.tsv").is_file():
+            with open(folder / "CATALOG.tsv", newline="", encoding="utf-8") as f:
+                listed |= {row["name"]: row for row in csv.DictReader(f, delimiter="\t", quoting=csv.QUOTE_NONE)}
+    return listed
+
+
+def pairs_of(data: DataSet) -> list[Pair]:
+    """The commands that fit a set's labels."""
+    solvers = (*(bars.ALL_SETS_SOLVERS if data.classes else ()), *(bars.ALL_SETS_NUMBERS if data.numbers else ()))
+    return [Pair(data.name, solver, C) for solver in solvers for C in bars.COSTS]
+
+
+def in_order(pairs: list[Pair], seed: int) -> list[Pair]:
+    """A random order that a set more or less does not change for the others."""
+    return sorted(pairs, key=lambda pair: hashlib.sha256(f"{seed} {pair.command}".encode()).digest())
+
+
+def circumstances(ctx: Context) -> dict:
+    """What figures must have in common to stand in one table."""
+    assert ctx.liblinear is not None
+    code = hashlib.sha256()
+    for path in sorted((REPOSITORY / "svmtool").rglob("*.py")):
+        code.update(path.read_bytes())
+    theirs = hashlib.sha256()
+    for path in (ctx.liblinear / "train", ctx.liblinear / LIBRARY):  # without a library one question is not answered
+        theirs.update(path.read_bytes() if path.exists() else b"")
+    return {
+        "processor": machine.processor(), "cores": machine.cores(), "limit": ctx.limit,
+        "code": code.hexdigest()[:12], "liblinear": theirs.hexdigest()[:12],
+    }  # fmt: skip
+
+
+class Results:
+    """The file of results: a head for each run, a line for each pair; rows: those of these circumstances."""
+
+    def __init__(self, path: Path, on: dict, sets: list[str], pairs: int):
+        self.path, self.on = path, on
+        entries, broken = spread.entries_of(path)
+        mine = [entry for entry in entries if entry["on"] == on]
+        self.rows = spread.rows_of(mine)
+        self.strangers = sum("set" in entry for entry in entries) - sum("set" in entry for entry in mine)
+        if broken:  # the last line of a run that was killed
+            with open(path, "a", encoding="utf-8") as f:
+                f.write("\n")
+        self.header = {"sets": sets, "pairs": pairs}
+        self._write(self.header)
+
+    def add(self, row: dict) -> None:
+        """Keep a row at once; one that was there for the same pair gives way."""
+        row["date"] = datetime.date.today().isoformat()
+        self._write(row)
+        self.rows = spread.rows_of([*self.rows, row])
+
+    def _write(self, entry: dict) -> None:
+        entry["on"] = self.on
+        with open(self.path, "a", encoding="utf-8") as f:
+            f.write(json.dumps(entry) + "\n")

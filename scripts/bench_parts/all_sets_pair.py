@@ -1,0 +1,177 @@
+"""One pair of a set and a command, -s and -c: what the part `all-sets` measures of it, ours and LIBLINEAR's in turn."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from bench_parts import bars
+from bench_parts.alone import HERE
+from bench_parts.context import Context
+from bench_parts.measure import CommandFailed, OverTimeError, Sample, child_json, environment, ours, run_once
+
+ENOUGH_SECONDS, MOST_RUNS = 3.0, 5  # runs in turn go on while the next ones fit, and so often at most
+SURE = ("--gap", "1e-6")  # where our default ends above LIBLINEAR's objective
+LIBRARY = "liblinear.so.6"  # in LIBLINEAR's folder, for training alone
+NOT_CONVERGED = 2  # exit status with --strict
+CHUNK = 1 << 20
+
+
+class DataSet(NamedTuple):
+    """A set and what it holds; megabytes: of its text; classes, numbers: whether its labels serve as such."""
+
+    name: str
+    path: str
+    megabytes: float
+    nonzeros: int
+    columns: int
+    classes: bool
+    numbers: bool
+
+
+class Pair(NamedTuple):
+    """One command on one set."""
+
+    name: str
+    solver: int
+    C: float
+
+    @property
+    def command(self) -> str:
+        return f"svm-train -s {self.solver} -c {self.C:g} {self.name}"
+
+
+def measure(ctx: Context, pair: Pair, data: DataSet) -> dict:
+    """All that the questions ask of a pair: {"runs": by whom, "objective": ...}, each run as `_run_of` tells it."""
+    warm(data.path)
+    common = ["-q", "-s", str(pair.solver), "-c", f"{pair.C:g}"]
+    mine = [*ours("train"), *common]
+    gap = ["--gap", f"{bars.ALL_SETS_GAP:g}", "--strict"]
+    theirs = ctx.reference("train")
+    assert theirs is not None
+    jobs = {
+        "ours": [*mine, data.path, ctx.path("ours.model")],
+        "theirs": [theirs, *common, data.path, ctx.path("theirs.model")],
+        "gap": [*mine, *gap, data.path, ctx.path("gap.model")],
+    }
+    runs = in_turn(jobs, ctx.limit)
+    if runs["theirs"]["ended"] == "yes":
+        return {"runs": runs, "objective": _objective(ctx, pair, data, mine)}
+    return {"runs": runs, "objective": {"left_out": "LIBLINEAR does not end"}}
+
+
+def warm(path: str) -> None:
+    """Read a file, so that the first command does not wait for the disk."""
+    with open(path, "rb") as f:
+        while f.read(CHUNK):
+            pass
+
+
+def in_turn(jobs: dict[str, list[str]], limit: float) -> dict[str, dict]:
+    """Run commands A B C A B C, in as many rounds as ENOUGH_SECONDS hold, at least one.
+
+    One that fails or is ended by the limit is not run again.
+    """
+    env = environment()
+    samples = {name: Sample() for name in jobs}
+    ends = dict.fromkeys(jobs, "yes")
+    words = dict.fromkeys(jobs, "")
+    spent = 0.0
+    for _ in range(MOST_RUNS):
+        begun = spent
+        for name, argv in jobs.items():
+            if ends[name] != "yes":
+                continue
+            try:
+                run_once(argv, samples[name], env, limit=limit)
+            except OverTimeError:
+                ends[name] = "over"
+            except CommandFailed as e:
+                ends[name] = "short" if e.status == NOT_CONVERGED else "failed"
+                words[name] = str(e)[-500:]
+            spent += samples[name].seconds[-1] if samples[name].seconds else 0.0
+        if spent + (spent - begun) > ENOUGH_SECONDS:
+            break
+    return {name: _run_of(samples[name], ends[name], words[name]) for name in jobs}
+
+
+def _run_of(sample: Sample, ended: str, words: str) -> dict:
+    """Medians of a command's runs; ended: yes, over (the limit did it), short (of --gap) or failed, with its words."""
+    told = {"words": words} if words else {}
+    seconds = sample.seconds if ended == "yes" else sample.seconds[-1:]
+    return {
+        "seconds": statistics.median(seconds) if seconds else None, "times": len(sample.seconds),
+        "peak_mb": sample.peak_mb, "ended": ended, **told,
+    }  # fmt: skip
+
+
+def _objective(ctx: Context, pair: Pair, data: DataSet, mine: list[str]) -> dict:
+    """Training alone, seconds to the objective with which LIBLINEAR's default ends: ours by the solver log."""
+    assert ctx.liblinear is not None
+    if not (ctx.liblinear / LIBRARY).exists():
+        return {"left_out": f"no {LIBRARY} (make lib)"}
+    default = bars.DEFAULT_EPS[pair.solver]
+    ladder = [default * factor for factor in bars.ALL_SETS_LOOSER]
+    order = {
+        "costs": [pair.C], "budget": ctx.limit, "path": data.path, "liblinear": str(ctx.liblinear),
+        "ladders": {str(pair.solver): ladder},
+    }  # fmt: skip
+    try:
+        steps = child_json([sys.executable, HERE / "child_liblinear.py", json.dumps(order)], limit=2 * ctx.limit)
+    except OverTimeError:
+        return {"left_out": "LIBLINEAR's library takes too long"}
+    except CommandFailed as e:
+        return {"left_out": "LIBLINEAR's library fails", "words": str(e)[-500:]}
+    ends = [step for step in steps if step["e"] == default]
+    if not ends:
+        return {"left_out": "LIBLINEAR's library takes too long"}
+    target = ends[0]["objective"]
+    if not math.isfinite(target):
+        return {"left_out": "LIBLINEAR's objective is not finite"}
+    target += bars.NEVER_WORSE * abs(target)
+    best = min((step for step in steps if step["objective"] <= target), key=lambda step: step["seconds"])
+    found = {"target": target, "theirs": best["seconds"], "e": best["e"], "ours": None, "with": []}
+    log = Path(ctx.path("ours.log"))
+    for more in ((), SURE):
+        log.unlink(missing_ok=True)
+        argv = [*mine, *more, "--solver-log", str(log), data.path, ctx.path("ours.model")]
+        try:
+            run_once(argv, Sample(), environment(), limit=ctx.limit)
+        except OverTimeError:
+            pass  # what it had reached till then counts
+        except CommandFailed as e:
+            found["words"] = str(e)[-500:]
+        found |= {"ours": seconds_to(log, target, _columns(pair, data)), "with": list(more)}
+        if found["ours"] is not None:
+            break
+    return found
+
+
+def _columns(pair: Pair, data: DataSet) -> int:
+    """The problems that a command solves one by one, each with its own records in the log."""
+    return 1 if pair.solver in (4, 11, 12, 13) else data.columns
+
+
+def seconds_to(log: Path, target: float, columns: int) -> float | None:
+    """Seconds until the best objectives so far, summed over the `columns` problems of a log, are at most the target.
+
+    None where they never are: a problem without a record yet is infinitely far.
+    """
+    records = []
+    for line in log.read_text().splitlines() if log.exists() else ():
+        try:
+            record = json.loads(line)
+        except ValueError:  # the last one, of a run that was ended
+            continue
+        if record["objective"] is not None:
+            records.append((record["seconds"], str(record.get("label")), record["objective"]))
+    best: dict[str, float] = {}
+    for seconds, label, objective in sorted(records):
+        best[label] = min(best.get(label, math.inf), objective)
+        if len(best) == columns and math.fsum(best.values()) <= target:
+            return seconds
+    return None

@@ -1,0 +1,51 @@
+"""Runs one command and says what it took: python -I -S launch.py PIPE LIMIT COMMAND ..., by file, without a package.
+
+Writes "seconds status peak_KB over" to the file descriptor PIPE; over: 1 where LIMIT seconds (0: none) ended it.  This
+process is there to be small: what a command's peak memory is told to be includes what its parent had at the moment of
+the fork, and the benchmark's own process may hold numpy.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+GRACE = 5.0  # seconds between the polite end and the other
+NOT_FOUND = 127  # the shell's status for it
+
+
+def main() -> None:
+    pipe, limit, command = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
+    os.set_inheritable(pipe, False)
+    over = asked = False
+    began = time.perf_counter()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.execvp(command[0], command)
+        except OSError as e:
+            os.write(2, f"{command[0]}: {e.strerror}\n".encode())
+            os._exit(NOT_FOUND)
+
+    def end(number: int, _frame: object) -> None:
+        """At the limit, or because the benchmark is over: ask the command to end, and next time make it."""
+        nonlocal over, asked
+        over = over or number == signal.SIGALRM
+        os.kill(child, signal.SIGKILL if asked else signal.SIGTERM)
+        asked = True
+        signal.setitimer(signal.ITIMER_REAL, GRACE)
+
+    for number in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    _, status, usage = os.wait4(child, 0)
+    seconds = time.perf_counter() - began
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    told = f"{seconds!r} {os.waitstatus_to_exitcode(status)} {usage.ru_maxrss} {int(over)}\n"
+    os.write(pipe, told.encode())
+
+
+if __name__ == "__main__":
+    main()
