@@ -152,9 +152,9 @@ def test_folds_go_on_where_their_share_has_cut_them_short(row, monkeypatch):
     kind = type(problems_of(table_of(*made(10, 2, 2)), settings_of(row)))
     fit = kind.fit
 
-    def cut_once(self, start=None, report=None, stop=None):
+    def cut_once(self, start=None, report=None, stop=None, **more):
         starts.append(start)
-        results = fit(self, start, report, StopFlag())
+        results = fit(self, start, report, StopFlag(), **more)
         for r in results:
             r.status = base.TIME if len(starts) <= 2 else base.RULE
         return results
