@@ -347,7 +347,7 @@ class ProblemSet(ABC):
         monitor = self._monitor(sink, stop)
         w = None if start is None else np.ascontiguousarray(start[:, k])
         if before is not None:
-            monitor.history, monitor.iterations, w = before.history, len(before.history), before.w
+            monitor.history, monitor.iterations, w = before.history, before.history[-1]["iteration"] + 1, before.w
         solve = registry.entry(self.solver)
         rule = self.rule(k)
         if self.any_start:
