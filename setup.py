@@ -16,15 +16,16 @@ COMMANDS = {
 }
 
 # Until a line of ours runs, Python answers Ctrl-C with a traceback, for a tenth of the time that a short run takes.  So
-# the commands start it with the signal held back; svmtool/interrupts.py lets it through as soon as it can answer.
+# the commands start it with the signal held back, where the system they run on has an env that can (GNU's, since 8.31);
+# svmtool/interrupts.py lets it through as soon as it can answer.  Asking env first takes some 2 ms of 80.
 # env takes a word with = in it for a variable: such a folder goes without.
-HOLD = ("env", "--block-signal=INT")  # GNU's, since 8.31
 SCRIPT = """#!/bin/sh
 case $0 in */*) at=$0 ;; *) at=./$0 ;; esac
 if [ -L "$at" ]; then at=$(readlink -f -- "$at"); fi
 at=${{at%/*}}
-case $at in *=*) exec "$at/svmtool" {command} "$@" ;; esac
-exec {hold} "$at/svmtool" {command} "$@"
+hold="env --block-signal=INT"
+case $at in *=*) hold= ;; *) $hold >/dev/null 2>&1 || hold= ;; esac
+exec $hold "$at/svmtool" {command} "$@"
 """
 
 
@@ -42,14 +43,6 @@ class BuildWithLoops(build_py):
             self.warn(f"loops not compiled ahead of time; they will be compiled at first use:\n{done.stderr[-2000:]}")
 
 
-def can_hold() -> bool:
-    """Whether this system's env can start a command with Ctrl-C held back."""
-    try:
-        return subprocess.run([*HOLD, "true"], capture_output=True).returncode == 0
-    except OSError:
-        return False
-
-
 class BuildCommands(Distribution().get_command_class("build_scripts")):
     """Write the scripts of the commands, which have no sources."""
 
@@ -61,7 +54,7 @@ class BuildCommands(Distribution().get_command_class("build_scripts")):
         paths = [os.path.join(self.build_dir, name) for name in self.scripts]
         for name, path in zip(self.scripts, paths, strict=True):
             with open(path, "w") as f:
-                f.write(SCRIPT.format(command=COMMANDS[name], hold=" ".join(HOLD)))
+                f.write(SCRIPT.format(command=COMMANDS[name]))
             os.chmod(path, 0o755)
         return paths, paths
 
@@ -73,12 +66,12 @@ class PlatformDistribution(Distribution):
         return True
 
 
-held = can_hold()
-named = {} if held else COMMANDS  # elsewhere Python starts as pip has it
+has_shell = os.name == "posix"
+named = {} if has_shell else COMMANDS  # elsewhere Python starts as pip has it
 setup(
     cmdclass={"build_py": BuildWithLoops, "build_scripts": BuildCommands},
     distclass=PlatformDistribution,
-    scripts=list(COMMANDS) if held else [],
+    scripts=list(COMMANDS) if has_shell else [],
     entry_points={
         "console_scripts": [
             "svmtool = svmtool.__main__:main",

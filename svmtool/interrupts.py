@@ -15,7 +15,7 @@ STATUS = 130  # as a shell reports Ctrl-C
 LINE = b"interrupted\n"
 
 _unfinished: list[str] = []  # files that are to go where the process ends now
-_raised = False
+_raised = 0
 _ending = False
 _held = 0  # blocks of `Together` that have begun
 _waiting = False  # a Ctrl-C in one of them
@@ -66,20 +66,34 @@ class Together:
 
 
 def raise_from_now_on() -> None:
-    """Ctrl-C raises KeyboardInterrupt again, where `install` has changed that; `was_raised` tells of it."""
+    """Ctrl-C raises KeyboardInterrupt again, where `install` has changed that; `was_raised` tells of it.
+
+    A second one while the work is put in order changes nothing; a third ends the process then and there.
+    """
     if _signal.getsignal(_signal.SIGINT) is _end:
         _signal.signal(_signal.SIGINT, _raise)
 
 
 def _raise(*_: object) -> None:
     global _raised
-    _raised = True
-    raise KeyboardInterrupt
+    if _ending:
+        return
+    _raised += 1
+    if _raised > 2:
+        _end()
+    if _raised == 1:
+        raise KeyboardInterrupt
 
 
 def was_raised() -> bool:
     """Whether there was a Ctrl-C that raised: whatever came out of it may be another error than KeyboardInterrupt."""
-    return _raised
+    return _raised > 0
+
+
+def answered() -> None:
+    """The work is in order, and the process about to say so and to end: a Ctrl-C changes nothing any more."""
+    global _ending
+    _ending = True
 
 
 def begin_file(path: str) -> None:

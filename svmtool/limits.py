@@ -1,8 +1,8 @@
 """What ends a command before it is done, and how long computations learn of it.
 
 A command has one StopFlag: Ctrl-C sets it, and it knows when the time of --max-seconds is over.  Solvers ask between
-their steps.  What takes long within a step (a matrix, its factor) calls `look` between its parts, wherever it is:
-`until` says what ends the run that the thread is in, and `look` raises EndedError, which that run catches.
+their steps.  What takes long within a step (a matrix, its factor) calls `check` between its parts, wherever it is:
+`until` says what ends the run that the thread is in, and `check` raises EndedError, which that run catches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class EndedError(Exception):
 
 @contextmanager
 def until(ended: Callable[[], bool] | None) -> Iterator[None]:
-    """While it lasts `look` on this thread, and in blocks that it hands to others, asks `ended`."""
+    """While it lasts `check` on this thread, and in blocks that it hands to others, asks `ended`."""
     before, _here.ended = current(), ended
     try:
         yield
@@ -33,19 +33,19 @@ def until(ended: Callable[[], bool] | None) -> Iterator[None]:
 
 
 def current() -> Callable[[], bool] | None:
-    """What `look` asks on this thread, None where nothing ends a run."""
+    """What `check` asks on this thread, None where nothing ends a run."""
     return getattr(_here, "ended", None)
 
 
-def over() -> bool:
+def is_ended() -> bool:
     """Whether the run that the thread is in has come to its end."""
     ended = getattr(_here, "ended", None)
     return ended is not None and ended()
 
 
-def look() -> None:
+def check() -> None:
     """EndedError where the run that the thread is in has come to its end."""
-    if over():
+    if is_ended():
         raise EndedError
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
+from shell_commands import put_script
 
 # In the place of the script that pip makes: it tells when Python runs, and goes on once it may.
 SVMTOOL = f"""#!{sys.executable}
@@ -24,11 +26,11 @@ NAMES = ("liblinear-predict", "liblinear-train", "svm-predict", "svm-scale", "sv
 
 
 def env_can_hold() -> bool:
-    """Whether this system's env has the option that the scripts need; without it there are none to test."""
+    """Whether this system's env has the option by which the scripts hold Ctrl-C back."""
     return subprocess.run(["env", "--block-signal=INT", "true"], capture_output=True).returncode == 0
 
 
-pytestmark = pytest.mark.skipif(not env_can_hold(), reason="env cannot block signals here: no scripts are installed")
+needs_holding_env = pytest.mark.skipif(not env_can_hold(), reason="env cannot block signals here")
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +56,7 @@ def begun(path, *argv: str, **more) -> subprocess.Popen:
     return process
 
 
+@needs_holding_env
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_answered_once_it_can_be(made, name):
     with begun(made / name, "--version") as process:
@@ -87,6 +90,22 @@ def test_words_and_names(made, tmp_path):
     line = 'PATH=:$PATH exec svm-predict "$@"'
     with begun("/bin/sh", "-c", line, "sh", "no", "m", "o", cwd=made, env=os.environ) as process:
         assert process.communicate(b"!", timeout=60)[1].startswith(b"can't open input file no")
+
+
+@pytest.mark.parametrize("env", ["echo \"env: illegal option -- -\" >&2; exit 1", "exit 125", None])
+@pytest.mark.parametrize("name", NAMES)
+def test_where_env_cannot_hold_it_back(name, env, made, tmp_path):
+    """Wherever the package was built: with another system's env, or none, the command runs, its words as they are."""
+    for program in ("sh", "readlink"):
+        (tmp_path / program).symlink_to(shutil.which(program))
+    if env is not None:
+        put_script(tmp_path / "env", env)
+    (tmp_path / "link").symlink_to(made / name)
+    argv = ["no such\n*", "$m", "o"][: 3 if name.endswith("predict") else 1]
+    with begun(tmp_path / "link", *argv, env={"PATH": str(tmp_path)}) as process:
+        out, err = process.communicate(b"!", timeout=60)
+    assert process.returncode == 1 and not out
+    assert b"no such\n*" in err and b"illegal" not in err and b"not found" not in err
 
 
 @pytest.mark.skipif(not Path("/proc/self/comm").exists(), reason="only Linux tells the name of a process there")

@@ -15,6 +15,7 @@ from svmtool.formats import kernel_model, linear_model, model_text, range_file
 LINEAR = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2000000000\nbias -1\nw\n"
 KERNEL = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2000000000\nrho 0\nlabel 1 -1\n"
 KERNEL += "nr_sv 1000000000 1000000000\nSV\n"
+MANY = "nr_class 2000000000\nlabel "
 NO_TEXT = "can't open model file PATH: it is no text: a word or line is longer than"
 WEIGHT = "ERROR: fscanf failed to read the model: 2000000000 weights expected, number"
 VECTOR = "ERROR: fscanf failed to read model: support vector"
@@ -31,7 +32,10 @@ CASES = [
     (linear_model.read, LINEAR, "a ", WEIGHT + " 1 is 'a'"),
     (linear_model.read, LINEAR + "1 \n" * 2_000_000, "a ", WEIGHT + " 2000001 is 'a'"),
     (linear_model.read, LINEAR, "1", NO_TEXT),
+    (linear_model.read, MANY, "1 ", "ERROR: label: 2000000000 classes are more than the"),
     (kernel_model.read, "", "a", NO_TEXT),
+    (kernel_model.read, MANY, "1 ", "ERROR: label: 2000000000 classes are more than the"),
+    (kernel_model.read, MANY.replace("label", "rho"), "0 ", "ERROR: nr_class: 2000000000 classes have more pairs than"),
     (kernel_model.read, KERNEL, "a", NO_TEXT),
     (kernel_model.read, KERNEL, "a\n", VECTOR + " 1: token 'a'"),
     (kernel_model.read, KERNEL + "1 1:1\n" * 1_000_000, "2 1:x\n", VECTOR + " 1000001: token '1:x'"),

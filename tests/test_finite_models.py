@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reference import text_of
 
 from svmtool import registry
 from svmtool.errors import ModelError
@@ -101,6 +102,25 @@ def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path)
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
     plain = argv.startswith("predict d")  # which does without numpy
     assert (done.returncode, done.stderr) in (((0, b""), (1, MEMORY)) if plain else ((1, MEMORY),))
+
+
+@pytest.mark.parametrize("kilobytes", [150000, 156000, 163000, 170000, 200000])
+@pytest.mark.parametrize("argv", ["-s 2", "-t 2 --threads 8"])
+def test_little_memory_is_enough_or_one_sentence(kilobytes, argv, tmp_path):
+    """The threads' own reserves leave OpenBLAS room for its buffer."""
+    rng = np.random.default_rng(1)
+    (tmp_path / "d").write_text(text_of(rng.normal(size=(400, 40)), rng.integers(0, 5, 400)))
+    line = f"ulimit -v {kilobytes}; exec {sys.executable} -m svmtool train -q {argv} d m"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) in ((0, b""), (1, MEMORY))
+
+
+@pytest.mark.parametrize("solver", [1, 12])
+def test_what_is_printed_of_numbers_beyond_range_is_a_number(svm_train, solver):
+    data = "".join(f"{(-1) ** k} 1:{100 + k} 2:{k % 3}\n" for k in range(9))
+    with np.errstate(all="ignore"):
+        status, out, err = svm_train("-s", solver, "-c", "1e200", "d", "m", data=data)
+    assert status == 0 and "Objective value = " in out and "nan" not in out and "not converged" in err
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,30 @@ def test_work_that_is_to_be_put_in_order(code, tmp_path):
     assert done.stderr == "in order\n" + ("" if went_on else "interrupted\n")
 
 
+@pytest.mark.parametrize("where", ["in the midst of the work", "in the midst of the line", "at the very end"])
+def test_a_second_one_while_the_work_is_put_in_order(where, tmp_path):
+    """Nothing but the first one's line, and the work is put in order as if there had been no other."""
+    work = (
+        "from svmtool.cli import console, entry\n"
+        "def again(real):\n    def twice(*a):\n        " + SELF + "        return real(*a)\n    return twice\n"
+        "def work():\n    interrupts.raise_from_now_on()\n    try:\n        " + SELF + "    finally:\n"
+        "        " + (SELF if where == "in the midst of the work" else "pass\n")
+        + "        os.write(2, b'in order, ')\n"
+    )
+    if where == "in the midst of the line":
+        work += "entry.error_line = again(entry.error_line)\n"
+    work += "status = entry.guarded(work)\n" + (SELF if where == "at the very end" else "") + "entry.leave(status)"
+    done = run(work, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "in order, interrupted\n")
+
+
+def test_a_third_one_ends_work_that_does_not_come_to_an_end(tmp_path):
+    work = "interrupts.raise_from_now_on()\ntry:\n    " + SELF + "finally:\n    " + 2 * ("    " + SELF).lstrip()
+    work = work.replace("\nos.kill", "\n    os.kill") + "    print('not reached')"
+    done = run(work, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 def test_a_job_that_is_to_ignore_it(tmp_path):
     """A shell's background job."""
     code = "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"

@@ -14,7 +14,7 @@ from svmtool.formats import kernel_model
 from svmtool.kernel_settings import KernelSettings
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.problem import interior
-from svmtool.problem.kernel_problem import HardOneClass, KernelResult, LeastSquaresSvc, Points
+from svmtool.problem.kernel_problem import HardOneClass, KernelResult, LeastSquaresSvc, NuSvc, OneClass, Points
 from svmtool.problem.kernel_zero import value_at_zero
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.nearest_point import NearestPoint
@@ -301,3 +301,25 @@ def test_pairs_that_their_share_cut_short_go_on(one_thread):
     found = fitting.solve_several(lambda k: data.problem(row, KERNELS["rbf"]), [60, 60], ["a", "b"], 0.0)
     assert tried == ["a", "b", "a"]
     assert all(f.result.status is not TIME and f.certificate.gap < 1e-6 for f in found)
+
+
+@pytest.mark.parametrize("nu", [1e-300, 1e-20, 0.01])
+@pytest.mark.parametrize("kind", [NuSvc, OneClass])
+def test_a_nu_that_no_bound_limits(kind, nu):
+    """Multipliers of 1e-300 have no squares: those of sums of 1 are solved for, and shrunk."""
+    rng = np.random.default_rng(4)
+    points = Points(KERNELS["rbf"], DenseRows(rng.normal(size=(40, 3)) + 2.0), None)
+    y = np.where(np.arange(40) % 3 > 0, 1.0, -1.0)
+    settings = KernelSettings(solver=1 if kind is NuSvc else 2, gap=1e-8)
+
+    def solved(nu):
+        return Fitting(settings).solve(kind(points, y, nu) if kind is NuSvc else kind(points, nu))
+
+    found, full = solved(nu), solved(0.05 if kind is NuSvc else 0.025)
+    assert found.result.status.converged and 0.0 <= found.certificate.gap <= 1e-8
+    shrunk = 1.0 if kind is NuSvc else 40 * nu
+    np.testing.assert_allclose(found.answer.coef, shrunk * full.answer.coef, rtol=1e-12)
+    assert found.answer.rho == pytest.approx(shrunk * full.answer.rho, rel=1e-12) and found.answer.bounded == 0
+    if kind is NuSvc:
+        C = float(full.answer.says.split()[-1]) * 0.05 / nu
+        assert float(found.answer.says.split()[-1]) == pytest.approx(C, rel=1e-5)

@@ -99,7 +99,7 @@ def test_models_come_back(kernel, svm_type, tmp_path):
 @given(bits=st.lists(st.integers(0, 2**64 - 1), min_size=12, max_size=12))
 def test_any_numbers_are_printed_as_c_prints_them(bits, tmp_path_factory):
     numbers = np.array(bits, dtype=np.uint64).view(np.float64)
-    numbers[np.isnan(numbers)] = 0
+    numbers[~np.isfinite(numbers)] = 0  # no model holds them
     pairs = np.concatenate([numbers[6:], np.round(numbers[:2]), [99999999.5, 9.99999995]])
     model = KernelModel(
         "epsilon_svr", Kernel(0), None, 2, np.zeros(1), numbers[:6], None, np.array([0, 3, 3, 6, 6, 8, 10]),
@@ -189,6 +189,12 @@ FAULTS = {
         "the model has no classes",
     ),  # fmt: skip
     "negative classes": (GOOD.replace("nr_class 2", "nr_class -1"), "unknown text in model file: [1]"),
+    "no room for rho": (GOOD.replace("nr_class 2", "nr_class 60"), EARLY + "1770 numbers behind rho expected"),
+    "no room for labels": (
+        GOOD.replace("rho 0.25\n", "").replace("nr_class 2", "nr_class 2000000000"),
+        EARLY + "2000000000 numbers behind label expected, the file",
+    ),
+    "pairs beyond 32 bits": (GOOD.replace("nr_class 2", "nr_class 70000"), "ERROR: nr_class: 70000 classes have more"),
     "negative total": (GOOD.replace("total_sv 2", "total_sv -2"), "ERROR: the model counts less than zero"),
     "counts do not add up": (GOOD.replace("nr_sv 1 1", "nr_sv 2 1"), "ERROR: nr_sv of the model does not add up"),
     "negative count": (GOOD.replace("nr_sv 1 1", "nr_sv 3 -1"), "ERROR: nr_sv of the model does not add up"),

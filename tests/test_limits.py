@@ -152,9 +152,9 @@ def test_folds_go_on_where_their_share_has_cut_them_short(row, monkeypatch):
     kind = type(problems_of(table_of(*made(10, 2, 2)), settings_of(row)))
     fit = kind.fit
 
-    def cut_once(self, start=None, report=None, stop=None):
+    def cut_once(self, start=None, report=None, stop=None, **more):
         starts.append(start)
-        results = fit(self, start, report, StopFlag())
+        results = fit(self, start, report, StopFlag(), **more)
         for r in results:
             r.status = base.TIME if len(starts) <= 2 else base.RULE
         return results
@@ -289,3 +289,27 @@ def test_untouched_problems_have_the_certificate_of_the_dual_point_zero(row):
         assert certificate.dual == 0.0 and np.isfinite(certificate.violation) and certificate.violation > 0.0
         assert certificate.primal == pytest.approx(sum(problems.value_at_zero(k) for k in range(problems.count)))
     assert 0.0 <= certificate.gap <= 1.0 or row.task == "one-class"
+
+
+# Memory of a long run
+
+
+def test_a_long_run_keeps_its_first_and_last_records(monkeypatch):
+    monkeypatch.setattr(base, "KEPT", 16)
+    seen = []
+    monitor = base.Monitor(sink=lambda **record: seen.append(record["iteration"]))
+    for k in range(1000):
+        monitor.step(1.0 + 1.0 / (k + 1), 0.0)
+        assert len(monitor.history) <= 16
+    told = [record["iteration"] for record in monitor.history]
+    assert seen == list(range(1000)) and told == sorted(told)
+    assert told[:8] == list(range(8)) and told[-4:] == list(range(996, 1000))
+
+
+def test_what_is_printed_of_a_long_run_is_numbered_by_its_steps(monkeypatch, svm_train):
+    options, data = ("-s", 6, "-c", 100, "-e", 1e-9), text_of(*made(60, 6, 2))
+    _, whole, _ = svm_train(*options, "d", "m", data=data)
+    monkeypatch.setattr(base, "KEPT", 4)
+    _, some, _ = svm_train(*options, "d", "m", data=data)
+    whole, some = whole.splitlines(), some.splitlines()
+    assert set(some) < set(whole) and some[0] == whole[0] and some[-1] == whole[-1]

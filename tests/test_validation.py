@@ -12,8 +12,10 @@ from solver_suite import TWO_CLASS
 from svmtool import registry
 from svmtool.formats.svmlight import Table
 from svmtool.settings import Settings
+from svmtool.solvers import base
 from svmtool.training import folds, validation
 from svmtool.training.pipeline import train
+from svmtool.training.problem_set import ProblemSet
 
 every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
 searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS if "-C" in row.honours])
@@ -285,3 +287,34 @@ def test_smallest_C_counts_the_bias():
 def test_heart_scale_as_liblinear_prints_it(solver, rate, svm_train, heart_scale):
     """223 of 270, as recorded from LIBLINEAR 2.50."""
     assert svm_train("-s", solver, "-v", 5, heart_scale) == (0, f"Cross Validation Accuracy = {rate}%\n", "")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as the commands do
+@pytest.mark.parametrize("options", ["-s 72 -c 1e6", "-s 2 -c 1e200", "-s 3 -c 1e200"])
+def test_folds_that_do_not_converge_are_told(options, svm_train):
+    data = "".join(f"{1 if k % 2 else -1} 1:{1000000 + k}\n" for k in range(9))
+    for strict, wanted in (((), 0), (("--strict",), 2)):
+        status, out, err = svm_train(*options.split(), *strict, "-v", 3, "d", data=data)
+        assert status == wanted and out.startswith("Cross Validation Accuracy = ") and "nan" not in out
+        assert err.startswith("WARNING: ") and " of 3 folds were not converged: rounding stops further progress" in err
+
+
+def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
+    """The fallback of verify.py serves them too: nothing is told of answers that it certifies."""
+    X, y = made()
+    settings, seen = Settings(solver=2, folds=3, solver_given=True), []
+    solve = ProblemSet._solve
+
+    def rounded(*args, **more):
+        result = solve(*args, **more)
+        result.w, result.status = 0.5 * result.w, base.PRECISION
+        return result
+
+    def cross_validated() -> list[str]:
+        console = Lines()
+        seen.append(validation.cross_validate(table_of(X, y), settings, None, console))
+        return [console.text, *console.warnings]
+
+    wanted = cross_validated()
+    monkeypatch.setattr(ProblemSet, "_solve", rounded)
+    assert cross_validated() == wanted and seen == [0, 0]

@@ -112,6 +112,7 @@ def _told(e: BaseException) -> int | None:
         error_line(str(e))
         return e.exit_code
     if isinstance(e, KeyboardInterrupt):
+        interrupts.answered()
         error_line("interrupted")
         return INTERRUPTED
     if isinstance(e, BrokenPipeError):

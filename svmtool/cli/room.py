@@ -5,15 +5,31 @@ Its linear algebra ends the process with a text of its own where it finds none.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+
+from svmtool.compiled import threads
+
 LEAST = 150e6  # bytes of address space: Python, numpy and one buffer of OpenBLAS
+A_THREAD = 60e6  # more of it for each further thread: its stack and OpenBLAS's buffer, which is 32 MB
+M_ARENA_MAX = -8  # of malloc.h
 
 
 def require() -> None:
-    """MemoryError where a limit of the process (ulimit -v) is below LEAST."""
+    """MemoryError where a limit of the process (ulimit -v) is below LEAST.
+
+    Where there is a limit, no more threads run than it has room for (their number changes no bit of a result), and
+    glibc is kept from reserving 64 MB for the small arrays of each.
+    """
     try:
         from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
     except ImportError:  # another system
         return
     limit = getrlimit(RLIMIT_AS)[0]
-    if limit != RLIM_INFINITY and limit < LEAST:
+    if limit == RLIM_INFINITY:
+        return
+    if limit < LEAST:
         raise MemoryError
+    threads.most = 1 + int((limit - LEAST) / A_THREAD)
+    with contextlib.suppress(OSError, AttributeError):  # another system's library
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)

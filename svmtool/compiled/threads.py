@@ -14,6 +14,7 @@ from collections.abc import Callable
 from svmtool import limits
 from svmtool.integers import parse_count
 
+most: int | None = None  # threads at most, whatever is asked for: what a limit of memory has room for
 _count: int | None = None
 _pool: _Pool | None = None
 _inside = threading.local()  # .yes is set in threads that already run blocks: what they call runs in turn
@@ -39,7 +40,7 @@ def count() -> int:
     global _count
     if _count is None:
         _count = available()
-    return _count
+    return _count if most is None else min(_count, most)
 
 
 def alone() -> bool:

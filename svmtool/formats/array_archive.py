@@ -18,11 +18,12 @@ from svmtool.integers import parse_integer
 
 MAGIC = b"\x93NUMPY\x01\x00"
 LONGEST_HEADER = 4096
+ENCRYPTED = 1  # of a member's flags
 _HEADER = re.compile(
     rb"\{'descr': '([<>|][iuf][18])', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n"
 )
 
-# What zipfile raises for spoilt bytes, by where they lie; an encrypted member is a RuntimeError.
+# What zipfile raises for spoilt bytes, by where they lie.
 _SPOILT = (ValueError, KeyError, IndexError, EOFError, RuntimeError, OverflowError, OSError, struct.error)
 _SPOILT += (zipfile.BadZipFile,)
 
@@ -49,6 +50,8 @@ class Archive:
             info = self._members.get(name + ".npy")
             if info is None:
                 raise ArchiveError(f"it has no array {name!r}")
+            if info.flag_bits & ENCRYPTED:
+                raise ArchiveError(f"its array {name!r} is encrypted")
             if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
                 raise ArchiveError(f"its array {name!r} is compressed")
             with self._zip.open(info) as member:

@@ -55,10 +55,9 @@ def parse(text: ModelText) -> KernelModel:
     n = found["total_sv"]
     for m in range(columns):
         coef.items[m * n : (m + 1) * n] = rows.labels.items[m::columns] if n else coef.items[:0]
-    lists = {key: _buffer(found[key]) for key in ("rho", "probA", "probB") if key in found}
     return KernelModel(
-        found["svm_type"], kernel, found.get("label"), found["nr_class"], lists["rho"], coef, found.get("nr_sv"),
-        rows.indptr, rows.indices, rows.values, lists.get("probA"), lists.get("probB"),
+        found["svm_type"], kernel, found.get("label"), found["nr_class"], found["rho"], coef, found.get("nr_sv"),
+        rows.indptr, rows.indices, rows.values, found.get("probA"), found.get("probB"),
         found.get("prob_density_marks"), text.notes(),
     )  # fmt: skip
 
@@ -73,13 +72,6 @@ def read(path: str) -> KernelModel:
             setattr(model, name, numbers.array())
     model.coef = model.coef.reshape(model.coef_rows, model.total_sv)
     return model
-
-
-def _buffer(numbers: tuple[float, ...]) -> Buffer:
-    buffer = Buffer("f8", len(numbers))
-    for k, x in enumerate(numbers):
-        buffer.items[k] = x
-    return buffer
 
 
 def _read_header(scan: Scanner) -> dict[str, Any]:
@@ -102,10 +94,16 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
             if "nr_class" not in found:
                 raise ModelError(f"ERROR: {key} stands before nr_class in the model")
             k = found["nr_class"]
-            take = scan.integer if key in ("label", "nr_sv") else scan.real
-            if key == "rho" and found.get("svm_type") == "one_class":
-                take = scan.threshold
-            found[key] = tuple(take(key) for _ in range(k if key in ("label", "nr_sv") else k * (k - 1) // 2))
+            pairs = k * (k - 1) // 2
+            if key in ("label", "nr_sv"):
+                found[key] = scan.integers(key, k)
+            elif pairs >= 2**31:
+                raise ModelError(f"ERROR: nr_class: {k} classes have more pairs than fit into 32 bits")
+            elif key == "rho" and pairs == 1 and found.get("svm_type") == "one_class":
+                found[key] = Buffer("f8", 1)
+                found[key].items[0] = scan.threshold(key)
+            else:
+                found[key] = scan.reals(f"numbers behind {key}", pairs)
         elif key == "prob_density_marks":
             found[key] = tuple(scan.real(key) for _ in range(MARKS))
         else:
@@ -146,7 +144,7 @@ def _check(found: dict[str, Any]) -> None:
         return
     if k == 0:
         raise ModelError(NO_CLASSES)
-    if len(found["label"]) != k or len(found["nr_sv"]) != k or len(found["rho"]) != k * (k - 1) // 2:
+    if len(found["label"]) != k or len(found["nr_sv"]) != k or found["rho"].size != k * (k - 1) // 2:
         raise ModelError(f"ERROR: nr_class stands twice in the model, and label, nr_sv or rho do not go with {k}")
     if min(found["nr_sv"]) < 0 or sum(found["nr_sv"]) != n:
         raise ModelError(f"ERROR: nr_sv of the model does not add up to total_sv, {n}")

@@ -103,7 +103,7 @@ def _read_header(scan: Scanner) -> StoredModel:
         elif key == "label":
             if "nr_class" not in found:
                 raise ModelError("ERROR: label stands before nr_class in the model")
-            found[key] = tuple(scan.integer(key) for _ in range(found["nr_class"]))
+            found[key] = scan.integers(key, found["nr_class"])
         else:
             kernel = ": a kernel model stands where a linear one is wanted" if key == "svm_type" else ""
             raise ModelError(f"unknown text in model file: [{key}]{kernel}")
@@ -151,28 +151,6 @@ def task_of(word: str) -> str:
     return "one-class" if word == ONE_CLASS_WORD else "classification"
 
 
-def _fill(W: Buffer, text: ModelText) -> None:
-    """Take numbers off the text until W is full."""
-    from svmtool.compiled.decision_loops import parse_reals
-
-    state = Buffer("i8", 2)
-    while W.size:
-        state.items[0] = text.at
-        status = parse_reals(text.buffer, W, state, text.whole())
-        text.at, k = state.items
-        if status == 0:
-            return
-        if status == 2 and text.more():
-            continue
-        token = bytes(text.buffer.items[text.at : text.token_end()])  # the compiled parser leaves this one to us
-        try:
-            W.items[k] = parse_number(token)
-        except ValueError:
-            seen = repr(token[:40].decode("latin-1")) if token else "the end of the file"
-            raise ModelError(f"{EARLY_END}: {W.size} weights expected, number {k + 1} is {seen}") from None
-        text.at, state.items[1] = text.at + len(token), k + 1
-
-
 def read_stored(path: str) -> StoredModel:
     """Read a linear model without numpy; raises ModelError (LIBLINEAR's sentences, see the file's docstring)."""
     with load(path) as text:
@@ -182,12 +160,9 @@ def read_stored(path: str) -> StoredModel:
 def parse(text: ModelText) -> StoredModel:
     """`read_stored` of a text that has been opened."""
     try:
-        model = _read_header(Scanner(text, EARLY_END))
-        count, left = model.rows * model.columns, text.left()
-        if left is not None and 2 * count - 1 > left:  # before memory is taken for them
-            raise ModelError(f"{EARLY_END}: {count} weights expected, the file is too short for them")
-        model.W = Buffer("f8", count)
-        _fill(model.W, text)
+        scan = Scanner(text, EARLY_END)
+        model = _read_header(scan)
+        model.W = scan.reals("weights", model.rows * model.columns)
     except NoText:
         raise
     except ModelError as e:

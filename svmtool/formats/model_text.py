@@ -15,6 +15,7 @@ LONGEST_WORD = 80  # what the references' scanf takes at once
 PADDING = 32  # bytes behind the text: the compiled parser looks ahead
 WINDOW = 1 << 22  # bytes read at a time
 LONGEST_TOKEN = 1 << 20  # bytes; numbers of thousands of digits are taken
+MOST_CLASSES = 1 << 22  # whose labels are read one by one: a packed file of some kilobytes may claim 2^31
 NOTES = 1 << 24  # bytes behind the model in which notes are looked for: the sigmoids of 100,000 classes fit
 
 NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
@@ -173,8 +174,44 @@ class Scanner:
             raise ModelError(f"ERROR: {wanted}: {clipped(text)} does not fit into 32 bits")
         return value
 
+    def integers(self, wanted: str, count: int) -> tuple[int, ...]:
+        """So many of them, one a class."""
+        self._require(f"numbers behind {wanted}", count)
+        if count > MOST_CLASSES:
+            raise ModelError(f"ERROR: {wanted}: {count} classes are more than the {MOST_CLASSES} that are taken here")
+        return tuple(self.integer(wanted) for _ in range(count))
+
     def real(self, wanted: str) -> float:
         return parse_number(self._take(NUMBER, wanted))
+
+    def reals(self, wanted: str, count: int) -> Buffer:
+        """So many of them, by the compiled parser: memory is taken for those that are there and are not 0."""
+        from svmtool.compiled.decision_loops import parse_reals
+
+        self._require(wanted, count)
+        text, numbers, state = self.text, Buffer("f8", count), Buffer("i8", 2)
+        while count:
+            state.items[0] = text.at
+            status = parse_reals(text.buffer, numbers, state, text.whole())
+            text.at, k = state.items
+            if status == 0:
+                break
+            if status == 2 and text.more():
+                continue
+            token = bytes(text.buffer.items[text.at : text.token_end()])  # the compiled parser leaves this one to us
+            try:
+                numbers.items[k] = parse_number(token)
+            except ValueError:
+                seen = repr(token[:40].decode("latin-1")) if token else "the end of the file"
+                raise ModelError(f"{self.failure}: {count} {wanted} expected, number {k + 1} is {seen}") from None
+            text.at, state.items[1] = text.at + len(token), k + 1
+        return numbers
+
+    def _require(self, wanted: str, count: int) -> None:
+        """ModelError where the file is too short for so many numbers, before memory is taken for them."""
+        left = self.text.left()
+        if left is not None and 2 * count - 1 > left:
+            raise ModelError(f"{self.failure}: {count} {wanted} expected, the file is too short for them")
 
     def threshold(self, wanted: str) -> float:
         """A real that decisions are compared with: with nan each would be the same, and mean nothing."""

@@ -251,9 +251,9 @@ class _Bending:
         B = np.diag(self.cost @ (share > 0.0)) - (share * self.cost[:, None]).T @ (share > 0.0)
         B /= max(float(np.sum(self.cost)), 1e-300)
         used = np.flatnonzero(A.diagonal())  # what no such row has stays exactly as it is
-        limits.look()
+        limits.check()
         a, Q = np.linalg.eigh(A[np.ix_(used, used)], UPLO="U")
-        limits.look()
+        limits.check()
         b, R = np.linalg.eigh(B)
         bends = 1.0 + sigma * np.outer(np.maximum(a, 0.0), np.maximum(b, 0.0))
 

@@ -91,7 +91,7 @@ def _interior(
     z, w, lam = np.ones(m), np.ones(m), np.zeros(len(E))
     best, found = np.inf, None
     for _ in range(STEPS):
-        limits.look()
+        limits.check()
         Qx = Q @ x
         dual, primal = Qx + p - E.T @ lam - z + w, E @ x - fixed
         inner = float(x @ z + room @ w)

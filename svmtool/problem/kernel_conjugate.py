@@ -70,7 +70,7 @@ class Nystroem:
         parts: list[np.ndarray] = [np.empty(0)] * -(-n // STRIP)
 
         def work(b: int) -> None:
-            limits.look()
+            limits.check()
             strip = slice(b * STRIP, (b + 1) * STRIP)
             part = self.V[:, strip] / np.sqrt(self.D[strip])
             parts[b] = part @ part.T

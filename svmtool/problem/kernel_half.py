@@ -38,7 +38,7 @@ class KernelHalf:
         below = np.zeros((-(-(n - first) // width), m))
 
         def work(b: int) -> None:
-            limits.look()
+            limits.check()
             lo = first + b * width
             hi = min(lo + width, n)
             P = self.store[at + m * (lo - first) : at + m * (hi - first)] if kept else np.empty(m * (hi - lo), "f4")

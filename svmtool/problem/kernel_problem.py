@@ -172,13 +172,17 @@ class CSvc(KernelProblem):
 
 
 class NuSvc(KernelProblem):
-    """nu-SVC: min 1/2 a'Qa, 0 <= a_i <= 1, the a of either class sum to nu n / 2; then all is divided by r."""
+    """nu-SVC: min 1/2 a'Qa, 0 <= a_i <= 1, the a of either class sum to nu n / 2; then all is divided by r.
+
+    Sums below 1 leave no a_i room to reach its bound: then a and r are `shrunk` times those of sums of 1, which are
+    solved for in their place, and the decision function is the same.
+    """
 
     def __init__(self, points: Points, y: np.ndarray, nu: float):
         n = points.n
-        start = np.zeros(n)
+        start, self.shrunk = np.zeros(n), min(nu * n / 2, 1.0)
         for sign in (1.0, -1.0):
-            start[y == sign] = filled(nu * n / 2, 1.0, int(np.count_nonzero(y == sign)))
+            start[y == sign] = filled(max(nu * n / 2, 1.0), 1.0, int(np.count_nonzero(y == sign)))
         super().__init__(points, np.arange(n), y, np.zeros(n), np.ones(n), start, two_sums=True)
         self.nu, self.floor = nu, self._floor_of(float(np.sum(start)))
 
@@ -193,18 +197,23 @@ class NuSvc(KernelProblem):
             doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
         r = r if 0.0 < r < np.inf else 1.0
         coef = self.y * result.alpha / r
-        full = np.where(result.alpha >= 1.0, 0.0, np.inf)  # alpha tells it exactly, the quotient may not
-        C = "inf" if result.r == 0.0 else f"{1.0 / result.r:f}"
+        full = np.where(self.shrunk * result.alpha >= 1.0, 0.0, np.inf)  # alpha tells it exactly, the quotient may not
+        margin = self.shrunk * result.r
+        C = "inf" if margin == 0.0 else f"{1.0 / margin:f}"
         return self._answer(coef, result, 1.0 / r, full, f"C = {C}\n")._replace(doubt=doubt)
 
 
 class OneClass(KernelProblem):
-    """One-class SVM: min 1/2 a'Ka, 0 <= a_i <= 1, sum a = nu n."""
+    """One-class SVM: min 1/2 a'Ka, 0 <= a_i <= 1, sum a = nu n; a sum below 1 as in NuSvc."""
 
     def __init__(self, points: Points, nu: float):
-        n = points.n
-        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.ones(n), filled(nu * n, 1.0, n))
-        self.floor = self._floor_of(nu * n)
+        n, total = points.n, max(nu * points.n, 1.0)
+        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.ones(n), filled(total, 1.0, n))
+        self.shrunk, self.floor = min(nu * n, 1.0), self._floor_of(total)
+
+    def answer(self, result: KernelResult) -> Answer:
+        """What a result means."""
+        return self._answer(self.shrunk * result.alpha, result, self.shrunk, self.upper, "")
 
 
 class HardOneClass(KernelProblem):

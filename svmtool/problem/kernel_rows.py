@@ -25,7 +25,7 @@ ROUNDING = 5e-7  # several times the error of a kernel value in single precision
 class KernelRows:
     """Rows K(x_i, .), f4[n] each, for the i asked for; the last used stay in at most `cache_mb` megabytes.
 
-    Methods look for the run's end between tiles (limits.look); what they were to fill or to change is of no use then,
+    Methods ask for the run's end between tiles (limits.check); what they were to fill or to change is of no use then,
     and neither are the rows that are kept.
 
     rounding: the error that `add` makes for c_k = 1, as a share of the root of K_ii K_jj; followed: whether sums that
@@ -56,7 +56,7 @@ class KernelRows:
         out = np.empty((len(chosen), len(columns)), np.float32)
 
         def work(b: int) -> None:
-            limits.look()
+            limits.check()
             lo, hi = b * width, min((b + 1) * width, len(columns))
             P = np.empty((len(chosen), hi - lo), np.float32)
             others.fill(targets, lo, hi, P)
@@ -75,7 +75,7 @@ class KernelRows:
             lo, hi = b * width, min((b + 1) * width, m)
             P = np.empty((min(height, m), hi - lo), np.float32)
             for first in range(0, hi, height):
-                limits.look()
+                limits.check()
                 part = parts[first // height]
                 last = first + part.n
                 tile = P[: part.n]
@@ -109,7 +109,7 @@ class KernelRows:
             loops.add_stored(self.store, kept_slots, c_kept, f, n, lo, hi)
             P = np.empty((min(height, len(missing)), hi - lo), np.float32)
             for (first, last), part in zip(groups, parts, strict=True):
-                limits.look()
+                limits.check()
                 tile = P[: last - first]
                 self.tiles.fill(part, lo, hi, tile)
                 loops.add_tile(tile, c_missing[first:last], f, last - first, hi - lo, lo)
@@ -146,7 +146,7 @@ class LinearRows(KernelRows):
         """As of KernelRows; keep means nothing."""
         u, z = np.zeros(self.n), np.empty(self.n)
         u[chosen] = c
-        limits.look()
+        limits.check()
         w = self.points.transpose_product(u)
         self.points.margins(w, self.ones, z)
         f += z

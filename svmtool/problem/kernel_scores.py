@@ -87,7 +87,7 @@ class KernelScores:
         kernel = self.kernel
 
         def work(lo: int, hi: int) -> None:
-            limits.look()
+            limits.check()
             me = threading.get_ident()
             if me not in self._scratch:
                 self._scratch[me] = self._room()

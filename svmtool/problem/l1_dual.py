@@ -112,7 +112,7 @@ class L1Dual:
             )
             largest, _, numbers, products = out.tolist()
             self.work += share * (3.0 * part.nnz + 2.0 * numbers * products)
-            if k > 0 and largest <= SLACK or limits.over():
+            if k > 0 and largest <= SLACK or limits.is_ended():
                 return k + 1, shortest
             shortest = min(shortest, t)
         return INNER, shortest

@@ -227,7 +227,7 @@ class L1SquaredHinge(L1Objective):
         for k in range(most):
             largest = l1_loops.hinge2_column_passes(*lists, *terms, 1, share, columns.bias)
             first = largest if first is None else first
-            if largest <= share * first or limits.over():
+            if largest <= share * first or limits.is_ended():
                 break
             if k >= DESCENT_LOOK and k & (k + 1) == 0:
                 if np.abs(w - before).max() <= DESCENT_STILL * np.abs(w).max():

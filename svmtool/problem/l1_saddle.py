@@ -101,7 +101,7 @@ class L1Saddle:
         ones, u = np.ones(part.n), np.empty(part.n)
         for _ in range(POWER_STEPS):
             size = float(np.sqrt(v @ v))
-            if size == 0.0 or limits.over():
+            if size == 0.0 or limits.is_ended():
                 break
             v *= root_tau / size
             part.margins(v, ones, u)

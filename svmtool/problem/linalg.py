@@ -58,14 +58,14 @@ class Factored:
         d, lower = len(self._lower), self._lower
         half = np.zeros((d, d))  # L^-1, some rows at a time: each look at a limit comes soon enough
         for start in range(0, d, BLOCK):
-            limits.look()
+            limits.check()
             stop = min(start + BLOCK, d)
             corner = np.linalg.inv(lower[start:stop, start:stop])
             half[start:stop, :start] = -corner @ (lower[start:stop, :start] @ half[:start, :start])
             half[start:stop, start:stop] = corner
         whole = np.empty((d, d))
         for start in range(0, d, BLOCK):
-            limits.look()
+            limits.check()
             stop = min(start + BLOCK, d)
             own = half[start:, start:stop]
             whole[start:stop, start:stop] = own.T @ own
@@ -94,7 +94,7 @@ def _cholesky_in_panels(H: np.ndarray) -> np.ndarray | None:
     d = len(H)
     lower = np.zeros((d, d))
     for start in range(0, d, PANEL):
-        limits.look()
+        limits.check()
         stop = min(start + PANEL, d)
         m = stop - start
         panel = H[start:stop, start:].T.copy()

@@ -72,7 +72,7 @@ class NearestPoint:
             kept = self.alpha.copy(), self._support, self.z, self.rho
             self._support = np.append(self._support, below)
             try:
-                limits.look()
+                limits.check()
                 self._settle(K, one_by_one)
             except EndedError:
                 self.alpha, self._support, self.z, self.rho = kept
@@ -203,14 +203,14 @@ class _Inverse:
 
 def _inverted(H: np.ndarray) -> np.ndarray:
     """H^-1 of a positive definite H, by halves where it is large: the run may end between them."""
-    limits.look()
+    limits.check()
     half = len(H) // 2
     if len(H) <= WHOLE:
         return np.linalg.inv(H)
     first = _inverted(H[:half, :half])
     U = first @ H[:half, half:]
-    limits.look()
+    limits.check()
     corner = _inverted(H[half:, half:] - H[half:, :half] @ U)
     edge = -U @ corner
-    limits.look()
+    limits.check()
     return np.block([[first - edge @ U.T, edge], [edge.T, corner]])

@@ -156,7 +156,7 @@ class OneClassPasses:
 
     def _settle(self, used: np.ndarray, z: np.ndarray, Q: np.ndarray) -> None:
         while len(used) > 1:
-            limits.look()
+            limits.check()
             ones = np.ones(len(used))
             by_z, by_one = solve_positive(Q, z), solve_positive(Q, ones)
             s = by_one * (float(np.sum(by_z)) / float(np.sum(by_one))) - by_z

@@ -168,7 +168,7 @@ class WholeDescent:
 
     def _compute(self, wanted: int, rising: np.ndarray, falling: np.ndarray) -> None:
         """The row of the variable `wanted` and of those that violate optimality most among those without one."""
-        limits.look()
+        limits.check()
         known = self.places != MISSING
         more = min(self.most - self.count - 1, max(max(self.count, self.columns.height) // AHEAD, WORTH // self.l)) // 2
         high, low = np.where(known, -np.inf, rising), np.where(known, -np.inf, -falling)

@@ -118,7 +118,7 @@ class CsrRows(Rows):
                 loops.csr_gram_by_columns(*self._arrays, c, g, chunk, m, lo, hi)
                 return 0.0
             for first in range(lo, hi, some):
-                limits.look()
+                limits.check()
                 loops.csr_gram(*self._arrays, c, g, self.d if g is gram else m, first, min(first + some, hi))
             return 0.0
 
@@ -153,7 +153,7 @@ class CsrRows(Rows):
 
         def work(lo: int, hi: int) -> None:
             for first in range(lo, hi, some):
-                limits.look()
+                limits.check()
                 call(self.plain, first, min(first + some, hi))
 
         self.for_each_block(work)
@@ -183,7 +183,7 @@ class CsrRows(Rows):
             arrays, chosen = self.take(chosen)._arrays, np.arange(len(chosen))
 
         def work(b: int) -> None:
-            limits.look()
+            limits.check()
             lo = first + b * step
             hi = min(lo + step, len(chosen))
             loops.csr_kernel(*arrays, chosen, K, np.zeros(self.plain), len(chosen), lo, hi)
@@ -292,7 +292,7 @@ class DenseRows(Rows):
             for sign in (1.0, -1.0):
                 used = lo + np.flatnonzero(c[lo:hi] * sign > 0)
                 for start in range(0, len(used), step):
-                    limits.look()
+                    limits.check()
                     some = used[start : start + step]
                     part = self.X[some]
                     part *= np.sqrt(sign * c[some])[:, None]
@@ -328,7 +328,7 @@ class DenseRows(Rows):
 
         def work(lo: int, hi: int) -> None:
             for a in range(lo, hi, step):
-                limits.look()
+                limits.check()
                 part = self.X[a : min(a + step, hi)]
                 forms[a : min(a + step, hi)] = np.einsum("ij,ij->i", part @ M, part)
 

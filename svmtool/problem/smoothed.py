@@ -49,7 +49,7 @@ class Smoothed:
         v, largest = 1.0 + np.arange(self.d) % 7, 0.0
         for _ in range(POWER_STEPS):
             size = float(np.sqrt(v @ v))
-            if size == 0.0 or limits.over():
+            if size == 0.0 or limits.is_ended():
                 break
             v = self.task.rows.curvature_product(c, v / size)
             found = float(np.sqrt(v @ v))

@@ -143,7 +143,7 @@ def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: fl
     for _ in range(OUTER):
         v, t = a.copy(), 1.0
         for _ in range(FAST):
-            limits.look()
+            limits.check()
             step = np.clip(v - (Q @ v + chi - E.T @ (lam - MU * (E @ v - fixed))) / L, 0.0, upper)
             slope = Q @ step + chi - E.T @ (lam - MU * (E @ step - fixed))
             if float(np.sum((step - v) * (a - step))) > 0.0:  # momentum that goes uphill is given up

@@ -15,6 +15,7 @@ from svmtool.solvers.progress import Progress
 SURE = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
 ENOUGH = 1e-3  # certified gap to which a run that -e may end goes on where that costs little beside what it has cost
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to, lest our order of rows end at a worse objective
+KEPT = 4096  # records of a run, of 0.5 kB each: longer runs forget records amid them, not the first nor the last
 
 
 class Status:
@@ -42,7 +43,7 @@ INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far i
 
 
 class Result:
-    """w (length d), status, number of iterations, history (one dict an iteration) and, from dual methods,
+    """w (length d), status, number of iterations, history (one dict an iteration, see Monitor) and, from dual methods,
     alpha (length n): the dual point that belongs to w.  taken (i8[n]): how often each row was added, of FALSVM.
     certified_gap: the neutral certifier's, once it has spoken.
     visits: to each row, on average; None: the history tells.
@@ -65,6 +66,7 @@ class Monitor:
     `sink` receives each record as keywords; `stop` is shared by the runs of a
     command, so that one Ctrl-C and one limit of time end them all.  `max_seconds`
     from `started` on are a limit of this run alone.  `progress` tells a run that has come to a standstill.
+    `history` has the records in order, of which a long run keeps KEPT: the sink has seen them all.
     """
 
     def __init__(
@@ -93,6 +95,8 @@ class Monitor:
             gap = relative_gap(objective, bound)
         record = {"iteration": self.iterations, "objective": objective, "bound": bound, "gap": gap, **fields}
         self.history.append(record)
+        if len(self.history) > KEPT:
+            del self.history[KEPT // 2 : KEPT // 2 + KEPT // 4]
         if self.sink:
             self.sink(seconds=time.perf_counter() - self.started, **record)
         self.iterations += 1

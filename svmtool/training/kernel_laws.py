@@ -33,13 +33,26 @@ def lawful(
     target: float | None,
     other: Callable[[], KernelResult | None],
 ) -> tuple[Answer, KernelResult, Certificate]:
-    """The answer that the laws leave, and the judge's word on it.
+    """The answer that the laws leave, and the judge's word on it, in values of the answer (Answer.scale).
 
+    The laws themselves look at values of the program: times the scale of an answer they may be too small for a number.
     target: the gap that was asked for, if one was; other: an answer by a sound method, None where there is none.
     """
+    answer, result, certificate = _lawful(problem, result, target, other)
+    certificate.primal, certificate.dual = answer.scale * certificate.primal, answer.scale * certificate.dual
+    return answer, result, certificate
+
+
+def _lawful(
+    problem: KernelProblem | LeastSquaresSvc,
+    result: KernelResult,
+    target: float | None,
+    other: Callable[[], KernelResult | None],
+) -> tuple[Answer, KernelResult, Certificate]:
+    """`lawful`, in values of the program."""
     answer, certificate = judged(problem, result)
     ended = result.status in (TIME, INTERRUPTED, ITERATIONS)
-    sound = acceptable(problem, result, certificate, answer.scale)
+    sound = acceptable(problem, result, certificate)
     if not ended and not (sound and result.status is not PRECISION):
         second = other()
         if second is not None:
@@ -48,9 +61,9 @@ def lawful(
                 second.status = TAKEN_OVER
             found, word = judged(problem, second)
             better = not sound or word.gap < certificate.gap
-            if better and acceptable(problem, second, word, found.scale):
+            if better and acceptable(problem, second, word):
                 result, answer, certificate, sound = second, found, word, True
-    if proven_indefinite(problem, certificate, answer.scale):
+    if proven_indefinite(problem, certificate):
         certificate.gap = np.inf
         result.status = INDEFINITE if result.status.converged else result.status
     elif not sound:
@@ -58,11 +71,11 @@ def lawful(
         if smaller is not None:
             smaller.status = PRECISION if result.status.converged else result.status
             found, word = judged(problem, smaller)
-            if acceptable(problem, smaller, word, found.scale):
+            if acceptable(problem, smaller, word):
                 return found, smaller, word
-        dual = certificate.dual / answer.scale if answer.scale > 0.0 else np.nan
+        dual = certificate.dual if np.isfinite(certificate.dual) else -np.inf
         result = zero(problem, PRECISION if result.status.converged else result.status)
-        return problem.answer(result), result, judged_zero(problem, dual if np.isfinite(dual) else -np.inf)
+        return problem.answer(result), result, judged_zero(problem, dual)
     name, gap = result.status.name, certificate.gap
     wanted = {"optimal": CONFIRMED, "gap": APART * (target or CONFIRMED), "taken over": APART * CONFIRMED}
     allowed = wanted.get(name, np.inf)
@@ -72,7 +85,7 @@ def lawful(
 
 
 def judged(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> tuple[Answer, Certificate]:
-    """What a result means, and the judge's word on it."""
+    """What a result means, and the judge's word on it, in values of the program."""
     late = result.status is TIME or result.status is INTERRUPTED
     if late and not np.any(result.alpha):  # a solver that got nowhere has not looked for the best constant
         _, result.rho, result.r = value_at_zero(problem)
@@ -82,23 +95,21 @@ def judged(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> tu
     if late and not np.any(result.alpha):
         return answer, judged_zero(problem)
     with np.errstate(all="ignore"):  # what is not finite is told by the gap
-        found = certify(problem, result.alpha, result.gradient, result.rho, result.r, answer.scale, late)
+        found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late)
     return answer, found
 
 
-def acceptable(
-    problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate, scale: float
-) -> bool:
-    """Law 1 for one answer, whose certificate's values are multiplied by `scale`."""
+def acceptable(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate) -> bool:
+    """Law 1 for one answer."""
     if not _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual):
         return False
-    if proven_indefinite(problem, certificate, scale):
+    if proven_indefinite(problem, certificate):
         return True
     value, _, _ = value_at_zero(problem)
-    return certificate.primal <= scale * (value + max(ROUNDING * abs(value), problem.floor))
+    return certificate.primal <= value + max(ROUNDING * abs(value), problem.floor)
 
 
-def proven_indefinite(problem: KernelProblem | LeastSquaresSvc, certificate: Certificate, scale: float) -> bool:
+def proven_indefinite(problem: KernelProblem | LeastSquaresSvc, certificate: Certificate) -> bool:
     """Whether a point that solves the program, but for its minimum, has a dual value that no positive semidefinite
     kernel allows."""
     if problem.kernel.positive:
@@ -106,7 +117,7 @@ def proven_indefinite(problem: KernelProblem | LeastSquaresSvc, certificate: Cer
     value, _, _ = value_at_zero(problem)
     if not relative(certificate.primal, certificate.dual) <= STATIONARY:
         return False
-    return bool(certificate.dual > scale * (value + max(ROUNDING * abs(value), problem.floor)))
+    return bool(certificate.dual > value + max(ROUNDING * abs(value), problem.floor))
 
 
 def _finite(*numbers: Any) -> bool:

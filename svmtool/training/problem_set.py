@@ -26,7 +26,7 @@ from svmtool.problem import losses, rows
 from svmtool.problem.certify import Certificate, Judge, worst
 from svmtool.problem.task import Task
 from svmtool.settings import Settings
-from svmtool.solvers.base import INTERRUPTED, TIME, Monitor, Result, Rule
+from svmtool.solvers.base import INTERRUPTED, OPTIMAL, PRECISION, TIME, Monitor, Result, Rule
 from svmtool.solvers.progress import Progress
 from svmtool.training import verify
 from svmtool.training.ranges import refuse_overflow
@@ -175,10 +175,12 @@ class ProblemSet(ABC):
         return self.solver.gap_default if s.eps is None else None
 
     def fit(
-        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
-    ) -> list[Result]:
+        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
+        sure: bool = False,
+    ) -> list[Result]:  # fmt: skip
         """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs.
 
+        sure: answers that claim to be exact, or that rounding has ended, are verified as those of fit_and_certify are.
         stop: the command's, or this part's share; None: settings.max_seconds count from here on.  The problems share
         the time fairly; those whose turn comes when it is over are not solved.
         """
@@ -189,6 +191,8 @@ class ProblemSet(ABC):
             before = results[k]
             began = self._start_of(k, start) if before is None else before.w
             results[k] = verify.sound(self, k, self._solve(k, start, report, share, before), began)
+            if sure and results[k].status in (OPTIMAL, PRECISION):
+                results[k], _ = verify.verified(self, k, results[k], self._monitor(None, share), began)
             return results[k].status is TIME and stop.goes_on(share)
 
         in_turns(solve, self.count, stop, threads.beside(self.count), threads.run_blocks)
@@ -343,7 +347,7 @@ class ProblemSet(ABC):
         monitor = self._monitor(sink, stop)
         w = None if start is None else np.ascontiguousarray(start[:, k])
         if before is not None:
-            monitor.history, monitor.iterations, w = before.history, len(before.history), before.w
+            monitor.history, monitor.iterations, w = before.history, before.history[-1]["iteration"] + 1, before.w
         solve = registry.entry(self.solver)
         rule = self.rule(k)
         if self.any_start:

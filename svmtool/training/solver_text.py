@@ -23,9 +23,8 @@ def solver_text(row: Solver, result: Result) -> str:
             lines += f"rho = {'-' if np.isnan(rho) else ''}{rho:.6f}\n"  # without rows it is C's -nan
         return lines
     if not row.optimal:
-        passes = result.history[1:]
         return "".join(
-            f"pass {k + 1:2d} f {r['objective']:5.3e} rows added {r['active']}\n" for k, r in enumerate(passes)
+            f"pass {r['iteration']:2d} f {r['objective']:5.3e} rows added {r['active']}\n" for r in result.history[1:]
         )
     if row.regulariser == "|w|_1":
         return _l1_text(row, result)
@@ -42,7 +41,8 @@ def solver_text(row: Solver, result: Result) -> str:
 def _l1_text(row: Solver, result: Result) -> str:
     """Of -s 5 and 6; the second tells each Newton step."""
     count = result.iterations - 1
-    steps = "".join(f"iter {k:3d}  #CD cycles {result.history[k]['cg']}\n" for k in range(1, count + 1))
+    told = result.history[1 : count + 1]
+    steps = "".join(f"iter {r['iteration']:3d}  #CD cycles {r['cg']}\n" for r in told)
     head = steps + "=========================" if row.loss == "logistic" else ""
     return (
         f"{head}\noptimization finished, #iter = {count}\nObjective value = {result.history[-1]['objective']:f}\n"

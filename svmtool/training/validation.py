@@ -15,10 +15,10 @@ from svmtool.limits import StopFlag, in_turns
 from svmtool.metrics import quotient, squared_correlation
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
-from svmtool.solvers.base import TIME
+from svmtool.solvers.base import TIME, Status
 from svmtool.training import folds as draws
 from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import NOT_CONVERGED, advice
+from svmtool.training.outcome import NOT_CONVERGED, advice, worst_status
 from svmtool.training.problem_set import problems_of, take
 
 MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
@@ -31,10 +31,11 @@ DEFAULT_FOLDS = 5
 class Folds:
     """The folds of one data set, drawn once; each is copied when it is used, so that memory stays bounded.
 
-    cut: how many folds of the last `evaluate` the limit of time has cut short.
+    open_ends: the statuses of those folds of the last `evaluate` that did not converge; cut: how many of them the
+    limit of time has cut short.
     """
 
-    cut = 0
+    open_ends: tuple[Status, ...] = ()
 
     def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any, wanted: int):
         self.table, self.settings, self.row_weights, self.console = table, settings, row_weights, console
@@ -48,6 +49,10 @@ class Folds:
             self.order, self.starts = draws.liblinear_folds(len(table), wanted, settings.seed)
         self.count = len(self.starts) - 1
 
+    @property
+    def cut(self) -> int:
+        return self.open_ends.count(TIME)
+
     def evaluate(self, settings: Settings, stop: StopFlag, warm: list | None = None) -> tuple[np.ndarray, bool]:
         """Predictions for every row, each by the model that has not seen it, and whether any w moved from its start.
 
@@ -58,7 +63,7 @@ class Folds:
         moved = [False] * self.count
         warnings: list[list[str]] = [[] for _ in range(self.count)]
         so_far: list[Any] = [None] * self.count  # where folds stand that their share of the time has cut short
-        cut = [False] * self.count
+        ends: list[Status | None] = [None] * self.count
 
         def one(k: int, share: StopFlag) -> bool:
             inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.room is not None)
@@ -67,10 +72,11 @@ class Folds:
             warnings[k] = problems.warnings()
             problems.any_start = warm is not None
             start = warm[k] if warm is not None else None
-            results = problems.fit(start if so_far[k] is None else so_far[k], stop=share)
+            results = problems.fit(start if so_far[k] is None else so_far[k], stop=share, sure=warm is None)
             W = problems.weights(results)
-            cut[k] = any(r.status is TIME for r in results)
-            if cut[k] and stop.goes_on(share):
+            late = any(r.status is TIME for r in results)
+            ends[k] = TIME if late else worst_status(results)
+            if late and stop.goes_on(share):
                 so_far[k] = problems.start_from(problems.model(W))
                 return True
             moved[k] = start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
@@ -84,7 +90,7 @@ class Folds:
         in_turns(one, self.count, stop, beside, lambda work, count: draws.run_folds(work, count, on_disk))
         if stop.set:
             raise KeyboardInterrupt
-        self.cut = sum(cut)
+        self.open_ends = tuple(status for status in ends if status is not None and not status.converged)
         for sentences in warnings:
             for sentence in sentences:
                 self.console.warn(sentence)
@@ -115,13 +121,15 @@ def cross_validate(
         from svmtool.training.ordinal import validation_lines
 
         console.out(validation_lines(table.labels, predictions))
-    return _told(folds, settings) if folds.cut else 0
+    for status in dict.fromkeys(folds.open_ends):
+        many = f"{folds.open_ends.count(status)} of {folds.count} folds were not converged"
+        console.warn(f"WARNING: {many}: {advice(status, settings.row)}")
+    return NOT_CONVERGED if settings.strict and folds.open_ends else 0
 
 
-def _told(folds: Folds, settings: Settings, more: str = "") -> int:
-    """Say that the limit of time has cut folds short, or whatever else stands in `more`; returns the exit status."""
-    what = more or f"{folds.cut} of {folds.count} folds were not converged"
-    folds.console.warn(f"WARNING: {what}: {advice(TIME, settings.row)}")
+def _out_of_time(console: Any, settings: Settings, last: str) -> int:
+    """Say where the limit of time has ended the search; returns the exit status."""
+    console.warn(f"WARNING: the search has ended at {last}: {advice(TIME, settings.row)}")
     return NOT_CONVERGED if settings.strict else 0
 
 
@@ -160,7 +168,7 @@ def search_C(
     start = settings.C if settings.C_given else smallest_C(table, settings.bias, settings.row.loss)
     C, rate, last = _best_C(folds, settings, start, MAX_C, tell, stop)
     console.out(f"Best C = {C:g}  CV accuracy = {percent(rate)}%\n")
-    return 0 if last is None else _told(folds, settings, f"the search has ended at C = {last:g}")
+    return 0 if last is None else _out_of_time(console, settings, f"C = {last:g}")
 
 
 def _search_p(folds: Folds, settings: Settings, stop: StopFlag) -> int:
@@ -185,7 +193,7 @@ def _search_p(folds: Folds, settings: Settings, stop: StopFlag) -> int:
         if last is not None:
             break
     folds.console.out(f"Best C = {best_C:g} Best p = {best_p:g}  CV MSE = {-best:g}\n")
-    return 0 if last is None else _told(folds, settings, f"the search has ended at p = {p:g}, C = {last:g}")
+    return 0 if last is None else _out_of_time(folds.console, settings, f"p = {p:g}, C = {last:g}")
 
 
 def _best_C(

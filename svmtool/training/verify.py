@@ -43,6 +43,9 @@ def verified(
             found = _polished(problems, k, result, found, monitor)
         if _contradicts(result, found, problems.gap()):
             result, found = _solved_anew(problems, k, result, found, monitor)
+    last = result.history[-1]
+    if not (np.isfinite(last["objective"]) and np.isfinite(last["bound"])):  # what is printed is the last record
+        _note(result, found.primal, found.dual)
     result.certified_gap = found.gap
     return result, found
 
