@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from compat_cases import NUMBER, same_text, without_notes, without_path
 from conftest import libsvm_program
+from kernel_suite import pairs_of
 
 from svmtool.formats import svmlight
 from svmtool.kernel_settings import KernelSettings
 from svmtool.solvers.base import INTERRUPTED, StopFlag
-from svmtool.training import kernel_calibration, one_vs_one, pairs_together
+from svmtool.training import kernel_calibration, one_vs_one
 from svmtool.training.folds import GlibcRand
 from svmtool.training.kernel_fit import Fitting
 from svmtool.training.kernel_set import kernel_set
@@ -374,7 +375,7 @@ def test_limits_are_told(limit, sets, svm_train):
 
 def test_ctrl_c_leaves_a_model(sets, monkeypatch):
     """The first record sets the flag: no other pair is solved, and there is no calibration."""
-    monkeypatch.setattr(pairs_together, "MOST_ROWS", 0)
+    pairs_of(monkeypatch, 0)
     s, stop = KernelSettings(probability=1, eps=1e-9), StopFlag()
     data = kernel_set(svmlight.read(str(sets / "four")), s, "four")
     done = one_vs_one.train(data, Fitting(s, lambda **_: setattr(stop, "set", True), stop), GlibcRand())

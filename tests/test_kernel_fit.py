@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kernel_models import table_of
+from kernel_suite import pairs_of
 
 from svmtool.compiled import threads
 from svmtool.kernel_settings import KernelSettings
@@ -44,14 +45,14 @@ def test_groups_fit_and_hold_each_problem_once():
 @pytest.fixture
 def each_alone(monkeypatch):
     """Every pair goes its own way through Python."""
-    monkeypatch.setattr(pairs_together, "MOST_ROWS", 0)
+    pairs_of(monkeypatch, 0)
 
 
 @pytest.mark.parametrize("row", [0, 1, 50, 52, 60, 73])
 @pytest.mark.parametrize("cache_mb", [100.0, 0.05])
 @pytest.mark.parametrize("most", [0, 100, pairs_together.MOST_ROWS])
 def test_any_number_of_threads_gives_the_same_bits(row, cache_mb, most, monkeypatch):
-    monkeypatch.setattr(pairs_together, "MOST_ROWS", most)
+    pairs_of(monkeypatch, most)
     data, s = four_classes(), KernelSettings(solver=row, nu=0.3, gap=1e-6, C=3.0, cache_mb=cache_mb)
     found = []
     for count in (1, 2, 16):

@@ -25,6 +25,7 @@ from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import WIDER
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Points
 from svmtool.problem.kernel_rows import MEGABYTE, as_csr
+from svmtool.problem.kernel_tiles import Double, tiles_of
 from svmtool.problem.kernel_zero import ROUNDING
 from svmtool.problem.kernels import LINEAR, POLYNOMIAL, Kernel
 from svmtool.problem.row_blocks import draw_rows
@@ -34,14 +35,15 @@ from svmtool.training.kernel_fit import Fitting, Solved
 from svmtool.training.kernel_laws import APART, STATIONARY
 
 CLASSES = 3  # at least
-MOST_ROWS = 512  # of a pair
+MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten took less time so, by up to 6 times, six about as much
+MOST_DOUBLE = 2048  # where its own flow computes kernel values in double precision too: with up to 2048 in all cases
+# two such sets took 0.4 and 0.6 of the time, three others 1.1 to 1.7 times as long
 STRIP = 1 << 20  # kernel values between a class and some others that are held at a time: 8 MB
 SHARE = 0.5  # of -m that the blocks within classes may take
 CALL = 1 << 24  # steps times variables after which a call ends: some hundredths of a second
 CHECKED = 1 << 20  # kernel values, and decision values, that the judge computes a second time; ...
 LEAST = 64  # ... rows for which it does at least
 SEED = 1
-MODULES = ("svmtool.solvers.alfpgm", "svmtool.solvers.nesvm_kernel")  # whose problems these are
 
 
 def solve(
@@ -71,7 +73,7 @@ def solve(
 def suitable(s: KernelSettings) -> bool:
     """Whether these are the problems and the rules that the compiled loop knows."""
     own = {name: value for name, value in s.for_solver.items() if name in ("paper_form", "pairs")}
-    return s.row.loss != "least squares" and s.row.module in MODULES and s.max_iter is None and not any(own.values())
+    return s.row.loss != "least squares" and s.max_iter is None and not any(own.values())
 
 
 class _Batch:
@@ -108,9 +110,12 @@ class _Batch:
         fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= SHARE * self.s.cache_mb * MEGABYTE
         few = np.zeros(self.count, bool)
         few[order[fit]] = True
-        total = self.sizes[:, None] + self.sizes
+        total, most = self.sizes[:, None] + self.sizes, MOST_ROWS
+        if np.sort(self.sizes)[-2:].sum() > MOST_ROWS:
+            tiles = tiles_of(self.points.rows, self.points.kernel, self.points.matrix)
+            most = MOST_DOUBLE if isinstance(tiles, Double) else MOST_ROWS
         return [
-            [j for j in range(i + 1, self.count) if few[i] and few[j] and total[i, j] <= MOST_ROWS]
+            [j for j in range(i + 1, self.count) if few[i] and few[j] and total[i, j] <= most]
             for i in range(self.count)
         ]
 
