@@ -10,7 +10,8 @@ pair by pair over the l x l block of the matrix.  `paper_form` has the paper's o
 problem/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).  Either ends
 when the KKT conditions hold over all variables, with f in double precision where single could hide a violation.
 Where pairs of few variables have cost more than a direct solution of the whole (problem/interior.py), they go on from
-that.
+that.  Among several classes the problems of pairs of few rows are solved many in one call, by the same steps
+(training/pairs_together.py).
 """
 
 from __future__ import annotations

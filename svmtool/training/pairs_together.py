@@ -19,18 +19,16 @@ import numpy as np
 
 from svmtool.compiled import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.kernel_model import KernelModel
 from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import WIDER
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Points
-from svmtool.problem.kernel_rows import MEGABYTE, as_csr
+from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.kernel_tiles import Double, tiles_of
 from svmtool.problem.kernel_zero import ROUNDING
-from svmtool.problem.kernels import LINEAR, POLYNOMIAL, Kernel
-from svmtool.problem.row_blocks import draw_rows
 from svmtool.problem.rows import DenseRows
 from svmtool.solvers.base import GAP, RULE
+from svmtool.training import pairs_apart
 from svmtool.training.kernel_fit import Fitting, Solved
 from svmtool.training.kernel_laws import APART, STATIONARY
 
@@ -41,9 +39,6 @@ MOST_DOUBLE = 2048  # where its own flow computes kernel values in double precis
 STRIP = 1 << 20  # kernel values between a class and some others that are held at a time: 8 MB
 SHARE = 0.5  # of -m that the blocks within classes may take
 CALL = 1 << 24  # steps times variables after which a call ends: some hundredths of a second
-CHECKED = 1 << 20  # kernel values, and decision values, that the judge computes a second time; ...
-LEAST = 64  # ... rows for which it does at least
-SEED = 1
 
 
 def solve(
@@ -59,12 +54,12 @@ def solve(
     found: list[Solved | None] = [None] * (count * (count - 1) // 2)
     if count < CLASSES or not suitable(s):
         return found
-    batch = _Batch(points, ends, costs, fitting, labels, problem)
+    batch = Batch(points, ends, costs, fitting, labels, problem)
     if not any(batch.partners):
         return found
     batch.run()
     with np.errstate(all="ignore"):  # what is not finite is not lawful
-        apart = batch.apart()
+        apart = pairs_apart.apart(batch)
         for k in batch.done:
             found[k] = batch.solved(k, apart)
     return found
@@ -76,7 +71,7 @@ def suitable(s: KernelSettings) -> bool:
     return s.row.loss != "least squares" and s.max_iter is None and not any(own.values())
 
 
-class _Batch:
+class Batch:
     """The pairs of one training set that are solved together.
 
     partners: of each class the classes behind it with which it makes a pair of few rows; done: the pairs, by their
@@ -240,50 +235,6 @@ class _Batch:
             return self.problem(self.points.take(np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]), k)
         norms = np.concatenate((self.norms[ends[i] : ends[i + 1]], self.norms[ends[j] : ends[j + 1]]))
         return self.problem(Points(self.points.kernel, _Norms(norms), None), k)
-
-    def apart(self) -> tuple[float, str]:
-        """How far decision values lie from those of svm-predict at most, as a share of what their terms can add up to;
-        and what the user must know of it."""
-        points, n = self.points, self.points.n
-        if points.rows is None or not self.done:
-            return 0.0, ""
-        signs = np.ones((self.count - 1, n))
-        for c in range(self.count):
-            signs[:c, self.ends[c] : self.ends[c + 1]] = -1.0
-        coef = signs * self.a
-        used = np.flatnonzero(np.any(coef != 0.0, axis=0))
-        some = max(LEAST, CHECKED // max(len(used), len(self.pairs)))
-        of = np.arange(n) if some >= n else draw_rows(n, n // some, SEED)
-        number = np.repeat(np.arange(self.count), self.sizes)
-        support, rows = as_csr(points.rows.take(used)), as_csr(points.rows.take(of))
-        kernel = Kernel(POLYNOMIAL, 1.0, 1, 0.0) if points.kernel.kind == LINEAR else points.kernel  # no weights kept
-        decisions = np.empty((rows.n, len(self.pairs)))
-        KernelModel(
-            "c_svc", kernel, tuple(range(self.count)), self.count, np.zeros(len(self.pairs)),
-            np.ascontiguousarray(coef[:, used]), tuple(np.bincount(number[used], minlength=self.count).tolist()),
-            support.indptr, support.indices, support.values,
-        ).scores.decide(rows, rows.n, decisions)  # fmt: skip
-        done, worst, p = np.zeros(len(self.pairs), bool), 0.0, (0.0 if self.nu else -1.0)
-        done[self.done] = True
-        size = self._sizes()
-        for c in np.unique(number[of]).tolist():
-            mine = np.flatnonzero(number[of] == c)
-            others = [d for d in range(self.count) if d != c]
-            ks = np.array([self.place[min(c, d), max(c, d)] for d in others])
-            f = -self.F[:, of[mine]] - p * signs[:, of[mine]]
-            far = np.abs(decisions[np.ix_(mine, ks)].T - f).max(axis=1)
-            known = done[ks] & (far > 0.0)
-            worst = max(worst, float(np.max(far[known] / size[ks[known]], initial=0.0)))
-        if np.isnan(worst):
-            worst = np.inf
-        return worst, f"decision values of {len(of)} of {n} rows computed again" if len(of) < n else ""
-
-    def _sizes(self) -> np.ndarray:
-        """What the terms of a pair's decision values can add up to, f8[pairs]."""
-        totals = np.add.reduceat(self.a, self.ends[:-1], axis=1)  # of class c beside the other of its column
-        return np.array([
-            (totals[j - 1, i] + totals[i, j]) * max(self.largest[i], self.largest[j]) for i, j in self.pairs
-        ])  # fmt: skip
 
     def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
         """Pair k as its own flow would leave it; None where the laws do not let it pass."""
