@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from compat_cases import NUMBER, same_text, without_notes, without_path
 from conftest import libsvm_program
+from kernel_suite import pairs_of
 
 from svmtool.formats import svmlight
 from svmtool.kernel_settings import KernelSettings
@@ -372,8 +373,9 @@ def test_limits_are_told(limit, sets, svm_train):
     )
 
 
-def test_ctrl_c_leaves_a_model(sets):
+def test_ctrl_c_leaves_a_model(sets, monkeypatch):
     """The first record sets the flag: no other pair is solved, and there is no calibration."""
+    pairs_of(monkeypatch, 0)
     s, stop = KernelSettings(probability=1, eps=1e-9), StopFlag()
     data = kernel_set(svmlight.read(str(sets / "four")), s, "four")
     done = one_vs_one.train(data, Fitting(s, lambda **_: setattr(stop, "set", True), stop), GlibcRand())

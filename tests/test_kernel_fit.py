@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kernel_models import table_of
+from kernel_suite import pairs_of
 
 from svmtool.compiled import threads
 from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.kernels import Kernel
 from svmtool.solvers.base import INTERRUPTED, StopFlag
+from svmtool.training import pairs_together
 from svmtool.training.kernel_fit import AT_ONCE, Fitting, enough_mb, groups
 from svmtool.training.kernel_set import KernelSet
 from svmtool.training.one_vs_one import train
@@ -40,9 +42,17 @@ def test_groups_fit_and_hold_each_problem_once():
     assert groups([], 1.0) == []
 
 
+@pytest.fixture
+def each_alone(monkeypatch):
+    """Every pair goes its own way through Python."""
+    pairs_of(monkeypatch, 0)
+
+
 @pytest.mark.parametrize("row", [0, 1, 50, 52, 60, 73])
 @pytest.mark.parametrize("cache_mb", [100.0, 0.05])
-def test_any_number_of_threads_gives_the_same_bits(row, cache_mb):
+@pytest.mark.parametrize("most", [0, 100, pairs_together.MOST_ROWS])
+def test_any_number_of_threads_gives_the_same_bits(row, cache_mb, most, monkeypatch):
+    pairs_of(monkeypatch, most)
     data, s = four_classes(), KernelSettings(solver=row, nu=0.3, gap=1e-6, C=3.0, cache_mb=cache_mb)
     found = []
     for count in (1, 2, 16):
@@ -53,7 +63,7 @@ def test_any_number_of_threads_gives_the_same_bits(row, cache_mb):
     assert all(s.result.status.converged and s.certificate.gap <= 1.001e-6 for s in found[0].solved)
 
 
-def test_shares_of_memory(monkeypatch):
+def test_shares_of_memory(each_alone, monkeypatch):
     """One problem has all of -m; several have what they need of it, and no more than lets two run at once."""
     seen = {}
     solve = Fitting.solve
@@ -72,7 +82,7 @@ def test_shares_of_memory(monkeypatch):
     assert seen == {None: whole}
 
 
-def test_records_of_all_pairs_arrive_whole():
+def test_records_of_all_pairs_arrive_whole(each_alone):
     threads.set_count(2)
     records = []
     training = train(four_classes(), Fitting(KernelSettings(), lambda **record: records.append(record)))

@@ -99,18 +99,11 @@ def move_pair(i, j, d, y, a, upper, rising, falling):
     return d
 
 
-@loop("i8(f4[], f4[], f4[], f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[], u8, u8, f8, i8)")
-def pair_descent(
+@helper
+def descend(
     K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance, most,  # noqa: E741
 ):  # fmt: skip
-    """Steps of single pairs until max F - min F <= tolerance on either side, or `most` of them; returns their number.
-
-    K f4: row t of l values begins at place[t], MISSING where it is not there: where one is needed wanted[0] is its t
-    and the steps end, else it is -1.  diagonal f4[l]: K_tt.
-    y, a (changed), upper f8[l]; F = -y (Q a + chi), changed with a; l and cut multiples of LANES.
-    gain f4[l], best f4[LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for those that may grow, and
-    may shrink, else -FAR and FAR.
-    """
+    """See pair_descent; K, diagonal, gain and best may be f8 as well."""
     for t in range(l):
         bar(t, y, a, upper, rising, falling)
     high_below, low_below = high[LANES:], low[LANES:]
@@ -158,3 +151,20 @@ def pair_descent(
         curve = max(float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[at_i + j]), TINY)
         d = move_pair(i, j, (m - F[j]) / curve, y, a, upper, rising, falling)
         steps += 1
+
+
+@loop("i8(f4[], f4[], f4[], f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[], u8, u8, f8, i8)")
+def pair_descent(
+    K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance, most,  # noqa: E741
+):  # fmt: skip
+    """Steps of single pairs until max F - min F <= tolerance on either side, or `most` of them; returns their number.
+
+    K f4: row t of l values begins at place[t], MISSING where it is not there: where one is needed wanted[0] is its t
+    and the steps end, else it is -1.  diagonal f4[l]: K_tt.
+    y, a (changed), upper f8[l]; F = -y (Q a + chi), changed with a; l and cut multiples of LANES.
+    gain f4[l], best f4[LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for those that may grow, and
+    may shrink, else -FAR and FAR.
+    """
+    return descend(
+        K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance, most
+    )  # fmt: skip

@@ -183,18 +183,19 @@ def exact_sum(problem: KernelProblem, coef: np.ndarray, of: np.ndarray | None = 
     step = PART if isinstance(rows, DenseRows) else max(rows.n, 1)
     for first in range(0, len(used), PART):
         some = used[first : first + PART]
-        support = _csr(problem.rows.take(some))
+        support = as_csr(problem.rows.take(some))
         scores = KernelModel(
             "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[some][None, :], None, support.indptr,
             support.indices, support.values,
         ).scores  # fmt: skip
         for lo in range(0, rows.n, step):
-            part = _csr(rows.take(np.arange(lo, min(lo + step, rows.n))) if step < rows.n else rows)
+            part = as_csr(rows.take(np.arange(lo, min(lo + step, rows.n))) if step < rows.n else rows)
             values = np.empty(part.n)
             scores.decide(part, part.n, values)
             f[lo : lo + part.n] += values
     return f
 
 
-def _csr(rows: CsrRows | DenseRows) -> CsrRows:
+def as_csr(rows: CsrRows | DenseRows) -> CsrRows:
+    """The same rows, compressed."""
     return rows.as_csr() if isinstance(rows, DenseRows) else rows

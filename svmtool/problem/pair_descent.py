@@ -32,6 +32,7 @@ WHOLE_SHARE, LEAST_MB = 0.6, 2.0  # of the memory for kernel rows: the whole mat
 # -m is twice as much (training/kernel_fit.py), with its lanes; MB that small problems may take whatever -m says
 WORTH = 1 << 15  # kernel values for which a call that computes rows is worth while; else it computes one row ...
 AHEAD = 4  # ... for so many that are there, or that a tile of theirs has
+CALL = 5e5  # values that could be passed over in the time that steps within a set take at least, however few they are
 
 _thread = threading.local()  # .room: see _room
 
@@ -50,7 +51,7 @@ class PairDescent:
 
     def __init__(self):
         self.room = np.empty(0, np.float32)
-        self.work = 0.0  # values of kernel rows that steps have passed over
+        self.work = 0.0  # values of kernel rows that steps have passed over, or could have in that time
 
     def __call__(self, state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
         """New values f8 of the chosen variables, to a violation of `tolerance` among them."""
@@ -64,7 +65,7 @@ class PairDescent:
         part = _Part(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # what only fills lanes cannot move
         steps = part.descend(tolerance, EASY * len(chosen))
-        self.work += float(steps) * len(filled)
+        self.work += float(steps) * len(filled) + CALL
         left = STEPS * len(chosen) - steps
         sets = ViolatingSets(SMALL, MIDDLE)
         best, idle = np.inf, 0
@@ -76,7 +77,7 @@ class PairDescent:
                 break
             inner = sets.choose(part)
             steps = part.descend_within(inner, max(LAST * tolerance, INNER * violation), left)
-            self.work += float(steps) * len(inner)
+            self.work += float(steps) * len(inner) + CALL
             if steps == 0:
                 break
             left -= steps

@@ -10,7 +10,8 @@ pair by pair over the l x l block of the matrix.  `paper_form` has the paper's o
 problem/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).  Either ends
 when the KKT conditions hold over all variables, with f in double precision where single could hide a violation.
 Where pairs of few variables have cost more than a direct solution of the whole (problem/interior.py), they go on from
-that.
+that.  Among several classes the problems of pairs of few rows are solved many in one call, by the same steps
+(training/pairs_together.py).
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient st
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 WHOLE = 0.9  # share of eps to which steps among all variables go: more than rounding may add to the violation
 NOISE = 0.5  # share of the violation from which errors of f send steps astray
-LOOKS = 128  # rounds before the first look at what they bring
+LOOKS = 128  # rounds before the first look at what they bring, ...
+POLISH = 8  # ... and from a direct solution on, where no more than rounding is left to them
 DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
 
 
@@ -93,7 +95,7 @@ def solve(
                 status = RULE
             elif status is None and directly and (still or pairs.work > DIRECT * m**3 + ONCE):
                 directly, moved, still = False, True, False
-                best, stalled, progress = np.inf, 0, Progress(LOOKS)
+                best, stalled, progress = np.inf, 0, Progress(POLISH)
                 if _go_to_minimum(state):
                     continue
             if status is None and still:

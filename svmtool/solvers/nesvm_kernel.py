@@ -7,6 +7,8 @@ centre u0 moves to the last stage's u, so that the smoothing vanishes without mu
 the metric of F_mu's curvature, to the exact minimiser on its ray (problem/kernel_smoothed.py).
 LS-SVM (53-56) is one quadratic: there is nothing to smooth, and conjugate gradients take the place of the optimal
 gradient's momentum.
+Among several classes the C-SVMs of pairs of few rows are solved by steps of pairs of variables instead, many in
+one call (training/pairs_together.py).
 Stops when: the certified relative gap is as small as asked for.
 """
 

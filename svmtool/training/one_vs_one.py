@@ -15,6 +15,7 @@ from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.kernel_problem import CSvc, LeastSquaresSvc, NuSvc, Points
 from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.labels import Classes
+from svmtool.training import pairs_together
 from svmtool.training.folds import GlibcRand
 from svmtool.training.kernel_fit import Fitting, KernelTraining, Solved
 from svmtool.training.kernel_set import KernelSet
@@ -35,13 +36,20 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     chosen = [np.concatenate((members[i], members[j])) for i, j in pairs]
     counts = [(len(members[i]), len(members[j])) for i, j in pairs]
     costs = [(s.C * factor[i], s.C * factor[j]) for i, j in pairs]
-    points = data.points()
-    solved = fitting.solve_several(
-        lambda k: pair_problem(points.take(chosen[k]), s, counts[k], costs[k]),
-        [len(some) for some in chosen],
-        [f"{classes.labels[i]} {classes.labels[j]}" if len(pairs) > 1 else None for i, j in pairs],
+    points, labels = data.points(), [f"{classes.labels[i]} {classes.labels[j]}" for i, j in pairs]
+    solved = pairs_together.solve(
+        points, ends, [s.C * some for some in factor], fitting, labels,
+        lambda some, k: pair_problem(some, s, counts[k], costs[k]),
+    )  # fmt: skip
+    left = [k for k, done in enumerate(solved) if done is None]
+    others = fitting.solve_several(
+        lambda q: pair_problem(points.take(chosen[left[q]]), s, counts[left[q]], costs[left[q]]),
+        [len(chosen[k]) for k in left],
+        [labels[k] if len(pairs) > 1 else None for k in left],
         0.0 if points.rows is None else NUMBER * points.rows.nnz / max(points.n, 1) / MEGABYTE,
     )
+    for k, done in zip(left, others, strict=True):
+        solved[k] = done
     texts, sigmoids, lacking = [f.text() for f in solved], None, ""
     if s.probability and rand is not None:
         from svmtool.training import kernel_calibration as calibration

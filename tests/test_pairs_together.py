@@ -1,0 +1,178 @@
+"""Pairs of few rows in one compiled call: the answers, laws, records and ends of each pair's own flow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernel_models import table_of
+from kernel_suite import pairs_of
+
+from svmtool.compiled import threads
+from svmtool.kernel_settings import KernelSettings
+from svmtool.problem.kernel_problem import NuSvc
+from svmtool.problem.kernel_zero import value_at_zero
+from svmtool.problem.kernels import Kernel
+from svmtool.solvers.alfpgm import solve
+from svmtool.solvers.base import GAP, INTERRUPTED, RULE, TIME, Monitor, StopFlag
+from svmtool.training import pairs_apart, pairs_together
+from svmtool.training.kernel_fit import Fitting
+from svmtool.training.kernel_set import KernelSet
+from svmtool.training.one_vs_one import train
+
+KERNELS = {
+    "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0), "rbf": Kernel(2, 0.4), "sigmoid": Kernel(3, 0.01),
+    "precomputed": Kernel(4),
+}  # fmt: skip
+ROWS = (0, 1, 50, 60)
+
+
+def classes(kernel=KERNELS["rbf"], sizes=(9, 14, 70, 11), features=5, seed=0):
+    """Overlapping classes; with more features most of them are 0 in each row."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(len(sizes)), sizes).astype(float)
+    X = rng.normal(size=(len(labels), features)) + rng.normal(size=(len(sizes), features))[labels.astype(int)]
+    X *= rng.random(X.shape) < (min(1.0, 8 / features) if kernel.kind != 4 else 1.0)
+    if kernel.kind == 4:
+        X = np.column_stack((np.arange(len(X)) + 1.0, X @ X.T))
+    return KernelSet(table_of(X, shift=-1 if kernel.kind == 4 else 0), kernel).labelled(labels)
+
+
+@pytest.fixture
+def together(monkeypatch):
+    """No pair may go its own way."""
+
+    def refuse(self, *_, **__):
+        raise AssertionError("a pair was solved alone")
+
+    return lambda: monkeypatch.setattr(Fitting, "solve", refuse)
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    return lambda: pairs_of(monkeypatch, 0)
+
+
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("features", [5, 300], ids=["dense", "sparse"])
+def test_answers_are_those_of_each_pairs_own_flow(row, kernel, features, alone):
+    data, s = classes(kernel, features=features), KernelSettings(solver=row, nu=0.2, gap=1e-9, C=2.0)
+    found = train(data, Fitting(s))
+    alone()
+    own = train(data, Fitting(s))
+    assert [len(f.answer.coef) for f in found.solved] == [len(f.answer.coef) for f in own.solved]
+    for mine, other in zip(found.solved, own.solved, strict=True):
+        assert mine.result.status is GAP and mine.certificate.gap <= 1.01e-9
+        apart = 2e-9 + other.certificate.gap
+        assert mine.result.objective == pytest.approx(other.result.objective, rel=apart)
+        assert mine.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-6 + apart)
+        assert mine.answer.rho == pytest.approx(other.answer.rho, abs=1e-3)
+        assert mine.answer.says.split()[:2] == other.answer.says.split()[:2]
+    assert found.model.nr_sv == pytest.approx(own.model.nr_sv, abs=2)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_none_of_a_hundred_classes_goes_its_own_way(row, together):
+    together()
+    rng = np.random.default_rng(1)
+    data = KernelSet(table_of(rng.normal(size=(230, 6))), Kernel(2, 0.2)).labelled(np.arange(230) % 100.0)
+    training = train(data, Fitting(KernelSettings(solver=row, nu=0.3)))
+    assert len(training.solved) == 4950 and training.status.converged
+    assert all(f.result.certified_gap == f.certificate.gap < np.inf for f in training.solved)
+
+
+def test_the_rule_of_e_is_that_of_each_pair_alone(together):
+    together()
+    found = train(classes(), Fitting(KernelSettings(solver=0, eps=1e-4)))
+    assert all(f.result.status is RULE and f.certificate.violation <= 1e-4 for f in found.solved)
+
+
+def test_the_judge_believes_no_kernel_value_that_predict_has_not(monkeypatch):
+    right = train(classes(), Fitting(KernelSettings(gap=1e-8)))
+    kernel, solve, alone = pairs_together.Batch._kernel, Fitting.solve, []
+    monkeypatch.setattr(pairs_together.Batch, "_kernel", lambda *which: 1.001 * kernel(*which))
+    monkeypatch.setattr(
+        Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
+    )
+    found = train(classes(), Fitting(KernelSettings(gap=1e-8)))
+    assert len(alone) == 6
+    assert found.certificate.primal == pytest.approx(right.certificate.primal, rel=1e-7)
+
+
+def test_law_1_has_the_value_of_zero(monkeypatch):
+    seen = []
+    solved = pairs_together.Batch.solved
+
+    def look(self, k, apart):
+        seen.append((self._limits(*self.pairs[k]), self._problem(k)))
+        return solved(self, k, apart)
+
+    monkeypatch.setattr(pairs_together.Batch, "solved", look)
+    for row in (0, 1):
+        s = KernelSettings(solver=row, nu=0.2, C=3.0, class_weights=((1, 0.5), (2, 4.0)))
+        train(classes(), Fitting(s))
+    for (*costs, floor, most), problem in seen:
+        assert [problem.upper[0], problem.upper[-1]] == costs and floor == problem.floor
+        assert most == pytest.approx(value_at_zero(problem)[0] + problem.floor, abs=1e-7)
+    assert len(seen) == 12 and isinstance(seen[-1][1], NuSvc)
+
+
+def test_a_costless_class_and_a_hard_one_are_solved_too():
+    """Weight 0 leaves a class out; a large cost and a tight gap take more steps than one call has."""
+    found = train(classes(), Fitting(KernelSettings(gap=1e-6, class_weights=((1, 0.0),))))
+    assert found.status.converged
+    hard = train(classes(Kernel(1, 2.0, 3, 1.0)), Fitting(KernelSettings(gap=1e-6, C=1e6)))
+    assert hard.certificate.gap <= 2e-6 and hard.status.converged
+
+
+def test_a_sample_of_rows_is_told(monkeypatch):
+    monkeypatch.setattr(pairs_apart, "CHECKED", 0)
+    monkeypatch.setattr(pairs_apart, "LEAST", 10)
+    training = train(classes(), Fitting(KernelSettings()))
+    assert "of 104 rows computed again: within" in training.solved[0].certificate.sampled
+
+
+@pytest.mark.parametrize("flag", ["set", "ends"])
+def test_what_ends_the_run_ends_it_between_classes(flag):
+    """The first record ends it: the pairs of the class at hand are kept, those of others are not begun."""
+    threads.set_count(1)
+    try:
+        stop = StopFlag()
+        value = True if flag == "set" else 0.0
+        training = train(classes(), Fitting(KernelSettings(), lambda **_: setattr(stop, flag, value), stop))
+    finally:
+        threads.set_count(None)
+    assert [f.result.iterations > 0 for f in training.solved] == [True] * 3 + [False] * 3
+    assert training.status is (INTERRUPTED if flag == "set" else TIME)
+
+
+def test_each_pair_is_recorded_once():
+    records = []
+    training = train(classes(), Fitting(KernelSettings(), lambda **record: records.append(record)))
+    assert sorted(r["label"] for r in records) == ["0 1", "0 2", "0 3", "1 2", "1 3", "2 3"]
+    for r, fit in zip(sorted(records, key=lambda r: r["label"]), training.solved, strict=True):
+        assert r["gap"] == pytest.approx(fit.certificate.gap) and r["iteration"] == fit.result.iterations
+
+
+def test_limits_on_rows_and_memory_choose_the_pairs(monkeypatch):
+    """A pair with a class of 70 rows is beyond 60; with hardly any -m no class has room for its block."""
+    alone, solve = [], Fitting.solve
+    monkeypatch.setattr(
+        Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
+    )
+    pairs_of(monkeypatch, 60)
+    train(classes(), Fitting(KernelSettings()))
+    assert sorted(alone) == ["0 2", "1 2", "2 3"]
+    alone.clear()
+    train(classes(), Fitting(KernelSettings(cache_mb=0.0001)))
+    assert len(alone) == 6
+
+
+def test_a_direct_solution_comes_before_many_rounds_of_few_variables():
+    """nu-SVC on rows that leave no margin: pairs of variables get nowhere, and a round costs more than its steps."""
+    rng = np.random.default_rng(3)
+    X = np.column_stack((np.repeat((1.0, -1.0), 7), np.round(rng.uniform(-1, -0.7, 14), 2)))
+    points = KernelSet(table_of(X), Kernel(2, 0.5)).points()
+    problem = NuSvc(points, np.repeat((1.0, -1.0), 7)[rng.permutation(14)], 0.1)
+    result = solve(problem, Monitor(1e-6), 0.0, 100.0)
+    assert result.iterations < 250 and abs(result.objective) < 1e-9
