@@ -14,7 +14,7 @@ from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
-from svmtool.solvers import alm, base
+from svmtool.solvers import alm, alm_classes, alm_rounds, base
 from svmtool.solvers.base import StopFlag
 
 NEWTON = {(ClassPasses, "newton"): 0.0}
@@ -22,8 +22,10 @@ PATHS = {
     "chosen": {},
     "passes": {(ClassPasses, "newton"): np.inf},
     "newton": NEWTON,
-    "products": {**NEWTON, (alm, "GRAM_BELOW"): 0, (alm, "MOST_CLASS_PASSES"): 1, (alm, "CG_TOLERANCE"): 1e-3},
-    "handed over": {**NEWTON, (alm, "GRAM_BELOW"): 0},
+    "products": {
+        **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_PASSES"): 1, (alm_rounds, "CG_TOLERANCE"): 1e-3,
+    },
+    "handed over": {**NEWTON, (alm_rounds, "GRAM_BELOW"): 0},
 }
 every_path = pytest.mark.parametrize("path", PATHS)
 
@@ -250,7 +252,7 @@ def test_passes_end_what_rounds_began(monkeypatch, choose):
 @pytest.mark.parametrize("started", [False, True])
 def test_rounds_that_get_nowhere_hand_back_to_passes(started, monkeypatch):
     """Many classes that can be told apart and a large C: passes alone end by the rule of -e, Newton steps do not."""
-    monkeypatch.setattr(alm, "GRAM_BELOW", 0)
+    monkeypatch.setattr(alm_rounds, "GRAM_BELOW", 0)
     made, product = [], ClassHinge.hessian_product
     monkeypatch.setattr(ClassHinge, "hessian_product", lambda self, v: (made.append(1), product(self, v))[1])
     rng = np.random.default_rng(1)
