@@ -11,9 +11,10 @@ Differs from the papers in:
  1. The multipliers of a row lie in the simplex in place of [0, 1], see problem/class_hinge.py; the rounds are those of
     alm_rounds.py, and conjugate gradients there are preconditioned.
  2. Passes and rounds take turns.  Passes come first; they give way where they are expected to take longer than Newton
-    steps.  Where d is large and -e decides, rounds hand over to passes once sigma says that the rule is near: passes
-    end the run.  There, too, rounds that cost more than expected hand back, and both take turns, each as long again as
-    before.
+    steps.  Rounds that cost more than expected hand back, and both take turns, each as long again as before.  Where d
+    is large and -e decides, rounds also hand over to passes once sigma says that the rule is near: passes end the run.
+ 3. Passes shrink classes away as LIBLINEAR does, row by row and at once; what was shrunk away comes back each time that
+    the largest violation has halved.
 Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for -s 4 besides.
 Memory: 5 vectors of n k, 4 of d k; where features times classes are few, one matrix of their order and, for each pair
 of classes, one of d x d, twice.
@@ -55,9 +56,9 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     run = _Run(objective, monitor, rule)
     passes = ClassPasses(task, objective.rows, seed, run.factorised)
     newton = run.factorised or objective.has_kronecker
+    run.passes = passes
     if not run.factorised:
         run.growth, run.handing_over = GROWTH_PRODUCTS, rule.projected is not None
-        run.passes = passes
 
     def places(alpha: np.ndarray) -> np.ndarray:
         return objective.rows.narrowed(alpha).reshape(n, k)
@@ -141,7 +142,7 @@ class _Run(Rounds):
     @property
     def most_products(self) -> int:
         most = super().most_products
-        return most if self.passes is None else min(most, self.passes.most_products)
+        return most if self.passes is None or self.factorised else min(most, self.passes.most_products)
 
     def multiplier_rounds(self) -> Status | None:
         self._gaps, self._costs = [1.0], [0.0]  # costs: in usual Newton steps
