@@ -20,7 +20,8 @@ from svmtool.problem.dual_passes import chunk_of, random_state
 VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class ...
 TOGETHER = 4.0  # ... where all neighbours are visited; so many times as much where not
 STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
-NEWTON_STEPS = 20  # usual
+NEWTON_STEPS = 20  # usual; 36 to 90 where C is large (pendigits, poker, satimage), so that only ...
+VAIN = 5.0  # ... so many times as many are in vain
 # ... and of one by conjugate gradients: decompositions per features^3, and products (usual), a non-zero for a class,
 # each preconditioned, per classes features^2
 DECOMPOSED, PRODUCTS, PRODUCT, PRECONDITIONED = 0.2, 25, 0.2, 0.2
@@ -130,6 +131,11 @@ class ClassPasses:
     def most_products(self) -> int:
         """Of one Newton step by conjugate gradients: as many as all of them are expected to take."""
         return int(self.steps * PRODUCTS)
+
+    @property
+    def least_steps(self) -> float:
+        """How many usual Newton steps are taken before these can be in vain."""
+        return VAIN * self.steps if self.factorised else self.steps
 
     def in_vain(self) -> None:
         """Newton steps have cost what was expected without an end in sight: the next time it takes more of them."""

@@ -156,6 +156,6 @@ class _Run(Rounds):
         gap, costs = self.rule.gap if self.monitor.gap is None else self.monitor.gap, self._costs
         self._gaps.append(self.best.gap)
         costs.append(costs[-1] + passes.usual_steps(o.curved, cg))
-        if costs[-1] <= passes.steps:
+        if costs[-1] <= passes.least_steps:
             return False
         return still_needed(self._gaps, costs, gap if gap > 0.0 else SURE, len(self._gaps) // 2) > passes.steps
