@@ -27,7 +27,7 @@ from svmtool.training.multiclass import Problems
 GAP = 1e-11
 
 OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
-INEXACT = "svmtool.solvers.alm_inexact"
+ROUNDS, INEXACT = "svmtool.solvers.alm_rounds", "svmtool.solvers.alm_inexact"
 LOGISTIC = "svmtool.solvers.logistic"
 NEWTON = "svmtool.solvers.newton"
 L1, L1_TURNS, L1_OBJECTIVE = "svmtool.solvers.l1", "svmtool.solvers.l1_turns", "svmtool.problem.l1_objective"
@@ -39,7 +39,7 @@ _ONE_PASS = {**_WIDE, (MFN, "MOST_VISITS"): 1}
 _LR_STEPS = {("svmtool.problem.logistic", "SMALL_FEATURES"): -1}
 _LR_WIDE = {**_LR_STEPS, (LOGISTIC, "GRAM_BELOW"): 0}
 _ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
-_ALM_WIDE = {**_ALM_STEPS, (ALM, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
+_ALM_WIDE = {**_ALM_STEPS, (ROUNDS, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
 
 _L1_STEPS = {(L1_OBJECTIVE, "SMALL_FEATURES"): -1}
 _NO_MULTIPLIERS = SimpleNamespace(possible=lambda _: False)
@@ -62,7 +62,7 @@ PATHS: dict[str, dict[str, dict]] = {
         "passes": {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 300, (ALM, "PASSES_WORTH"): 300},
         "features": _ALM_STEPS,
         "rows": _ALM_WIDE,
-        "products": {**_ALM_WIDE, (ALM, "ROWS_SIDE"): 0},
+        "products": {**_ALM_WIDE, (ROUNDS, "ROWS_SIDE"): 0},
     },
     INEXACT: {"features": {}, "products": {(INEXACT, "GRAM_BELOW"): 0}},
     LOGISTIC: {

@@ -7,7 +7,7 @@ import pytest
 from loop_suite import check_each_loop_is_called
 from reference import csr_of, random_rows, xorshift
 
-from svmtool.compiled import class_loops
+from svmtool.compiled import class_loops, class_pass_loops
 from svmtool.problem.class_rows import ClassRows
 from svmtool.problem.dual_passes import random_state
 from svmtool.problem.rows import CsrRows
@@ -60,7 +60,7 @@ class Made:
 
 
 def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, class_loops)
+    check_each_loop_is_called(__file__, class_loops, class_pass_loops)
 
 
 @pytest.mark.parametrize("bias", [-1.0, 0.0, 2.0])
@@ -148,41 +148,52 @@ def test_curvature_and_pair_change(n, d, k):
     assert found == np.count_nonzero(change)
 
 
-@pytest.mark.parametrize("threshold", [np.inf, 0.0])
 @pytest.mark.parametrize("bias", [-1.0, 2.0])
 @every_shape
-def test_pass(n, d, k, bias, threshold):
+def test_pass(n, d, k, bias):
     a = Made(n, d, k, bias)
     A, chunk = a.X if bias < 0 else np.hstack([a.X, np.full((n, 1), bias)]), 4
-    P, W = np.where(a.apart, 0.0, 1.0), np.zeros((A.shape[1], k))
+    own = np.where(a.apart, 0.0, 1.0)
+    P = on_simplex(own + np.random.default_rng(n).normal(size=(n, k)))  # from e_y on, gradients would tie
+    W = A.T @ (a.cost[:, None] * (own - P))
     flat_P, flat_W, state = a.flat(P), a.flat(W), random_state(n, 3)
-    active, limits, left, random = np.arange(n), np.array([threshold, 0.0, 0.0, 0.0]), list(range(n)), int(state[1])
-    for _ in range(3):
-        class_loops.class_pass(
-            *a.csr, a.number, a.cost, a.rows.square_norms(), flat_P, flat_W, np.zeros(a.wide), active,
-            np.empty(n // chunk + 1, np.int64), limits, state, bias, chunk, k, a.wide,
+    limits = np.array([0.0, 0.0, a.cost @ (1.0 - P[own > 0])])
+    active, rows, random = np.arange(n), list(range(n)), int(state[1])
+    classes, sizes = np.tile(np.arange(a.wide, dtype=np.uint32), n), np.full(n, k, np.uint32)
+    left = np.ones((n, k), bool)
+    for _ in range(6):
+        class_pass_loops.class_pass(
+            *a.csr, a.number, a.cost, a.rows.square_norms(), flat_P, flat_W, np.zeros(2 * a.wide), classes, sizes,
+            active, np.empty(n // chunk + 1, np.int64), limits, state, bias, chunk, k, a.wide,
         )  # fmt: skip
         most, gap, gone = 0.0, 0.0, set()
-        chunks = [left[s : s + chunk] for s in range(0, len(left), chunk)]
+        chunks = [rows[s : s + chunk] for s in range(0, len(rows), chunk)]
         for c in range(len(chunks)):
             random = xorshift(random)
             other = c + (random >> 1) % (len(chunks) - c)
             chunks[c], chunks[other] = chunks[other], chunks[c]
             for i in chunks[c]:
                 g = A[i] @ W + a.apart[i]
-                inside = P[i] > 0
-                if inside.sum() == 1 and g[inside][0] - g[~inside].max() > threshold:
+                smallest = g[P[i] > 0].min()
+                largest = g[left[i]].max()
+                mean = float(P[i] @ g)
+                left[i] &= (P[i] > 0) | (g >= smallest)
+                if left[i].sum() == 1:
                     gone.add(i)
                     continue
-                most = max(most, g.max() - g[inside].min())
-                gap += a.cost[i] * (g.max() - float(P[i] @ g))
-                new = on_simplex((P[i] + (g - g.max()) / max(a.cost[i] * float(A[i] @ A[i]), 1e-100))[None])[0]
+                most = max(most, largest - smallest)
+                gap += a.cost[i] * (largest - mean)
+                new, size = np.zeros(k), max(a.cost[i] * float(A[i] @ A[i]), 1e-100)
+                new[left[i]] = on_simplex((P[i] + (g - largest) / size)[left[i]][None])[0]
                 W -= a.cost[i] * np.outer(A[i], new - P[i])
                 P[i] = new
-        left = [i for i in left if i not in gone]
+        rows = [i for i in rows if i not in gone]
         close(a.back(flat_P), P)
         close(a.back(flat_W), W)
-        assert limits[1] == pytest.approx(most, abs=1e-11)
-        assert limits[2] == pytest.approx(gap, abs=1e-9)
-        assert limits[3] == pytest.approx(float(a.cost @ (1.0 - P[~a.apart])), abs=1e-9)
-        assert active[: int(state[0])].tolist() == left and int(state[1]) == random
+        assert limits[0] == pytest.approx(most, abs=1e-11)
+        assert limits[1] == pytest.approx(gap, abs=1e-9)
+        assert limits[2] == pytest.approx(float(a.cost @ (1.0 - P[~a.apart])), abs=1e-9)
+        assert active[: int(state[0])].tolist() == rows and int(state[1]) == random
+        for i in range(n):
+            assert sorted(classes[i * a.wide :][: sizes[i]].tolist()) == np.flatnonzero(left[i]).tolist()
+        assert int(state[2]) == int(left[rows].sum())

@@ -14,7 +14,7 @@ from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
-from svmtool.solvers import alm, base
+from svmtool.solvers import alm, alm_classes, alm_rounds, base
 from svmtool.solvers.base import StopFlag
 
 NEWTON = {(ClassPasses, "newton"): 0.0}
@@ -22,8 +22,10 @@ PATHS = {
     "chosen": {},
     "passes": {(ClassPasses, "newton"): np.inf},
     "newton": NEWTON,
-    "products": {**NEWTON, (alm, "GRAM_BELOW"): 0, (alm, "MOST_CLASS_PASSES"): 1, (alm, "CG_TOLERANCE"): 1e-3},
-    "handed over": {**NEWTON, (alm, "GRAM_BELOW"): 0},
+    "products": {
+        **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_PASSES"): 1, (alm_rounds, "CG_TOLERANCE"): 1e-3,
+    },
+    "handed over": {**NEWTON, (alm_rounds, "GRAM_BELOW"): 0},
 }
 every_path = pytest.mark.parametrize("path", PATHS)
 
@@ -250,7 +252,7 @@ def test_passes_end_what_rounds_began(monkeypatch, choose):
 @pytest.mark.parametrize("started", [False, True])
 def test_rounds_that_get_nowhere_hand_back_to_passes(started, monkeypatch):
     """Many classes that can be told apart and a large C: passes alone end by the rule of -e, Newton steps do not."""
-    monkeypatch.setattr(alm, "GRAM_BELOW", 0)
+    monkeypatch.setattr(alm_rounds, "GRAM_BELOW", 0)
     made, product = [], ClassHinge.hessian_product
     monkeypatch.setattr(ClassHinge, "hessian_product", lambda self, v: (made.append(1), product(self, v))[1])
     rng = np.random.default_rng(1)
@@ -265,3 +267,30 @@ def test_rounds_that_get_nowhere_hand_back_to_passes(started, monkeypatch):
     assert 0 < len(made) <= 10 * class_passes.PRODUCT_STEPS * class_passes.PRODUCTS, "of 59510 without passes"
     if start is not None:
         assert s.f <= p.value(start.W) * (1 + 1e-12), "the start is kept"
+
+
+def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
+    """What leaves a row is told by that row alone: by the largest violation of all, nothing would leave here."""
+    p = random_problem(1, 300, 4, 20)
+    X = p.A.copy()
+    X[0] *= 1e6
+    passes = ClassPasses(task := ClassTask(CsrRows(*csr_of(X), 4), p.number, p.k, p.cost), ClassHinge(task).rows, 1)
+    for _ in range(10):
+        passes.run()
+    assert passes.spread > 1.0 and passes.share < 0.5
+
+
+def test_factorised_rounds_that_get_nowhere_hand_back_to_passes(monkeypatch):
+    """Many classes that can be told apart and a large C: Newton steps over all would take hundreds."""
+    monkeypatch.setattr(class_passes, "PATIENCE", 0.0)
+    monkeypatch.setattr(class_passes, "NEWTON_STEPS", 3)
+    steps, hessian = [], ClassHinge.hessian
+    monkeypatch.setattr(ClassHinge, "hessian", lambda self: (steps.append(1), hessian(self))[1])
+    resumed, resume = [], ClassPasses.resume
+    monkeypatch.setattr(ClassPasses, "resume", lambda self, *a: (resumed.append(1), resume(self, *a))[1])
+    rng = np.random.default_rng(1)
+    n, d, k = 80, 8, 40
+    y = np.arange(n) % k
+    p = Problem(rng.normal(size=(k, d))[y] + 0.1 * rng.normal(size=(n, d)), 1.0 * y, np.full(n, 1e4))
+    s = Solved(ROWS[0], p, gap=0.1)
+    assert s.status is base.GAP and resumed and len(steps) < 40

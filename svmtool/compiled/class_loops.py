@@ -8,7 +8,6 @@ the bias's where bias >= 0.
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.dcd_loops import shuffled
 
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 ZERO = np.uint64(0)
@@ -250,78 +249,3 @@ def class_pair_change(share, seen, cost, out, m, other, wide, n):
         out[i] = cost[i] * (new - old)
         found += 1 if new != old else 0
     return found
-
-
-@loop(
-    "void(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
-    fast=True,
-)
-def class_pass(
-    indptr, indices, values, number, cost, square_norms, P, W, scratch, active, chunks, limits, state, bias, chunk,
-    k, wide,
-):  # fmt: skip
-    """One pass of dual coordinate descent, each row's k variables minimised exactly; shrinking as in dcd_loops.
-
-    a_i = C_i (e_y - p_i) with p_i in the simplex; W = sum x_i a_i' is kept up to date.  For one row the dual is
-    quadratic with the same curvature |x_i|^2 everywhere: p_i goes to the point nearest to p_i + G / (C_i |x_i|^2),
-    G_m = w_m.x_i + [m != y].  The violation of a row is max G - min {G_m: p_m > 0}.  A row at a corner leaves when
-    its other G lie further below than limits[0]; limits[1] receives the largest violation, limits[2] the sum of
-    C_i (max G - p_i.G), both as met: at the end, and of all rows, that sum is the duality gap.  limits[3] = sum
-    C_i (1 - p_iy) is kept up to date.  active, chunks, state: as in dcd_loops.visit_rows.  scratch: `wide` numbers.
-    """
-    rows = state[0]
-    most = gap = 0.0
-    gone = np.uint64(len(number))
-    left = ZERO
-    n_chunks = (rows + chunk - ONE) // chunk
-    state[1] = shuffled(chunks, n_chunks, state[1])
-    for c in range(n_chunks):
-        drawn = chunks[c]
-        for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
-            i = active[s]
-            start = indptr[i]
-            stop = indptr[i + ONE]
-            at = i * wide
-            scores_of_row(indices, values, W, scratch, ZERO, start, stop, bias, wide)
-            largest = outside = -np.inf
-            smallest = np.inf
-            mean = 0.0
-            inside = ZERO
-            for m in range(ZERO, k):
-                g = scratch[m] + (0.0 if m == number[i] else 1.0)
-                scratch[m] = g
-                largest = max(largest, g)
-                if P[at + m] > 0.0:
-                    smallest = min(smallest, g)
-                    mean += P[at + m] * g
-                    inside += ONE
-                else:
-                    outside = max(outside, g)
-            if inside == ONE and smallest - outside > limits[0]:
-                active[s] = gone
-                left += ONE
-                continue
-            most = max(most, largest - smallest)
-            gap += cost[i] * (largest - mean)
-            if largest - smallest > 1e-12:
-                rate = 1.0 / max(cost[i] * square_norms[i], 1e-100)
-                for m in range(ZERO, k):
-                    scratch[m] = P[at + m] + rate * (scratch[m] - largest)
-                onto_simplex(scratch, ZERO, k)
-                limits[3] += cost[i] * (P[at + number[i]] - scratch[number[i]])
-                for m in range(ZERO, k):
-                    p = scratch[m]
-                    scratch[m] = cost[i] * (P[at + m] - p)
-                    P[at + m] = p
-                for m in range(k, wide):
-                    scratch[m] = 0.0
-                add_row(indices, values, W, scratch, ZERO, start, stop, bias, wide)
-    if left > 0:
-        kept = ZERO
-        for s in range(rows):
-            if active[s] != gone:
-                active[kept] = active[s]
-                kept += ONE
-    limits[1] = most
-    limits[2] = gap
-    state[0] = rows - left

@@ -1,6 +1,7 @@
 """Exact ALM on a small problem in one call: where a step takes microseconds, calls from Python would cost more.
 
-The same steps as solvers/alm.py with problem/augmented.py and problem/dual_passes.py, built from the same helpers.
+The same steps as solvers/alm.py and solvers/alm_rounds.py with problem/augmented.py and problem/dual_passes.py, built
+from the same helpers.
 """
 
 import numpy as np
@@ -12,8 +13,8 @@ from svmtool.compiled.row_loops import ONE, add_outer_products, hinge_of_rows
 from svmtool.compiled.small_loops import advance, direction, dot, gradient, margins, record
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
-SURE = 1e-6  # as in alm.py
-EXACT, FLAT, FLAT_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm.py
+SURE = 1e-6  # as in alm_rounds.py
+EXACT, FLAT, FLAT_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm_rounds.py
 NEARLY = 0.8  # as in alm.py
 SHARP = 1e8  # as in augmented.py
 

@@ -1,7 +1,8 @@
 """Dual coordinate passes for the problem of all classes at once, with the face of DualPasses.
 
 Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class Linear SVMs,
-KDD 2008: one row's k dual variables are minimised exactly, row after row in random order, rows at a corner shrunk.
+KDD 2008: one row's k dual variables are minimised exactly, row after row in random order; classes without a multiplier
+whose gradients hold them at zero are shrunk away, and rows with one class left.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled import class_loops
+from svmtool.compiled.class_pass_loops import class_pass
 from svmtool.compiled.threads import run_blocks
 from svmtool.problem.class_hinge import KRONECKER_BELOW
 from svmtool.problem.class_rows import ClassRows, ClassTask
-from svmtool.problem.dual_passes import CHUNK, random_state
+from svmtool.problem.dual_passes import chunk_of, random_state
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
-VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class
+VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class ...
+TOGETHER = 4.0  # ... where all neighbours are visited; so many times as much where not
 STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
-NEWTON_STEPS = 20  # usual
+NEWTON_STEPS = 20  # usual; 36 to 90 where C is large (pendigits, poker, satimage), so that only ...
+VAIN = 5.0  # ... so many times as many are in vain
 # ... and of one by conjugate gradients: decompositions per features^3, and products (usual), a non-zero for a class,
 # each preconditioned, per classes features^2
 DECOMPOSED, PRODUCTS, PRODUCT, PRECONDITIONED = 0.2, 25, 0.2, 0.2
@@ -25,8 +29,7 @@ PRODUCT_STEPS = 30  # usual
 PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first ...
 PATIENCE_LATER = 1.0  # ... and after such steps have been in vain, when as many more are expected as this says:
 MORE_STEPS = 2.0
-SHRINK = 0.2  # a row at a corner leaves where its other gradients lie below by this share of the largest violation
-SHARPER = 0.5  # how much smaller the violation must be the next time that all rows come back
+SHARPER = 0.5  # how much smaller the violation must be the next time that all classes of all rows come back
 
 
 class ClassPasses:
@@ -34,20 +37,25 @@ class ClassPasses:
 
     def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
         self.factorised = factorised  # whether Newton steps would be, or by conjugate gradients
-        self.steps, self.patience = float(PRODUCT_STEPS), PATIENCE  # of these: how many are expected, see `in_vain`
+        self.steps = float(NEWTON_STEPS if factorised else PRODUCT_STEPS)  # how many are expected, see `in_vain`
+        self.patience = PATIENCE
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
         base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
         self.rows, self.count, self.complete = rows, 0, True  # complete: whether the last pass began with all rows
         self._W, self._P = np.zeros(base.d * rows.wide), np.zeros(rows.n)
         self._P[np.arange(self.n) * rows.wide + self.number] = 1.0
         self.active = np.arange(self.n)
-        self.limits = np.array([np.inf, 0.0, np.inf, 0.0])
-        self._inner = 1.0  # violation of the rows not shrunk away at which all take part again
+        self.limits = np.array([0.0, np.inf, 0.0])
+        self._inner = 1.0  # violation of what is not shrunk away at which all takes part again
         self.state = random_state(self.n, seed)
-        self._pass = class_loops.class_pass.bind(
+        self._sizes, self._chunk = np.empty(self.n, np.uint32), chunk_of(base)
+        classes = np.tile(np.arange(rows.wide, dtype=np.uint32), self.n)
+        self._pass = class_pass.bind(
             base.indptr, base.indices, base.values, self.number, self.cost, rows.square_norms(), self._P, self._W,
-            np.zeros(rows.wide), self.active, np.empty(self.n // CHUNK + 1, np.int64), self.limits, self.state,
+            np.zeros(2 * rows.wide), classes, self._sizes, self.active, np.empty(self.n // self._chunk + 1, np.int64),
+            self.limits, self.state,
         )  # fmt: skip
+        self.restore()
 
     @property
     def w(self) -> np.ndarray:
@@ -66,29 +74,30 @@ class ClassPasses:
 
     @property
     def share(self) -> float:
-        """Share of the rows that the next pass will visit."""
-        return float(self.state[0]) / self.n if self.n else 1.0
+        """Share of the rows' classes that the next pass will visit."""
+        return float(self.state[2]) / (self.n * self.rows.k) if self.n else 1.0
 
     @property
     def spread(self) -> float:
         """The largest violation that the last pass met."""
-        return float(self.limits[1])
+        return float(self.limits[0])
 
     @property
     def left(self) -> float:
         """About the relative gap: of the rows that the last pass visited, as it met them."""
-        met, linear = self.limits[2:].tolist()
+        met, linear = self.limits[1:].tolist()
         return met / max(met + linear - 0.5 * float(self._W @ self._W), 1e-300)
 
     def run(self) -> float:
-        """One pass over the rows not shrunk away; returns about what it cost."""
+        """One pass over what is not shrunk away; returns about what it cost."""
         self.count += 1
-        self.complete = int(self.state[0]) == self.n
-        cost = float(self.state[0]) * (VISIT * self.row_length + PLACE * self.rows.wide)
-        self._pass(self.rows.bias, CHUNK, self.rows.k, self.rows.wide)
+        rows, classes = float(self.state[0]), float(self.state[2])
+        self.complete = int(classes) == self.n * self.rows.k
+        alike = min(rows * self.rows.wide, TOGETHER * classes) / self.rows.wide  # complete rows
+        cost = VISIT * alike * self.row_length + PLACE * classes
+        self._pass(self.rows.bias, self._chunk, self.rows.k, self.rows.wide)
         spread = self.spread
-        self.limits[0] = SHRINK * spread if spread > 0.0 else np.inf
-        if spread <= self._inner:  # rows shrunk too early come back
+        if spread <= self._inner:  # what was shrunk away too early comes back
             self._inner = SHARPER * min(self._inner, spread)
             self.restore()
         return cost
@@ -103,7 +112,7 @@ class ClassPasses:
         """About what Newton steps from here to the answer cost."""
         if not self.factorised:
             return self.steps * self._step(int(np.count_nonzero(self._P)) - self.n, PRODUCTS)
-        return NEWTON_STEPS * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
+        return self.steps * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
 
     def _step(self, curved: int, products: float) -> float:
         """About what a Newton step of so many products costs; curved: rows off corners, of large faces as more."""
@@ -113,13 +122,20 @@ class ClassPasses:
         return whole + products * (PRODUCT * curved * self.row_length + each)
 
     def usual_steps(self, curved: int, products: int) -> float:
-        """How many usual Newton steps by conjugate gradients cost as much as one of so many products."""
+        """How many usual Newton steps cost as much as one of so many products."""
+        if self.factorised:
+            return 1.0
         return self._step(curved, products) / max(self._step(curved, PRODUCTS), 1e-300)
 
     @property
     def most_products(self) -> int:
         """Of one Newton step by conjugate gradients: as many as all of them are expected to take."""
         return int(self.steps * PRODUCTS)
+
+    @property
+    def least_steps(self) -> float:
+        """How many usual Newton steps are taken before these can be in vain."""
+        return VAIN * self.steps if self.factorised else self.steps
 
     def in_vain(self) -> None:
         """Newton steps have cost what was expected without an end in sight: the next time it takes more of them."""
@@ -134,13 +150,13 @@ class ClassPasses:
         self._P[:], self.count = multipliers, self.count + steps
         self._W[:] = self.rows.widened(self.rows.transpose_product(self.alpha))
         own = np.arange(self.n) * self.rows.wide + self.number
-        self.limits[0], self.limits[3] = np.inf, float(self.cost @ (1.0 - self._P[own]))
+        self.limits[2] = float(self.cost @ (1.0 - self._P[own]))
         self.restore()
 
     def restore(self) -> None:
-        """Let all rows take part again."""
-        self.active[:] = np.arange(self.n)
-        self.state[0] = self.n
+        """Let all classes of all rows take part again."""
+        self.active[:], self._sizes[:] = np.arange(self.n), self.rows.k
+        self.state[0], self.state[2] = self.n, self.n * self.rows.k
 
     def scale(self, t: float) -> None:
         """Go to t times the dual point, t >= 0, or as far as it stays feasible."""

@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from svmtool import registry
 from svmtool.errors import SvmtoolError
 from svmtool.model import LinearModel
 from svmtool.problem.certify import Certificate
@@ -24,10 +25,12 @@ from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.labels import Classes
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
+from svmtool.registry import Solver
 from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.training.problem_set import ProblemSet
 
 ROOT = math.sqrt(2.0)
+HINGE = 3  # the row that solves two classes
 
 
 class AllClasses(ProblemSet):
@@ -42,6 +45,10 @@ class AllClasses(ProblemSet):
     def cost(self) -> np.ndarray:
         cost = self.settings.C * self.factor[self.classes.number]
         return cost if self.row_weights is None else cost * self.row_weights
+
+    @property
+    def method(self) -> Solver:
+        return registry.find(HINGE) if self.k == 2 else self.solver
 
     def task(self, k: int) -> Task | ClassTask:
         if self.k == 2:

@@ -25,6 +25,7 @@ from svmtool.model import LinearModel
 from svmtool.problem import losses, rows
 from svmtool.problem.certify import Certificate, Judge, worst
 from svmtool.problem.task import Task
+from svmtool.registry import Solver
 from svmtool.settings import Settings
 from svmtool.solvers.base import INTERRUPTED, OPTIMAL, PRECISION, TIME, Monitor, Result, Rule
 from svmtool.solvers.progress import Progress
@@ -116,6 +117,11 @@ class ProblemSet(ABC):
     @abstractmethod
     def rule(self, k: int) -> Rule:
         """LIBLINEAR's stopping rule of problem k, or none where the gap decides."""
+
+    @property
+    def method(self) -> Solver:
+        """The row whose back end solves the problems: the chosen one, unless these are another one's."""
+        return self.solver
 
     def name(self, k: int) -> int | None:
         """How records of several runs tell problem k; None for a lone one."""
@@ -348,7 +354,7 @@ class ProblemSet(ABC):
         w = None if start is None else np.ascontiguousarray(start[:, k])
         if before is not None:
             monitor.history, monitor.iterations, w = before.history, before.history[-1]["iteration"] + 1, before.w
-        solve = registry.entry(self.solver)
+        solve = registry.entry(self.method)
         rule = self.rule(k)
         if self.any_start:
             rule.at_start = np.inf

@@ -1,0 +1,160 @@
+"""All classes at once: dual coordinate passes, and augmented Lagrangian multipliers in the simplex.
+
+    min over W of  1/2 sum_m |w_m|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
+
+Papers: the problem is Crammer and Singer's (JMLR 2, 2001); passes that minimise a row's multipliers together: Keerthi,
+Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class Linear SVMs, KDD 2008; rounds:
+Nie, Huang, Wang and Huang, ICML 2014 (alm.py), Algorithm 1.
+
+Notation   paper: lambda_i   mu     code: p_i, a point of the simplex a row (beta, `multipliers`)   C_i sigma
+Differs from the papers in:
+ 1. The multipliers of a row lie in the simplex in place of [0, 1], see problem/class_hinge.py; the rounds are those of
+    alm_rounds.py, and conjugate gradients there are preconditioned.
+ 2. Passes and rounds take turns.  Passes come first; they give way where they are expected to take longer than Newton
+    steps.  Rounds that cost more than expected hand back, and both take turns, each as long again as before.  Where d
+    is large and -e decides, rounds also hand over to passes once sigma says that the rule is near: passes end the run.
+ 3. Passes shrink classes away as LIBLINEAR does, row by row and at once; what was shrunk away comes back each time that
+    the largest violation has halved.
+Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for -s 4 besides.
+Memory: 5 vectors of n k, 4 of d k; where features times classes are few, one matrix of their order and, for each pair
+of classes, one of d x d, twice.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.certify import relative_gap
+from svmtool.problem.class_hinge import ClassHinge
+from svmtool.problem.class_passes import ClassPasses
+from svmtool.problem.class_rows import ClassTask
+from svmtool.problem.dual_passes import still_needed
+from svmtool.solvers import base
+from svmtool.solvers.alm_rounds import SIGMA_COLD, SMOOTH, SURE, WINDOW, Rounds
+from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
+
+GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
+MOST_PASSES = 100000  # LIBLINEAR's cap: most of them go over few rows
+RECENT_SPREADS = 4  # share of all looks, one in so many, over which the fall of the spread is measured
+TIGHTER = 0.3  # how much further than -e says passes go where the gap is not certified then
+NEAR = 1.5  # times the gap asked for, as passes tell it, from which on they look at the primal
+
+
+def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Minimise from `start` (zeros if None); see the module's text.
+
+    start and the answer's w: the flat W of class_rows.py; the answer's alpha has k numbers a row, f8[n, k].
+    """
+    n, k = task.rows.n, task.k
+    if n == 0 or k == 1:  # nothing to tell apart
+        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        return Result(np.zeros(k * task.rows.d), base.OPTIMAL, 1, monitor.history, np.zeros((n, k)))
+    objective = ClassHinge(task)
+    objective.move(np.zeros(objective.d) if start is None else start)
+    objective.sigma = SIGMA_COLD
+    run = _Run(objective, monitor, rule)
+    passes = ClassPasses(task, objective.rows, seed, run.factorised)
+    newton = run.factorised or objective.has_kronecker
+    run.passes = passes
+    if not run.factorised:
+        run.growth, run.handing_over = GROWTH_PRODUCTS, rule.projected is not None
+
+    def places(alpha: np.ndarray) -> np.ndarray:
+        return objective.rows.narrowed(alpha).reshape(n, k)
+
+    status, begun = None, start is not None  # begun: whether there are weights beside those of passes
+    while status is None:
+        if start is None or passes.count > 0:
+            status = run.class_passes(passes, newton)
+            if status is not None and not begun:
+                return Result(passes.w, status, passes.count, monitor.history, places(passes.alpha))
+            run.best.take(passes.primal_value(), passes.w, passes.dual_value(), passes.alpha)
+            if status is not None:  # -e speaks of the dual point where passes ended; rounds may know a better primal
+                alpha = passes.alpha if status.converged else run.best.alpha
+                return Result(run.best.w, status, passes.count, monitor.history, places(alpha))
+            objective.move(passes.w)
+            objective.beta[:] = passes.multipliers
+            objective.sigma = SIGMA_COLD
+        begun, before = True, monitor.iterations
+        status = run.multiplier_rounds()
+        stuck = status is base.PRECISION and run.passes is not None and run.best.gap > SURE
+        if status is not None and not stuck:
+            break
+        status = None
+        if run.near or stuck:  # once: passes end the run, or are too many
+            newton, run.handing_over, run.passes = False, False, None
+        else:
+            passes.in_vain()
+        alpha = -objective.u if run.near else run.best.alpha
+        passes.resume(objective.multipliers(alpha), monitor.iterations - before)
+    return Result(run.best.w, status, monitor.iterations, monitor.history, places(run.best.alpha))
+
+
+class _Run(Rounds):
+    """One run: passes and rounds in turns."""
+
+    handing_over = False  # whether passes end the run where the multipliers' steps say that -e is near ...
+    near = False  # ... as they did
+    passes: ClassPasses | None = None  # that rounds hand back to where they cost more than these expect
+
+    def class_passes(self, passes: ClassPasses, newton: bool) -> Status | None:
+        """Passes until the rule or the gap holds; None where Newton steps shall take over.
+
+        Passes tell themselves about how large the gap is.  newton: whether Newton steps may take over.
+        """
+        objective, monitor, rule = self.objective, self.monitor, self.rule
+        gap = rule.gap if monitor.gap is None else monitor.gap
+        wanted = gap if gap >= 0.0 else SURE
+        enough = SAFETY * rule.projected if rule.projected is not None else -1.0
+        spent = looked = 0.0
+        lefts, spreads, costs = [1.0], [1.0], [0.0]
+        for _ in range(MOST_PASSES):
+            spent += passes.run()
+            lefts.append(passes.left)
+            spreads.append(spreads[-1] ** SMOOTH * max(passes.spread, 1e-300) ** (1.0 - SMOOTH))
+            costs.append(spent)
+            settled = rule.projected is not None and passes.spread <= enough
+            limit = monitor.limit(passes.count)
+            if settled and not passes.complete and limit is None:
+                passes.restore()
+                continue
+            near = lefts[-1] <= NEAR * gap and spent - looked >= passes.look
+            if near or settled or limit:
+                looked = spent
+                if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
+                    passes.scale(objective.best_multiple(passes.w))
+                primal, bound = passes.primal_value(), passes.dual_value()
+                left = relative_gap(primal, bound)
+                if left <= gap or limit or (settled and (left <= SURE or not passes.factorised)):
+                    support = int(np.count_nonzero(passes.alpha))
+                    status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
+                    return status or limit or base.RULE
+                if settled:  # LIBLINEAR may have been luckier within its rule
+                    enough *= TIGHTER
+            expected = still_needed(lefts, costs, wanted, WINDOW)
+            if not passes.factorised and enough > 0.0:  # any gap will do then; the spread wavers more
+                expected = min(expected, still_needed(spreads, costs, enough, len(costs) // RECENT_SPREADS))
+            if newton and (expected > passes.newton if settled else passes.enough(spent, expected)):
+                return None
+        return None
+
+    @property
+    def most_products(self) -> int:
+        most = super().most_products
+        return most if self.passes is None or self.factorised else min(most, self.passes.most_products)
+
+    def multiplier_rounds(self) -> Status | None:
+        self._gaps, self._costs = [1.0], [0.0]  # costs: in usual Newton steps
+        return super().multiplier_rounds()
+
+    def gives_way(self, ends: bool, cg: int) -> bool:
+        o, passes = self.objective, self.passes
+        self.near = ends and self.handing_over and o.multiplier_spread() <= SAFETY * self.rule.projected
+        if self.near or passes is None:
+            return self.near
+        gap, costs = self.rule.gap if self.monitor.gap is None else self.monitor.gap, self._costs
+        self._gaps.append(self.best.gap)
+        costs.append(costs[-1] + passes.usual_steps(o.curved, cg))
+        if costs[-1] <= passes.least_steps:
+            return False
+        return still_needed(self._gaps, costs, gap if gap > 0.0 else SURE, len(self._gaps) // 2) > passes.steps

@@ -1,0 +1,133 @@
+"""The multiplier rounds of SVM-ALM, Algorithm 1 of the paper; problem, letters and departures: alm.py, alm_classes.py.
+
+Notation   paper: e_i   lambda_i   mu   gamma       code: y_i v_i   -C_i y_i beta_i   C_i sigma   1 / sigma
+A round minimises over e and w together: e is eliminated (problem/augmented.py, problem/class_hinge.py), and what is
+left in w, smooth and quadratic in pieces, is solved by Newton steps with the exact ray search, only as far as the
+multiplier step deserves (INNER): factorised where d is small, by conjugate gradients, or by a system with a row for
+each active row, where it is large.  sigma grows geometrically, or by Eq. 29.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from svmtool.problem.augmented import Augmented
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Rule, Status
+from svmtool.solvers.best import Best
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.problem.class_hinge import ClassHinge
+
+GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
+ROWS_SIDE = 4000  # free rows up to which Newton systems have a row for each, in place of further passes
+SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
+GROWTH, SIGMA_MOST = 3.0, 1e8
+INNER = 1.0  # a round ends when the gradient is this small beside the way the multipliers want to go
+SURE = 1e-6  # certified gap at which -e may end a run, where the rule does not name one
+EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
+ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word ...
+IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
+CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
+SMOOTH = 0.9  # weight of the spreads before in their mean, for a single one wavers
+WINDOW = 4  # looks over which the fall of the gap is measured where it wavers
+
+
+class Rounds:
+    """Rounds over an objective from its w, beta and sigma.
+
+    factorised: whether Newton steps are, or by conjugate gradients or from the rows' side.
+    """
+
+    unit, growth = 1.0, GROWTH  # what slacks are measured in; how much larger sigma is in the next round
+
+    def __init__(self, objective: Augmented | ClassHinge, monitor: Monitor, rule: Rule, by_merit: bool = False):
+        self.objective, self.monitor, self.rule = objective, monitor, rule
+        self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
+        self.factorised, self.most_rows, self.sure = objective.d <= GRAM_BELOW, ROWS_SIDE, SURE
+
+    @cached_property
+    def best(self) -> Best:
+        """Not before rounds need it: passes that end a run do without."""
+        return Best(self.objective)
+
+    @property
+    def most_products(self) -> int:
+        """Of one Newton step by conjugate gradients."""
+        return 10 * self.objective.d
+
+    def gives_way(self, ends: bool, cg: int) -> bool:
+        """Whether another method shall go on after a Newton step of cg products, which ends its round or does not."""
+        return False
+
+    def multiplier_rounds(self) -> Status | None:
+        """Newton steps and multiplier steps until the gap is as small as asked for; None where these `gives_way`.
+
+        The multiplier step that ends a round comes with the first Newton step of the next one.
+        """
+        o, monitor, best = self.objective, self.monitor, self.best
+        cg, t, flat, idle = 0, 0.0, 0, 0
+        smallest = lowest = np.inf
+        first, side = True, "features" if self.factorised else "products"  # first: of its round, or of the run
+        while True:
+            f, g = o.gradient()
+            best.keep()
+            gap, norm = best.gap, float(np.sqrt(g @ g))
+            status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
+            ends = norm * norm <= INNER * INNER * o.moved / o.sigma
+            if status is None:
+                better = gap < 0.999 * smallest
+                flat = 0 if better or (not first and f < lowest - FLAT * abs(f)) else flat + 1
+                idle = 0 if better else idle + first
+                smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
+                status = self._end(gap, flat >= FLAT_STEPS or idle >= IDLE_ROUNDS)
+            if status is not None:
+                return status
+            first = ends
+            if self.gives_way(ends, cg):
+                return None
+            if ends:
+                sigma = self._next_sigma()
+                o.accept()
+                o.sigma = sigma
+                g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
+            if not self.factorised:
+                few = o.rows_side and 0 < o.active <= self.most_rows
+                if few and o.p == 1.0:
+                    few = not o.free_bias
+                elif few:  # by what the last step has cost
+                    few = side == "rows" or cg * o.product_cost > o.face_cost
+                side = "rows" if few else "products"
+            p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, self.most_products, monitor.ended)
+            t = o.ray(p)
+            o.advance(t, p)
+
+    def _next_sigma(self) -> float:
+        """Geometric growth, or Eq. 29: as large as keeps the merit function of Lemma 3 from growing, never smaller."""
+        o = self.objective
+        if not self.by_merit:
+            return min(o.sigma * self.growth, SIGMA_MOST / self.unit)
+        residual = o.moved / o.sigma**2  # sum C r^2
+        rest = 0.5 * float(o.w @ o.regular(o.w)) + o.e_loss()
+        grown = (self.merit - rest) / (0.5 * residual) if residual > 0.0 else 0.0
+        sigma = min(max(o.sigma, grown), SIGMA_MOST / self.unit)
+        self.merit = 0.5 * sigma * residual + rest
+        return sigma
+
+    def _end(self, gap: float, flat: bool) -> Status | None:
+        """Whether the run ends here though neither --gap nor a limit says so."""
+        if gap <= EXACT:
+            return base.OPTIMAL
+        if gap <= self.rule.gap:
+            return base.RULE
+        if self.rule.projected is not None and gap <= self.sure:
+            if self.objective.projected_spread(self.best.alpha) <= self.rule.projected:
+                return base.RULE
+            self.sure *= 0.1
+        if flat:
+            return base.OPTIMAL if gap <= ROUNDED else base.PRECISION
+        return None
