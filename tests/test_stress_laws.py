@@ -148,6 +148,11 @@ def test_a_loss_is_a_breach_with_its_command(tmp_path):
     assert "f  " in known.text()
 
 
+def test_some_solvers_can_be_named():
+    plan = trial.Plan(1, "", "40,mfn-l1,60k", "", peers.Peers(None, None))
+    assert [cases.name_of(row) for row in plan.solvers()] == ["40", "42", "60k"]
+
+
 def test_every_row_of_the_registry_is_drawn():
     plan = trial.Plan(1, "", "", "", peers.Peers(None, None), timed=False)
     rng = np.random.default_rng(1)

@@ -22,9 +22,9 @@ THREADS_SHARE = 0.3  # of cases whose first run is done again with another numbe
 
 
 class Plan(NamedTuple):
-    """What all trials share: the seed, the family and the solver to keep to (empty: all), the folder of real and
-    hostile sets, the peers, whether the clock may decide anything, the time bound, which is factor times the peer's
-    and `room` seconds, and the seconds in which a command comes to an end."""
+    """What all trials share: the seed, the family and the solvers (with commas between them) to keep to (empty: all),
+    the folder of real and hostile sets, the peers, whether the clock may decide anything, the time bound, which is
+    factor times the peer's and `room` seconds, and the seconds in which a command comes to an end."""
 
     seed: int
     family: str
@@ -42,7 +42,8 @@ class Plan(NamedTuple):
 
     def solvers(self) -> list:
         rows = cases.rows_of_registry()
-        return [row for row in rows if self.solver in ("", cases.name_of(row), row.name)]
+        chosen = set(self.solver.split(","))
+        return [row for row in rows if not self.solver or {cases.name_of(row), row.name} & chosen]
 
 
 @lru_cache
