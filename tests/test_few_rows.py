@@ -7,6 +7,7 @@ import pytest
 import reference
 
 from svmtool.problem import rows as rows_module
+from svmtool.problem.pivots import nonnegative
 from svmtool.settings import Settings
 from svmtool.solvers import base, fallback
 from svmtool.training.multiclass import Problems
@@ -48,3 +49,38 @@ def test_the_fallback_keeps_an_answer_that_is_right_but_for_rounding(monkeypatch
     found = problems.solve_anew(0, result.w * (1 + 1e-6), 1e-6, base.Monitor())
     assert len(began) == 1 and np.any(began[0])
     assert problems.judge(0, found).gap <= 1e-6
+
+
+def large_numbers(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of d large numbers that a hyperplane separates: their losses are less than rounding makes of them."""
+    rng = np.random.default_rng(7)
+    logarithms = 0.5 * rng.normal(size=(50, 4)) @ rng.normal(size=(4, d)) + 0.3 * rng.normal(size=(50, d))
+    X = np.round(1e4 * np.exp(logarithms))
+    y = np.where(rng.random(50) < 0.3, 1.0, -1.0)
+    y[0] = 1.0
+    return X, y
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("d", [80, 2000])
+@pytest.mark.parametrize(("solver", "gap"), [(1, 1e-9), (2, 1e-3), (40, 1e-9)])
+def test_few_rows_of_large_numbers_come_to_the_minimum(solver, gap, d, layout, monkeypatch):
+    monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0 if layout == "csr" else 0.0)
+    X, y = large_numbers(d)
+    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True), np.full(50, 1e6))
+    [result], certificate = problems.fit_and_certify()
+    assert result.status.converged
+    assert certificate.gap <= gap
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pivots_end_at_the_minimum_over_what_is_not_negative(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(30, 40)) * 10.0 ** rng.integers(-3, 4, (30, 1))
+    Q, t = A @ A.T + 1e-6 * np.eye(30), rng.normal(size=30)
+    a = nonnegative(Q, t, rng.random(30) < 0.5)
+    slope = Q @ a - t
+    noise = 1e-12 * (np.abs(Q) @ np.abs(a) + np.abs(t))
+    assert np.all(a >= 0.0) and np.any(a == 0.0) and np.any(a > 0.0)
+    assert np.all(slope >= -noise)
+    assert np.all(slope[a > 0.0] <= noise[a > 0.0])

@@ -56,7 +56,9 @@ def newton_steps(
         # Step 1: value, gradient and active rows I(w)
         f, g = objective.gradient()
         norm = float(np.sqrt(g @ g))
-        bound = max(objective.bound, f - 0.5 * norm * norm, known) if not objective.free_bias else objective.bound
+        bound = objective.bound
+        if not objective.free_bias:
+            bound = max(bound, f - 0.5 * norm * norm, known, objective.face_bound)
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)

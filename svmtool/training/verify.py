@@ -135,6 +135,9 @@ def _solved_anew(
                 certificate = Certificate(certificate.primal, found.dual, certificate.violation)
             _note(other, certificate.primal, certificate.dual)
             result, found = other, certificate
+        elif certificate.dual > found.dual:  # a lower bound holds whatever the weights
+            found = Certificate(found.primal, certificate.dual, found.violation)
+            _note(result, found.primal, found.dual)
     if found.gap <= target:
         result.status = base.GAP if asked is not None else base.TAKEN_OVER
     elif result.status.converged or result.status is base.GAP:
