@@ -7,9 +7,11 @@ import pytest
 import reference
 
 from svmtool.problem import rows as rows_module
+from svmtool.problem.augmented import Augmented
 from svmtool.problem.pivots import nonnegative
 from svmtool.settings import Settings
 from svmtool.solvers import base, fallback
+from svmtool.training import verify
 from svmtool.training.multiclass import Problems
 
 WORDS, ROWS = 400, 250
@@ -84,3 +86,45 @@ def test_pivots_end_at_the_minimum_over_what_is_not_negative(seed):
     assert np.all(a >= 0.0) and np.any(a == 0.0) and np.any(a > 0.0)
     assert np.all(slope >= -noise)
     assert np.all(slope[a > 0.0] <= noise[a > 0.0])
+
+
+@pytest.mark.parametrize("solver", [3, 41, 42])
+def test_systems_are_of_rows_where_these_are_fewer(solver, monkeypatch):
+    """None of 400 features is factorised for 60 rows."""
+    monkeypatch.setattr(Augmented, "hessian", lambda self: pytest.fail("a matrix of all features"))
+    X, y = one_among_many()
+    X, y = X[:60], np.where(np.arange(60) % 3 == 0, 1.0, -1.0)
+    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True, gap=1e-3), np.full(60, 100.0))
+    [result], certificate = problems.fit_and_certify()
+    assert result.status.converged
+    assert certificate.gap <= 1e-3
+
+
+@pytest.mark.parametrize(("solver", "sparse"), [(0, False), (1, True), (2, True), (40, True), (42, True), (70, False)])
+def test_few_rows_are_held_sparse_for_solvers_with_systems_of_rows(solver, sparse):
+    X, y = large_numbers(80)
+    for n, held in ((50, sparse), (100, False)):
+        table = reference.table_of(np.tile(X, (2, 1))[:n], np.tile(y, 2)[:n])
+        problems = Problems(table, Settings(solver, solver_given=True), np.ones(n))
+        assert isinstance(problems.rows, rows_module.CsrRows) == held
+
+
+def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free(monkeypatch):
+    monkeypatch.setattr(fallback, "FACTORISED", 0)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 60)) * 10.0 ** np.linspace(-3, 3, 60), np.where(rng.random(40) < 0.5, 1.0, -1.0)
+    free = Settings(31, solver_given=True, bias=1.0, regularize_bias=False)
+    problems = Problems(reference.table_of(X, y), free, np.full(40, 1e4))
+    found = problems.solve_anew(0, problems.zero_weights(), 1e-4, base.Monitor())
+    assert problems.judge(0, found).gap <= 1e-4
+
+
+def test_an_exact_minimiser_must_have_the_gap_that_was_asked_for():
+    X, y = one_among_many()
+    problems = Problems(reference.table_of(X, y), Settings(2, solver_given=True, gap=1e-9), np.ones(ROWS))
+    [result] = problems.fit()
+    near = base.Result(result.w * (1 + 2e-5), base.OPTIMAL, 1, result.history)
+    assert 1e-9 < problems.judge(0, near).gap < base.CONFIRMED
+    answer, certificate = verify.verified(problems, 0, near, base.Monitor())
+    assert certificate.gap <= 1e-9
+    assert answer.status is base.GAP

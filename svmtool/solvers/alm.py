@@ -409,7 +409,7 @@ class _Run:
                 o.accept()
                 o.sigma = sigma
                 g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
-            if o.d <= GRAM_BELOW:
+            if o.d <= GRAM_BELOW and (flat or not o.rows_quicker):
                 side = "features"
             else:
                 few = o.rows_side and 0 < o.active <= ROWS_SIDE

@@ -89,8 +89,9 @@ def _by_rows(task: Task, start: np.ndarray, gap: float, monitor: Monitor, most: 
         objective.gradient()
         return Result(objective.w, base.PRECISION, 1, monitor.history, objective.best_dual_point())
     objective.move(np.zeros(objective.d))
-    side, inner = "rows" if objective.rows_side else "products", monitor.child(gap, most)
-    newton_steps(objective, inner, Rule(), side, ROWS_SIDE, MOST_VISITS)
+    side, most_rows = ("rows", ROWS_SIDE) if objective.rows_side else ("products", 0)
+    inner = monitor.child(gap, most)
+    newton_steps(objective, inner, Rule(), side, most_rows, MOST_VISITS)
     return Result(objective.w, base.PRECISION, inner.iterations, monitor.history, objective.best_dual_point())
 
 

@@ -229,7 +229,7 @@ class _Homotopy:
             first = flat >= STALLED or ends
             if first:
                 g = self._next_stage()
-            p, cg = self._step(g)
+            p, cg = self._step(g, flat)
             t = o.ray(p)
             o.advance(t, p)
 
@@ -244,10 +244,13 @@ class _Homotopy:
         o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
         return o.gradient_on_pieces()
 
-    def _step(self, g: np.ndarray) -> tuple[np.ndarray, int]:
-        """(33) in the metric of F_mu's curvature, and the number of products that it took."""
+    def _step(self, g: np.ndarray, flat: int) -> tuple[np.ndarray, int]:
+        """(33) in the metric of F_mu's curvature, and the number of products that it took.
+
+        flat: steps so far that brought nothing: systems of rows may have lost their digits where numbers are large.
+        """
         o = self.objective
-        if o.d <= GRAM_BELOW:
+        if o.d <= GRAM_BELOW and (flat or not o.rows_quicker):
             side = "features"
         else:
             side = "rows" if o.rows_side and 0 < o.active <= ROWS_SIDE else "products"

@@ -94,7 +94,8 @@ def newton_steps(
             p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
             exact, brief = False, brief - cg_steps if few else 0
         elif side == "features" or (side == "rows" and objective.active <= most_rows):
-            p, cg_steps, exact = objective.newton_direction(g, side)
+            quicker = side == "features" and objective.rows_quicker and not flat
+            p, cg_steps, exact = objective.newton_direction(g, "rows" if quicker else side)
             done += objective.face_cost
         else:
             tolerance = _tolerance(objective, f, g)

@@ -113,7 +113,7 @@ def _contradicts(result: Result, found: Certificate, asked: float | None) -> boo
     if status is base.PRECISION or not np.isfinite(found.gap):
         return True
     if status is base.OPTIMAL:
-        return found.gap > CONFIRMED
+        return found.gap > (CONFIRMED if asked is None else min(asked, CONFIRMED))
     return status is base.GAP and asked is not None and found.gap > asked
 
 
