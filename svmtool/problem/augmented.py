@@ -128,7 +128,7 @@ class Augmented(Objective):
 
     @property
     def rows_quicker(self) -> bool:
-        """A regularised bias only."""
+        """Also where no row is active; a regularised bias only."""
         return (
             self.p == 1.0 and self.rows_side and not self.free_bias
             and self.face_cost < FACTOR * float(self.d) ** 3

@@ -17,7 +17,7 @@ Algorithm 2 differs from the paper in:
  5. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
  6. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
-    (problem/two_sided.py).
+    (problem/two_sided.py), or a system of few rows ends the run.
  7. LP-SVM in many features, or in fewer with few non-zeros, is solved from both sides at once by proximal steps
     (lp_restarts.py); where these are too slow stages take columns in as the dual point asks for them (lp_columns.py).
  8. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
