@@ -7,8 +7,11 @@ import pytest
 import reference
 
 from svmtool.problem import rows as rows_module
+from svmtool.problem.augmented import Augmented
+from svmtool.problem.pivots import nonnegative
 from svmtool.settings import Settings
 from svmtool.solvers import base, fallback
+from svmtool.training import verify
 from svmtool.training.multiclass import Problems
 
 WORDS, ROWS = 400, 250
@@ -48,3 +51,80 @@ def test_the_fallback_keeps_an_answer_that_is_right_but_for_rounding(monkeypatch
     found = problems.solve_anew(0, result.w * (1 + 1e-6), 1e-6, base.Monitor())
     assert len(began) == 1 and np.any(began[0])
     assert problems.judge(0, found).gap <= 1e-6
+
+
+def large_numbers(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of d large numbers that a hyperplane separates: their losses are less than rounding makes of them."""
+    rng = np.random.default_rng(7)
+    logarithms = 0.5 * rng.normal(size=(50, 4)) @ rng.normal(size=(4, d)) + 0.3 * rng.normal(size=(50, d))
+    X = np.round(1e4 * np.exp(logarithms))
+    y = np.where(rng.random(50) < 0.3, 1.0, -1.0)
+    y[0] = 1.0
+    return X, y
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("d", [80, 2000])
+@pytest.mark.parametrize(("solver", "gap"), [(1, 1e-9), (2, 1e-3), (40, 1e-9)])
+def test_few_rows_of_large_numbers_come_to_the_minimum(solver, gap, d, layout, monkeypatch):
+    monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0 if layout == "csr" else 0.0)
+    X, y = large_numbers(d)
+    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True), np.full(50, 1e6))
+    [result], certificate = problems.fit_and_certify()
+    assert result.status.converged
+    assert certificate.gap <= gap
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pivots_end_at_the_minimum_over_what_is_not_negative(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(30, 40)) * 10.0 ** rng.integers(-3, 4, (30, 1))
+    Q, t = A @ A.T + 1e-6 * np.eye(30), rng.normal(size=30)
+    a = nonnegative(Q, t, rng.random(30) < 0.5)
+    slope = Q @ a - t
+    noise = 1e-12 * (np.abs(Q) @ np.abs(a) + np.abs(t))
+    assert np.all(a >= 0.0) and np.any(a == 0.0) and np.any(a > 0.0)
+    assert np.all(slope >= -noise)
+    assert np.all(slope[a > 0.0] <= noise[a > 0.0])
+
+
+@pytest.mark.parametrize("solver", [3, 41, 42])
+def test_systems_are_of_rows_where_these_are_fewer(solver, monkeypatch):
+    """None of 400 features is factorised for 60 rows."""
+    monkeypatch.setattr(Augmented, "hessian", lambda self: pytest.fail("a matrix of all features"))
+    X, y = one_among_many()
+    X, y = X[:60], np.where(np.arange(60) % 3 == 0, 1.0, -1.0)
+    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True, gap=1e-3), np.full(60, 100.0))
+    [result], certificate = problems.fit_and_certify()
+    assert result.status.converged
+    assert certificate.gap <= 1e-3
+
+
+@pytest.mark.parametrize(("solver", "sparse"), [(0, False), (1, True), (2, True), (40, True), (42, True), (70, False)])
+def test_few_rows_are_held_sparse_for_solvers_with_systems_of_rows(solver, sparse):
+    X, y = large_numbers(80)
+    for n, held in ((50, sparse), (100, False)):
+        table = reference.table_of(np.tile(X, (2, 1))[:n], np.tile(y, 2)[:n])
+        problems = Problems(table, Settings(solver, solver_given=True), np.ones(n))
+        assert isinstance(problems.rows, rows_module.CsrRows) == held
+
+
+def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free(monkeypatch):
+    monkeypatch.setattr(fallback, "FACTORISED", 0)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 60)) * 10.0 ** np.linspace(-3, 3, 60), np.where(rng.random(40) < 0.5, 1.0, -1.0)
+    free = Settings(31, solver_given=True, bias=1.0, regularize_bias=False)
+    problems = Problems(reference.table_of(X, y), free, np.full(40, 1e4))
+    found = problems.solve_anew(0, problems.zero_weights(), 1e-4, base.Monitor())
+    assert problems.judge(0, found).gap <= 1e-4
+
+
+def test_an_exact_minimiser_must_have_the_gap_that_was_asked_for():
+    X, y = one_among_many()
+    problems = Problems(reference.table_of(X, y), Settings(2, solver_given=True, gap=1e-9), np.ones(ROWS))
+    [result] = problems.fit()
+    near = base.Result(result.w * (1 + 2e-5), base.OPTIMAL, 1, result.history)
+    assert 1e-9 < problems.judge(0, near).gap < base.CONFIRMED
+    answer, certificate = verify.verified(problems, 0, near, base.Monitor())
+    assert certificate.gap <= 1e-9
+    assert answer.status is base.GAP

@@ -150,3 +150,31 @@ def test_ls_svm_is_least_squares():
     p = PROBLEMS["tall-free"]._replace(loss="least squares")
     s = Solved(p, number=52, gap=1e-12)
     np.testing.assert_allclose(s.w, minimiser(p), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("zero", [False, True])
+@pytest.mark.parametrize("name", ["wide", "wide-hard-bias", "wide-free"])
+def test_a_whole_step_goes_to_the_least_squares(name, zero):
+    p = PROBLEMS[name]._replace(loss="least squares")
+    o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
+    o.move(np.zeros(o.d) if zero else np.random.default_rng(0).normal(size=o.d))
+    best = optimum(p).value
+    for _ in range(2):
+        o.two_sided()
+        f, bound, _ = o.both(o.whole_step())
+    assert f == pytest.approx(best, rel=1e-9)
+    assert bound == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("number", [52, 70])
+def test_few_rows_take_few_steps_whatever_their_costs(number, monkeypatch):
+    """Costs that differ by ten orders: conjugate gradients alone take many times as many steps as there are rows."""
+    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+    rng = np.random.default_rng(1)
+    X = rng.poisson(0.1, (26, 1600)) * rng.lognormal(size=(26, 1))
+    y = np.where(np.arange(26) % 2 == 0, 1.0, -1.0)
+    cost = np.where(y > 0.0, 1e6, 1.0) * 10.0 ** rng.uniform(-2, 2, 26)
+    s = Solved(reference.Problem(X, y, cost, loss="least squares"), sparse_layout, number=number, gap=1e-9)
+    assert s.status.converged
+    assert s.certificate.gap <= 1e-9
+    assert sum(record["cg"] for record in s.result.history) <= 200

@@ -146,6 +146,34 @@ def test_a_loss_is_a_breach_with_its_command(tmp_path):
     assert known.breaches == 1 and not known.add(session.tally_of_loss(lost))
     assert (tmp_path / "1" / "command").read_text() == "svm-train -s 2\n"
     assert "f  " in known.text()
+    slow = lost._replace(doing={**lost.doing, "checking": True})
+    [told] = known.add(session.tally_of_loss(slow))
+    assert laws.CHECKED in told and laws.HANG not in told
+
+
+def test_what_took_too_long_once_is_no_breach(tmp_path, monkeypatch):
+    """The clock of the second run alone is short; a run that is slow both times is a breach."""
+    plan = trial.Plan(1, "", "", "", peers.Peers("train", None, frozenset({2})))
+    rows, _ = two_classes()
+    run = cases.Run(registry.find(2), ("-s", "2"), objective.Asked("classification", "squared hinge", False))
+    monkeypatch.setattr(peers, "answer", lambda *_: peers.Answer(0.1, None))
+    for again, breaches in ((1.0, 0), (90.0, 1)):
+        case = cases.Case(rows, (run,), (), None)
+        one = trial.Trial(lambda *_, **__: None, None, plan, "f", case)
+        monkeypatch.setattr(one, "_train", lambda *_, again=again: ended_after(again))
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "data").write_text("")
+        one._time(run, ended_after(100.0))
+        assert len(one.tally.breaches) == breaches
+
+
+def ended_after(seconds: float) -> Ended:
+    return Ended(0, "", "", seconds, "")
+
+
+def test_some_solvers_can_be_named():
+    plan = trial.Plan(1, "", "40,mfn-l1,60k", "", peers.Peers(None, None))
+    assert [cases.name_of(row) for row in plan.solvers()] == ["40", "42", "60k"]
 
 
 def test_every_row_of_the_registry_is_drawn():

@@ -42,7 +42,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="another seed, other data")
     parser.add_argument("--jobs", type=int, default=machine.cores() or 1, help="workers side by side")
     parser.add_argument("--only", default="", metavar="FAMILY", help="families whose names begin so")
-    parser.add_argument("--solver", default="", metavar="S", help="a number (60k: with kernels) or name of -s")
+    parser.add_argument("--solver", default="", metavar="S,..", help="numbers (60k: with kernels) or names of -s")
     parser.add_argument("--factor", type=float, default=20.0, help="a breach: longer than so many times the peer")
     parser.add_argument("--room", type=float, default=5.0, help=".. and so many seconds")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds in which any command comes to an end")

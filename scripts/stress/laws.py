@@ -24,6 +24,7 @@ ZERO, START, PRIMAL = "no worse than w = 0", "no worse than the start", "primal 
 TELLS, ASKED, SAME, DUAL = "tells of a wide gap", "gap asked for", "same problem", "dual bound holds"
 THREADS, TIME, LIMIT = "same for 1 and 2 threads", "time beside the peer", "--max-seconds"
 HANG, CRASH = "comes to an end", "does not crash"
+CHECKED = "can be checked"  # of the stress itself: its sums took too long
 
 
 class Told(NamedTuple):

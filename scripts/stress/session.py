@@ -10,7 +10,7 @@ from stress import laws, pool
 from stress.cases import DATA, START, WEIGHTS
 from stress.pool import Done
 from stress.report import Breach, Report, Tally
-from stress.trial import Plan, attempt
+from stress.trial import OUR_SECONDS, Plan, attempt
 
 
 def trials(plan: Plan, first: int = 0) -> Iterator[tuple[Plan, int]]:
@@ -43,6 +43,8 @@ def tally_of_loss(done: Done) -> Tally:
     law, words = laws.CRASH, f"the process ended: {done.lost}"
     if done.lost == "hang":
         law, words = laws.HANG, f"no end within {done.job[0].limit:g} s"
+        if done.doing.get("checking"):
+            law, words = laws.CHECKED, f"the checks of its answer did not end within {OUR_SECONDS:g} s"
     files = {name: text for name, text in done.files.items() if name in (DATA, WEIGHTS, START)}
     command = shlex.join(["svm-train", *done.doing.get("argv", [])])
     tally.breaches.append(Breach(law, solver, family, f"{words} (trial {done.job[1]})", command, files))

@@ -18,7 +18,7 @@ import numpy as np
 
 from svmtool.compiled import power_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.problem.dual_passes import of_data
+from svmtool.problem.dual_passes import FACTOR, of_data
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import Factored
 from svmtool.problem.objective import Objective
@@ -125,6 +125,14 @@ class Augmented(Objective):
     def rows_side(self) -> bool:
         """Whether Newton systems can have a row for each active row: sparse rows, p < 2."""
         return self.p < 2.0 and isinstance(of_data(self.rows), CsrRows)
+
+    @property
+    def rows_quicker(self) -> bool:
+        """Also where no row is active; a regularised bias only."""
+        return (
+            self.p == 1.0 and self.rows_side and not self.free_bias
+            and self.face_cost < FACTOR * float(self.d) ** 3
+        )  # fmt: skip
 
     def _direction(
         self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]

@@ -31,10 +31,10 @@ IN_CACHE = 1 << 16  # the least where all rows have no more than that
 ON_DISK = 1 << 13
 MOST_PASSES = 100000  # most of them go over few rows
 MOST_VISITS = 5000.0  # to each row on average, after which another method takes over
-# Visits to each row before the first turn of conjugate gradients over the free variables, and of a turn.  On 19 problems
-# of ten wide sets (text, counts, bigrams, one-hot; -s 1 and 3, C 1 and 100) turns from 32 on left those alone that end
-# before, of the others -e's rule held after 0.28 to 1.4 times the visits, and a gap of 1e-3 after 0.2 to 1.4 times;
-# from 8 or 16 on problems that passes end after 20 to 30 took 1.1 to 2.4 times as many.
+# Visits to each row before the first turn of conjugate gradients over the free variables, and in a turn.  On 19
+# problems of ten wide sets (text, counts, bigrams, one-hot; -s 1 and 3, C 1 and 100) turns from 32 on left those alone
+# that end before; of the others -e's rule held after 0.28 to 1.4 times the visits, and a gap of 1e-3 after 0.2 to 1.4
+# times; with turns from 8 or 16 on problems that passes end after 20 to 30 took 1.1 to 2.4 times as many.
 FACE_FIRST, FACE_TURN = 32.0, 16.0
 LOOKED_AFTER = 32  # chunks of such rows between two looks at the memory
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 LITTLE = 1e-2  # steps end where one gains at most this share of what the best one did
 HALVINGS = 8  # of a step whose clipping loses more than it gains
-# Where many variables meet an end on the way, fewer steps, which lead less far, gain more: at first, twice as many after
-# a turn that was taken in full, else this share, and at least
+# Where many variables meet an end on the way, fewer steps, which lead less far, gain more.  At first, the share of them
+# after a turn that was not taken in full (twice as many after one that was), and at least:
 FIRST_STEPS, FEWER, LEAST_STEPS = 64, 0.5, 4
 PIECE = 1e7  # non-zeros in the steps of one call: between two a limit may end the run
 

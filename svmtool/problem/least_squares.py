@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.problem.l1_objective import Columns
+from svmtool.problem.linalg import Factored
 from svmtool.problem.objective import Objective
 from svmtool.problem.rows import CsrRows, Rows
 from svmtool.problem.squared_hinge import dual_bound
-from svmtool.problem.two_sided import Combinations, TwoSided, Weights
+from svmtool.problem.two_sided import Combinations, TwoSided, Weights, Whole
 
 
 class LeastSquares(Objective):
@@ -20,6 +22,7 @@ class LeastSquares(Objective):
         super().__init__(rows, y, cost, free_bias)
         self.target = np.ones(self.n) if target is None else target
         self._p: np.ndarray | None = None
+        self._factor: Factored | None = None
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -94,6 +97,23 @@ class LeastSquares(Objective):
         space = Combinations(self._forward_back)
         return TwoSided(space, self.n, space.back(self._p - self._s))
 
+    def whole_step(self) -> Whole:
+        """From w to the solution, after `two_sided`, by the system (I + A A') s = b with an unknown for each row.
+
+        The matrix takes the products of n steps, and its memory is that of two n x n matrices.
+        """
+        if self._factor is None:
+            H = np.eye(self.n)
+            for k, unit in enumerate(np.eye(self.n)):
+                limits.look()
+                H[k] += self._forward(self._back(self._centred(unit)))
+            self._factor = Factored(H)
+        if self._p is None:
+            ds = self._factor.solve(self._forward(self.regular(self.w) - self._back(self._s)))
+            return Whole(self._back(self._s + ds) - self.regular(self.w), ds)
+        dp = self._factor.solve(self._s - self._p)
+        return Whole((dp,), self._p + dp - self._s)
+
     def _forward_back(self, u: np.ndarray) -> np.ndarray:
         """A A'u, column after column: what is looked up is one of n numbers."""
         v = self._columns.curvature_product(np.ones(self._columns.n), self._root * u)
@@ -118,7 +138,7 @@ class LeastSquares(Objective):
         """b - A w."""
         return self._centred(self._root * self.y * self.target) - self._forward(w)
 
-    def both(self, steps: TwoSided) -> tuple[float, float, np.ndarray]:
+    def both(self, steps: TwoSided | Whole) -> tuple[float, float, np.ndarray]:
         """Go to w + dw with the best bias; returns f there, the dual's value at s + ds, and that dual point (f8[n])."""
         if self._p is None:
             w = self.regular(self.w) + steps.dw

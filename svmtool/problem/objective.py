@@ -137,6 +137,8 @@ class Objective(Losses):
     ray_share = 0.0  # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
     straight = False  # whether the slope of a row's loss has straight pieces and nothing else: it has `strip` then
     scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
+    rows_quicker = False  # whether a system of active rows (`face`) takes less time than a factorised d x d matrix
+    face_bound = -np.inf  # a lower bound of min f that systems of active rows have given (a loss that has `face`)
     _hessian: np.ndarray | None = None
 
     @abstractmethod

@@ -16,6 +16,7 @@ from svmtool.problem.dual_passes import of_data
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import solve_positive
 from svmtool.problem.objective import Objective
+from svmtool.problem.pivots import nonnegative
 from svmtool.problem.repeated_rows import data_of
 from svmtool.problem.rows import CsrRows, Rows
 
@@ -50,6 +51,7 @@ class SquaredHinge(Objective):
         self.target = np.ones(1) if target is None else target  # one number for all spares the loops a vector
         self.one_of_several = one_of_several
         self._kernel: KernelCache | None = None
+        self._face_alpha: np.ndarray | None = None  # the best dual point of a `face` so far: `face_bound` is its value
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -125,23 +127,71 @@ class SquaredHinge(Objective):
         matrix = self.changed * length * length / GRAM_PACE + d**3 / FACTOR_PACE + ENTRY * d * d
         return matrix / (2.0 * length * self.active + VECTORS * d)
 
-    def face(self, used: np.ndarray) -> np.ndarray:
-        """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2, from the rows' side.
+    @property
+    def rows_side(self) -> bool:
+        """Whether there are systems of rows: sparse rows and a regularised bias."""
+        return isinstance(data_of(self.rows), CsrRows) and not self.free_bias
 
-        It is w = sum a_i y_i x_i with (Q + D) a = target, Q_ij = y_i y_j x_i.x_j, D = 1 / (2 C_i): a system of
-        len(used) unknowns.  Sparse rows and a regularised bias only.
+    def _system(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows `used` (i8) in some order, and of these Q + D, Q_ij = y_i y_j x_i.x_j, D = 1 / (2 C_i).
+
+        Only the matrix's lower triangle is meaningful.
         """
         if self._kernel is None:
-            assert isinstance(data_of(self.rows), CsrRows) and not self.free_bias
+            assert self.rows_side
             self._kernel = KernelCache(self.rows)
         used, Q = self._kernel.block(used)
         y = self.y[used]
         Q *= y
         Q *= y[:, None]
         Q.flat[:: len(used) + 1] += 0.5 / self.cost[used]
+        return used, Q
+
+    def by_pivots(self, above: np.ndarray) -> np.ndarray:
+        """The minimiser of f by its dual, min 1/2 a'(Q + D) a - target.a over a >= 0; see pivots.py, and `_system`.
+
+        above: the rows (bool[n]) where it is thought to be above zero.  The memory is that of two n x n matrices.
+        """
+        used, Q = self._system(np.arange(self.n))
+        Q = np.tril(Q) + np.tril(Q, -1).T
         a = np.zeros(self.n)
-        a[used] = y * solve_positive(np.ascontiguousarray(Q.T), self._targets(used))
-        return self.rows.transpose_product(a)
+        a[used] = nonnegative(Q, self._targets(used), above[used])
+        w = self.rows.transpose_product(self.y * a)
+        self._keep_dual_point(a, w)
+        return w
+
+    def face(self, used: np.ndarray) -> np.ndarray:
+        """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2, from the rows' side.
+
+        It is w = sum a_i y_i x_i with (Q + D) a = target (`_system`), with len(used) unknowns.
+        """
+        used, Q = self._system(used)
+        a = np.zeros(self.n)
+        a[used] = part = solve_positive(np.ascontiguousarray(Q.T), self._targets(used))
+        w = self.rows.transpose_product(self.y * a)
+        feasible = w
+        if part.min(initial=0.0) < 0.0:
+            np.maximum(a, 0.0, out=a)
+            feasible = self.rows.transpose_product(self.y * a)
+        self._keep_dual_point(a, feasible)
+        return w
+
+    def _keep_dual_point(self, alpha: np.ndarray, w: np.ndarray) -> None:
+        """Of several systems the best alpha >= 0, w = sum alpha_i y_i x_i, by the best multiple of it.
+
+        Where 2 C_i |x_i| |w| eps is not small beside alpha_i, `dual_point` has lost its digits, and this has not.
+        """
+        total = float(np.sum(alpha) * self.target[0] if len(self.target) == 1 else self.target @ alpha)
+        quadratic = float(w @ w) + 0.5 * float(np.sum(alpha * alpha / self.cost))
+        bound = dual_bound(total, quadratic, 0.0)
+        if bound > self.face_bound:
+            self.face_bound, self._face_alpha = bound, alpha * (total / quadratic)
+
+    def best_dual_point(self, alpha: np.ndarray | None = None, value: float = -np.inf) -> np.ndarray | None:
+        """The best of that of w, for which None stands, of those of `face`, and `alpha`, whose dual value is given."""
+        if self.bound >= max(self.face_bound, value):
+            return None
+        return alpha if value >= self.face_bound else self._face_alpha
 
     def _targets(self, chosen: np.ndarray) -> np.ndarray:
         return np.full(len(chosen), self.target[0]) if len(self.target) == 1 else self.target[chosen]

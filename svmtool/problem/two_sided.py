@@ -10,6 +10,7 @@ s = b - A w alone is worth 1/2 |grad P|^2 less than P, which is much where A is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,13 @@ class _Climb:
         step = self._z / self._pivot
         self.x += step * self._p
         self.gain += 0.5 * step * self._z
+
+
+class Whole(NamedTuple):
+    """A step all the way to the solution; see TwoSided."""
+
+    dw: Any
+    ds: np.ndarray
 
 
 class Weights:

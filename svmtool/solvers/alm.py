@@ -251,4 +251,3 @@ class _Run(Rounds):
                 if passes.enough(spent, self.most_rows, expected, ROUNDS, 1.0):
                     return None
         return None
-        return None

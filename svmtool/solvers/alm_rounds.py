@@ -72,7 +72,7 @@ class Rounds:
         o, monitor, best = self.objective, self.monitor, self.best
         cg, t, flat, idle = 0, 0.0, 0, 0
         smallest = lowest = np.inf
-        first, side = True, "features" if self.factorised else "products"  # first: of its round, or of the run
+        first, side = True, "products"  # first: of its round, or of the run
         while True:
             f, g = o.gradient()
             best.keep()
@@ -95,7 +95,9 @@ class Rounds:
                 o.accept()
                 o.sigma = sigma
                 g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
-            if not self.factorised:
+            if self.factorised and (flat or not o.rows_quicker):
+                side = "features"
+            else:
                 few = o.rows_side and 0 < o.active <= self.most_rows
                 if few and o.p == 1.0:
                     few = not o.free_bias

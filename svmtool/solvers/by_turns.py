@@ -51,7 +51,7 @@ def by_turns(
         over = passes.visits >= most_visits or passes.count >= MOST_PASSES
         if few and (passes.enough(unit * passes.visits, most_rows) or over):
             status = _from_rows(objective, passes, monitor, rule, most_rows, dual)
-            return _result(objective.w, status, passes, monitor, objective.bound)
+            return _result(objective.w, status, passes, monitor, objective)
         if few:
             continue
         t, value = objective.least_multiple(passes.w)
@@ -64,7 +64,7 @@ def by_turns(
         if primal <= least:
             best, least = objective.w.copy(), primal
         if status is not None:
-            return _result(best, status, passes, monitor, objective.bound)
+            return _result(best, status, passes, monitor, objective)
         if primal <= value and bound > dual:
             most_visits = 0.0
         share = 1.0 if primal <= value or bound > dual else BEHIND
@@ -83,10 +83,10 @@ def _from_rows(
 
 
 def _result(
-    w: np.ndarray, status: Status, passes: DualPasses, monitor: Monitor, bound: float = -np.inf
+    w: np.ndarray, status: Status, passes: DualPasses, monitor: Monitor, objective: SquaredHinge | None = None
 ) -> Result:  # fmt: skip
-    """bound: of the dual point that belongs to w, in place of the passes'."""
-    alpha = None if bound >= passes.dual_value() else passes.alpha
+    """objective: has dual points too, after Newton steps."""
+    alpha = passes.alpha if objective is None else objective.best_dual_point(passes.alpha, passes.dual_value())
     result = Result(w, status, max(passes.count, monitor.iterations), monitor.history, alpha)
     result.visits = passes.visits + sum(2 * int(record.get("cg", 0)) for record in monitor.history)
     return result

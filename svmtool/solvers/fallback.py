@@ -2,9 +2,10 @@
 
     min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
 
-The squared hinge: a few factorised Newton steps (newton.py) from the answer; where these do not end it, steps from zero
-by conjugate gradients, which form no Gram matrix, whose numbers are squares of the data's.  The hinge: coordinate steps
-on its dual.  Other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995)
+The squared hinge: a few factorised Newton steps (newton.py) from the answer; where these do not end it and rows are
+few, its dual to the end (problem/pivots.py), or else steps from zero by systems of the active rows, or where these are
+many or the bias is free by conjugate gradients: none forms a Gram matrix of features.  The hinge: coordinate steps on
+its dual.  Other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995)
 1190-1208) on the certifier's losses, each weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any
 scale are alike; |w|_1 is the sum of two vectors >= 0 whose difference is w.
 
@@ -33,6 +34,8 @@ MOST = 1000  # iterations, or coordinate epochs, of small data; ...
 MOST_VISITS = 2e9  # ... so many visits to a non-zero in all
 REFINING, CLEARLY = 20, 0.1  # most factorised steps from the answer; the share of the gap that these go to, and ...
 FACTORISED = 1500  # ... most features
+FEW_ROWS = 2048  # rows up to which all their inner products are kept
+ROWS_SIDE = 4000  # active rows up to which their system is factorised
 RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as many epochs as before brought no more
 
 
@@ -48,10 +51,7 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
         w = _refined(task, start, gap, monitor)
         if w is not None:
             return Result(w, base.PRECISION, monitor.iterations, monitor.history)
-        objective = task.objective(SquaredHinge, target=task.target)
-        objective.move(np.zeros(objective.d))
-        status = newton_steps(objective, monitor.child(gap, most), Rule(), "products")
-        return Result(objective.w, status, monitor.iterations, monitor.history)
+        return _by_rows(task, start, gap, monitor, most)
     objective = _Scaled(task, loss, l1, monitor)
     try:
         with np.errstate(all="ignore"):
@@ -76,6 +76,23 @@ def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> np.
     objective.move(objective.w.copy())
     f, _ = objective.gradient()
     return objective.w if f - objective.bound <= gap * f else None
+
+
+def _by_rows(task: Task, start: np.ndarray, gap: float, monitor: Monitor, most: int) -> Result:
+    """The squared hinge by its dual where rows are few, else by Newton steps from zero."""
+    rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
+    objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
+    if objective.rows_side and objective.n <= FEW_ROWS:
+        objective.move(start)
+        with contextlib.suppress(EndedError):
+            objective.move(objective.by_pivots(objective.dual_point() > 0.0))
+        objective.gradient()
+        return Result(objective.w, base.PRECISION, 1, monitor.history, objective.best_dual_point())
+    objective.move(np.zeros(objective.d))
+    side, most_rows = ("rows", ROWS_SIDE) if objective.rows_side else ("products", 0)
+    inner = monitor.child(gap, most)
+    newton_steps(objective, inner, Rule(), side, most_rows, MOST_VISITS)
+    return Result(objective.w, base.PRECISION, inner.iterations, monitor.history, objective.best_dual_point())
 
 
 class _Scaled:

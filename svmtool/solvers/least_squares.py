@@ -19,6 +19,7 @@ from svmtool.solvers.newton import newton_steps, rounded
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
 CG_SURE, CG_ROUND = 0.9, 1e-13  # steps go on to this share of the gap, or of the first difference of P and D
 CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
+DIRECT, FEW_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
 FLAT = 2  # the same of steps on normal equations
 
 
@@ -86,22 +87,31 @@ def in_fewer_features(
 
 
 def by_products(objective: LeastSquares, monitor: Monitor) -> Result:
-    """The answer in many features: conjugate gradients on both sides, begun anew where rounding has spoilt them."""
+    """The answer in many features: conjugate gradients on both sides, begun anew where rounding has spoilt them.
+
+    Where rows are few and take more steps than there are rows, a system with an unknown for each of them ends the run:
+    without rounding so many steps would have.
+    """
     answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
     primal, dual, flat, count = objective.value_at_zero(), 0.0, 0, 0
+    most = max(DIRECT, objective.n) if objective.n <= FEW_ROWS and objective.rows.room is None else np.inf
     while True:
         steps, f = objective.two_sided(), objective.value()
         whole = 0.5 * steps.first**2  # P - D at the start
         status, left, k = None, whole, 0
         wanted = max(CG_SURE * (monitor.gap or 0.0), EXACT)
-        while not steps.over and left > max(wanted * (f - steps.fallen), CG_ROUND * whole):
+        directly = count >= most
+        while not (directly or steps.over) and left > max(wanted * (f - steps.fallen), CG_ROUND * whole):
             steps.step()
             k, left = k + 1, whole - steps.fallen - steps.risen
             status = monitor.limit(count + k)
-            if status is not None:
+            if status is not None or count + k >= most:
                 break
         count += k
-        f, bound, a = objective.both(steps)
+        try:
+            f, bound, a = objective.both(objective.whole_step() if directly else steps)
+        except EndedError:
+            return Result(answer, monitor.end(), monitor.iterations, monitor.history, alpha)
         if f < primal:
             primal, answer = f, objective.w.copy()
         before = relative_gap(primal, dual)

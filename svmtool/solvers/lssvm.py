@@ -8,9 +8,11 @@ Differs from the paper in:
  2. Problems of several classes share G and its Cholesky factor wherever their weights agree (problem/label_sums.py).
  3. What rounding leaves of f'(w) is taken out by further steps with the same factor; where f is nothing beside f(0),
     by steps on the rows (solvers/least_squares.py).
- 4. Beyond 1500 features conjugate gradients climb on both sides of the gap instead (problem/two_sided.py).
+ 4. Beyond 1500 features conjugate gradients climb on both sides of the gap instead (problem/two_sided.py); where few
+    rows take more steps than there are rows, a system with an unknown for each row ends the run.
 Stops when: the certified relative gap is as small as asked for.
-Memory: d x d for G and again for its factor; by conjugate gradients 9 vectors of n, 5 of d.
+Memory: d x d for G and again for its factor; by conjugate gradients 9 vectors of n, 5 of d, and
+up to 2048 rows perhaps n x n twice.
 """
 
 from __future__ import annotations

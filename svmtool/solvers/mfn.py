@@ -28,8 +28,6 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.dual_passes import MOST_VISITS, DualPasses, of_data
-from svmtool.problem.repeated_rows import data_of
-from svmtool.problem.rows import CsrRows
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -65,9 +63,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         status = newton_steps(objective, monitor, rule, "sparing")
         return Result(objective.w, status, monitor.iterations, monitor.history)
     if not by_passes:
-        by_rows = isinstance(data_of(objective.rows), CsrRows) and not objective.free_bias
-        status = newton_steps(objective, monitor, rule, "products", ROWS_SIDE if by_rows else 0)
-        return Result(objective.w, status, monitor.iterations, monitor.history)
+        status = newton_steps(objective, monitor, rule, "products", ROWS_SIDE if objective.rows_side else 0)
+        return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
     by_e = rule.gradient is not None or rule.projected is not None
     if by_e and objective.d <= GRAM_BELOW and rule.at_start == SURE:
         rule = Rule(gap=max(rule.gap, SURE))  # as cheap here as with factorised features

@@ -109,7 +109,7 @@ class _Run:
                 self._next_stage(gap)
                 lowest = np.inf
                 continue
-            p, cg = self._direction(g)
+            p, cg = self._direction(g, flat)
             t = o.ray(p)
             o.advance(t, p)
             self.first = False
@@ -130,10 +130,13 @@ class _Run:
             o.sigma *= 2.0
         self.first, self.exact = True, False
 
-    def _direction(self, g: np.ndarray) -> tuple[np.ndarray, int]:
-        """To the minimum of phi on its present pieces, and the number of products of conjugate gradients."""
+    def _direction(self, g: np.ndarray, flat: int) -> tuple[np.ndarray, int]:
+        """To the minimum of phi on its present pieces, and the number of products of conjugate gradients.
+
+        flat: steps so far that brought nothing: systems of rows may have lost their digits where numbers are large.
+        """
         o = self.objective
-        if o.d <= GRAM_BELOW:
+        if o.d <= GRAM_BELOW and (flat or not o.rows_quicker):
             side = "features"
         else:
             side = "rows" if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE else "products"

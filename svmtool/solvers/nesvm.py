@@ -17,7 +17,7 @@ Algorithm 2 differs from the paper in:
  5. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
  6. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
-    (problem/two_sided.py).
+    (problem/two_sided.py), or a system of few rows ends the run.
  7. LP-SVM in many features, or in fewer with few non-zeros, is solved from both sides at once by proximal steps
     (lp_restarts.py); where these are too slow stages take columns in as the dual point asks for them (lp_columns.py).
  8. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
@@ -229,7 +229,7 @@ class _Homotopy:
             first = flat >= STALLED or ends
             if first:
                 g = self._next_stage()
-            p, cg = self._step(g)
+            p, cg = self._step(g, flat)
             t = o.ray(p)
             o.advance(t, p)
 
@@ -244,10 +244,13 @@ class _Homotopy:
         o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
         return o.gradient_on_pieces()
 
-    def _step(self, g: np.ndarray) -> tuple[np.ndarray, int]:
-        """(33) in the metric of F_mu's curvature, and the number of products that it took."""
+    def _step(self, g: np.ndarray, flat: int) -> tuple[np.ndarray, int]:
+        """(33) in the metric of F_mu's curvature, and the number of products that it took.
+
+        flat: steps so far that brought nothing: systems of rows may have lost their digits where numbers are large.
+        """
         o = self.objective
-        if o.d <= GRAM_BELOW:
+        if o.d <= GRAM_BELOW and (flat or not o.rows_quicker):
             side = "features"
         else:
             side = "rows" if o.rows_side and 0 < o.active <= ROWS_SIDE else "products"

@@ -56,7 +56,9 @@ def newton_steps(
         # Step 1: value, gradient and active rows I(w)
         f, g = objective.gradient()
         norm = float(np.sqrt(g @ g))
-        bound = max(objective.bound, f - 0.5 * norm * norm, known) if not objective.free_bias else objective.bound
+        bound = objective.bound
+        if not objective.free_bias:
+            bound = max(bound, f - 0.5 * norm * norm, known, objective.face_bound)
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
@@ -92,7 +94,8 @@ def newton_steps(
             p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
             exact, brief = False, brief - cg_steps if few else 0
         elif side == "features" or (side == "rows" and objective.active <= most_rows):
-            p, cg_steps, exact = objective.newton_direction(g, side)
+            quicker = side == "features" and objective.rows_quicker and not flat
+            p, cg_steps, exact = objective.newton_direction(g, "rows" if quicker else side)
             done += objective.face_cost
         else:
             tolerance = _tolerance(objective, f, g)

@@ -116,7 +116,7 @@ def _contradicts(result: Result, found: Certificate, asked: float | None) -> boo
     if status is base.PRECISION or not np.isfinite(found.gap):
         return True
     if status is base.OPTIMAL:
-        return found.gap > CONFIRMED
+        return found.gap > (CONFIRMED if asked is None else min(asked, CONFIRMED))
     return status is base.GAP and asked is not None and found.gap > asked
 
 
@@ -138,6 +138,9 @@ def _solved_anew(
                 certificate = Certificate(certificate.primal, found.dual, certificate.violation)
             _note(other, certificate.primal, certificate.dual)
             result, found = other, certificate
+        elif certificate.dual > found.dual:  # a lower bound holds whatever the weights
+            found = Certificate(found.primal, certificate.dual, found.violation)
+            _note(result, found.primal, found.dual)
     if found.gap <= target:
         result.status = base.GAP if asked is not None else base.TAKEN_OVER
     elif result.status.converged or result.status is base.GAP:
