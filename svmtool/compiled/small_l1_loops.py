@@ -239,6 +239,7 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
     last = np.inf  # the violation where the model's matrix was last used
     flat = 0
     shy = False
+    widened = False
     t = 0.0
     code = 0
     records = 0
@@ -293,9 +294,10 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         share = ROUGH if previous - f > SETTLED * f else 0.0
         previous = f
         count[0] = 0.0
+        widened = shy and not widened
         if logistic == 0 or largest > KEEP * last or records == 1:
             if logistic:
-                if shy:
+                if widened:
                     widen_rows(z, cost, c, none, rows)
                 note_curvatures(c, held, change, share)
             add_products(X, change, chunk, gram)

@@ -153,6 +153,7 @@ class _Run:
         self.wide = objective.d > GRAM_BELOW or objective.narrow
         self.bound, self.alpha = -np.inf, None
         self.shy = False  # whether the last step says that the model holds for a small part of the way only
+        self.widened = False  # whether the last model was one above the loss; Newton's come in between: they end sooner
         self.descent = PASSES_DESCENT  # passes on f itself that come next
         self.H: np.ndarray | None = None  # the last model's matrix, and the violation where it was used
         self.largest = np.inf
@@ -259,7 +260,8 @@ class _Run:
             self.work += STEP_WORK + (self.share * float(self.passes[0]) if self.wide else MATRIX_WORK * o.d)
             self.passes[:] = 0.0
             # Eq. 13: the quadratic model's minimiser
-            if self.shy:
+            self.widened = self.shy and not self.widened
+            if self.widened:
                 o.widen()
             try:
                 p = model(g, violations)
