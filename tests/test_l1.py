@@ -141,3 +141,14 @@ def test_columns_that_depend_on_each_other_are_certified(monkeypatch):
     result = l1.solve(task, Monitor(gap=1e-5, max_iter=40), Rule())
     assert result.status is base.GAP
     assert np.abs(X.T @ (result.alpha * task.y)).max() <= 1 + 1e-9
+
+
+def test_a_step_cut_short_does_not_tell_what_is_left():
+    """f falls little on a short step, however far the minimum is: -e does not end a run there."""
+    task, _ = wide_logistic(200, 30, 1.0)
+    rule = Rule(gradient=0.01, gap=1e-6)
+    for told, status in ((True, base.RULE), (False, None)):
+        run = l1._Run(l1_objective.of_task(task), Monitor(), rule)
+        run.objective.move(np.zeros(30))
+        run.most_violation, run.bound, run.fall, run.total, run.most_work = np.inf, 10.0, 1e-9, 2.0, 0.0
+        assert run._end(20.0, np.ones(30), 0, told) is status
