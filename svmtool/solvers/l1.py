@@ -84,9 +84,9 @@ MODEL_WORK, LEAST_WORK = 0.5, 100.0
 PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
 RIDGE_FIRST, RIDGE_STEP, RIDGE_MOST = 1e-5, 10.0, 0.1  # RIDGE of such systems: at first; its change after steps ...
 SHY_FACE = 0.1  # ... shorter than this (up) or whole ones (down); and the most.  Gap at the end by -e for one class
-# ... at C = 100, with 1e-3 / 1e-5 at first: -s 6 farm-ads .026 / .0026, polarity2 7e-4 / 2e-5, dorothea 4e-4 / 2e-4, tdt2 4e-4 /
-# ... 3e-4, la12 .004 / .010, madelon 5e-4 both; -s 5 la12 .025 / .017, polarity2 .095 / .007, tdt2 .051 / .041,
-# ... dorothea .002 both.  With RIDGE throughout conll2000 .0045 where 1e-4 at first had .0013 (-s 6)
+# ... at C = 100, with 1e-3 / 1e-5 at first: -s 6 farm-ads .026 / .0026, polarity2 7e-4 / 2e-5, dorothea 4e-4 / 2e-4,
+# ... tdt2 4e-4 / 3e-4, la12 .004 / .010, madelon 5e-4 both; -s 5 la12 .025 / .017, polarity2 .095 / .007,
+# ... tdt2 .051 / .041, dorothea .002 both.  With RIDGE throughout conll2000 .0045 where 1e-4 at first had .0013 (-s 6)
 LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
 SMALL_ROUNDS = 200  # most steps of the compiled call, ...
