@@ -12,7 +12,7 @@ from svmtool.compiled import threads
 from svmtool.problem import l1_objective
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
-from svmtool.solvers import l1
+from svmtool.solvers import base, l1
 from svmtool.solvers.base import Monitor, Rule
 
 
@@ -80,3 +80,75 @@ def test_columns_are_the_same_in_several_blocks(kept, threads_used, monkeypatch)
     w, y, z = rng.normal(size=columns.d), np.where(rng.random(50) < 0.5, 1.0, -1.0), np.empty(50)
     columns.margins(w, y, z)
     np.testing.assert_allclose(z, y * ((X if kept is None else X[:, kept]) @ w), atol=1e-12)
+
+
+def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False):
+    """A task with the logistic loss on sparse rows, wide for its matrix to be left out by GRAM_BELOW = 0.
+
+    groups: one-hot features of two groups, whose columns add up to the same vector.
+    """
+    rng = np.random.default_rng(seed)
+    X = np.zeros((n, d))
+    if groups:
+        X[np.arange(n), rng.integers(0, d // 2, n)] = 1.0
+        X[np.arange(n), rng.integers(d // 2, d, n)] = 1.0
+    else:
+        X = np.where(rng.random((n, d)) < 0.1, rng.exponential(1.0, (n, d)), 0.0)
+    y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0.0, 1.0, -1.0)
+    return Task(CsrRows(*csr_of(X), d), y, np.full(n, C), target=np.zeros(n)), X
+
+
+@pytest.mark.parametrize("model_of", ["matrix", "columns"])
+def test_the_models_slopes_are_a_dual_point(model_of, monkeypatch):
+    """Next to the solution the model's slopes give a gap of second order, those of the losses one of first order."""
+    if model_of == "columns":
+        monkeypatch.setattr(l1, "GRAM_BELOW", 0)
+    monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
+    task, X = wide_logistic(300, 40, 1.0)
+    by_model = l1.solve(task, Monitor(gap=1e-9), Rule())
+    alpha = by_model.alpha
+    assert by_model.status is base.GAP
+    assert np.all((alpha >= 0.0) & (alpha <= task.cost)) and np.abs(X.T @ (alpha * task.y)).max() <= 1 + 1e-9
+    monkeypatch.setattr(l1_objective.L1Objective, "look_at_model", lambda *a: -np.inf)
+    by_losses = l1.solve(task, Monitor(gap=1e-9), Rule())
+    pairs = list(zip(by_model.history, by_losses.history, strict=False))
+    assert all(a["objective"] == b["objective"] and a["bound"] >= b["bound"] for a, b in pairs)
+    assert any(a["gap"] <= 0.2 * b["gap"] for a, b in pairs)
+
+
+def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss(monkeypatch):
+    """Saturated rows far on the wrong side: the loss has next to no curvature there, and a Newton step no end."""
+    monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
+    monkeypatch.setattr(l1_objective.L1Logistic, "value_at_zero", lambda self: np.inf)  # whatever the start is worth
+    rng = np.random.default_rng(0)
+    X = np.exp(9.0 * rng.normal(size=(300, 12))) * (rng.random((300, 12)) < 0.3)
+    y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=300) > 0.0, 1.0, -1.0)
+    task = Task(CsrRows(*csr_of(X), 12), y, np.full(300, 100.0), target=np.zeros(300))
+
+    def run():
+        return l1.solve(task, Monitor(gap=1e-6, max_iter=300), Rule(), np.full(12, -30.0))
+
+    assert run().status is base.GAP
+    monkeypatch.setattr(l1_objective.L1Logistic, "widen", lambda self: None)
+    assert run().status is base.PRECISION
+
+
+def test_columns_that_depend_on_each_other_are_certified(monkeypatch):
+    """One-hot features of two groups: a step along what both groups have in common is cut short by kinks."""
+    monkeypatch.setattr(l1, "GRAM_BELOW", 0)
+    monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
+    task, X = wide_logistic(2000, 60, 10.0, groups=True)
+    result = l1.solve(task, Monitor(gap=1e-5, max_iter=40), Rule())
+    assert result.status is base.GAP
+    assert np.abs(X.T @ (result.alpha * task.y)).max() <= 1 + 1e-9
+
+
+def test_a_step_cut_short_does_not_tell_what_is_left():
+    """f falls little on a short step, however far the minimum is: -e does not end a run there."""
+    task, _ = wide_logistic(200, 30, 1.0)
+    rule = Rule(gradient=0.01, gap=1e-6)
+    for told, status in ((True, base.RULE), (False, None)):
+        run = l1._Run(l1_objective.of_task(task), Monitor(), rule)
+        run.objective.move(np.zeros(30))
+        run.most_violation, run.bound, run.fall, run.total, run.most_work = np.inf, 10.0, 1e-9, 2.0, 0.0
+        assert run._end(20.0, np.ones(30), 0, told) is status

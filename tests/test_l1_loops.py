@@ -86,6 +86,31 @@ def test_logistic_dual(s):
         assert found == pytest.approx(-2.0 * sum(parts), rel=1e-9, abs=1e-290 if s == 1.0 else 1e-15)
 
 
+@pytest.mark.parametrize("s", [1.0, 0.3, 1e-12])
+def test_slopes_dual(s):
+    """l1_loops.l1_slopes_dual(...)"""
+    rng = np.random.default_rng(3)
+    cost, y, a = rng.random(9) + 0.1, rng.choice([-1.0, 1.0], 9), np.append(rng.random(8), 1e-280)
+    found = l1_loops.l1_slopes_dual(-a * cost * y, y, cost, s, 9)
+    b = s * a
+    assert found == pytest.approx(-float(cost @ (b * np.log(b) + (1.0 - b) * np.log1p(-b))), rel=1e-12)
+
+
+@pytest.mark.parametrize("logistic", [False, True])
+def test_model_slopes(logistic):
+    """l1_loops.l1_model_slopes(...): those of the model where that leaves the multipliers between their ends."""
+    rng = np.random.default_rng(4)
+    n, cost = 200, rng.random(200) + 0.1
+    y, a, c, dz = rng.choice([-1.0, 1.0], n), rng.random(n) * cost, rng.random(n), 3.0 * rng.normal(size=n)
+    u = -a * y
+    l1_loops.l1_model_slopes(u, y, cost, c, dz, logistic)
+    new, wanted = -u * y, a - c * dz
+    low, high = (0.1 * a, cost - 0.1 * (cost - a)) if logistic else (np.zeros(n), np.full(n, np.inf))
+    inside = (wanted >= low) & (wanted <= high)
+    assert 0 < np.count_nonzero(inside) < n
+    np.testing.assert_allclose(new, np.clip(wanted, low, high), rtol=1e-12, atol=1e-15)
+
+
 @pytest.mark.parametrize("logistic", [False, True])
 @pytest.mark.parametrize("n, d", [(1, 1), (7, 3), (40, 9), (60, 30)])
 def test_step(n, d, logistic):

@@ -16,6 +16,8 @@ from svmtool.compiled.hinge_loops import slope_of_rows
 from svmtool.compiled.logistic_loops import exp_of_negative, log_of_one_plus, logistic_slope
 
 ONE = np.uint64(1)
+LEFT = 0.1  # see `slopes_of_model`
+TINY = 1e-300  # what a logarithm may be taken of
 SLOPE_LEFT = 1e-2  # share of its slope at w that f may keep where a step along a ray ends
 
 
@@ -45,6 +47,43 @@ def dual_of_rows(z, cost, s, rows):
 def l1_logistic_dual(z, cost, s, rows):
     """`dual_of_rows`."""
     return dual_of_rows(z, cost, s, rows)
+
+
+@helper(fast=True)
+def dual_of_slopes(u, y, cost, s, rows):
+    """The same for a_i = -s y_i u_i / C_i, strictly between 0 and 1."""
+    total = 0.0
+    for i in range(rows):
+        a = -s * y[i] * u[i] / cost[i]
+        total -= cost[i] * (a * math.log(max(a, TINY)) + (1.0 - a) * math.log(max(1.0 - a, TINY)))
+    return total
+
+
+@loop("f8(f8[], f8[], f8[], f8, u8)", fast=True)
+def l1_slopes_dual(u, y, cost, s, rows):
+    """`dual_of_slopes`."""
+    return dual_of_slopes(u, y, cost, s, rows)
+
+
+@helper(fast=True)
+def slopes_of_model(u, y, cost, c, dz, logistic, rows):
+    """u += c dz y: the slopes at the end of a step as the model has them, kept between the ends of the multipliers.
+
+    The multipliers of the logistic loss keep a share LEFT of their way to either end, where the dual's slope is
+    infinite.
+    """
+    for i in range(rows):
+        a = -u[i] * y[i]
+        new = a - c[i] * dz[i]
+        if logistic:
+            new = min(max(new, LEFT * a), cost[i] - LEFT * (cost[i] - a))
+        u[i] = -max(new, 0.0) * y[i]
+
+
+@loop("void(f8[], f8[], f8[], f8[], f8[], i8)", fast=True)
+def l1_model_slopes(u, y, cost, c, dz, logistic):
+    """`slopes_of_model` of all rows."""
+    slopes_of_model(u, y, cost, c, dz, logistic, np.uint64(len(u)))
 
 
 @helper(fast=True)

@@ -20,6 +20,7 @@ ROUNDER = 6755399441055744.0  # 1.5 * 2^52: added to a number, it leaves the nea
 # linear: its true curvature underflows, and a step over such rows alone would have no end.  With it a step moves a
 # margin by at most 1000 times its own size.  Rows whose margin is above -9 keep their true curvature.
 LEAST_CURVATURE = 1e-3
+LEAST_MARGIN = 1e-3  # from which tanh(z / 2) / (2 z) is 1/4 but for some 1e-7
 LEAST = -708.0  # exp of anything below would leave the range of normal numbers
 HALF = 0.41421356237309503  # sqrt(2) - 1
 
@@ -108,6 +109,23 @@ def logistic_of_rows(z, cost, y, u, c, lo, hi):
 def logistic_state(z, cost, y, u, c, lo, hi):
     """`logistic_of_rows` of rows lo .. hi-1."""
     return logistic_of_rows(z, cost, y, u, c, lo, hi)
+
+
+@helper(fast=True)
+def widen_rows(z, cost, c, lo, hi):
+    """c_i becomes C_i tanh(z_i / 2) / (2 z_i), for rows lo .. hi-1: that of the parabola which touches the loss at z_i
+    and has the same slope.  It lies above the loss, and is the least curved that does (Jaakkola and Jordan, Statistics
+    and Computing 10 (2000) 25-37)."""
+    for i in range(lo, hi):
+        size = max(abs(z[i]), LEAST_MARGIN)
+        e = exp_of_negative(-size)
+        c[i] = max(c[i], cost[i] * (1.0 - e) / ((1.0 + e) * 2.0 * size))
+
+
+@loop("void(f8[], f8[], f8[])", fast=True)
+def logistic_widen(z, cost, c):
+    """`widen_rows` of all rows."""
+    widen_rows(z, cost, c, uint64(0), uint64(len(z)))
 
 
 @helper(fast=True)

@@ -5,18 +5,29 @@ The same steps as solvers/l1.py with a matrix, built from the same helpers; test
 column after column, zeros included: all passes are then over neighbouring numbers.
 """
 
+import math
+
 import numpy as np
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.hinge_loops import state_of_rows
-from svmtool.compiled.l1_loops import dual_of_rows, passes_over_gram, step_on_face, step_on_ray, violation_at
-from svmtool.compiled.logistic_loops import logistic_of_rows
+from svmtool.compiled.l1_loops import (
+    dual_of_rows,
+    dual_of_slopes,
+    passes_over_gram,
+    slopes_of_model,
+    step_on_face,
+    step_on_ray,
+    violation_at,
+)
+from svmtool.compiled.logistic_loops import logistic_of_rows, widen_rows
 from svmtool.compiled.row_loops import ONE
 from svmtool.compiled.small_loops import dot
 from svmtool.compiled.solve_loops import cholesky_in_place
 
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, passes, step
 EXACT, FLAT = 1e-12, 1e-14  # as in solvers/newton.py
+SHY = 0.5  # a step shorter than that says that its model held for a small part of the way only
 KEEP = 0.25  # logistic loss: share of the violation that a step must not leave for its matrix to serve the next
 INNER_MATRIX = 0.03  # share of the largest violation that the matrix's solution may leave, ...
 INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
@@ -227,6 +238,8 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
     best = -np.inf
     last = np.inf  # the violation where the model's matrix was last used
     flat = 0
+    shy = False
+    widened = False
     t = 0.0
     code = 0
     records = 0
@@ -281,17 +294,50 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         share = ROUGH if previous - f > SETTLED * f else 0.0
         previous = f
         count[0] = 0.0
+        widened = shy and not widened
         if logistic == 0 or largest > KEEP * last or records == 1:
             if logistic:
+                if widened:
+                    widen_rows(z, cost, c, none, rows)
                 note_curvatures(c, held, change, share)
             add_products(X, change, chunk, gram)
         last = largest
-        inner = max(INNER_MATRIX * largest, INNER_LEAST * steepest)
+        scaled = 0.0
+        smallest = np.inf
+        for j in range(d):
+            if gram[j * d + j] > 0.0:
+                size = math.sqrt(gram[j * d + j])
+                scaled = max(scaled, violation_at(w[j], g[j], 1.0) / size)
+                smallest = min(smallest, size)
+        inner = min(largest, scaled * smallest) if smallest < np.inf else largest
+        inner = max(INNER_MATRIX * inner, INNER_LEAST * steepest)
         solve_model(gram, g, w, penalty, v, slope, part, numbers, count, inner)
         for j in range(d):
             p[j] = v[j] - w[j]
         column_margins(X, y, p, dz)
         t = step_on_ray(z, dz, target, cost, w, p, penalty, g, ray, logistic, rows)
+        shy = t < SHY
+        if not shy:
+            slopes_of_model(u, y, cost, held if logistic else c, dz, logistic, rows)
+            steepest = 0.0
+            for j in range(d):
+                steepest = max(steepest, abs(dot(X[j * n : (j + 1) * n], u)))
+            s = 1.0 / steepest if steepest > 0.0 else np.inf
+            if logistic:
+                s = min(s, 1.0)
+                bound = dual_of_slopes(u, y, cost, s, rows)
+            else:
+                linear = 0.0
+                conjugate = 0.0
+                for i in range(n):
+                    linear -= u[i] * y[i]
+                    conjugate += 0.25 * u[i] * u[i] / cost[i]
+                s = min(s, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
+                bound = s * (linear - s * conjugate)
+            if bound > best:
+                best = bound
+                for i in range(n):
+                    alpha[i] = -s * u[i] * y[i]
         for j in range(d):
             new = w[j] + t * p[j]
             w[j] = new if abs(new) > 1e-15 * abs(w[j]) else 0.0

@@ -60,6 +60,10 @@ class L1Objective(Losses):
         """
 
     @abstractmethod
+    def _best_multiple(self, u: np.ndarray, most: float) -> tuple[float, float]:
+        """The same where u are not the slopes at w."""
+
+    @abstractmethod
     def value_at_zero(self) -> float:
         """f(0)."""
 
@@ -96,6 +100,27 @@ class L1Objective(Losses):
     def dual_point(self) -> np.ndarray:
         """The dual point whose value `bound` is, length n."""
         return -self._multiple * self._slopes * self.y
+
+    def look_at_model(self, held: bool) -> float:
+        """`bound` and `dual_point` from what the model says the slopes are at w + p, p as `best_step` was last given.
+
+        These slopes are as near to the constraints as the model's solution is to its own minimum; those of the losses
+        are off by what the model leaves out as well, of first order in the bound.  The slopes at w are lost.
+        held: whether the model's curvatures were those of `hessian`.
+        """
+        c = self._held_curvature() if held else self.c
+        l1_loops.l1_model_slopes(self.u, self.y, self.cost, c, self.dz, self.logistic)
+        slopes, most = self._feasible(self._transpose_product(self.u))
+        self._slopes = slopes.copy() if slopes is self.u else slopes
+        self._multiple, self.bound = self._best_multiple(self._slopes, most)
+        return self.bound
+
+    def _held_curvature(self) -> np.ndarray:
+        """The curvatures that the matrix of `hessian` is made of."""
+        return self.c
+
+    def widen(self) -> None:
+        """Curvatures of the rows for a model that holds further away than the one at w does."""
 
     def hessian(self, rough: bool = False) -> np.ndarray:
         """sum_i c_i x_i x_i', d x d and symmetric; rough: some of the curvature may be lacking."""
@@ -212,10 +237,15 @@ class L1SquaredHinge(L1Objective):
         return loss
 
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
-        # D(s a) = s sum a - s^2 sum a^2 / (4 C)
         self._slopes = u
+        return self._multiple_of(u, most, loss) if u is self.u else self._best_multiple(u, most)
+
+    def _best_multiple(self, u: np.ndarray, most: float) -> tuple[float, float]:
+        return self._multiple_of(u, most, 0.25 * float(np.sum(u * u / self.cost)))
+
+    def _multiple_of(self, u: np.ndarray, most: float, conjugate: float) -> tuple[float, float]:
+        # D(s a) = s sum a - s^2 sum a^2 / (4 C)
         linear = -float(self.y @ u)
-        conjugate = 0.25 * float(np.sum(u * u / self.cost)) if u is not self.u else loss
         s = min(most, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
         return s, s * (linear - s * conjugate)
 
@@ -277,13 +307,21 @@ class L1Logistic(L1Objective):
         kept[: self.rows.plain] = self.rows.signed_sums(self.cost * self.y).max(axis=1) > 1.0
         return np.flatnonzero(kept)
 
+    def widen(self) -> None:
+        logistic_loops.logistic_widen(self.z, self.cost, self.c)
+
+    def _held_curvature(self) -> np.ndarray:
+        return self._held
+
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
         self._slopes, s = u, min(most, 1.0)
         if u is self.u:
             return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, self.n) if s > 0.0 else 0.0
-        b = np.clip(-s * u * self.y / self.cost, 1e-300, 1.0)
-        rest = np.maximum(1.0 - b, 1e-300)
-        return s, -float(self.cost @ (b * np.log(b) + rest * np.log(rest)))
+        return self._best_multiple(u, most)
+
+    def _best_multiple(self, u: np.ndarray, most: float) -> tuple[float, float]:
+        s = min(most, 1.0)
+        return s, l1_loops.l1_slopes_dual(u, self.y, self.cost, s, self.n)
 
     def value_at_zero(self) -> float:
         return float(np.sum(self.cost)) * np.log(2.0)

@@ -15,13 +15,19 @@ Differs from the papers in:
     the next step while violations fall fast, and adds to it only what rows whose curvature changed by much bring.
  4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
     largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
+    Between passes the weights that are not zero move together, by conjugate gradients on the model's matrix plus a
+    share of its diagonal: columns that depend on each other (one-hot features) would else make long steps that the
+    kinks of |w|_1 cut short.  Weights that come to zero stay there while the others go on.
  5. Where rows abound the first guess is the answer for a random subset; where d is large, that for smaller costs,
     which grow tenfold.
- 6. Models are solved less well far from the end, where each serves but for a part of the way.
+ 6. Models are solved less well far from the end, where each serves but for a part of the way.  After a step that its
+    model made too long the logistic loss has a model that lies above it (L1Logistic.widen).
  7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
  8. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
  9. The squared hinge goes on by the method of multipliers (problem/l1_dual.py) where the model holds for a small part
     of the way only, or does not halve the gap in its turn (l1_turns.py); the two take turns from there.
+10. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
+    step ends (look_at_model).
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
 small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
@@ -45,11 +51,12 @@ from svmtool.compiled.small_l1_loops import (
     PASSES,
     RIDGE,
     SETTLED,
+    SHY,
 )
 from svmtool.limits import EndedError
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_dual import L1Dual
-from svmtool.problem.l1_objective import L1Objective, of_task
+from svmtool.problem.l1_objective import Face, L1Objective, of_task
 from svmtool.problem.linalg import conjugate_gradient, solve_positive
 from svmtool.problem.rows import DenseRows
 from svmtool.problem.task import Task
@@ -66,13 +73,20 @@ SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare t
 SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
 INNER_LOOSE, INNER_TIGHT = 0.5, 0.03  # as INNER_MATRIX, of columns: at first and after a shy step; halved where passes
 # ... over columns alone got there, down to the latter
-PASSES_COLUMNS, ROUNDS = 5, 3  # over columns between two such systems, and how many of them for one model
-SHY, PASSES_DESCENT = 0.5, 5  # a step shorter than that is followed by passes on f itself (hinge): twice so many, ...
+PASSES_COLUMNS = 5  # over columns between two such systems
+PASSES_DESCENT = 5  # a step shorter than SHY is followed by passes on f itself (hinge): twice so many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left, ...
 MOST_DESCENT = 5120  # ... and so many at most
-FAR, ROUNDS_FAR, CG_FAR = 1e-3, 1, 8  # as long as a step lowers f by that share; so many rounds, with so many steps ...
-CG_TOLERANCE, CG_STEPS = 0.03, 15  # ... of conjugate gradients, which solve such systems; so many later, ...
-SLOW, CG_MOST = 1e-6, 500  # ... twice as many where f falls by less than this share and the model's violation is left
+FAR, CG_FAR = 1e-3, 8  # as long as a step lowers f by that share a model has one system, by so many steps of ...
+CG_TOLERANCE, CG_STEPS = 0.03, 15  # ... conjugate gradients, to this; later so many, twice as many each time the ...
+# ... solution changes no sign, and as many systems as take this share of the run's work so far, or that much work
+MODEL_WORK, LEAST_WORK = 0.5, 100.0
+PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
+RIDGE_FIRST, RIDGE_STEP, RIDGE_MOST = 1e-5, 10.0, 0.1  # RIDGE of such systems: at first; its change after steps ...
+SHY_FACE = 0.1  # ... shorter than this (up) or whole ones (down); and the most.  Gap at the end by -e for one class
+# ... at C = 100, with 1e-3 / 1e-5 at first: -s 6 farm-ads .026 / .0026, polarity2 7e-4 / 2e-5, dorothea 4e-4 / 2e-4,
+# ... tdt2 4e-4 / 3e-4, la12 .004 / .010, madelon 5e-4 both; -s 5 la12 .025 / .017, polarity2 .095 / .007,
+# ... tdt2 .051 / .041, dorothea .002 both.  With RIDGE throughout conll2000 .0045 where 1e-4 at first had .0013 (-s 6)
 LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
 SMALL_ROUNDS = 200  # most steps of the compiled call, ...
@@ -142,11 +156,13 @@ class _Run:
         self.wide = objective.d > GRAM_BELOW or objective.narrow
         self.bound, self.alpha = -np.inf, None
         self.shy = False  # whether the last step says that the model holds for a small part of the way only
+        self.widened = False  # whether the last model was one above the loss; Newton's come in between: they end sooner
         self.descent = PASSES_DESCENT  # passes on f itself that come next
         self.H: np.ndarray | None = None  # the last model's matrix, and the violation where it was used
         self.largest = np.inf
+        self.held = False  # whether the last model was that matrix
         self.most_used = objective.d  # weights that may differ from zero
-        self.loose, self.cg_steps = INNER_LOOSE, CG_STEPS
+        self.loose, self.ridge = INNER_LOOSE, RIDGE_FIRST
         self.fall = np.inf  # share of f by which the last step lowered it
         self.least_fall = -1.0  # the share at which a first guess is good enough
         self.most_violation = -1.0  # the sum of violations at which a run by -e may end
@@ -240,20 +256,25 @@ class _Run:
                 flat = flat + 1 if previous - f <= FLAT * abs(f) and f - self.bound > NEARER * apart else 0
                 apart = f - self.bound
                 self.fall = (previous - f) / max(f, 1e-300)
-                status = self._end(f, violations, flat)
+                status = self._end(f, violations, flat, not self.shy)
             if status is not None:
                 return status
             previous = f
             self.work += STEP_WORK + (self.share * float(self.passes[0]) if self.wide else MATRIX_WORK * o.d)
             self.passes[:] = 0.0
             # Eq. 13: the quadratic model's minimiser
+            self.widened = self.shy and not self.widened
+            if self.widened:
+                o.widen()
             try:
                 p = model(g, violations)
             except EndedError:
                 return monitor.end()
             t = o.best_step(p, g)
-            o.go(t, p)
             self.shy = t < SHY
+            if not self.shy and o.look_at_model(self.held) > self.bound:
+                self.bound, self.alpha = o.bound, o.dual_point()
+            o.go(t, p)
             at_once = self.shy and self.dual is None  # a model that holds for a small part of the way only
             if self.turns.possible and self.turns.over(relative_gap(f, self.bound), self.work, at_once):
                 status = self._by_dual()
@@ -277,7 +298,7 @@ class _Run:
         while True:
             f = o.value()
             if f < best:
-                self.fall = (best - f) / max(f, 1e-300) if best < np.inf else 0.0
+                self.fall = (best - f) / max(f, 1e-300) if best < np.inf else 1.0  # not known yet
                 best, best_w[:], violations = f, o.w, o.violations(o.gradient()[1])
                 if o.bound > self.bound:
                     self.bound, self.alpha = o.bound, o.dual_point()
@@ -292,7 +313,7 @@ class _Run:
                 cg=int(dual.work - done), step=dual.sigma,
             )  # fmt: skip
             done = dual.work
-            status = status or self._end(best, violations, 0)
+            status = status or self._end(best, violations, 0, True)
             if status is not None:
                 o.move(best_w)
                 return status
@@ -301,18 +322,22 @@ class _Run:
                 return None
             o.move(dual.step())
 
-    def _end(self, f: float, violations: np.ndarray, flat: int) -> Status | None:
-        """Whether the run ends here though neither --gap nor a limit says so."""
+    def _end(self, f: float, violations: np.ndarray, flat: int, told: bool) -> Status | None:
+        """Whether the run ends here though neither --gap nor a limit says so.
+
+        told: whether the last step's fall tells what is left to gain; that of one cut short does not.
+        """
         if np.count_nonzero(self.objective.w) > self.most_used:
             return CROWDED
         gap = relative_gap(f, self.bound)
         total = float(violations.sum())
         if gap <= EXACT or total == 0.0:
             return base.OPTIMAL
-        left = self.fall * min(1.0, total / self.total)
+        fall = self.fall if told else np.inf
+        left = fall * min(1.0, total / self.total)
         settled = left <= RULE_FALL * self.rule.gap and total <= self.most_violation
         self.total = total
-        if gap <= self.rule.gap or (settled and self._enough(gap)) or self.fall <= self.least_fall:
+        if gap <= self.rule.gap or (settled and self._enough(gap)) or fall <= self.least_fall:
             return base.RULE
         return rounded(f, self.bound) if flat >= FLAT_STEPS else None
 
@@ -341,19 +366,27 @@ class _Run:
         o, largest = self.objective, float(violations.max())
         some = (o.w != 0.0) | (violations > 0.0)
         some[o.rows.plain :] = True
+        self.held = False
         if isinstance(o.rows, DenseRows) and np.count_nonzero(some) <= FEW * o.d:
             p, chosen = np.zeros(o.d), np.flatnonzero(some)
             H = o.part_of_hessian(chosen)
-            p[chosen] = self._solve(H, g[chosen], o.w[chosen], o.penalty[chosen], largest)
+            p[chosen] = self._solve(H, g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
             return p
         if self.H is None or not o.logistic or largest > KEEP * self.largest:
             self.H = o.hessian(self.fall > SETTLED)
-        self.largest = largest
-        return self._solve(self.H, g, o.w, o.penalty, largest)
+        self.largest, self.held = largest, True
+        return self._solve(self.H, g, o.w, o.penalty, violations)
 
-    def _solve(self, H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, largest: float) -> np.ndarray:
+    def _solve(
+        self, H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray
+    ) -> np.ndarray:
         """p = v - w for the minimiser v of the model with the matrix H."""
         v, slope = w.copy(), g.copy()
+        size = np.sqrt(np.maximum(H.diagonal(), 0.0))
+        used = size > 0.0
+        largest = float(violations.max(initial=0.0))
+        if np.any(used):  # nor may a feature of small values lag behind: by violation^2 / (2 H_jj) the model falls
+            largest = min(largest, float((violations[used] / size[used]).max() * size[used].min()))
         enough = max(INNER_MATRIX * largest, INNER_LEAST * float(np.abs(g).max()))
         for _ in range(FACES):
             if loops.gram_passes(H.reshape(-1), v, slope, penalty, self.passes, PASSES, enough) <= enough:
@@ -373,6 +406,35 @@ class _Run:
                 break
         return v - w
 
+    def _face_step(
+        self, part: Face, v: np.ndarray, q: np.ndarray, penalty: np.ndarray, pull: np.ndarray
+    ) -> tuple[np.ndarray, float, np.ndarray]:
+        """The best of a few points in the direction q: the weights there, the step's length, and the change of r.
+
+        These are the minimum on the ray, and points on the path on which weights that come to zero stay there:
+        that path loses all weights that are too many at once, the ray one after the other.
+        """
+        dr = part.sum(q)
+        new = v.copy()
+        t = loops.l1_face_step(new, q, penalty, float(pull @ q), float(dr @ dr))
+        if t == 1.0:
+            return new, t, dr
+        dr *= t
+        signs = np.sign(v)
+        best = float((pull - penalty * signs) @ (new - v) + penalty @ (np.abs(new) - np.abs(v)) + 0.5 * (dr @ dr))
+        length = 1.0
+        while length > t:
+            other = v + length * q
+            other[(other * v <= 0.0) & (penalty > 0.0)] = 0.0
+            step = other - v
+            change = part.sum(step)
+            self.passes += 1.0
+            value = float(pull @ step + 0.5 * (change @ change))
+            if value < best:
+                return other, length, change
+            length *= PROJECTED
+        return new, t, dr
+
     def _by_columns(self, g: np.ndarray, violations: np.ndarray) -> np.ndarray:
         """p from the model over a working set; the others stay zero."""
         o = self.objective
@@ -386,30 +448,35 @@ class _Run:
         enough = max(self.loose * float(violations[chosen].max()), INNER_LEAST * float(np.abs(g).max()))
         if float(violations.max()) <= LATE and len(chosen) <= GRAM_BELOW:
             p = np.zeros(o.d)
-            p[chosen] = self._solve(columns.gram(), g, w, penalty, float(violations.max()))
+            p[chosen] = self._solve(columns.gram(), g, w, penalty, violations[chosen])
             return p
-        rounds, cg_steps = (ROUNDS_FAR, CG_FAR) if self.fall > FAR else (ROUNDS, self.cg_steps)
-        for k in range(rounds + 1):
-            left = columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough)
-            if left <= enough or k == rounds:
-                if k == 0:
-                    self.loose = max(0.5 * self.loose, INNER_TIGHT)
-                elif left > enough and self.fall <= SLOW:
-                    self.cg_steps = min(2 * self.cg_steps, CG_MOST)
+        cg_steps, most = CG_FAR, 0.0
+        if self.fall <= FAR:
+            cg_steps, most = CG_STEPS, max(LEAST_WORK, MODEL_WORK * self.work) / max(self.share, 1e-300)
+        first = True
+        while columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough) > enough:
+            if not first and (self.passes[0] >= most or self.monitor.ended()):
                 break
+            first = False
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
             part = columns.take(face)
             pull = g[face] + part.products(r) + penalty[face] * np.sign(v[face])
-            small = RIDGE * diagonal[face] + 1e-300
+            small = self.ridge * diagonal[face] + 1e-300
             q, steps, _ = conjugate_gradient(
                 lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
                 diagonal[face] + small, CG_TOLERANCE, cg_steps, lambda: self.monitor.limit() is not None,
             )  # fmt: skip
             self.passes += 2 * steps
-            dr = part.sum(q)
-            part_of_v = v[face]
-            r += loops.l1_face_step(part_of_v, q, penalty[face], float(pull @ q), float(dr @ dr)) * dr
-            v[face] = part_of_v
+            v[face], t, dr = self._face_step(part, v[face], q, penalty[face], pull)
+            r += dr
+            if t < SHY_FACE:
+                self.ridge = min(self.ridge * RIDGE_STEP, RIDGE_MOST)
+            elif t == 1.0:
+                self.ridge = max(self.ridge / RIDGE_STEP, RIDGE)
+            if t == 1.0 and steps == cg_steps:  # the face is right: what is left is the linear system
+                cg_steps *= 2
+        if first:
+            self.loose = max(0.5 * self.loose, INNER_TIGHT)
         p = np.zeros(o.d)
         p[chosen] = v - w
         return p
