@@ -105,7 +105,7 @@ class LeastSquares(Objective):
         if self._factor is None:
             H = np.eye(self.n)
             for k, unit in enumerate(np.eye(self.n)):
-                limits.look()
+                limits.check()
                 H[k] += self._forward(self._back(self._centred(unit)))
             self._factor = Factored(H)
         if self._p is None:
