@@ -80,7 +80,12 @@ PATHS: dict[str, dict[str, dict]] = {
             (L1, "SAMPLE_ROWS_A_FEATURE"): 0,
         },
         "matrix": _L1_STEPS,
-        "matrix-sampled": {**_L1_STEPS, (L1, "SAMPLE_ROWS"): 15, (L1, "SAMPLE_ROWS_A_FEATURE"): 0},
+        "matrix-sampled": {
+            **_L1_STEPS,
+            (L1, "SAMPLE_ROWS"): 15,
+            (L1, "SAMPLE_ROWS_A_FEATURE"): 0,
+            (L1_TURNS, "L1Dual"): _NO_MULTIPLIERS,
+        },
         "columns": {**_L1_WIDE, (L1, "FIRST_SET"): 3},
         "columns-multipliers": {**_L1_WIDE, (L1, "SHY"): 2.0},
         "columns-descent": {**_L1_WIDE, (L1, "SHY"): 2.0, (L1_TURNS, "L1Dual"): _NO_MULTIPLIERS},

@@ -14,9 +14,10 @@ import contextlib
 import numpy as np
 
 from svmtool.limits import EndedError
+from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import MOST_PASSES, VISIT, DualPasses
 from svmtool.problem.squared_hinge import SquaredHinge
-from svmtool.solvers.base import ENOUGH, Monitor, Result, Rule, Status
+from svmtool.solvers.base import ENOUGH, RULE, Monitor, Result, Rule, Status
 from svmtool.solvers.newton import coordinate_passes, newton_steps
 
 FIRST_TURN = 40.0  # visits to each row by the first passes
@@ -85,8 +86,12 @@ def _from_rows(
 def _result(
     w: np.ndarray, status: Status, passes: DualPasses, monitor: Monitor, objective: SquaredHinge | None = None
 ) -> Result:  # fmt: skip
-    """objective: has dual points too, after Newton steps."""
-    alpha = passes.alpha if objective is None else objective.best_dual_point(passes.alpha, passes.dual_value())
+    """objective: has dual points too, after Newton steps; that of its w is the one that -e speaks of."""
+    alpha = passes.alpha
+    if objective is not None:
+        alpha = objective.best_dual_point(alpha, passes.dual_value())
+        if status is RULE and relative_gap(objective.primal_value(), objective.bound) <= ENOUGH:
+            alpha = None
     result = Result(w, status, max(passes.count, monitor.iterations), monitor.history, alpha)
     result.visits = passes.visits + sum(2 * int(record.get("cg", 0)) for record in monitor.history)
     return result
