@@ -148,7 +148,8 @@ def _hard(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
     square, lead, most = 2 * square, max(float(f.min(initial=np.inf)), 0.0), float(off.max(initial=0.0))
     if square <= 0.0:
         return Value(0.0, 0.0, 0.0)
-    return Value(-0.5 * lead**2 / square, (lead + most) * most / square + lead**2 / square**2 * apart, 0.0)
+    best = lead / square  # products, for a power of 1e200 is an error and no infinity
+    return Value(-0.5 * lead * best, (lead + most) * most / square + best * best * apart, 0.0)
 
 
 def _regression(asked: Asked, M: Matrix, coef, rho: float, t) -> Value:
