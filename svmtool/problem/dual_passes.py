@@ -168,6 +168,10 @@ class DualPasses:
         self.limits[1] = smallest if smallest < 0 else -np.inf
         return spent + rows * self.row_length * VISIT
 
+    def settle(self, most: float) -> float:
+        """Conjugate gradients over the free variables now, for at most so many visits to non-zeros; returns how many."""
+        return FaceSteps(self).run(most) if self.data.room is None else 0.0
+
     def _face_turn(self) -> float:
         """Conjugate gradients over the free variables; returns about what they cost.
 

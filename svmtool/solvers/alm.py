@@ -39,6 +39,7 @@ from svmtool.solvers import base
 from svmtool.solvers.alm_rounds import (
     GROWTH,
     INNER,
+    RECENT_SPREADS,
     ROUNDED,
     SIGMA_COLD,
     SIGMA_MOST,
@@ -55,8 +56,8 @@ SIGMA_LEAST = 1.0  # ... this, takes Newton steps over fewer of their kinks
 # the unit of slacks and of 1 / sigma: 1, or the mean size of the rows' own targets by TARGETS, or by less where there
 TARGETS = 10.0  # are more than SIGMA_FEATURES
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
-# Newton steps, each with a factorised system of the free rows, from where passes lead, and which passes may cost before:
-# at C = 100 12 to 20 on la12, 23 to 60 on farm-ads, 15 to over 100 on news20, on all of which passes end sooner
+# Newton steps, each with a factorised system of the free rows, from where passes lead; passes may cost as much before.
+# At C = 100 12 to 20 on la12, 23 to 60 on farm-ads, 15 to over 100 on news20, on all of which passes end sooner
 ROUNDS = 60
 RECENT = 2  # looks over which the fall of the gap is measured, and WINDOW where d is large, for it wavers there
 LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
@@ -214,6 +215,14 @@ class _Run(Rounds):
             if early and not (settled or limit or near):
                 continue
             at = passes.count
+            spreads.append(spread)
+            costs.append(spent)
+            seen.append(visits)
+            if wide and gap < 0.0 and not (settled or limit):  # no gap ends the run: there is no need to know f
+                expected = still_needed(spreads, costs, enough, max(WINDOW, len(costs) // RECENT_SPREADS))
+                if objective.p == 1.0 and passes.enough(spent, self.most_rows, expected, ROUNDS, 1.0):
+                    return None
+                continue
             if limit and not wide:  # cut short: early passes overshoot, the best multiple of where they led does not
                 passes.scale(objective.best_multiple(passes.w))
             if wide:  # rows on the margin that fall short of it by a little cost more than all else
@@ -227,9 +236,6 @@ class _Run(Rounds):
             left = relative_gap(primal, bound)
             # beside the bound it falls evenly, beside a primal many times the answer hardly at all
             lefts.append(left / max(1.0 - left, LEAST_BOUND) if wide else left)
-            spreads.append(spread)
-            costs.append(spent)
-            seen.append(visits)
             ahead = still_needed(lefts, seen, wanted, RECENT)
             patience = visits if left <= loose else NEARLY * ahead
             patience = min(max(1.0, patience), max(1.0, visits))
@@ -247,8 +253,6 @@ class _Run(Rounds):
                     return None
             elif objective.p == 1.0:
                 expected = still_needed(lefts, costs, wanted, WINDOW)
-                if rule.projected is not None:  # any gap will do then
-                    expected = min(expected, still_needed(spreads, costs, enough, WINDOW))
                 if passes.enough(spent, self.most_rows, expected, ROUNDS, 1.0):
                     return None
         return None

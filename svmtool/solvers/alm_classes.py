@@ -30,12 +30,11 @@ from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.dual_passes import still_needed
 from svmtool.solvers import base
-from svmtool.solvers.alm_rounds import SIGMA_COLD, SMOOTH, SURE, WINDOW, Rounds
+from svmtool.solvers.alm_rounds import RECENT_SPREADS, SIGMA_COLD, SMOOTH, SURE, WINDOW, Rounds
 from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
 MOST_PASSES = 100000  # LIBLINEAR's cap: most of them go over few rows
-RECENT_SPREADS = 4  # share of all looks, one in so many, over which the fall of the spread is measured
 TIGHTER = 0.3  # how much further than -e says passes go where the gap is not certified then
 NEAR = 1.5  # times the gap asked for, as passes tell it, from which on they look at the primal
 

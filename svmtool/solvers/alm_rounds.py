@@ -34,6 +34,7 @@ FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lo
 IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 SMOOTH = 0.9  # weight of the spreads before in their mean, for a single one wavers
+RECENT_SPREADS = 4  # share of all looks, one in so many, over which the fall of the spread is measured
 WINDOW = 4  # looks over which the fall of the gap is measured where it wavers
 
 

@@ -25,6 +25,7 @@ MORE = 0.5  # of the visits to each row that training took go into passes, and f
 READING = 8.0  # ... half of what reading them from text takes (3 to 34 on fifteen sets, 15 in the middle), ...
 STARTING = 5e7  # ... and so many non-zeros: those that are visited in the time in which the program starts;
 CALL = 2e4  # ... a pass counts as that many besides
+SETTLING = 0.5  # share of the work that may go into conjugate gradients over the free dual variables, before passes
 SPARED = 0.5  # share of all visits so far that pass between two looks at the primal
 SETTLED = 0.1  # shrunk rows come back where the others' gradients have fallen to this share of what they were then
 
@@ -83,6 +84,9 @@ def _go_on(
     w, primal = least(w)
     nnz = objective.rows.nnz
     made, looked, sharp = 0.0, 0.0, np.inf
+    if isinstance(passes, DualPasses) and relative_gap(primal, passes.dual_value()) > ENOUGH:
+        made = passes.settle(SETTLING * work)
+        w, primal = least(passes.w)
     while relative_gap(primal, passes.dual_value()) > ENOUGH:
         made += passes.share * nnz + CALL
         if made > work or monitor.ended():
