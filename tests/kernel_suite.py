@@ -108,6 +108,16 @@ def judged(problem, result: KernelResult) -> Judged:
     return Judged(result, answer, f - answer.rho, found)
 
 
+def nu_value(K: np.ndarray, y: np.ndarray, nu: float, coef: np.ndarray, rho: float) -> float:
+    """P of a nu-SVC model: 1/2 |w|^2 - nu n q + sum_i max(0, q - y_i f(x_i)), the model being w / q; one class: y of
+    ones, q = rho, nothing divided and nothing subtracted from f."""
+    n, f = len(y), K @ coef
+    if np.all(y > 0.0):
+        return 0.5 * coef @ f - nu * n * rho + float(np.sum(np.maximum(rho - f, 0.0)))
+    q = nu * n / np.sum(np.abs(coef))  # times coef they sum to nu n
+    return q * q * (0.5 * coef @ f) - nu * n * q + q * float(np.sum(np.maximum(1.0 - y * (f - rho), 0.0)))
+
+
 def oracle(row: registry.Solver, problem) -> Judged:
     """The slow, obvious answer: a linear system, or pairs."""
     if not isinstance(problem, LeastSquaresSvc):

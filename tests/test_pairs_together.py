@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from kernel_models import table_of
-from kernel_suite import pairs_of
+from kernel_suite import nu_value, pairs_of
 
 from svmtool.compiled import threads
 from svmtool.kernel_settings import KernelSettings
+from svmtool.problem import interior
 from svmtool.problem.kernel_problem import NuSvc
 from svmtool.problem.kernel_zero import value_at_zero
 from svmtool.problem.kernels import Kernel
@@ -24,9 +27,10 @@ KERNELS = {
     "precomputed": Kernel(4),
 }  # fmt: skip
 ROWS = (0, 1, 50, 60)
+SIZES = 9, 14, 70, 11
 
 
-def classes(kernel=KERNELS["rbf"], sizes=(9, 14, 70, 11), features=5, seed=0):
+def classes(kernel=KERNELS["rbf"], sizes=SIZES, features=5, seed=0):
     """Overlapping classes; with more features most of them are 0 in each row."""
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(len(sizes)), sizes).astype(float)
@@ -79,6 +83,47 @@ def test_none_of_a_hundred_classes_goes_its_own_way(row, together):
     training = train(data, Fitting(KernelSettings(solver=row, nu=0.3)))
     assert len(training.solved) == 4950 and training.status.converged
     assert all(f.result.certified_gap == f.certificate.gap < np.inf for f in training.solved)
+
+
+def values_of_pairs(data, s: KernelSettings, found) -> list[tuple[float, float]]:
+    """Of each pair: P of its decision function by a matrix of the kernel, and what the certificate says."""
+    ends, values = np.cumsum([0, *SIZES]), []
+    for (i, j), one in zip(combinations(range(len(SIZES)), 2), found.solved, strict=True):
+        rows = np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
+        y = np.repeat((1.0, -1.0), (SIZES[i], SIZES[j]))
+        K, coef, rho = interior.kernel_matrix(data.points().take(rows)), one.answer.coef, one.answer.rho
+        scale = 1.0
+        if s.svm_type == "nu_svc":
+            value, scale = nu_value(K, y, s.nu, coef, rho), (s.nu * len(y) / np.sum(np.abs(coef))) ** 2
+        else:
+            value = 0.5 * coef @ K @ coef + s.C * np.sum(np.maximum(1.0 - y * (K @ coef - rho), 0.0))
+        values.append((value, scale * one.certificate.primal))
+    return values
+
+
+@pytest.mark.parametrize("nu", [0.001, 0.08, 0.15])  # sums of nu below 1 in all pairs, in the small ones, in none
+@pytest.mark.parametrize("eps", [0.01, 1e-6])
+def test_the_certificate_of_nu_is_that_of_the_model(nu, eps, together):
+    together()
+    data, s = classes(), KernelSettings(solver=1, nu=nu, eps=eps)
+    found = train(data, Fitting(s))
+    for value, certified in values_of_pairs(data, s, found):
+        assert certified == pytest.approx(value, rel=1e-7)
+    costs = [float(one.answer.says.split()[-1]) for one in found.solved]
+    margins = [s.nu * len(one.answer.coef) / np.sum(np.abs(one.answer.coef)) for one in found.solved]
+    assert costs == pytest.approx(1.0 / np.array(margins), rel=1e-5)
+
+
+def test_the_certificate_of_large_values_is_that_of_the_model():
+    """Rounding of a share of the largest term, at a large cost, is no small share of the value: it is worked out."""
+    rng = np.random.default_rng(3)
+    labels = np.repeat(np.arange(len(SIZES)), SIZES).astype(float)
+    X = rng.normal(size=(len(labels), 5)) * np.exp(rng.uniform(0.0, 9.0, (len(labels), 1)))
+    data, s = KernelSet(table_of(X), Kernel(1, 0.001, 2, 10.0)).labelled(labels), KernelSettings(solver=0, C=1e4)
+    found = train(data, Fitting(s))
+    values = values_of_pairs(data, s, found)
+    for value, certified in (values[0], values[2], values[4]):  # in class 2 decision values themselves round so far
+        assert certified == pytest.approx(value, rel=1e-6)
 
 
 def test_the_rule_of_e_is_that_of_each_pair_alone(together):

@@ -207,9 +207,10 @@ def class_pairs(
 ):  # fmt: skip
     """The problems of a class i of n rows (y = +1) with each of some others (y = -1), from the `first` of these on:
 
-        min over a of  1/2 a'Qa + p sum(a),  0 <= a <= cost;   y'a = 0, or with nu > 0 either sign's sum nu (n + m) / 2
+        min over a of  1/2 a'Qa + p sum(a),  0 <= a <= cost;   y'a = 0, or with nu > 0 either sign's sum s
 
-    until the largest violation is <= eps or the relative gap <= `gap` (both with eps = 0 or gap < 0 never).
+    with s the larger of nu (n + m) / 2 and 1, until the largest violation is <= eps or the relative gap <= `gap` (both
+    with eps = 0 or gap < 0 never).
     own f8 (n, n): K of class i; cross (n, width): K between it and the others side by side; of other q: m = sizes[q]
     rows from columns[q] on, its own K (m, m) at others[starts[q]], and limits[4 q ..]: costs of a row of either class,
     what gaps are relative to at least (0: to the primal value), the primal value up to which the violation ends it.
@@ -223,7 +224,7 @@ def class_pairs(
             return q
         m = sizes[q]
         column = columns[q]
-        total = 0.5 * nu * float(n + m)
+        total = max(0.5 * nu * float(n + m), 1.0) if nu > 0.0 else 0.0
         side = n + m + LANES + LANES
         K = work[8 * side + 6 * LANES :]
         spent += solve_pair(

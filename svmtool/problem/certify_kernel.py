@@ -5,7 +5,8 @@ For any multipliers of the equalities, r + rho (of y = +1) and r - rho (of y = -
     f(a) - min f  <=  sum_t  a_t max(0, s_t) + (upper_t - a_t) max(0, -s_t)
 
 which is the duality gap: the training error of the decision function that is stored, with its rho, is the primal
-value.  In the terms of a primal problem the dual value is D = -f(a), the primal one P = D + gap.
+value.  Where a loss costs something else than upper_t (KernelProblem.losses) that stands in its place.  In the terms of
+a primal problem the dual value is D = -f(a), the primal one P = D + gap.
 
 One-class without slack has a judge of its own, problem/hard_one_class.py.
 For least squares the same s gives  P - D = sum_i C_i s_i^2,  and 1/2 (rho + y'a)^2 more where the bias is not free.
@@ -36,14 +37,19 @@ SEED = 1
 
 
 def gap_of(
-    problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0, apart: float = 0.0
-) -> float:
-    """The bound of f(a) - min f; alpha, gradient = Qa + p: f8[m], the latter to within `apart`."""
+    problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0, apart: float = 0.0,
+    losses: np.ndarray | None = None,
+) -> float:  # fmt: skip
+    """The bound of f(a) - min f; alpha, gradient = Qa + p: f8[m], the latter to within `apart`.
+
+    losses f8[m]: what a loss of 1 costs; None: the upper bounds.
+    """
+    losses = problem.upper if losses is None else losses
     s = gradient - (r + problem.y * rho)
     if apart == 0.0:
-        return float(np.sum(np.where(s > 0, alpha * s, (alpha - problem.upper) * s)))
+        return float(np.sum(np.where(s > 0, alpha * s, (alpha - losses) * s)))
     above, below = np.maximum(s + apart, 0.0), np.maximum(apart - s, 0.0)
-    return float(np.sum(alpha * above) + np.sum((problem.upper - alpha) * below))
+    return float(np.sum(alpha * above) + np.sum((losses - alpha) * below))
 
 
 def certify(
@@ -108,7 +114,7 @@ def certificate_of(
     )
     violation[problem.upper <= 0.0] = 0.0
     dual = -value
-    primal = dual + gap_of(problem, alpha, gradient, rho, r, apart)
+    primal = dual + gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
     certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)) + apart)
     certificate.gap = problem.relative(primal, dual)
     return certificate

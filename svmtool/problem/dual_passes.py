@@ -21,7 +21,7 @@ INNER = 0.4  # a non-zero of an inner product of rows, half of them by symmetry
 FACTOR, COPY = 0.02, 10.0  # a factorisation: per m^3 and per m^2
 NEWTON_STEPS = 4  # usual from a good dual point, ...
 PRODUCTS = 3  # ... with so many products of all rows each
-PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first
+PATIENCE = 1.0  # share of the Newton steps' cost that passes may take first
 # neighbouring rows visited together: they are fetched faster, but a finer order makes better progress; at most, and
 CHUNK, CHUNK_LEAST = 16, 4  # at least, ...
 CHUNK_NUMBERS = 1024  # ... or as many as have so many non-zeros;
@@ -88,7 +88,7 @@ class DualPasses:
     ):  # fmt: skip
         data = of_data(rows)
         assert isinstance(data, CsrRows)
-        self.data, self.y = data, y
+        self.data, self._rows, self.y = data, rows, y
         self.n, self.bias = rows.n, rows.bias
         self.count, self.visits = 0, 0.0  # passes so far, and how often they have visited each row, on average
         self.row_length = rows.nnz / max(self.n, 1)
@@ -169,7 +169,7 @@ class DualPasses:
         return spent + rows * self.row_length * VISIT
 
     def settle(self, most: float) -> float:
-        """Conjugate gradients over the free variables now, for at most so many visits to non-zeros; returns how many."""
+        """Conjugate gradients over the free variables, of at most so many visits to non-zeros; returns how many."""
         return FaceSteps(self).run(most) if self.data.room is None else 0.0
 
     def _face_turn(self) -> float:
@@ -193,9 +193,7 @@ class DualPasses:
         self._turn_at = self.visits + self._wait
         return work * self.n * self.row_length * VISIT
 
-    def enough(
-        self, spent: float, most: int, expected: float = np.inf, steps: int = NEWTON_STEPS, patience: float = PATIENCE
-    ) -> bool:
+    def enough(self, spent: float, most: int, expected: float = np.inf, steps: int = NEWTON_STEPS) -> bool:
         """Whether passes that cost `spent` in all should give way to Newton steps from the rows' side.
 
         Never where more than `most` rows lie between their ends: the system would be too large.  Nor where the
@@ -206,13 +204,19 @@ class DualPasses:
             return False
         products = PRODUCTS * VISIT * self.n * self.row_length
         newton = steps * (FACTOR * m**3 + COPY * m * m + products) + INNER * m * m * self.row_length
-        return spent > patience * newton and expected > newton
+        return spent > PATIENCE * newton and expected > newton
 
     def restore(self) -> None:
         """Let all rows take part again."""
         self.active[:] = np.arange(self.data.n)
         self.state[0] = self.data.n
         self.limits[:2] = np.inf, -np.inf
+
+    def resume(self, alpha: np.ndarray) -> None:
+        """Go on from another dual point."""
+        self.alpha[:] = alpha
+        self.w[:] = self._rows.transpose_product(alpha * self.y)
+        self.restore()
 
     def scale(self, t: float) -> None:
         """Go to t times the dual point, t >= 0, or as far as its upper ends allow."""

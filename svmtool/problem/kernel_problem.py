@@ -20,6 +20,9 @@ from svmtool.problem.hard_one_class import AMID, is_zero
 from svmtool.problem.kernels import RBF, Kernel
 from svmtool.problem.rows import Rows
 
+LEAST = 1e-300  # of `shrunk` where it divides: no losses of inf, times which a loss of 0 were no number
+SUMS = 4 * np.finfo(float).eps  # rounding of the sum of two numbers, each half a sum of two
+
 
 class Points(NamedTuple):
     """n rows with a kernel: their features, or for a precomputed kernel all its values (f8 (n, n)) instead."""
@@ -89,12 +92,13 @@ class KernelProblem:
     """The quadratic program of the module's text, in m variables over n points.
 
     row i8[m]: the point of a variable; y f8[m] of +-1; p, upper f8[m]; start f8[m]: feasible; two_sums: whether each
-    sign's sum is fixed.
+    sign's sum is fixed.  losses f8[m]: what a loss of 1 costs, in values of this program: upper, but where no a_t can
+    reach the bound of the program asked for.  There upper is any bound out of reach, and a is to be `shrunk`, below 1.
 
     floor: what gaps are relative to at least; above 0 where the optimum is that of w = 0 for rows that say nothing.
     """
 
-    floor = 0.0
+    floor, shrunk = 0.0, 1.0
 
     def __init__(
         self, points: Points, row: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray, start: np.ndarray,
@@ -104,9 +108,23 @@ class KernelProblem:
         self.row, self.y, self.p, self.upper, self.start, self.two_sums = row, y, p, upper, start, two_sums
 
     @property
+    def losses(self) -> np.ndarray:
+        """See the class."""
+        return self.upper if self.shrunk == 1.0 else np.full(len(self.upper), 1.0 / max(self.shrunk, LEAST))
+
+    @property
     def n(self) -> int:
         """The number of points."""
         return self.rows.n if self.rows is not None else len(self.matrix)
+
+    def without_losses(self, gradient: np.ndarray) -> tuple[float, float]:
+        """rho and r of the nearest rows: the best beside w where `shrunk` is below 1, since a loss then costs more than
+        a wider margin gains.  gradient f8[m]: Qa + p."""
+        if not self.two_sums:
+            return float(np.min(gradient)), 0.0
+        plus, minus = float(np.min(gradient[self.y > 0])), float(np.min(gradient[self.y < 0]))
+        room = SUMS * (abs(plus) + abs(minus))  # r + rho and r - rho must not round up
+        return 0.5 * (plus - minus), 0.5 * (plus + minus) - room
 
     def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Qa + p, f8[m], from the points' decision values without rho, f8[n]."""
@@ -171,11 +189,16 @@ class CSvc(KernelProblem):
         return f"nu = {np.sum(result.alpha) / (C * len(coef)):f}\n" if C > 0 else "nu = -nan\n"
 
 
+def _bounds(n: int, shrunk: float) -> np.ndarray:
+    """Upper bounds of 1, f8[n]; or out of reach of all that sum to 1, so that whatever is above 0 counts as free."""
+    return np.full(n, 2.0 if shrunk < 1.0 else 1.0)
+
+
 class NuSvc(KernelProblem):
     """nu-SVC: min 1/2 a'Qa, 0 <= a_i <= 1, the a of either class sum to nu n / 2; then all is divided by r.
 
     Sums below 1 leave no a_i room to reach its bound: then a and r are `shrunk` times those of sums of 1, which are
-    solved for in their place, and the decision function is the same.
+    solved for in their place, and the decision function is the same.  There a loss costs 1 / `shrunk`.
     """
 
     def __init__(self, points: Points, y: np.ndarray, nu: float):
@@ -183,7 +206,7 @@ class NuSvc(KernelProblem):
         start, self.shrunk = np.zeros(n), min(nu * n / 2, 1.0)
         for sign in (1.0, -1.0):
             start[y == sign] = filled(max(nu * n / 2, 1.0), 1.0, int(np.count_nonzero(y == sign)))
-        super().__init__(points, np.arange(n), y, np.zeros(n), np.ones(n), start, two_sums=True)
+        super().__init__(points, np.arange(n), y, np.zeros(n), _bounds(n, self.shrunk), start, two_sums=True)
         self.nu, self.floor = nu, self._floor_of(float(np.sum(start)))
 
     def answer(self, result: KernelResult) -> Answer:
@@ -208,8 +231,10 @@ class OneClass(KernelProblem):
 
     def __init__(self, points: Points, nu: float):
         n, total = points.n, max(nu * points.n, 1.0)
-        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.ones(n), filled(total, 1.0, n))
-        self.shrunk, self.floor = min(nu * n, 1.0), self._floor_of(total)
+        self.shrunk = min(nu * n, 1.0)
+        bounds = _bounds(n, self.shrunk)
+        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), bounds, filled(total, 1.0, n))
+        self.floor = self._floor_of(total)
 
     def answer(self, result: KernelResult) -> Answer:
         """What a result means."""

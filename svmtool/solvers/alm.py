@@ -220,7 +220,7 @@ class _Run(Rounds):
             seen.append(visits)
             if wide and gap < 0.0 and not (settled or limit):  # no gap ends the run: there is no need to know f
                 expected = still_needed(spreads, costs, enough, max(WINDOW, len(costs) // RECENT_SPREADS))
-                if objective.p == 1.0 and passes.enough(spent, self.most_rows, expected, ROUNDS, 1.0):
+                if objective.p == 1.0 and passes.enough(spent, self.most_rows, expected, ROUNDS):
                     return None
                 continue
             if limit and not wide:  # cut short: early passes overshoot, the best multiple of where they led does not
@@ -253,6 +253,6 @@ class _Run(Rounds):
                     return None
             elif objective.p == 1.0:
                 expected = still_needed(lefts, costs, wanted, WINDOW)
-                if passes.enough(spent, self.most_rows, expected, ROUNDS, 1.0):
+                if passes.enough(spent, self.most_rows, expected, ROUNDS):
                     return None
         return None

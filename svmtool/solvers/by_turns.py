@@ -22,6 +22,8 @@ from svmtool.solvers.newton import coordinate_passes, newton_steps
 
 FIRST_TURN = 40.0  # visits to each row by the first passes
 LONGER = 2.0  # how much longer each turn is than the last
+NEAR = 1e-2  # certified gap at which Newton steps from the rows' side give way to passes where -e decides, ...
+NEARER = 0.1  # ... and each time that these do not end the run this share of it
 BEHIND = 0.25  # length of a turn of steps that are behind, beside the passes'
 
 
@@ -51,8 +53,7 @@ def by_turns(
         dual, few = passes.dual_value(), np.count_nonzero(passes.alpha) <= most_rows
         over = passes.visits >= most_visits or passes.count >= MOST_PASSES
         if few and (passes.enough(unit * passes.visits, most_rows) or over):
-            status = _from_rows(objective, passes, monitor, rule, most_rows, dual)
-            return _result(objective.w, status, passes, monitor, objective)
+            return _by_rows(objective, passes, monitor, rule, most_rows, dual)
         if few:
             continue
         t, value = objective.least_multiple(passes.w)
@@ -72,15 +73,32 @@ def by_turns(
         turn *= LONGER
 
 
-def _from_rows(
+def _by_rows(
     objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule, most_rows: int, dual: float
-) -> Status:
-    """Newton steps from the rows' side to the end, from the minimiser over the rows that passes hold active."""
+) -> Result:
+    """Newton steps from the rows' side, from the minimiser over the rows that passes hold active.
+
+    Where -e decides passes go on from their dual point near the end: they soon have what it asks for, which speaks of
+    single rows and would take several more steps.
+    """
     w = passes.w
     with contextlib.suppress(EndedError):
         w = objective.face(np.flatnonzero(passes.alpha))
     objective.move(w)
-    return newton_steps(objective, monitor, rule, "rows", most_rows, known=dual)
+    near = NEAR if rule.projected is not None and monitor.gap is None else -1.0
+    while True:
+        status = newton_steps(objective, monitor, rule, "rows", most_rows, known=dual, near=near)
+        if status is not None:
+            return _result(objective.w, status, passes, monitor, objective)
+        best, least = objective.w.copy(), monitor.history[-1]["objective"]
+        alpha = objective.best_dual_point()
+        passes.resume(objective.dual_point() if alpha is None else alpha)
+        status = coordinate_passes(objective, passes, monitor, rule, passes.visits + FIRST_TURN, 0)
+        if status is not None:
+            w = best if least < monitor.history[-1]["objective"] else passes.w
+            return _result(w, status, passes, monitor)
+        objective.move(best)
+        dual, near = max(dual, passes.dual_value()), NEARER * near
 
 
 def _result(

@@ -65,9 +65,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if not by_passes:
         status = newton_steps(objective, monitor, rule, "products", ROWS_SIDE if objective.rows_side else 0)
         return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
-    by_e = rule.gradient is not None or rule.projected is not None
-    if by_e and objective.d <= GRAM_BELOW and rule.at_start == SURE:
-        rule = Rule(gap=max(rule.gap, SURE))  # as cheap here as with factorised features
     passes = _passes_from(objective, seed)
     return by_turns(objective, passes, monitor, rule, MOST_VISITS, ROWS_SIDE)
 

@@ -34,7 +34,7 @@ FLAT = 1e-14  # relative decrease below which rounding has the last word
 
 def newton_steps(
     objective: Objective, monitor: Monitor, rule: Rule, side: str, most_rows: int = 0, work: float = np.inf,
-    known: float = -np.inf,
+    known: float = -np.inf, near: float = -1.0,
 ) -> Status | None:  # fmt: skip
     """Newton steps with the exact ray search from the objective's w; returns why they ended.
 
@@ -42,14 +42,14 @@ def newton_steps(
     by one with a row for each active row, where these are at most `most_rows`, "products" by conjugate gradients until
     they take longer than "rows" would, "sparing" by these where they are the cheaper, else as "features".
     known: a lower bound of the minimum.  work: of "products" and "rows", as `product_cost` measures it; None is
-    returned where it is done before anything else ends the steps.
+    returned where it is done, or the certified gap is at most `near`, before anything else ends the steps.
     """
     warm = bool(np.any(objective.w))
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
     sparing, side = side == "sparing", "features" if side == "sparing" else side
     brief = CG_BRIEF_SUM if side == "features" and objective.mean_row_length >= LONG_ROWS else 0
     previous, exact, flat = np.inf, False, 0
-    near = ENOUGH if rule.projected is not None and side != "features" else -1.0  # from where that rule may hold
+    hopeful = ENOUGH if rule.projected is not None and side != "features" else -1.0  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
     cg_steps, t, done = 0, 0.0, 0.0
     for k in range(1 << 30):
@@ -65,10 +65,10 @@ def newton_steps(
         sure = np.inf if side != "features" else SURE if k else rule.at_start
         if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
-        if status is None and 0.0 <= near and f - bound <= near * f:
+        if status is None and 0.0 <= hopeful and f - bound <= hopeful * f:
             if objective.projected_spread(objective.dual_point()) <= rule.projected:
                 status = base.RULE
-            near *= SHARPER
+            hopeful *= SHARPER
         if status is None and f - bound <= rule.gap * f:
             status = base.RULE
         if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
@@ -80,7 +80,7 @@ def newton_steps(
             if f > best and not status.converged:
                 objective.move(best_w)
             return status
-        if done >= work:
+        if done >= work or f - bound <= near * f:
             return None
         previous = f
         # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
@@ -193,7 +193,7 @@ def coordinate_passes(
         reached = f - passes.dual_value() <= (rule.loose if small else rule.gap) * f
         if status is None and ((settled and rule.projected is not None) or norm <= enough or reached):
             status = base.RULE
-        if f <= least:  # early passes overshoot: a later w may be the worse one
+        if f <= least or norm <= enough:  # early passes overshoot: a later w may be the worse one
             least, best = f, passes.w.copy()
         if status is not None:
             passes.w[:] = best

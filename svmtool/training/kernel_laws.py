@@ -6,6 +6,7 @@
    Where rounding ends a run its answer is that of such a method, if its gap is smaller.
    A kernel that is not positive semidefinite is an exception: a dual value above that of w = 0 proves that the rows'
    is not.  Then primal values mean nothing, and the answer stays, as LIBSVM's does; but it is told, and has no gap.
+   Where no bound limits a nu type's sums the best rho and r are not the solver's (KernelProblem.without_losses).
 2. "optimal" and "gap" are believed where the judge finds them so, and none ends as converged without a finite gap.
 """
 
@@ -19,6 +20,7 @@ import numpy as np
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import certify
 from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult, LeastSquaresSvc, relative
+from svmtool.problem.kernel_rows import exact_sum
 from svmtool.problem.kernel_zero import ROUNDING, best_multiple, judged_zero, value_at_zero, zero
 from svmtool.solvers.base import CONFIRMED, GAP, INTERRUPTED, ITERATIONS, PRECISION, TAKEN_OVER, TIME
 from svmtool.solvers.residual import INDEFINITE
@@ -89,6 +91,10 @@ def judged(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> tu
     late = result.status is TIME or result.status is INTERRUPTED
     if late and not np.any(result.alpha):  # a solver that got nowhere has not looked for the best constant
         _, result.rho, result.r = value_at_zero(problem)
+    elif isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
+        with np.errstate(all="ignore"):
+            f = exact_sum(problem, problem.coefficients(result.alpha))  # as svm-predict computes them
+            result.rho, result.r = problem.without_losses(problem.gradient(result.alpha, f))
     answer = problem.answer(result)
     if not _finite(result.alpha, result.rho, result.r):
         return answer, Certificate(np.nan, np.nan, np.nan)
