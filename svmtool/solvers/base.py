@@ -145,9 +145,11 @@ class Rule:
     At most one is given else; with none the solver goes to its exact end.
     at_start: certified gap at which the rule may end a run with factorised features where it starts; as anywhere, but
     for a search for C, which goes from answer to answer and asks LIBLINEAR's rule alone.
+    sure: certified gap that passes and steps without such features need besides; set where it is cheap.
     """
 
     at_start = SURE
+    sure = np.inf
 
     def __init__(
         self, gradient: float | None = None, projected: float | None = None, gap: float = -1.0, size: float = -1.0,

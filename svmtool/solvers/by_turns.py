@@ -29,7 +29,9 @@ BEHIND = 0.25  # length of a turn of steps that are behind, beside the passes'
 
 def steps_rule(rule: Rule) -> Rule:
     """What ends Newton steps where -e decides: passes have the sums of projected gradients, steps a certified gap."""
-    return Rule(rule.gradient, rule.projected, max(rule.gap, min(ENOUGH, rule.loose)))
+    steps = Rule(rule.gradient, rule.projected, max(rule.gap, min(ENOUGH, rule.loose)))
+    steps.sure = rule.sure
+    return steps
 
 
 def by_turns(

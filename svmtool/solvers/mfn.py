@@ -25,6 +25,8 @@ Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its 
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from svmtool.problem.dual_passes import MOST_VISITS, DualPasses, of_data
@@ -65,6 +67,9 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if not by_passes:
         status = newton_steps(objective, monitor, rule, "products", ROWS_SIDE if objective.rows_side else 0)
         return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
+    if objective.d <= GRAM_BELOW and rule.at_start == SURE:
+        rule = copy(rule)
+        rule.sure = SURE  # as cheap here as with factorised features
     passes = _passes_from(objective, seed)
     return by_turns(objective, passes, monitor, rule, MOST_VISITS, ROWS_SIDE)
 

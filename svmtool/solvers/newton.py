@@ -62,10 +62,10 @@ def newton_steps(
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        sure = np.inf if side != "features" else SURE if k else rule.at_start
+        sure = rule.sure if side != "features" else SURE if k else rule.at_start
         if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
-        if status is None and 0.0 <= hopeful and f - bound <= hopeful * f:
+        if status is None and 0.0 <= hopeful and f - bound <= min(hopeful, rule.sure) * f:
             if objective.projected_spread(objective.dual_point()) <= rule.projected:
                 status = base.RULE
             hopeful *= SHARPER
@@ -191,7 +191,8 @@ def coordinate_passes(
             norm = float(np.sqrt(g @ g))
         status = monitor.step(f, passes.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
         reached = f - passes.dual_value() <= (rule.loose if small else rule.gap) * f
-        if status is None and ((settled and rule.projected is not None) or norm <= enough or reached):
+        held = ((settled and rule.projected is not None) or norm <= enough) and f - passes.dual_value() <= rule.sure * f
+        if status is None and (held or reached):
             status = base.RULE
         if f <= least or norm <= enough:  # early passes overshoot: a later w may be the worse one
             least, best = f, passes.w.copy()

@@ -1,0 +1,103 @@
+"""Conjugate gradients over the free dual variables (problem/face_steps.py), beside dense sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from svmtool.problem import dual_passes
+from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.face_steps import FaceSteps
+from svmtool.problem.repeated_rows import RepeatedRows
+from svmtool.problem.rows import DenseRows
+
+N, D = 60, 25
+
+
+def passes_over(power: float, tube: bool, bias: float, cost: float = 10.0) -> tuple[DualPasses, np.ndarray]:
+    """Passes over random rows, and A with a row y_i x_i for each dual variable."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(N, D)) * (rng.random((N, D)) < 0.4) * np.exp(rng.normal(size=D))
+    rows = DenseRows(X, bias).as_csr()
+    A = X if bias < 0 else np.column_stack([X, np.full(N, bias)])
+    y, target = np.where(rng.random(N) < 0.5, 1.0, -1.0), None
+    if tube:
+        t = X @ rng.normal(size=D) + rng.normal(size=N)
+        rows, y, A = RepeatedRows(rows, 2), np.repeat([1.0, -1.0], N), np.vstack([A, A])
+        target = np.concatenate([t, -t]) - 0.1
+    made = DualPasses.of_power(rows, y, np.full(len(y), cost), power, 1, target)
+    return made, A * y[:, None]
+
+
+def dual(p: DualPasses, A: np.ndarray) -> float:
+    w = A.T @ p.alpha
+    return float(p.target @ p.alpha - 0.5 * w @ w - 0.5 * p.diagonal @ np.square(p.alpha))
+
+
+@pytest.mark.parametrize("bias", [-1.0, 2.0])
+@pytest.mark.parametrize("tube", [False, True])
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_the_dual_rises_and_w_belongs_to_alpha(power, tube, bias):
+    p, A = passes_over(power, tube, bias)
+    steps = FaceSteps(p)
+    for _ in range(6):
+        p.run()
+        before = dual(p, A)
+        assert steps.run(1e6) > 0.0
+        assert dual(p, A) >= before - 1e-12 * abs(before)
+        assert np.all((p.alpha >= 0.0) & (p.alpha <= p.upper))
+        np.testing.assert_allclose(p.w, A.T @ p.alpha, atol=1e-9)
+        assert not tube or not np.any(np.minimum(p.alpha[:N], p.alpha[N:]))  # one side of a tube at most
+
+
+def test_where_no_variable_meets_an_end_the_system_is_solved():
+    p, A = passes_over(2.0, False, -1.0, cost=1e-3)  # D is large: all are free
+    p.run()
+    assert np.all(p.alpha > 0.0)
+    FaceSteps(p).run(1e7)
+    best = np.linalg.solve(A @ A.T + np.diag(p.diagonal), p.target)
+    np.testing.assert_allclose(p.alpha, best, rtol=2e-3)
+
+
+def test_nothing_is_done_where_no_variable_is_free_or_no_work_allowed():
+    p, _ = passes_over(1.0, False, -1.0)
+    assert FaceSteps(p).run(1e6) == 0.0
+    p.run()
+    before = p.alpha.copy()
+    assert FaceSteps(p).run(10.0) == 0.0
+    assert np.array_equal(p.alpha, before)
+
+
+def test_a_step_that_only_loses_is_taken_back(monkeypatch):
+    p, _ = passes_over(1.0, False, -1.0)
+    p.run()
+    alpha, w = p.alpha.copy(), p.w.copy()
+    monkeypatch.setattr(p, "dual_value", lambda: 0.0)
+    assert FaceSteps(p).run(1e6) > 0.0
+    assert np.array_equal(p.alpha, alpha) and np.array_equal(p.w, w)
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_passes_with_turns_need_fewer_visits_where_rows_depend(power, monkeypatch):
+    def visits(first: float) -> tuple[float, float]:
+        monkeypatch.setattr(dual_passes, "FACE_FIRST", first)
+        p, A = passes_over(power, False, -1.0, cost=1e4)
+        p.run()
+        while p.visits < 20000 and not (p.complete and p.spread <= 1e-6):
+            p.run()
+            if p.spread <= 1e-6 and not p.complete:
+                p.restore()
+                p.run()
+        return p.visits, dual(p, A)
+
+    (alone, first), (together, second) = visits(np.inf), visits(8.0)
+    assert second >= first * (1 - 1e-9)
+    assert together < alone
+
+
+def test_resuming_goes_on_from_the_point_given():
+    p, A = passes_over(1.0, False, -1.0)
+    alpha = np.linspace(0.0, 10.0, N)
+    p.resume(alpha)
+    assert np.array_equal(p.alpha, alpha) and p.complete
+    np.testing.assert_allclose(p.w, A.T @ alpha, atol=1e-9)
