@@ -54,9 +54,10 @@ def test_where_no_variable_meets_an_end_the_system_is_solved():
     p, A = passes_over(2.0, False, -1.0, cost=1e-3)  # D is large: all are free
     p.run()
     assert np.all(p.alpha > 0.0)
-    FaceSteps(p).run(1e7)
+    for _ in range(10):  # each ends where a step gains a hundredth of the best one
+        FaceSteps(p).run(1e7)
     best = np.linalg.solve(A @ A.T + np.diag(p.diagonal), p.target)
-    np.testing.assert_allclose(p.alpha, best, rtol=2e-3)
+    np.testing.assert_allclose(p.alpha, best, rtol=1e-6)
 
 
 def test_nothing_is_done_where_no_variable_is_free_or_no_work_allowed():
@@ -81,7 +82,7 @@ def test_a_step_that_only_loses_is_taken_back(monkeypatch):
 def test_passes_with_turns_need_fewer_visits_where_rows_depend(power, monkeypatch):
     def visits(first: float) -> tuple[float, float]:
         monkeypatch.setattr(dual_passes, "FACE_FIRST", first)
-        p, A = passes_over(power, False, -1.0, cost=1e4)
+        p, A = passes_over(power, False, -1.0, cost=100.0)
         p.run()
         while p.visits < 20000 and not (p.complete and p.spread <= 1e-6):
             p.run()
