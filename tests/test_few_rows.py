@@ -128,3 +128,15 @@ def test_an_exact_minimiser_must_have_the_gap_that_was_asked_for():
     answer, certificate = verify.verified(problems, 0, near, base.Monitor())
     assert certificate.gap <= 1e-9
     assert answer.status is base.GAP
+
+
+def test_the_fallback_keeps_the_better_answer(monkeypatch):
+    """Steps from the answer may be right where the dual and steps from zero, whose sums lose more digits, are not."""
+    X, y = one_among_many()
+    problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True), np.ones(ROWS))
+    [result] = problems.fit()
+    monkeypatch.setattr(fallback, "_refined", lambda task, start, *rest: (start, 1.0, False))
+    monkeypatch.setattr(fallback.SquaredHinge, "by_pivots", lambda self, above: np.zeros(self.d))
+    monkeypatch.setattr(fallback, "newton_steps", lambda *_: None)
+    found = problems.solve_anew(0, result.w, -1.0, base.Monitor())
+    assert np.array_equal(found.w, result.w)

@@ -140,3 +140,11 @@ def test_faults_of_the_model_name_it(command, tmp_path):
     (tmp_path / "bad").write_text(header.format(2, " 1 -1") + "1 \n# Sigmoid: nan 1\n")
     assert command("predict", "d", "none", "o").stderr.startswith(b"none: the model has no classes")
     assert command("predict", "-b", 1, "d", "bad", "o").stderr.endswith(b"can't open model file bad\n")
+
+
+def test_steps_to_and_fro_end(svm_train):
+    """At this cost f went from 1e7 to 1e167 and back without end: rounding makes a new step of each."""
+    data = (Path(__file__).parents[1] / "data" / "breast_cancer").read_text()
+    with np.errstate(all="ignore"):
+        status, _, err = svm_train("-q", "-s", 41, "-c", "1e200", "--max-seconds", 20, "d", "m", data=data)
+    assert status == 0 and "rounding stops further progress" in err

@@ -48,10 +48,10 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     if loss.hinge_power == 1.0:
         return None if l1 else _by_coordinates(task, gap, monitor, most)
     if loss.hinge_power == 2.0 and not l1:
-        w = _refined(task, start, gap, monitor)
-        if w is not None:
+        w, f, within = _refined(task, start, gap, monitor)
+        if within:
             return Result(w, base.PRECISION, monitor.iterations, monitor.history)
-        return _by_rows(task, start, gap, monitor, most)
+        return _by_rows(task, w, f, gap, monitor, most)
     objective = _Scaled(task, loss, l1, monitor)
     try:
         with np.errstate(all="ignore"):
@@ -62,37 +62,45 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     return Result(objective.best_w, status, objective.calls, monitor.history)
 
 
-def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> np.ndarray | None:
-    """Where factorised steps lead from margins of one product at `start`; None where that is not within the gap.
+def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tuple[np.ndarray, float, bool]:
+    """Where factorised steps lead from margins of one product at `start`, f there, and whether it is within the gap.
 
     Most answers that come here are right but for the rounding of all the steps that added up to their margins.
     """
     if task.rows.d > FACTORISED:
-        return None
+        return start, np.inf, False
     objective = task.objective(SquaredHinge, target=task.target)
     objective.move(start)
     with contextlib.suppress(SvmtoolError):  # no factor: conjugate gradients need none
         newton_steps(objective, monitor.child(CLEARLY * gap, REFINING), Rule(), "features")
     objective.move(objective.w.copy())
     f, _ = objective.gradient()
-    return objective.w if f - objective.bound <= gap * f else None
+    return objective.w, f, f - objective.bound <= gap * f
 
 
-def _by_rows(task: Task, start: np.ndarray, gap: float, monitor: Monitor, most: int) -> Result:
-    """The squared hinge by its dual where rows are few, else by Newton steps from zero."""
+def _by_rows(task: Task, start: np.ndarray, least: float, gap: float, monitor: Monitor, most: int) -> Result:
+    """The squared hinge by its dual where rows are few, else by Newton steps from zero; f(start) = least."""
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
     objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
+    side, most_rows = ("rows", ROWS_SIDE) if objective.rows_side else ("products", 0)
+    best = start
     if objective.rows_side and objective.n <= FEW_ROWS:
         objective.move(start)
         with contextlib.suppress(EndedError):
             objective.move(objective.by_pivots(objective.dual_point() > 0.0))
-        objective.gradient()
-        return Result(objective.w, base.PRECISION, 1, monitor.history, objective.best_dual_point())
+        f = objective.gradient()[0]
+        if f - max(objective.bound, objective.face_bound) <= gap * f:
+            return Result(objective.w, base.PRECISION, 1, monitor.history, objective.best_dual_point())
+        if f < least:
+            best, least = objective.w.copy(), f
+        # inner products have lost their digits: the rows themselves may have kept them
+        side, objective = "products", task.objective(SquaredHinge, target=task.target)
     objective.move(np.zeros(objective.d))
-    side, most_rows = ("rows", ROWS_SIDE) if objective.rows_side else ("products", 0)
     inner = monitor.child(gap, most)
     newton_steps(objective, inner, Rule(), side, most_rows, MOST_VISITS)
-    return Result(objective.w, base.PRECISION, inner.iterations, monitor.history, objective.best_dual_point())
+    if objective.gradient()[0] <= least:
+        best = objective.w
+    return Result(best, base.PRECISION, inner.iterations, monitor.history, objective.best_dual_point())
 
 
 class _Scaled:

@@ -48,7 +48,7 @@ def newton_steps(
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
     sparing, side = side == "sparing", "features" if side == "sparing" else side
     brief = CG_BRIEF_SUM if side == "features" and objective.mean_row_length >= LONG_ROWS else 0
-    previous, exact, flat = np.inf, False, 0
+    lowest, exact, flat = np.inf, False, 0
     hopeful = ENOUGH if rule.projected is not None and side != "features" else -1.0  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
     cg_steps, t, done = 0, 0.0, 0.0
@@ -74,7 +74,7 @@ def newton_steps(
         if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
         if status is None:
-            flat = 0 if previous - f > FLAT * abs(f) else flat + 1  # also where f is no number
+            flat = 0 if lowest - f > FLAT * abs(f) else flat + 1  # also where f is no number, or to and fro
             status = rounded(f, bound) if flat >= 3 else None
         if status is not None:
             if f > best and not status.converged:
@@ -82,7 +82,7 @@ def newton_steps(
             return status
         if done >= work or f - bound <= near * f:
             return None
-        previous = f
+        lowest = min(lowest, f)
         # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
         worth = objective.products_a_matrix if sparing else 0.0
         if worth >= MANY_PRODUCTS:
