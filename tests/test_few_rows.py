@@ -140,3 +140,11 @@ def test_the_fallback_keeps_the_better_answer(monkeypatch):
     monkeypatch.setattr(fallback, "newton_steps", lambda *_: None)
     found = problems.solve_anew(0, result.w, -1.0, base.Monitor())
     assert np.array_equal(found.w, result.w)
+
+
+def test_multipliers_whose_squares_vanish_give_no_dual_point():
+    X, y = one_among_many()
+    problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True), np.ones(ROWS))
+    objective = problems.task(0).objective(fallback.SquaredHinge)
+    objective._keep_dual_point(np.full(ROWS, 1e-200), np.zeros(objective.d))
+    assert objective.face_bound <= 0.0 and objective._face_alpha is None

@@ -184,7 +184,7 @@ class SquaredHinge(Objective):
         total = float(np.sum(alpha) * self.target[0] if len(self.target) == 1 else self.target @ alpha)
         quadratic = float(w @ w) + 0.5 * float(np.sum(alpha * alpha / self.cost))
         bound = dual_bound(total, quadratic, 0.0)
-        if bound > self.face_bound:
+        if bound > self.face_bound and quadratic > 0.0:  # 0 where the squares of tiny multipliers are no numbers
             self.face_bound, self._face_alpha = bound, alpha * (total / quadratic)
 
     def best_dual_point(self, alpha: np.ndarray | None = None, value: float = -np.inf) -> np.ndarray | None:
