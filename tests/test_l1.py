@@ -9,7 +9,7 @@ from optima import optimum
 from reference import csr_of
 
 from svmtool.compiled import threads
-from svmtool.problem import l1_objective
+from svmtool.problem import columns, l1_objective
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
 from svmtool.solvers import base, l1
@@ -70,15 +70,15 @@ def test_columns_are_the_same_in_several_blocks(kept, threads_used, monkeypatch)
     rng = np.random.default_rng(3)
     X = reference.random_rows(rng, 50, 30)
     rows = CsrRows(*csr_of(X), 30)
-    monkeypatch.setattr(l1_objective, "BLOCK_WORK", 100)
+    monkeypatch.setattr(columns, "BLOCK_WORK", 100)
     monkeypatch.setattr(threads, "_count", threads_used)
     assert len(rows.cut(rows.nnz // 100)) > 3
-    columns = l1_objective.Columns(rows, kept)
+    turned = columns.Columns(rows, kept)
     starts, row_numbers, values = csr_of(X.T if kept is None else X.T[kept])
-    assert np.array_equal(columns.starts, starts)
-    assert np.array_equal(columns.row_numbers, row_numbers) and np.array_equal(columns.values, values)
-    w, y, z = rng.normal(size=columns.d), np.where(rng.random(50) < 0.5, 1.0, -1.0), np.empty(50)
-    columns.margins(w, y, z)
+    assert np.array_equal(turned.starts, starts)
+    assert np.array_equal(turned.row_numbers, row_numbers) and np.array_equal(turned.values, values)
+    w, y, z = rng.normal(size=turned.d), np.where(rng.random(50) < 0.5, 1.0, -1.0), np.empty(50)
+    turned.margins(w, y, z)
     np.testing.assert_allclose(z, y * ((X if kept is None else X[:, kept]) @ w), atol=1e-12)
 
 

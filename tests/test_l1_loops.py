@@ -15,6 +15,7 @@ from test_logistic_loops import MARGINS
 
 from svmtool.compiled import REGISTRY, l1_loops, small_l1_loops
 from svmtool.problem import l1_objective
+from svmtool.problem.columns import Columns
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 from svmtool.solvers import l1
@@ -181,7 +182,7 @@ def test_gram_passes_and_column_passes(n, d, most, tolerance):
     np.testing.assert_allclose(v1, v, atol=1e-9)
     np.testing.assert_allclose(slope1, slope, atol=1e-8)
 
-    columns = l1_objective.Columns(CsrRows(*csr_of(A), d)).weighted(np.arange(d), np.ones(n))
+    columns = Columns(CsrRows(*csr_of(A), d)).weighted(np.arange(d), np.ones(n))
     v2, r, count = w.copy(), np.zeros(n), np.zeros(1)
     starts, rows, values = columns.arrays
     largest = l1_loops.column_passes(
@@ -199,7 +200,7 @@ def test_gram_passes_and_column_passes(n, d, most, tolerance):
 def test_columns(n, d, bias):
     """count_columns(...), fill_columns(...), gather_columns(...), and what is made of them."""
     rng, X, csr = made(n, d)
-    columns = l1_objective.Columns(CsrRows(*csr, d, bias))
+    columns = Columns(CsrRows(*csr, d, bias))
     starts, rows, values = columns.starts, columns.row_numbers, columns.values
     again = np.zeros((n, d))
     for j in range(d):
@@ -220,7 +221,7 @@ def test_columns(n, d, bias):
     for k in range(len(chosen)):
         found[to_rows[to_starts[k] : to_starts[k + 1]], k] = to_values[to_starts[k] : to_starts[k + 1]]
     close(found, A)
-    weighted = l1_objective.Columns(CsrRows(*csr, d, bias)).weighted(chosen, c)
+    weighted = Columns(CsrRows(*csr, d, bias)).weighted(chosen, c)
     close(weighted.gram(), A.T @ A)
 
 
@@ -229,7 +230,7 @@ def test_columns(n, d, bias):
 def test_hinge2_column_passes(n, d, bias):
     """hinge2_column_passes(...): margins follow, each pass lowers f, and the end is the minimum over the chosen."""
     p = reference.random_problem(4, max(n, 2), d, 2.0, bias)._replace(l1=True)
-    columns = l1_objective.Columns(CsrRows(*csr_of(p.X), d, bias))
+    columns = Columns(CsrRows(*csr_of(p.X), d, bias))
     m = p.A.shape[1]
     w, z, penalty = np.zeros(m), np.zeros(len(p.y)), np.ones(m)
     chosen = np.arange(0, m, 2)
@@ -286,7 +287,7 @@ def test_sums_over_rows_by_columns(bias):
     rng = np.random.default_rng(8)
     X = rng.normal(size=(900, 700)) * (rng.random((900, 700)) < 0.9)
     X[:, 5] = 0.0
-    columns = l1_objective.Columns(CsrRows(*csr_of(X), 700, bias))
+    columns = Columns(CsrRows(*csr_of(X), 700, bias))
     u = rng.normal(size=900)
     A = X if bias < 0 else np.hstack([X, np.full((900, 1), bias)])
     found = []

@@ -12,8 +12,8 @@ from solver_suite import PROBLEMS
 
 from svmtool.compiled import saddle_loops
 from svmtool.problem import l1_saddle
+from svmtool.problem.columns import Columns
 from svmtool.problem.l1_hinge import L1Columns
-from svmtool.problem.l1_objective import Columns
 from svmtool.problem.l1_saddle import L1Saddle
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task

@@ -19,9 +19,9 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled import saddle_loops
+from svmtool.problem.columns import Columns
 from svmtool.problem.conflicts import cancelling, standard_normal
 from svmtool.problem.l1_hinge import L1Columns
-from svmtool.problem.l1_objective import Columns
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.problem.l1_objective import Columns
+from svmtool.problem.columns import Columns
 from svmtool.problem.linalg import Factored
 from svmtool.problem.objective import Objective
 from svmtool.problem.rows import CsrRows, Rows
