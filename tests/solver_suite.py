@@ -31,6 +31,7 @@ ROUNDS, INEXACT = "svmtool.solvers.alm_rounds", "svmtool.solvers.alm_inexact"
 LOGISTIC = "svmtool.solvers.logistic"
 NEWTON = "svmtool.solvers.newton"
 L1, L1_TURNS, L1_OBJECTIVE = "svmtool.solvers.l1", "svmtool.solvers.l1_turns", "svmtool.problem.l1_objective"
+L1_MATRIX, L1_COLUMNS = "svmtool.solvers.l1_matrix", "svmtool.solvers.l1_columns"
 NESVM = "svmtool.solvers.nesvm"
 _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
 _SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
@@ -43,7 +44,7 @@ _ALM_WIDE = {**_ALM_STEPS, (ROUNDS, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
 
 _L1_STEPS = {(L1_OBJECTIVE, "SMALL_FEATURES"): -1}
 _NO_MULTIPLIERS = SimpleNamespace(possible=lambda _: False)
-_L1_WIDE = {**_L1_STEPS, (L1, "GRAM_BELOW"): 0, (L1, "PATH_FROM"): 1e9}
+_L1_WIDE = {**_L1_STEPS, (L1_MATRIX, "GRAM_BELOW"): 0, (L1, "PATH_FROM"): 1e9}
 
 # back end -> name of a path -> constants that lead there
 PATHS: dict[str, dict[str, dict]] = {
@@ -86,10 +87,10 @@ PATHS: dict[str, dict[str, dict]] = {
             (L1, "SAMPLE_ROWS_A_FEATURE"): 0,
             (L1_TURNS, "L1Dual"): _NO_MULTIPLIERS,
         },
-        "columns": {**_L1_WIDE, (L1, "FIRST_SET"): 3},
-        "columns-multipliers": {**_L1_WIDE, (L1, "SHY"): 2.0},
-        "columns-descent": {**_L1_WIDE, (L1, "SHY"): 2.0, (L1_TURNS, "L1Dual"): _NO_MULTIPLIERS},
-        "columns-path": {**_L1_WIDE, (L1, "FIRST_SET"): 3, (L1, "PATH_FROM"): 1.0},
+        "columns": {**_L1_WIDE, (L1_COLUMNS, "FIRST_SET"): 3},
+        "columns-multipliers": {**_L1_WIDE, (L1, "SHORT"): 2.0},
+        "columns-descent": {**_L1_WIDE, (L1, "SHORT"): 2.0, (L1_TURNS, "L1Dual"): _NO_MULTIPLIERS},
+        "columns-path": {**_L1_WIDE, (L1_COLUMNS, "FIRST_SET"): 3, (L1, "PATH_FROM"): 1.0},
     },
     NESVM: {"features": {}, "wide": {(NESVM, "GRAM_BELOW"): 0}},
 }

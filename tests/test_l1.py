@@ -12,7 +12,7 @@ from svmtool.compiled import threads
 from svmtool.problem import columns, l1_objective
 from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.problem.task import Task
-from svmtool.solvers import base, l1
+from svmtool.solvers import base, l1, l1_matrix
 from svmtool.solvers.base import Monitor, Rule
 
 
@@ -30,7 +30,7 @@ def solved(p, rows: Rows, start=None):
 @pytest.mark.parametrize("bias, free", [(-1.0, False), (0.7, False), (0.7, True)])
 @pytest.mark.parametrize("C", [1e-12, 0.02, 0.1, 1.0])
 def test_weights_that_no_slopes_can_move_are_left_out(C, bias, free, monkeypatch):
-    monkeypatch.setattr(l1, "GRAM_BELOW", 0)
+    monkeypatch.setattr(l1_matrix, "GRAM_BELOW", 0)
     monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
     p = reference.random_problem(5, 40, 60, C, bias, free)._replace(loss="logistic", l1=True)
     rows = CsrRows(*csr_of(p.X), 60, bias)
@@ -61,7 +61,7 @@ def test_few_weights_of_dense_rows_have_a_matrix_alone(loss, bias, free, monkeyp
     C = 0.02 if loss == "squared hinge" else 0.06
     p = reference.random_problem(7, 80, 100, C, bias, free)._replace(loss=loss, l1=True)
     solved(p, DenseRows(p.X, bias))
-    assert sizes and min(sizes) <= l1.FEW * 100
+    assert sizes and min(sizes) <= l1_matrix.FEW * 100
 
 
 @pytest.mark.parametrize("threads_used", [1, 3])
@@ -102,7 +102,7 @@ def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False)
 def test_the_models_slopes_are_a_dual_point(model_of, monkeypatch):
     """Next to the solution the model's slopes give a gap of second order, those of the losses one of first order."""
     if model_of == "columns":
-        monkeypatch.setattr(l1, "GRAM_BELOW", 0)
+        monkeypatch.setattr(l1_matrix, "GRAM_BELOW", 0)
     monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
     task, X = wide_logistic(300, 40, 1.0)
     by_model = l1.solve(task, Monitor(gap=1e-9), Rule())
@@ -135,7 +135,7 @@ def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss(monkeyp
 
 def test_columns_that_depend_on_each_other_are_certified(monkeypatch):
     """One-hot features of two groups: a step along what both groups have in common is cut short by kinks."""
-    monkeypatch.setattr(l1, "GRAM_BELOW", 0)
+    monkeypatch.setattr(l1_matrix, "GRAM_BELOW", 0)
     monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
     task, X = wide_logistic(2000, 60, 10.0, groups=True)
     result = l1.solve(task, Monitor(gap=1e-5, max_iter=40), Rule())
@@ -147,8 +147,8 @@ def test_a_step_cut_short_does_not_tell_what_is_left():
     """f falls little on a short step, however far the minimum is: -e does not end a run there."""
     task, _ = wide_logistic(200, 30, 1.0)
     rule = Rule(gradient=0.01, gap=1e-6)
-    for told, status in ((True, base.RULE), (False, None)):
+    for fall_counts, status in ((True, base.RULE), (False, None)):
         run = l1._Run(l1_objective.of_task(task), Monitor(), rule)
         run.objective.move(np.zeros(30))
         run.most_violation, run.bound, run.fall, run.total, run.most_work = np.inf, 10.0, 1e-9, 2.0, 0.0
-        assert run._end(20.0, np.ones(30), 0, told) is status
+        assert run._end(20.0, np.ones(30), 0, fall_counts) is status

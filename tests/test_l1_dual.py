@@ -13,7 +13,7 @@ from svmtool.problem.l1_dual import L1Dual
 from svmtool.problem.l1_objective import L1SquaredHinge
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
-from svmtool.solvers import base, l1
+from svmtool.solvers import base, l1, l1_matrix
 from svmtool.solvers.base import Monitor, Rule
 
 
@@ -133,7 +133,7 @@ def test_certified_from_anywhere(kind):
 def test_a_run_goes_on_by_multipliers_where_its_model_fails(monkeypatch):
     X, y = wide()
     n, d = X.shape
-    monkeypatch.setattr(l1, "GRAM_BELOW", 10)
+    monkeypatch.setattr(l1_matrix, "GRAM_BELOW", 10)
     used = []
     step = l1_dual.L1Dual.step
     monkeypatch.setattr(L1Dual, "step", lambda self: used.append(1) or step(self))

@@ -27,7 +27,7 @@ from svmtool.compiled.solve_loops import cholesky_in_place
 
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, passes, step
 EXACT, FLAT = 1e-12, 1e-14  # as in solvers/newton.py
-SHY = 0.5  # a step shorter than that says that its model held for a small part of the way only
+SHORT = 0.5  # a step shorter than this says that its model holds for a small part of the way only
 KEEP = 0.25  # logistic loss: share of the violation that a step must not leave for its matrix to serve the next
 INNER_MATRIX = 0.03  # share of the largest violation that the matrix's solution may leave, ...
 INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
@@ -38,7 +38,7 @@ CHUNK = 256  # rows whose products are summed at once: they stay in cache
 ALIKE = 0.1  # logistic loss: curvatures of a matrix are within this share of the rows', ...
 ROUGH, SETTLED = 0.1, 0.01  # ... but for what sums up to that share of all, until a step lowers f by less than this
 FLAT_STEPS = 3  # after so many steps that neither lower f nor leave less than ...
-NEARER = 0.9  # ... this share of the gap, rounding has the last word
+NEARER = 0.9  # ... this share of the gap, a run ends: what is left is rounding
 
 
 @helper(fast=True)
@@ -238,7 +238,7 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
     best = -np.inf
     last = np.inf  # the violation where the model's matrix was last used
     flat = 0
-    shy = False
+    short = False
     widened = False
     t = 0.0
     code = 0
@@ -294,7 +294,7 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         share = ROUGH if previous - f > SETTLED * f else 0.0
         previous = f
         count[0] = 0.0
-        widened = shy and not widened
+        widened = short and not widened
         if logistic == 0 or largest > KEEP * last or records == 1:
             if logistic:
                 if widened:
@@ -316,8 +316,8 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
             p[j] = v[j] - w[j]
         column_margins(X, y, p, dz)
         t = step_on_ray(z, dz, target, cost, w, p, penalty, g, ray, logistic, rows)
-        shy = t < SHY
-        if not shy:
+        short = t < SHORT
+        if not short:
             slopes_of_model(u, y, cost, held if logistic else c, dz, logistic, rows)
             steepest = 0.0
             for j in range(d):

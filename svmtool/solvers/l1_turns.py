@@ -1,4 +1,4 @@
-"""Whose turn it is in a run of l1.py: that of proximal Newton steps, or of the method of multipliers."""
+"""Which method runs next in l1.py: proximal Newton steps or the method of multipliers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from svmtool.problem.l1_dual import L1Dual
 from svmtool.problem.l1_objective import L1Objective
 
-PATIENCE, HALVED = 800.0, 0.5  # work in which a method that brings the gap to that share of what it was may go on, ...
-LONGER = 4.0  # ... times this where both have had their turn
+PATIENCE, HALVED = 800.0, 0.5  # a method goes on while it brings the gap to that share of what it was within this work
+LONGER = 4.0  # PATIENCE grows by this factor each time that both methods have run
 
 
 class Turns:
-    """When the method that runs gives way to the other one.
+    """When the run changes from one method to the other.
 
     wide: whether there is no matrix; with one the method of multipliers runs only where features are of like size.
     """
@@ -25,12 +25,12 @@ class Turns:
 
     @cached_property
     def possible(self) -> bool:
-        """Whether the method of multipliers may have its turn."""
+        """Whether the method of multipliers can be used."""
         o = self._objective
         return L1Dual.possible(o) and (self._wide or L1Dual.features_alike(o))
 
     def over(self, gap: float, work: float, at_once: bool = False) -> bool:
-        """Whether the turn is over: the gap was not halved in the work that a turn has, or at_once."""
+        """Whether the other method is next: the gap was not halved within the work that one may take, or at_once."""
         if gap <= HALVED * self._gap:
             self._since, self._gap = work, gap
         if work - self._since < self._patience and not at_once:
@@ -39,5 +39,5 @@ class Turns:
         return True
 
     def lengthen(self) -> None:
-        """Both methods have had their turn: the next ones are longer."""
+        """Both methods have run: each may take more work from now on."""
         self._patience *= LONGER

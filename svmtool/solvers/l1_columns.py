@@ -1,0 +1,149 @@
+"""The quadratic model of l1.py over the weighted columns of a working set, where there are too many for a matrix.
+
+Coordinate passes over the columns; between these the weights that are not zero move together, by conjugate gradients.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled import l1_loops as loops
+from svmtool.compiled.small_l1_loops import INNER_LEAST, RIDGE
+from svmtool.problem.columns import Face, WeightedColumns
+from svmtool.problem.l1_objective import L1Objective
+from svmtool.problem.linalg import conjugate_gradient
+from svmtool.solvers.base import Monitor
+from svmtool.solvers.l1_matrix import LastStep, matrix_fits, step_of_matrix
+
+FIRST_SET = 200  # least size of a working set
+INNER_LOOSE, INNER_TIGHT = 0.5, 0.03  # as INNER_MATRIX, of columns: at first and after a short step; halved where ...
+# ... passes over columns alone got there, down to the latter
+PASSES_COLUMNS = 5  # over columns between two such systems
+PASSES_DESCENT = 5  # a step shorter than SHORT is followed by passes on f itself (hinge): twice so many, ...
+DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left, ...
+MOST_DESCENT = 5120  # ... and so many at most
+FAR, CG_FAR = 1e-3, 8  # as long as a step lowers f by that share a model has one system, by so many steps of ...
+CG_TOLERANCE, CG_STEPS = 0.03, 15  # ... conjugate gradients, to this; later so many, twice as many each time the ...
+# ... solution changes no sign, and as many systems as take this share of the run's work so far, or that much work
+MODEL_WORK, LEAST_WORK = 0.5, 100.0
+PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
+RIDGE_FIRST, RIDGE_STEP, RIDGE_MOST = 1e-5, 10.0, 0.1  # RIDGE of such systems: at first; its change after steps ...
+SHORT_FACE = 0.1  # ... shorter than this (up) or whole ones (down); and the most.  Gap at the end by -e for one class
+# ... at C = 100, with 1e-3 / 1e-5 at first: -s 6 farm-ads .026 / .0026, polarity2 7e-4 / 2e-5, dorothea 4e-4 / 2e-4,
+# ... tdt2 4e-4 / 3e-4, la12 .004 / .010, madelon 5e-4 both; -s 5 la12 .025 / .017, polarity2 .095 / .007,
+# ... tdt2 .051 / .041, dorothea .002 both.  With RIDGE throughout conll2000 .0045 where 1e-4 at first had .0013 (-s 6)
+LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
+
+
+class ColumnsModel:
+    """passes f8[1]: coordinate passes of the last model, and conjugate gradients as so many of these."""
+
+    held = False  # see MatrixModel: this one makes no matrix over all weights
+
+    def __init__(self, objective: L1Objective, monitor: Monitor):
+        self.objective, self.monitor = objective, monitor
+        self.passes = np.zeros(1)
+        self._share = 1.0  # numbers of the working set, as share of all: what a pass over it costs
+        self._loose, self._ridge, self._descent = INNER_LOOSE, RIDGE_FIRST, PASSES_DESCENT
+
+    @property
+    def work(self) -> float:
+        """Of the last step, beside its products with all rows and with the working set."""
+        return self._share * float(self.passes[0])
+
+    def went_short(self) -> None:
+        """The step to the model's minimiser was cut short, and another one follows."""
+        self._descent = min(2 * self._descent, MOST_DESCENT)
+        self._loose = INNER_LOOSE
+
+    def step(self, g: np.ndarray, violations: np.ndarray, last: LastStep) -> np.ndarray:
+        """p = v - w from the model over a working set; the others stay zero."""
+        o = self.objective
+        self.passes[:] = 0.0
+        chosen = self._working_set(violations)
+        if last.short and (p := o.descend(chosen, self.passes, self._descent, DESCENT_LEFT)) is not None:
+            return p
+        p, columns = np.zeros(o.d), o.columns().weighted(chosen, o.c)
+        self._share = columns.nnz / max(o.columns().nnz, 1)
+        part = g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen]
+        if float(violations.max()) <= LATE and matrix_fits(len(chosen)):
+            p[chosen] = step_of_matrix(columns.gram(), *part, self.passes, self.monitor)
+        else:
+            p[chosen] = self._step_of_columns(columns, *part, last)
+        return p
+
+    def _working_set(self, violations: np.ndarray) -> np.ndarray:
+        """The weights that are not zero and as many others, those with the largest violations; i8, ascending."""
+        o = self.objective
+        used = (o.w != 0.0) | (o.penalty == 0.0)
+        more = max(FIRST_SET, int(np.count_nonzero(used)))
+        outside = np.flatnonzero(~used & (violations > 0.0))
+        if len(outside) > more:
+            outside = outside[np.argpartition(-violations[outside], more)[:more]]
+        used[outside] = True
+        return np.flatnonzero(used)
+
+    def _step_of_columns(
+        self, columns: WeightedColumns, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray,
+        last: LastStep,
+    ) -> np.ndarray:  # fmt: skip
+        """p = v - w for the minimiser v of the model with these columns."""
+        v, r, diagonal = w.copy(), np.zeros(columns.n), columns.square_norms
+        enough = max(self._loose * float(violations.max()), INNER_LEAST * float(np.abs(g).max()))
+        cg_steps, most = CG_FAR, 0.0
+        if last.fall <= FAR:
+            cg_steps, most = CG_STEPS, max(LEAST_WORK, MODEL_WORK * last.work) / max(self._share, 1e-300)
+        first = True
+        while columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough) > enough:
+            if not first and (self.passes[0] >= most or self.monitor.ended()):
+                break
+            first = False
+            face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
+            part = columns.take(face)
+            pull = g[face] + part.products(r) + penalty[face] * np.sign(v[face])
+            small = self._ridge * diagonal[face] + 1e-300
+            q, steps, _ = conjugate_gradient(
+                lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
+                diagonal[face] + small, CG_TOLERANCE, cg_steps, self.monitor.ended,
+            )  # fmt: skip
+            self.passes += 2 * steps
+            v[face], t, dr = self._face_step(part, v[face], q, penalty[face], pull)
+            r += dr
+            if t < SHORT_FACE:
+                self._ridge = min(self._ridge * RIDGE_STEP, RIDGE_MOST)
+            elif t == 1.0:
+                self._ridge = max(self._ridge / RIDGE_STEP, RIDGE)
+            if t == 1.0 and steps == cg_steps:  # the face is right: what is left is the linear system
+                cg_steps *= 2
+        if first:
+            self._loose = max(0.5 * self._loose, INNER_TIGHT)
+        return v - w
+
+    def _face_step(
+        self, part: Face, v: np.ndarray, q: np.ndarray, penalty: np.ndarray, pull: np.ndarray
+    ) -> tuple[np.ndarray, float, np.ndarray]:
+        """The best of a few points in the direction q: the weights there, the step's length, and the change of r.
+
+        These are the minimum on the ray, and points on the path on which weights that reach zero stay there:
+        that path loses all weights that are too many at once, the ray one after the other.
+        """
+        dr = part.sum(q)
+        new = v.copy()
+        t = loops.l1_face_step(new, q, penalty, float(pull @ q), float(dr @ dr))
+        if t == 1.0:
+            return new, t, dr
+        dr *= t
+        signs = np.sign(v)
+        best = float((pull - penalty * signs) @ (new - v) + penalty @ (np.abs(new) - np.abs(v)) + 0.5 * (dr @ dr))
+        length = 1.0
+        while length > t:
+            other = v + length * q
+            other[(other * v <= 0.0) & (penalty > 0.0)] = 0.0
+            step = other - v
+            change = part.sum(step)
+            self.passes += 1.0
+            value = float(pull @ step + 0.5 * (change @ change))
+            if value < best:
+                return other, length, change
+            length *= PROJECTED
+        return new, t, dr

@@ -1,0 +1,106 @@
+"""The quadratic model of l1.py held as a matrix H, over all weights or over the few that can move.
+
+    q(v) = g.(v - w) + (v - w)'H (v - w) / 2 + sum_j penalty_j |v_j|
+
+Coordinate passes over H, each few of them followed by a factorised system of the weights that are not zero.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svmtool.compiled import l1_loops as loops
+from svmtool.compiled.small_l1_loops import FACES, INNER_LEAST, INNER_MATRIX, KEEP, PASSES, RIDGE, SETTLED
+from svmtool.problem.l1_objective import L1Objective
+from svmtool.problem.linalg import solve_positive
+from svmtool.problem.rows import DenseRows
+from svmtool.solvers.base import Monitor
+
+GRAM_BELOW = 1500  # features up to which the model is held as a matrix
+FEW = 0.25  # share of the weights up to which those of dense rows that differ from zero or should have a matrix alone
+MATRIX_WORK = 0.1  # of a step with a matrix beside its products with the rows, for each feature
+
+
+def matrix_fits(d: int) -> bool:
+    """Whether d weights are few enough for a matrix."""
+    return d <= GRAM_BELOW
+
+
+class LastStep(NamedTuple):
+    """What a model depends on beside the point.
+
+    fall: share of f by which the last step lowered it; short: whether that step was shorter than SHORT; work: the run's
+    so far.
+    """
+
+    fall: float
+    short: bool
+    work: float
+
+
+class MatrixModel:
+    """passes f8[1]: coordinate passes of the last model; held: whether that was the matrix of `L1Objective.hessian`."""
+
+    def __init__(self, objective: L1Objective, monitor: Monitor):
+        self.objective, self.monitor = objective, monitor
+        self.passes, self.held = np.zeros(1), False
+        self._H: np.ndarray | None = None  # the last matrix over all weights, and the violation where it was used
+        self._largest = np.inf
+
+    @property
+    def work(self) -> float:
+        """Of a step, beside its products with the rows."""
+        return MATRIX_WORK * self.objective.d
+
+    def went_short(self) -> None:
+        """The step to the model's minimiser was cut short, and another one follows."""
+
+    def step(self, g: np.ndarray, violations: np.ndarray, last: LastStep) -> np.ndarray:
+        """p = v - w from the model over all weights, or over those that its slope moves where these are few."""
+        o, largest = self.objective, float(violations.max())
+        self.passes[:] = 0.0
+        some = (o.w != 0.0) | (violations > 0.0)
+        some[o.rows.plain :] = True
+        self.held = False
+        if isinstance(o.rows, DenseRows) and np.count_nonzero(some) <= FEW * o.d:
+            p, chosen = np.zeros(o.d), np.flatnonzero(some)
+            H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
+            p[chosen] = step_of_matrix(H, *part, self.passes, self.monitor)
+            return p
+        if self._H is None or not o.logistic or largest > KEEP * self._largest:
+            self._H = o.hessian(last.fall > SETTLED)
+        self._largest, self.held = largest, True
+        return step_of_matrix(self._H, g, o.w, o.penalty, violations, self.passes, self.monitor)
+
+
+def step_of_matrix(
+    H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray, passes: np.ndarray,
+    monitor: Monitor,
+) -> np.ndarray:  # fmt: skip
+    """p = v - w for the minimiser v of the model with the matrix H; passes[0] += coordinate passes."""
+    v, slope = w.copy(), g.copy()
+    size = np.sqrt(np.maximum(H.diagonal(), 0.0))
+    used = size > 0.0
+    largest = float(violations.max(initial=0.0))
+    if np.any(used):  # nor may a feature of small values lag behind: by violation^2 / (2 H_jj) the model falls
+        largest = min(largest, float((violations[used] / size[used]).max() * size[used].min()))
+    enough = max(INNER_MATRIX * largest, INNER_LEAST * float(np.abs(g).max()))
+    for _ in range(FACES):
+        if loops.gram_passes(H.reshape(-1), v, slope, penalty, passes, PASSES, enough) <= enough:
+            break
+        before = len(v) + 1
+        while np.count_nonzero(v) < before:  # a step that ends at a zero leaves a smaller face
+            before = np.count_nonzero(v)
+            face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
+            pull = slope[face] + penalty[face] * np.sign(v[face])
+            part = np.ascontiguousarray(H[np.ix_(face, face)])
+            part.flat[:: len(face) + 1] *= 1.0 + RIDGE
+            q, part_of_v = -solve_positive(part, pull), v[face]
+            loops.l1_face_step(part_of_v, q, penalty[face], float(pull @ q), float(q @ part @ q))
+            v[face] = part_of_v
+            slope = g + H @ (v - w)
+        if monitor.ended():
+            break
+    return v - w
