@@ -146,31 +146,31 @@ def test_model_state_and_log_go_together(before, renamed, tmp_path):
     assert not before or all((tmp_path / name).read_bytes() != old[name] for name in before)
 
 
+def work_until(end: str) -> str:
+    """A function `work` that Ctrl-C interrupts by an exception; end: the clause that follows its `try`."""
+    return "def work():\n    interrupts.raise_from_now_on()\n    try:\n        " + SELF + "    " + end
+
+
 @pytest.mark.parametrize("code", ["raise ImportError('a long text') from None", "raise KeyboardInterrupt", "return 0"])
-def test_work_that_is_to_be_put_in_order(code, tmp_path):
-    """There Ctrl-C is an exception, and what became of it on its way makes no difference."""
-    work = (
-        "from svmtool.cli.entry import guarded\n"
-        "def work():\n    interrupts.raise_from_now_on()\n    try:\n        " + SELF + "    except KeyboardInterrupt:\n"
-        "        print('in order', file=sys.stderr); " + code + "\nsys.exit(guarded(work))"
-    )
-    done = run(work, tmp_path)
+def test_work_that_cleans_up(code, tmp_path):
+    """There Ctrl-C is an exception, and what it has become when it leaves the work makes no difference."""
+    clause = "except KeyboardInterrupt:\n        print('in order', file=sys.stderr); " + code + "\n"
+    done = run("from svmtool.cli.entry import guarded\n" + work_until(clause) + "sys.exit(guarded(work))", tmp_path)
     went_on = code == "return 0"
     assert done.returncode == (0 if went_on else 130)
     assert done.stderr == "in order\n" + ("" if went_on else "interrupted\n")
 
 
-@pytest.mark.parametrize("where", ["in the midst of the work", "in the midst of the line", "at the very end"])
-def test_a_second_one_while_the_work_is_put_in_order(where, tmp_path):
-    """Nothing but the first one's line, and the work is put in order as if there had been no other."""
+@pytest.mark.parametrize("where", ["during the clean-up", "during its line", "at the very end"])
+def test_a_second_one_during_the_clean_up(where, tmp_path):
+    """Nothing but the first one's line, and the work is cleaned up as if there had been no other."""
+    again = SELF if where == "during the clean-up" else "pass\n"
     work = (
         "from svmtool.cli import console, entry\n"
         "def again(real):\n    def twice(*a):\n        " + SELF + "        return real(*a)\n    return twice\n"
-        "def work():\n    interrupts.raise_from_now_on()\n    try:\n        " + SELF + "    finally:\n"
-        "        " + (SELF if where == "in the midst of the work" else "pass\n")
-        + "        os.write(2, b'in order, ')\n"
-    )
-    if where == "in the midst of the line":
+        + work_until("finally:\n        " + again + "        os.write(2, b'in order, ')\n")
+    )  # fmt: skip
+    if where == "during its line":
         work += "entry.error_line = again(entry.error_line)\n"
     work += "status = entry.guarded(work)\n" + (SELF if where == "at the very end" else "") + "entry.leave(status)"
     done = run(work, tmp_path)
