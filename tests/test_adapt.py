@@ -148,7 +148,7 @@ def test_same_bits_for_any_number_of_threads(svm_train):
     assert found[0] == found[1] == found[2]
 
 
-def test_rounding_that_spoils_a_model_is_told(svm_train):
+def test_rounding_that_spoils_a_model_is_reported(svm_train):
     """Rows of size 1e6 come and go: what they leave behind is no longer nothing beside rows of size 1e-3."""
     rng = np.random.default_rng(10)
     small = [row._replace(x=tuple(1e-3 * v for v in row.x)) for row in draw(rng, 30, 4)]

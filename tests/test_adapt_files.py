@@ -124,7 +124,7 @@ def test_log_counts_rows_like_a_multiset(tmp_path):
 
 
 @pytest.mark.parametrize("name", FILES[1:])
-def test_a_missing_file_is_told(ready, name):
+def test_a_missing_file_is_reported(ready, name):
     Path(name).unlink()
     status, _, err = ready("--add", "new", "-i", "m")
     assert status == 1 and name in err and "Traceback" not in err
@@ -285,7 +285,7 @@ def test_what_makes_no_sense_is_refused(ready, argv, sentence):
     refused(ready, sentence, *argv.split())
 
 
-def test_probabilities_that_a_change_loses_are_told(ready, svm_train):
+def test_probabilities_that_a_change_loses_are_reported(ready, svm_train):
     assert ready("-b", 1, "d", "p")[0] == 0 and "# Sigmoid:" in Path("p").read_text()
     status, _, err = ready("--add", "new", "-i", "p")
     assert status == 0 and err.startswith("WARNING: p holds no probabilities (-b 1) any more") and err.count("\n") == 1

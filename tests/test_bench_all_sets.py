@@ -237,7 +237,7 @@ def test_objective_of_liblinear_is_looked_for_in_our_log(few, tmp_path, monkeypa
         assert "LIBLINEAR's objective is not reached" in spread.latest(tmp_path / "all_sets.jsonl").text()
 
 
-def test_a_peer_that_fails_is_told_and_ctrl_c_leaves_the_summary(few, tmp_path, monkeypatch):
+def test_a_peer_that_fails_is_reported_and_ctrl_c_leaves_the_summary(few, tmp_path, monkeypatch):
     lines = []
     ctx = context(tmp_path, few, liblinear=put_train(tmp_path / "peer", "#!/bin/sh\nexit 1\n"))
     ctx.report.show = lines.append

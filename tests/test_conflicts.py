@@ -37,7 +37,7 @@ def test_their_sum_over_rows_is_zero_on_drawn_data():
         assert max(sides) >= -1e-10, "neither side of a row is at its end"
 
 
-def test_equal_sums_of_unequal_rows_are_told_apart(monkeypatch):
+def test_equal_sums_of_unequal_rows_are_reported_apart(monkeypatch):
     monkeypatch.setattr(conflicts, "standard_normal", np.ones)
     np.testing.assert_allclose(cancelling(rows_of(X), Y, COST), [3.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0])
 

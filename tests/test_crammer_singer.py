@@ -270,7 +270,7 @@ def test_rounds_that_get_nowhere_hand_back_to_passes(started, monkeypatch):
 
 
 def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
-    """What leaves a row is told by that row alone: by the largest violation of all, nothing would leave here."""
+    """Each row's own violations decide which classes leave it; by the largest of all rows none would leave here."""
     p = random_problem(1, 300, 4, 20)
     X = p.A.copy()
     X[0] *= 1e6

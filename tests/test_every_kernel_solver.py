@@ -94,7 +94,7 @@ def test_threads_leave_the_bits(row, sparse):
 
 
 @every_row
-def test_limits_are_told(row):
+def test_limits_are_reported(row):
     problem = random_data().problem(row, KERNELS["rbf"])
     result = registry.entry(row)(problem, Monitor(1e-12, max_iter=1), 0.0, 100.0)
     assert result.status is ITERATIONS and not result.status.converged

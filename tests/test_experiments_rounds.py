@@ -55,7 +55,7 @@ def test_what_is_not_is_measured_again_and_medians_decide():
     assert asked == [[2, 2], [3, 3]] and found.measured == "1 against 4" and found.holds == "yes"
 
 
-def test_slow_and_failed_runs_are_not_repeated_and_what_stays_open_is_told():
+def test_slow_and_failed_runs_are_not_repeated_and_what_stays_open_is_reported():
     slow = rounds.SHORT + 1.0
     asked = []
 

@@ -241,14 +241,14 @@ def test_threads_leave_the_bits_of_decomposition(row, few_are_many):
     assert few_are_many and found[0] == found[1] == found[2]
 
 
-def test_limits_of_decomposition_are_told(few_are_many):
+def test_limits_of_decomposition_are_reported(few_are_many):
     X = cloud(400, 3, 12)
     s = solve(X, KERNELS["narrow"], 0.01, max_iter=20)
     assert few_are_many and s.result.status is base.ITERATIONS and s.result.iterations == 20
     assert np.sum(s.alpha) == pytest.approx(1.0, rel=1e-12) and s.short > 0.01
 
 
-def test_an_indefinite_kernel_is_told_by_decomposition(few_are_many):
+def test_an_indefinite_kernel_is_reported_by_decomposition(few_are_many):
     """Its first rows are unrelated; where w.w would be negative comes to light among many."""
     rng = np.random.default_rng(0)
     K = np.eye(60)
@@ -258,7 +258,7 @@ def test_an_indefinite_kernel_is_told_by_decomposition(few_are_many):
     assert result.status is fosvm.INDEFINITE and not result.status.converged
 
 
-def test_origin_amid_the_rows():
+def test_origin_among_the_rows():
     X = np.vstack([np.eye(3), -np.eye(3), 0.3 * cloud(20, 3, 1, 0.0)])
     s, certificate = solve_linear(X)
     assert s.result.status.converged and not np.any(s.result.w)
@@ -266,7 +266,7 @@ def test_origin_amid_the_rows():
     with_kernel = solve(X, KERNELS["linear"], 0.1)
     assert with_kernel.result.status.converged and with_kernel.rho <= 1e-8
     problem = HardOneClass(Points(KERNELS["linear"], _dense(X), None))
-    assert problem.answer(with_kernel.result).doubt == hard_one_class.AMID
+    assert problem.answer(with_kernel.result).doubt == hard_one_class.AMONG
 
 
 def _dense(X):
@@ -283,7 +283,7 @@ def test_one_or_two_rows(kernel, n):
     assert s.result.status.converged and s.rho == pytest.approx(optimum(values(X, kernel)), rel=1e-9)
 
 
-def test_limits_are_told():
+def test_limits_are_reported():
     X = cloud(300, 4, 2)
     cut, cut_linear = solve(X, KERNELS["narrow"], 0.01, max_iter=2), solve_linear(X, gap=1e-9, max_iter=1)[0]
     assert cut.result.status is base.ITERATIONS and cut_linear.result.status is base.ITERATIONS
@@ -294,7 +294,7 @@ def test_limits_are_told():
     assert s.result.status is base.INTERRUPTED and np.sum(s.alpha) == pytest.approx(1.0)
 
 
-def test_a_precomputed_kernel_of_no_feature_space_is_told():
+def test_a_precomputed_kernel_of_no_feature_space_is_reported():
     K = np.array([[1.0, -3.0, 0.2], [-3.0, 1.0, 0.1], [0.2, 0.1, 1.0]])
     problem = HardOneClass(Points(Kernel(4), None, K))
     result = fosvm.solve_kernel(problem, Monitor(0.1, 50, 10.0))

@@ -40,7 +40,7 @@ def test_log_to_stdout(capsys):
     assert json.loads(capsys.readouterr().out)["gap"] == 0.5
 
 
-def test_log_that_cannot_be_written_is_told_before_the_run(tmp_path):
+def test_log_that_cannot_be_written_is_reported_before_the_run(tmp_path):
     with pytest.raises(SvmtoolError, match="can't open output file .*No such file"):
         History(str(tmp_path / "nowhere" / "log"))
 

@@ -335,7 +335,7 @@ def test_a_cost_that_the_problem_does_not_have(solver, svm_train, tmp_path):
     assert models[0] == models[1]
 
 
-def test_a_margin_of_nothing_is_told(svm_train, tmp_path):
+def test_a_margin_of_nothing_is_reported(svm_train, tmp_path):
     """LIBSVM writes inf and nan here."""
     status, out, err = svm_train("-t", "2", "-s", "1", "d", "m", data="1 1:1\n-1 1:1\n")
     assert status == 0 and "\nC = inf\n" in out
@@ -343,7 +343,7 @@ def test_a_margin_of_nothing_is_told(svm_train, tmp_path):
     assert "\nrho 0\n" in (tmp_path / "m").read_text()
 
 
-def test_one_class_of_labels_is_told(svm_train, tmp_path):
+def test_one_class_of_labels_is_reported(svm_train, tmp_path):
     status, out, err = svm_train("-t", "2", "d", "m", data="4 1:1\n4 1:2\n")
     assert (status, err) == (0, "")
     text = "WARNING: training data in only one class. See README for details.\nTotal nSV = 0\n"
@@ -351,7 +351,7 @@ def test_one_class_of_labels_is_told(svm_train, tmp_path):
     assert svm_train("-t", "2", "-q", "d", "m")[1] == ""
 
 
-def test_labels_without_rows_and_too_many_folds_are_told(svm_train):
+def test_labels_without_rows_and_too_many_folds_are_reported(svm_train):
     data = "1 1:1\n-1 1:2\n1 1:1.5\n"
     assert svm_train("-t", "2", "-w7", "2", "d", "m", data=data)[2] == (
         "WARNING: class label 7 specified in weight is not found\n"
@@ -362,7 +362,7 @@ def test_labels_without_rows_and_too_many_folds_are_told(svm_train):
 
 
 @pytest.mark.parametrize("limit", ["--max-iter", "--max-seconds"])
-def test_limits_are_told(limit, sets, svm_train):
+def test_limits_are_reported(limit, sets, svm_train):
     argv = ["-t", "2", "-q", "-c", "1000", "-g", "3", "-e", "1e-12", limit, "1e-9" if "sec" in limit else "1"]
     status, _, err = svm_train(*argv, "two", "m")
     assert status == 0 and err.startswith("WARNING: not converged: ") and (sets / "m").exists()

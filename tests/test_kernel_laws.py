@@ -129,7 +129,7 @@ def test_fosvm_on_rows_of_zeros_is_finite(svm_train):
 
 
 @pytest.mark.parametrize("options", ["-s 0 -c 100", "-s 3 -c 100", "-s 1 -n 0.3"])
-def test_an_indefinite_kernel_is_told_and_its_answer_stays(options, svm_train):
+def test_an_indefinite_kernel_is_reported_and_its_answer_stays(options, svm_train):
     """Its dual value is above P(0): nothing is certified by it, but decisions may be good, as LIBSVM's users know."""
     data = text(NORMAL, SIGNS)
     status, out, err = svm_train(*options.split(), "-t", 3, "-g", 1, "-r", 1, "d", "m", data=data)

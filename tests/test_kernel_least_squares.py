@@ -150,7 +150,7 @@ def test_preconditioner_finds_rows_unlike_the_others(row):
 
 
 @both
-def test_indefinite_kernels_are_told(row):
+def test_indefinite_kernels_are_reported(row):
     """Costs at which the program falls without end: no minimum, and no claim of one."""
     data = random_data()._replace(C=1e4)
     problem = data.problem(row, Kernel(3, 1.0, 3, -1.0))

@@ -105,7 +105,7 @@ def test_a_long_line_in_a_file(reader, tmp_path):
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_an_earlier_fault_is_told_first(reader, tmp_path):
+def test_an_earlier_fault_is_reported_first(reader, tmp_path):
     with open(tmp_path / "d", "wb") as file:
         file.write(GOOD + b"1 x\n" + GOOD)
         file.truncate(1 << 22)

@@ -267,7 +267,7 @@ def test_a_link_is_followed_and_stays(data, svm_train, on_disk, parses, tmp_path
     assert (tmp_path / "d.rows").is_symlink()
 
 
-def test_a_link_that_leads_nowhere_is_told(svm_train, on_disk, tmp_path):
+def test_a_link_that_leads_nowhere_is_reported(svm_train, on_disk, tmp_path):
     (tmp_path / "d.rows").symlink_to("unmounted/rows")
     status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 1:2\n")
     assert status == 1 and "unmounted" in words and "--scratch DIR names another folder" in words

@@ -166,7 +166,7 @@ def test_dense_rows_are_made_sparse(row):
 
 
 @every_row
-def test_the_origin_amid_the_rows(row, svm_train):
+def test_the_origin_among_the_rows(row, svm_train):
     """w = 0 is the minimiser, though no feasible sum of rows but one is."""
     X = np.random.default_rng(3).normal(size=(60, 3))
     s = Solved(row, Problem(X, np.ones(60), 0.5), gap=1e-6)

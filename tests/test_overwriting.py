@@ -90,7 +90,7 @@ def test_not_refused(argv, svm_train):
     assert Path("in").read_bytes() == before
 
 
-def test_a_missing_file_is_told_as_ever(svm_train):
+def test_a_missing_file_is_reported_as_ever(svm_train):
     assert svm_train("no", "no") == (1, "", "can't open input file no\n")
 
 

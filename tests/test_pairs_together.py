@@ -170,7 +170,7 @@ def test_a_costless_class_and_a_hard_one_are_solved_too():
     assert hard.certificate.gap <= 2e-6 and hard.status.converged
 
 
-def test_a_sample_of_rows_is_told(monkeypatch):
+def test_a_sample_of_rows_is_reported(monkeypatch):
     monkeypatch.setattr(pairs_apart, "CHECKED", 0)
     monkeypatch.setattr(pairs_apart, "LEAST", 10)
     training = train(classes(), Fitting(KernelSettings()))
@@ -200,7 +200,7 @@ def test_each_pair_is_recorded_once():
 
 
 def test_limits_on_rows_and_memory_choose_the_pairs(monkeypatch):
-    """A pair with a class of 70 rows is beyond 60; with hardly any -m no class has room for its block."""
+    """Pairs with a class of 70 rows exceed the limit of 60; with a tiny -m no block of a class fits into memory."""
     alone, solve = [], Fitting.solve
     monkeypatch.setattr(
         Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)

@@ -115,7 +115,7 @@ def test_the_page_of_promises_names_every_kind_of_fault_that_is_tried():
     assert {kind for kind in fuzz.KINDS if f"`{kind}`" not in tried} == set()
 
 
-def test_every_change_of_a_version_is_told():
+def test_every_change_of_a_version_is_reported():
     from svmtool import __version__
 
     assert f"## {__version__}" in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")

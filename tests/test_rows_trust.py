@@ -125,7 +125,7 @@ def test_files_of_other_kinds_are_not_opened(name, kind, made, svm_train, tmp_pa
     assert svm_train(*TRAIN, "m3") == (0, "", "")
 
 
-def test_a_missing_array_is_told(made, svm_train):
+def test_a_missing_array_is_reported(made, svm_train):
     (made / "indptr").unlink()
     check_made_anew(svm_train, made, "indptr is missing")
 

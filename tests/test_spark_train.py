@@ -73,7 +73,7 @@ def test_masters_that_are_none(master, words, svm_train):
         ("ModuleNotFoundError: No module named 'svmtools'", "--spark: No module named 'svmtools'"),
     ],
 )
-def test_what_an_executor_could_not_import_is_told_as_it_is(python, words):
+def test_what_an_executor_could_not_import_is_reported_as_it_is(python, words):
     text = (
         f'Job aborted due to stage failure:\n  File "worker.py", line 1\n{python}\n\n\tat org.apache.spark.X(X.java)\n'
     )

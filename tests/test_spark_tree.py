@@ -166,7 +166,7 @@ def test_tasks_that_cannot_reach_each_other_answer_the_driver(monkeypatch):
 
 
 @pytest.mark.parametrize("bad", [(4,), (19, 3, 11), (0, 1)])
-def test_of_faults_the_first_in_order_is_told(bad):
+def test_of_faults_the_first_in_order_is_reported(bad):
     def make(index: int) -> Number:
         if index in bad:
             raise DataError(index, "d", "1:x", "made up")
@@ -177,7 +177,7 @@ def test_of_faults_the_first_in_order_is_told(bad):
     assert told.value.line == min(bad)
 
 
-def test_what_a_block_cannot_do_is_told_with_its_reason():
+def test_what_a_block_cannot_do_is_reported_with_its_reason():
     text = "\n".join(f"{k} 1:1" for k in range(10001)) + "\n"
     with contextlib.closing(Threads(blocks_of(text, 1), 1)) as crew:
         with pytest.raises(SvmtoolError, match="is this a regression"):
@@ -206,5 +206,5 @@ def test_a_task_reads_no_further_than_a_bad_line(monkeypatch):
     assert not task.is_alive() and list(lines) == [b"1 1:2"]
 
 
-def test_errors_of_memory_are_told_as_such():
+def test_errors_of_memory_are_reported_as_such():
     assert "use more executors" in str(tree.told_far(MemoryError()))

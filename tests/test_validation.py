@@ -109,7 +109,7 @@ def test_a_class_that_a_fold_lacks_is_unknown_to_its_model(threads, svm_train):
     assert accuracy(out) < 100
 
 
-def test_weight_of_a_missing_class_is_told_once_a_fold(svm_train):
+def test_weight_of_a_missing_class_is_reported_once_a_fold(svm_train):
     X, y = made()
     _, _, err = svm_train("-s", 2, "-v", 4, "-w9", 2, "d", data=text_of(X, y))
     assert err == 4 * "WARNING: class label 9 specified in weight is not found\n"
@@ -291,7 +291,7 @@ def test_heart_scale_as_liblinear_prints_it(solver, rate, svm_train, heart_scale
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as the commands do
 @pytest.mark.parametrize("options", ["-s 72 -c 1e6", "-s 2 -c 1e200", "-s 3 -c 1e200"])
-def test_folds_that_do_not_converge_are_told(options, svm_train):
+def test_folds_that_do_not_converge_are_reported(options, svm_train):
     data = "".join(f"{1 if k % 2 else -1} 1:{1000000 + k}\n" for k in range(9))
     for strict, wanted in (((), 0), (("--strict",), 2)):
         status, out, err = svm_train(*options.split(), *strict, "-v", 3, "d", data=data)
@@ -300,7 +300,7 @@ def test_folds_that_do_not_converge_are_told(options, svm_train):
 
 
 def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
-    """The fallback of verify.py serves them too: nothing is told of answers that it certifies."""
+    """The fallback of verify.py solves them again too; answers that it certifies cause no warning."""
     X, y = made()
     settings, seen = Settings(solver=2, folds=3, solver_given=True), []
     solve = ProblemSet._solve

@@ -1,8 +1,8 @@
 """Runs one command and says what it took: python -I -S launch.py PIPE LIMIT COMMAND ..., by file, without a package.
 
 Writes "seconds status peak_KB over" to the file descriptor PIPE; over: 1 where LIMIT seconds (0: none) ended it.  This
-process is there to be small: what a command's peak memory is told to be includes what its parent had at the moment of
-the fork, and the benchmark's own process may hold numpy.
+process is kept small: the peak memory that the system reports for a command includes what its parent had at the moment
+of the fork, and the benchmark's own process may hold numpy.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Augmented(Objective):
 
     def _prepare(self) -> None:
         super()._prepare()
-        # only powers between 1 and 2 make a row dear enough for threads
+        # only powers between 1 and 2 make a row costly enough for threads
         step = POWER_BLOCK if 1.0 < self.p < 2.0 else max(self.n, 1)
         self._spans = [(lo, min(lo + step, self.n)) for lo in range(0, max(self.n, 1), step)]
         vectors = self.z, self.target, self.cost, self.y, self.beta, self.u, self.c, self._change
@@ -181,7 +181,7 @@ class Augmented(Objective):
 
         The others stay at the end 0 or C_i cap that they are at: v is their sum of alpha_i y_i x_i.  Then
         w = v + sum a_i y_i x_i with (Q + 1 / (sigma C)) a = target - y x.v + beta / sigma,  Q_ij = y_i y_j x_i.x_j:
-        rows on the margin as equality constraints, but for a proximal term that keeps dependent rows apart.
+        rows on the margin as equality constraints, up to a proximal term that keeps dependent rows solvable.
         A free bias is the multiplier of sum alpha_i y_i = 0.  Sparse rows only.
         """
         if self._kernel is None:

@@ -70,7 +70,7 @@ class Judge:
         best = None
         for candidate in (self.cost * self.loss.slope(xi), alpha):
             if candidate is None or (candidate is not alpha and alpha is not None and self.loss.degree == 1.0):
-                continue  # the slopes of a loss with a kink say nothing of the rows that lie on it
+                continue  # the slopes of a loss with a kink are not determined on rows that lie at it
             with np.errstate(over="ignore", invalid="ignore"):
                 dual, violation = self._dual_value(candidate, xi, w)
             if not dual >= 0.0:  # sums that overflow: zero is a dual point too, of value 0
@@ -126,7 +126,7 @@ class Judge:
     def _dual_value(self, a: np.ndarray, xi: np.ndarray, w: np.ndarray) -> tuple[float, float]:
         """D at the best multiple of `a` (made feasible), and the largest KKT violation of `a` itself.
 
-        xi: the slacks at the primal point w, which with |w|_1 no dual point tells.
+        xi: the slacks at the primal point w, which with |w|_1 do not follow from a dual point.
         """
         cost, y = self.cost, self.y
         if not self.all_used:

@@ -21,13 +21,13 @@ VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a cl
 TOGETHER = 4.0  # ... where all neighbours are visited; so many times as much where not
 STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
 NEWTON_STEPS = 20  # usual; 36 to 90 where C is large (pendigits, poker, satimage), so that only ...
-VAIN = 5.0  # ... so many times as many are in vain
+VAIN = 5.0  # ... so many times as many do not end a run
 # ... and of one by conjugate gradients: decompositions per features^3, and products (usual), a non-zero for a class,
 # each preconditioned, per classes features^2
 DECOMPOSED, PRODUCTS, PRODUCT, PRECONDITIONED = 0.2, 25, 0.2, 0.2
 PRODUCT_STEPS = 30  # usual
 PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first ...
-PATIENCE_LATER = 1.0  # ... and after such steps have been in vain, when as many more are expected as this says:
+PATIENCE_LATER = 1.0  # ... and after such steps have not ended the run, when as many more are expected as this says:
 MORE_STEPS = 2.0
 SHARPER = 0.5  # how much smaller the violation must be the next time that all classes of all rows come back
 
@@ -134,15 +134,15 @@ class ClassPasses:
 
     @property
     def least_steps(self) -> float:
-        """How many usual Newton steps are taken before these can be in vain."""
+        """How many usual Newton steps are taken before they count as too slow."""
         return VAIN * self.steps if self.factorised else self.steps
 
     def in_vain(self) -> None:
-        """Newton steps have cost what was expected without an end in sight: the next time it takes more of them."""
+        """Newton steps have cost what was expected, without an end: more are expected the next time."""
         self.steps, self.patience = MORE_STEPS * self.steps, PATIENCE_LATER
 
     def enough(self, spent: float, expected: float) -> bool:
-        """Whether passes that cost `spent`, and are expected to cost so much more, should give way to Newton steps."""
+        """Whether passes that cost `spent`, and are expected to cost so much more, are to end for Newton steps."""
         return spent > self.patience * self.newton and expected > self.newton
 
     def resume(self, multipliers: np.ndarray, steps: int) -> None:

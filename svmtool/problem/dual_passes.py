@@ -194,9 +194,9 @@ class DualPasses:
         return work * self.n * self.row_length * VISIT
 
     def enough(self, spent: float, most: int, expected: float = np.inf, steps: int = NEWTON_STEPS) -> bool:
-        """Whether passes that cost `spent` in all should give way to Newton steps from the rows' side.
+        """Whether passes that cost `spent` in all should end and Newton steps begin, from the rows' side.
 
-        Never where more than `most` rows lie between their ends: the system would be too large.  Nor where the
+        Not where more than `most` rows lie between their ends, since the system would be too large, nor where the
         passes that are still needed are expected to cost less.
         """
         m = float(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.upper)))

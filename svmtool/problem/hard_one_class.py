@@ -5,7 +5,7 @@
 
 D(a) <= min P for each feasible a.  Of the multiples of v, with the largest rho that they allow, the best is
 s v with s = max(lead, 0) / |v|^2, lead = min_i v.f(x_i), and P = -1/2 max(lead, 0)^2 / |v|^2 there; w = 0 is the
-answer where the origin lies amid the rows.  Gaps are relative to -P, as in problem/one_class.py, and as there to no
+answer where the origin lies among the rows.  Gaps are relative to -P, as in problem/one_class.py, and as there to no
 less than FLOOR times what -D is for rows in one direction, half the mean of K(x, x).  In terms of the paper's theta,
 lead = (1 - theta) |v|^2, a gap is (1 - theta)^-2 - 1.
 """
@@ -18,7 +18,9 @@ from svmtool.problem import one_class
 from svmtool.problem.certify import Certificate
 from svmtool.problem.rows import Rows
 
-AMID = "the origin lies amid the rows: without slack no plane parts them from it, and nothing is left to tell them by"
+AMONG = (
+    "the origin lies among the rows: without slack no plane separates them from it, and all decision values are equal"
+)
 
 
 def lead_of(z: np.ndarray) -> float:

@@ -61,7 +61,7 @@ def minimum(problem: KernelProblem) -> np.ndarray | None:
     unit = float(upper.max())  # a = unit x, with x about 1 where the bounds do not say otherwise
     if problem.floor == 0.0 and pull > 0.0 and curve > 0.0:
         unit = min(unit, pull / curve)
-    with np.errstate(all="ignore"):  # what overflows is not finite in the end, and told by that
+    with np.errstate(all="ignore"):  # what overflows is not finite in the end, which is checked there
         Q, p = (unit * y)[:, None] * K * (unit * y), unit * problem.p[used]
         size = max(float(np.abs(p).max()), float(np.abs(Q.diagonal()).max()))
         if not 0.0 < size < np.inf:
@@ -81,7 +81,7 @@ def minimum(problem: KernelProblem) -> np.ndarray | None:
 def _interior(
     Q: np.ndarray, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float
 ) -> np.ndarray | None:
-    """The best x seen, variables at their bounds where the multipliers tell that they belong there.
+    """The best x seen, variables at their bounds where the multipliers show that they belong there.
 
     floor: the value that errors are relative to at least.
     """

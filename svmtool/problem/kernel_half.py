@@ -1,4 +1,4 @@
-"""Products of the whole kernel matrix with vectors, over and over: half of it is computed, and serves as both."""
+"""Products of the whole kernel matrix with vectors, many times: half of it is computed and used for both halves."""
 
 from __future__ import annotations
 

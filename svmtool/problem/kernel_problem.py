@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svmtool.problem import one_class
-from svmtool.problem.hard_one_class import AMID, is_zero
+from svmtool.problem.hard_one_class import AMONG, is_zero
 from svmtool.problem.kernels import RBF, Kernel
 from svmtool.problem.rows import Rows
 
@@ -213,14 +213,14 @@ class NuSvc(KernelProblem):
         """See KernelProblem.
 
         A margin r that is not positive measures nothing.  LIBSVM divides by it all the same, which turns each decision
-        around; here the signs stay, and `doubt` says so.
+        around; here the signs stay, and `doubt` reports it.
         """
         r, doubt = abs(result.r), ""
         if not 0.0 < result.r < np.inf and np.any(result.alpha):
             doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
         r = r if 0.0 < r < np.inf else 1.0
         coef = self.y * result.alpha / r
-        full = np.where(self.shrunk * result.alpha >= 1.0, 0.0, np.inf)  # alpha tells it exactly, the quotient may not
+        full = np.where(self.shrunk * result.alpha >= 1.0, 0.0, np.inf)  # exact in alpha, the quotient may be rounded
         margin = self.shrunk * result.r
         C = "inf" if margin == 0.0 else f"{1.0 / margin:f}"
         return self._answer(coef, result, 1.0 / r, full, f"C = {C}\n")._replace(doubt=doubt)
@@ -257,7 +257,7 @@ class HardOneClass(KernelProblem):
         """What a result means."""
         found = super().answer(result)
         if result.status.converged and is_zero(result.rho, self.size):
-            return found._replace(doubt=AMID)
+            return found._replace(doubt=AMONG)
         return found
 
     def says(self, coef: np.ndarray, result: KernelResult) -> str:

@@ -83,7 +83,7 @@ class L1Objective(Losses):
     def _feasible(self, g: np.ndarray) -> tuple[np.ndarray, float]:
         """A dual point's slopes (length n), and the largest multiple of them that is feasible, at most one if bounded.
 
-        A free bias wants sum_i a_i y_i = 0: the heavier side is shrunk, which costs a product; where the sides are
+        A free bias requires sum_i a_i y_i = 0: the heavier side is shrunk, which costs a product; where the sides are
         too far apart for it to be worth one the multiple is 0.
         """
         u = self.u

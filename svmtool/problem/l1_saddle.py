@@ -10,7 +10,7 @@ linear programming using primal-dual hybrid gradient, NeurIPS 2021: the weight b
 Under a free bias sum_i a_i y_i is 0, so that the rows may be centred: entries of one sign have one direction much
 longer than the others, which a centre takes away, and s, the matrix's norm with these lengths, is that much smaller.
 Rows well beyond their targets have a_i = 0, those well short of them C_i; columns with |sum_i a_i y_i x_ij| < 1 have
-w_j = 0: they stay out, until a look at all says otherwise.
+w_j = 0: they are left out until a check of all rows and columns finds that they are needed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from svmtool.problem.task import Task
 
 ROOM = 0.2  # rows so far from their targets stay out, ...
 NEARLY = 0.8  # ... and columns with such sums and no weight; ...
-FEWEST = 1000  # ... but for so many of either that are nearest to coming in
-FEWER = 0.8  # rows and columns are chosen anew where at most so many are left of either, or where one is missing
+FEWEST = 1000  # ... except so many of either that are nearest to being chosen
+FEWER = 0.8  # rows and columns are chosen again where at most so many are left of either, or where one is missing
 SHORT_ROW = 1e-2  # least sum of a row, beside the mean, that its step length is made of
 POWER_STEPS, POWER_CLOSE, MARGIN = 50, 1e-3, 1.05  # of the power iteration, as in problem/smoothed.py
 ROUND = 0.36  # a round takes at most so much of all steps so far
-CANCELS = 1e9  # up to such sums of a_i |x_ij| what cancels does so but for 1e-7
+CANCELS = 1e9  # up to such sums of a_i |x_ij| what cancels does so up to 1e-7
 STILL = 1e-12  # moves up to which the weight between the two sides is left as it is
 
 

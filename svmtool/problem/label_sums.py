@@ -107,7 +107,7 @@ class LabelSums:
                 self.past[:] = 0.0
 
     def clear(self) -> None:
-        """All sums become 0, which they are known to be but for rounding; rows and labels still count."""
+        """All sums become 0, which they are known to be up to rounding; rows and labels still count."""
         for sums in (self.gram, self.first, self.weight, self.past):
             sums[...] = 0.0
 

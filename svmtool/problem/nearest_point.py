@@ -18,10 +18,10 @@ from svmtool.limits import EndedError
 from svmtool.problem.linalg import solve_positive
 
 ROUNDING = 1e-13  # of the largest K(x, x): by so much may w.f(x_j) be short of rho
-DRIFT = 1e-6  # residual of a system from which its inverse is made anew, and with which a new one will not do
+DRIFT = 1e-6  # residual of a system from which its inverse is computed again, and with which a new one is rejected
 EXACT = 1e-13  # residual that no further refinement is worth
-NEAR = 1e-10  # share of a row that may be left when those before it are taken out, lest it spoil the inverse
-FEW = 0.25  # share of the rows up to which it pays to change an inverse; beyond, it is made anew
+NEAR = 1e-10  # share of a row that may be left when those before it are taken out: less makes the inverse inaccurate
+FEW = 0.25  # share of the rows up to which it pays to change an inverse; beyond, it is computed again
 RIDGE = 1e-9  # share by which diagonals grow: rows that depend on each other, or as good as that, have an inverse then
 REFINEMENTS = 12  # steps at most that take the ridge out of a solution again
 FIRST_ROOM = 32
@@ -82,7 +82,7 @@ class NearestPoint:
                 moved = True
                 continue
             self.alpha, self._support, self.z, self.rho = kept
-            if one_by_one:  # rounding has the last word
+            if one_by_one:  # rho is as small as rounding allows
                 return moved
             one_by_one = True
 
@@ -135,7 +135,7 @@ class _Inverse:
         self._rows, self._M, self.shift, self._good = np.empty(0, np.int64), np.empty((0, 0)), 0.0, False
 
     def solve(self, K: np.ndarray, S: np.ndarray) -> np.ndarray | None:
-        """x with (K + s) x = 1 among the rows S (i8) of K; None where no inverse tells it well enough."""
+        """x with (K + s) x = 1 among the rows S (i8) of K; None where no inverse gives it accurately enough."""
         stays = np.isin(self._rows, S)
         new = S[np.count_nonzero(stays) :]
         follows = np.array_equal(self._rows[stays], S[: len(S) - len(new)])

@@ -86,7 +86,7 @@ class Losses(ABC):
         return np.zeros(self.n)
 
     def _note_change(self, changed: float, active: float) -> None:
-        """Keep the numbers of rows whose curvature changed and that have one; the Gram matrix will want the changes."""
+        """Keep the numbers of rows whose curvature changed and that have one; the Gram matrix will need the changes."""
         self.changed, self.active = int(changed), int(active)
         if self._gram is not None and self.changed:
             self._pending = self._change.copy() if self._pending is None else self._pending + self._change
@@ -95,7 +95,7 @@ class Losses(ABC):
         """sum_i c_i x_i x_i' (d x d; only the upper triangle is meaningful); not to be written to.
 
         Rows whose activity changed since the last call are added or taken out; where more changed
-        than are active, the matrix is formed anew.
+        than are active, the matrix is formed again.
         """
         if self._gram is not None and self._pending is not None:
             if int(np.count_nonzero(self._pending)) >= self.active:
@@ -147,7 +147,7 @@ class Objective(Losses):
 
     @abstractmethod
     def _take(self, sums: list[float]) -> float:
-        """Keep what `sums` tell of all rows; returns the sum of losses."""
+        """Keep what `sums` contain of all rows; returns the sum of losses."""
 
     def _classify(self) -> float:
         return self._take(self.sums())

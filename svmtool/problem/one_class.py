@@ -5,7 +5,7 @@
 
 D(a) <= min P for each feasible a.  For given w the best rho is the k-th smallest of the w.x_i, where rows count c_i,
 and P there is 1/2 |w|^2 - (sum of the k smallest).  min P is never above P(0) = 0, and is 0 where the origin lies
-amid the rows: then no error is small relative to it.  Gaps are therefore
+among the rows: then no error is small relative to it.  Gaps are therefore
 
     (P - D) / max(-P, FLOOR M),   M = k^2 / 2 times the mean of |x_i|^2
 

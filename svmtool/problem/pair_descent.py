@@ -30,7 +30,7 @@ WIDEST, FEW_ROWS = 12288, 256  # variables up to which steps go among all of the
 # on nine sets of 2,000 to 11,000 rows that took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two
 WHOLE_SHARE, LEAST_MB = 0.6, 2.0  # of the memory for kernel rows: the whole matrix of a pair of classes, whose share of
 # -m is twice as much (training/kernel_fit.py), with its lanes; MB that small problems may take whatever -m says
-WORTH = 1 << 15  # kernel values for which a call that computes rows is worth while; else it computes one row ...
+WORTH = 1 << 15  # kernel values from which a call that computes rows pays; else it computes one row ...
 AHEAD = 4  # ... for so many that are there, or that a tile of theirs has
 CALL = 5e5  # values that could be passed over in the time that steps within a set take at least, however few they are
 

@@ -184,7 +184,7 @@ class _Run(Rounds):
         return max(min(SIGMA_WARM, SIGMA_WARM * SIGMA_FEATURES / self.objective.d), SIGMA_LEAST)
 
     def coordinate_passes(self, passes: DualPasses) -> Status | None:
-        """Passes until the rule or the gap holds; None where Newton steps shall take over."""
+        """Passes until the rule or the gap holds; None where Newton steps are next."""
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
         wide = not self.factorised
@@ -243,7 +243,7 @@ class _Run(Rounds):
             if settled and rule.projected is None:
                 settled, enough = False, SHARPER * enough
             if settled and not reached and limit is None and not wide and left > SURE:
-                return None  # LIBLINEAR may have been luckier within its rule: Newton steps go on from here
+                return None  # LIBLINEAR's objective may be lower where its rule holds: Newton steps go on from here
             if reached or settled or limit:
                 support = int(np.count_nonzero(passes.alpha))
                 status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)

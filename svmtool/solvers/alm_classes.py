@@ -10,9 +10,9 @@ Notation   paper: lambda_i   mu     code: p_i, a point of the simplex a row (bet
 Differs from the papers in:
  1. The multipliers of a row lie in the simplex in place of [0, 1], see problem/class_hinge.py; the rounds are those of
     alm_rounds.py, and conjugate gradients there are preconditioned.
- 2. Passes and rounds take turns.  Passes come first; they give way where they are expected to take longer than Newton
-    steps.  Rounds that cost more than expected hand back, and both take turns, each as long again as before.  Where d
-    is large and -e decides, rounds also hand over to passes once sigma says that the rule is near: passes end the run.
+ 2. Passes and rounds alternate.  Passes come first, until they are expected to take longer than Newton steps.  Rounds
+    that cost more than expected end, and both alternate from there, each for twice as long as before.  Where d
+    is large and -e decides, rounds also change to passes once sigma says that the rule is near: passes end the run.
  3. Passes shrink classes away as LIBLINEAR does, row by row and at once; what was shrunk away comes back each time that
     the largest violation has halved.
 Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for -s 4 besides.
@@ -36,7 +36,7 @@ from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
 MOST_PASSES = 100000  # LIBLINEAR's cap: most of them go over few rows
 TIGHTER = 0.3  # how much further than -e says passes go where the gap is not certified then
-NEAR = 1.5  # times the gap asked for, as passes tell it, from which on they look at the primal
+NEAR = 1.5  # times the gap asked for, as passes estimate it, from which on they compute the primal
 
 
 def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -45,7 +45,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     start and the answer's w: the flat W of class_rows.py; the answer's alpha has k numbers a row, f8[n, k].
     """
     n, k = task.rows.n, task.k
-    if n == 0 or k == 1:  # nothing to tell apart
+    if n == 0 or k == 1:  # nothing to separate
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(np.zeros(k * task.rows.d), base.OPTIMAL, 1, monitor.history, np.zeros((n, k)))
     objective = ClassHinge(task)
@@ -90,16 +90,16 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
 
 
 class _Run(Rounds):
-    """One run: passes and rounds in turns."""
+    """One run: passes and rounds alternate."""
 
     handing_over = False  # whether passes end the run where the multipliers' steps say that -e is near ...
     near = False  # ... as they did
     passes: ClassPasses | None = None  # that rounds hand back to where they cost more than these expect
 
     def class_passes(self, passes: ClassPasses, newton: bool) -> Status | None:
-        """Passes until the rule or the gap holds; None where Newton steps shall take over.
+        """Passes until the rule or the gap holds; None where Newton steps are next.
 
-        Passes tell themselves about how large the gap is.  newton: whether Newton steps may take over.
+        Passes estimate the gap themselves.  newton: whether Newton steps may take over.
         """
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
@@ -128,7 +128,7 @@ class _Run(Rounds):
                     support = int(np.count_nonzero(passes.alpha))
                     status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                     return status or limit or base.RULE
-                if settled:  # LIBLINEAR may have been luckier within its rule
+                if settled:  # LIBLINEAR's objective may be lower where its rule holds
                     enough *= TIGHTER
             expected = still_needed(lefts, costs, wanted, WINDOW)
             if not passes.factorised and enough > 0.0:  # any gap will do then; the spread wavers more

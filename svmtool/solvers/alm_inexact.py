@@ -9,7 +9,7 @@ Differs from the paper in:
     paper's plain gradient step, with more the first so many conjugate gradient steps.
  2. Over-relaxation (Eckstein and Bertsekas 1992): w and the multipliers see e as if its step had been RELAXED times as
     long.
- 3. C_i for each row, mu = C_i sigma; no start from w = 1 but from zero, which serves every scale.
+ 3. C_i for each row, mu = C_i sigma; no start from w = 1 but from zero, which suits every scale.
  4. mu keeps the two residuals in balance (task.mu is None or "balance"): constraints |r|, as share of |e|, and their
     dual mu |e - e_old|, as share of |lambda| (Wohlberg 2017).  With "merit" it is the paper's Eq. 29, 1/2 w'w as the
     regulariser (the paper prints |w|_2), with "geometric" it grows; either runs away from the answer on most sets: a
@@ -101,7 +101,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             if ours:
                 average.add()
             if k >= balanced:
-                balanced = k + max(BALANCE_EVERY, BALANCE_REST * k)  # ever less often, lest mu go in circles
+                balanced = k + max(BALANCE_EVERY, BALANCE_REST * k)  # less and less often: else mu could cycle
                 o.sigma *= step.imbalance()
             continue
         rest, residual, sigma = 0.5 * float(o.w @ o.regular(o.w)) + e_loss, step.residual, o.sigma
@@ -231,7 +231,7 @@ class _Average:
         return self._count >= self._look
 
     def restart(self, best: Best) -> np.ndarray | None:
-        """Go to the mean and tell the gradient there if it is better than the present point; else None."""
+        """Go to the mean and return the gradient there if it is better than the present point; else None."""
         o = self.o
         here = relative_gap(o.primal, o.bound)
         kept = [x.copy() for x in self._point]

@@ -26,11 +26,11 @@ GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 ROWS_SIDE = 4000  # free rows up to which Newton systems have a row for each, in place of further passes
 SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
 GROWTH, SIGMA_MOST = 3.0, 1e8
-INNER = 1.0  # a round ends when the gradient is this small beside the way the multipliers want to go
+INNER = 1.0  # a round ends when the gradient is this small beside the distance by which the multipliers would move
 SURE = 1e-6  # certified gap at which -e may end a run, where the rule does not name one
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word ...
+FLAT, FLAT_STEPS = 1e-13, 12  # steps without a better gap or a lower phi, after which what is left is rounding, ...
 IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 SMOOTH = 0.9  # weight of the spreads before in their mean, for a single one wavers
@@ -62,7 +62,7 @@ class Rounds:
         return 10 * self.objective.d
 
     def gives_way(self, ends: bool, cg: int) -> bool:
-        """Whether another method shall go on after a Newton step of cg products, which ends its round or does not."""
+        """Whether another method goes on after a Newton step of cg products, which ends its round or does not."""
         return False
 
     def multiplier_rounds(self) -> Status | None:

@@ -14,8 +14,8 @@ from svmtool.solvers.progress import Progress
 
 SURE = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
 ENOUGH = 1e-3  # certified gap to which a run that -e may end goes on where that costs little beside what it has cost
-SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to, lest our order of rows end at a worse objective
-KEPT = 4096  # records of a run, of 0.5 kB each: longer runs forget records amid them, not the first nor the last
+SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to: our order of rows may end at a worse objective
+KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 
 
 class Status:
@@ -46,7 +46,7 @@ class Result:
     """w (length d), status, number of iterations, history (one dict an iteration, see Monitor) and, from dual methods,
     alpha (length n): the dual point that belongs to w.  taken (i8[n]): how often each row was added, of FALSVM.
     certified_gap: the neutral certifier's, once it has spoken.
-    visits: to each row, on average; None: the history tells.
+    visits: to each row, on average; None: as in the history.
     untouched: whether w is where the problem stood before any solver saw it."""
 
     taken: np.ndarray | None = None
@@ -65,7 +65,7 @@ class Monitor:
     return.  `gap` is the relative gap to stop at (None: the solver's own rule).
     `sink` receives each record as keywords; `stop` is shared by the runs of a
     command, so that one Ctrl-C and one limit of time end them all.  `max_seconds`
-    from `started` on are a limit of this run alone.  `progress` tells a run that has come to a standstill.
+    from `started` on are a limit of this run alone.  `progress` detects a run that no longer gets closer.
     `history` has the records in order, of which a long run keeps KEPT: the sink has seen them all.
     """
 
@@ -87,7 +87,7 @@ class Monitor:
         self.iterations = 0
 
     def step(self, objective: float, bound: float, gap: float | None = None, **fields: Any) -> Status | None:
-        """Record one iteration: primal objective, dual lower bound, and whatever else the solver tells.
+        """Record one iteration: primal objective, dual lower bound, and whatever else the solver reports.
 
         gap: where it is not (objective - bound) / objective.
         """

@@ -1,4 +1,4 @@
-"""What a method that improves the primal and the dual side in turns remembers of its way."""
+"""The best points so far of a method that improves the primal and the dual side in turns."""
 
 from __future__ import annotations
 

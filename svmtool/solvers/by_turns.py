@@ -1,9 +1,10 @@
-"""Coordinate passes and Newton steps by turns: which of the two is quicker no one knows before.
+"""Coordinate passes and Newton steps in turns, since which of the two is quicker is not known before.
 
 On text dual passes reach LIBLINEAR's rule in some ten visits to each row.  Where many rows share few features and C is
 large they may need thousands, and conjugate gradients as many products as passes would need visits in other places.
 Passes begin; from then on both have turns of the same cost, each twice as long as the one before, until the steps have
-both the better primal and the better dual.  Steps that are behind begin anew from where passes lead, in shorter turns.
+both the better primal and the better dual.  Steps that are behind restart from the point of the passes, in shorter
+turns.
 Where few enough rows are active, a factorised system for each of them ends the run: it needs no turns.
 """
 
@@ -22,7 +23,7 @@ from svmtool.solvers.newton import coordinate_passes, newton_steps
 
 FIRST_TURN = 40.0  # visits to each row by the first passes
 LONGER = 2.0  # how much longer each turn is than the last
-NEAR = 1e-2  # certified gap at which Newton steps from the rows' side give way to passes where -e decides, ...
+NEAR = 1e-2  # certified gap at which Newton steps from the rows' side change to passes where -e decides, ...
 NEARER = 0.1  # ... and each time that these do not end the run this share of it
 BEHIND = 0.25  # length of a turn of steps that are behind, beside the passes'
 

@@ -10,10 +10,10 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
 
 1. The problem on A is solved exactly, from the last solution on (problem/nearest_point.py).
 2. theta is asked for as a gap (registry.row.gap_of_theta): the dual value -rho / 2 holds for all rows, and w times
-   1 - theta with (1 - theta)^2 rho satisfies them all, so that the one number tells the other.
+   1 - theta with (1 - theta)^2 rho satisfies them all, so that either number gives the other.
 3. Algorithm 3 looks at m rows drawn from outside A.  If a share eps of all rows lay beyond theta, none of the m
    would be among them with probability (1 - eps)^m <= exp(-m eps) only: that is what its end says, no more.  A share
-   eps that is told wrong may cost the area under the ROC curve as much: 59 rows leave room for 5%, 3000 for 0.1%, and
+   eps of wrong predictions may cost the area under the ROC curve as much: 59 rows leave room for 5%, 3000 for 0.1%, and
    of a small A they take hardly more time.
 4. Of a large A more than one row joins at a time: an eighth of its number, those with the least w.f(x_i).
 5. A row that single precision took for the worst and that double does not (kernels) makes z be computed anew.
@@ -22,7 +22,7 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
    w.f(x_i) and those of A with the most, solved pair by pair.  The stored rho is then the one that all of A satisfy.
    By samples the same is done over a part of the rows, which doubles until a sample of the others passes; where most
    of a part carries its plane, a larger one would be nearly all rows, and all are looked at.
-Where the origin lies amid the rows rho goes to 0, and w = 0 is the answer; see problem/hard_one_class.py.
+Where the origin lies among the rows rho goes to 0, and w = 0 is the answer; see problem/hard_one_class.py.
 Memory: the cache (kernel rows of A; those that find no room are computed each round; from MANY on the working set's
 block too), 4 vectors of n; of an A solved exactly the kernel matrix and its inverse.
 """
@@ -51,7 +51,7 @@ INDEFINITE = Status(
     "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"
 )
 INSIDE = 1e-6  # of rho: by so much the rho that is stored is less
-SHARE = 0.001  # of the rows: the eps of which a run by samples tells the probability
+SHARE = 0.001  # of the rows: the eps for which a run by samples gives the probability
 FEW = 2  # rows that A begins with
 MANY = 64  # rows of A beyond which decomposition comes nearer in less time, with a kernel
 GROWTH = 4  # times the support is what joins it as the first part of the rows
@@ -166,7 +166,7 @@ class _Run:
         """The worst rows outside A, the least z there, and whether all rows were looked at."""
         a = self.small.alpha
         if self.sample is not None and self.rows.n - len(self.chosen) <= self.sample.m:
-            self.sample = None  # what is left is a sample: from now on nothing is left to chance
+            self.sample = None  # all rows that are left fit into one sample: nothing is random from now on
         if self.sample is None:
             self.rows.move(self.chosen, a)
             z = self.rows.z
@@ -221,7 +221,7 @@ def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sa
             return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status is not PRECISION:
             return result
-        rows = KernelProjections(problem, cache_mb)  # what they cannot tell apart an exact small problem can
+        rows = KernelProjections(problem, cache_mb)  # what they cannot distinguish an exact small problem can
         run = _Run(rows, monitor, None, np.flatnonzero(result.alpha))
         status = run.run()
     if not monitor.ended():

@@ -26,9 +26,9 @@ FLAT = 2  # the same of steps on normal equations
 def by_sums(
     equations: NormalEquations, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None
 ) -> Result:
-    """The answer by the normal equations of the task, one exact step and as many more as rounding makes worth while.
+    """The answer by the normal equations of the task, one exact step and as many more as rounding makes useful.
 
-    Where f is so small beside f(0) that the sums no longer tell it, steps on the rows themselves end the run.
+    Where f is so small beside f(0) that the sums no longer resolve it, steps on the rows themselves end the run.
     """
     w = np.zeros(equations.d) if start is None else start.copy()
     best, answer, flat, t = equations.value_at_zero(), np.zeros(equations.d), 0, 0.0
@@ -87,7 +87,7 @@ def in_fewer_features(
 
 
 def by_products(objective: LeastSquares, monitor: Monitor) -> Result:
-    """The answer in many features: conjugate gradients on both sides, begun anew where rounding has spoilt them.
+    """The answer in many features: conjugate gradients on both sides, restarted where rounding has spoilt them.
 
     Where rows are few and take more steps than there are rows, a system with an unknown for each of them ends the run:
     without rounding so many steps would have.

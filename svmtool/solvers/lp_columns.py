@@ -3,7 +3,7 @@
     min |w|_1 + sum_i C_i max(0, target_i - y_i x_i.w)      dual: |sum_i a_i y_i x_ij| <= 1 for each column j
 
 The answer over some columns is feasible for all, and its dual point is once it is shrunk to the largest of these sums:
-no more than a part of the gap so far is left of each choice's own.  Columns that are idle leave again.  Column
+no more than a part of the gap so far is left of each choice's own.  Columns of weight zero leave again.  Column
 generation as in A. Dedieu, R. Mazumder and H. Wang, Solving L1-regularized SVMs and related linear programs, JMLR 23
 (2022).  A choice is solved by the homotopy's stages.
 """
@@ -58,7 +58,7 @@ def by_columns(task: Task, monitor: Monitor, best: Best, stages: Callable) -> St
         at = np.append(used, m) if rows.bias >= 0 else used
         part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
         before, wished = wished, max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0))
-        if not len(wanted):  # it is not for want of columns that the gap is what it is
+        if not len(wanted):  # more columns would not make the gap smaller
             wished = min(wished, 0.1 * before)
         inner = monitor.child(wished)
         kept, run = run, stages(part, inner, w[at], run)

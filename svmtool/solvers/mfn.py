@@ -18,7 +18,7 @@ Differs from the paper in:
  6. Where d is large or exceeds n, and a dual point exists, coordinate passes give the first guess (Section 4.1's
     "inexpensive method") and end the run where they certify first.  Where they are slow and few rows are
     active, least squares on the active rows is solved by a factorised system of that many unknowns; where
-    many are, passes and steps have turns (by_turns.py).
+    many are, passes and steps alternate (by_turns.py).
 Stops when: the active rows repeat after a full step (Theorem 1: the exact minimiser), or -e or --gap holds.
 Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -58,7 +58,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     by_passes = _passes_possible(objective)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many.  On
     # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05
-    # times the time and, but for noise of some 0.03 s, the same
+    # times the time and, up to noise of some 0.03 s, the same
     if objective.d <= GRAM_BELOW and not (by_passes and objective.n < objective.d):
         if start is None:
             _first_guess(objective, monitor, seed)

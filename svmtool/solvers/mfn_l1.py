@@ -5,7 +5,7 @@ tau_j = 2^-j, each from where the last ended.
 The smoothed loss has the slope clip(1/2 + xi / (2 tau), 0, 1): it is the augmented Lagrangian of
 problem/augmented.py with multipliers beta = 1/2 and sigma = 1 / (2 tau), so that each step gives a feasible dual
 point and a lower bound of the true hinge objective.  The paper leaves the end open.  Here:
- 1. A stage ends when what is left of the gap is mostly the loss's smoothing (STAGE), no sooner and no later.
+ 1. A stage ends when what is left of the gap is mostly the loss's smoothing (STAGE).
  2. Polish: once the gap is small the multipliers so far take the place of 1/2, and sigma grows faster.  A Newton step
     then holds the rows on the margin as equality constraints (up to a proximal term 1 / (sigma C), which keeps
     dependent rows solvable), those within at C, those beyond at 0; the ray search and the next clip move rows whose
@@ -36,7 +36,7 @@ POLISH_GAP = 1e-2  # certified gap from which the polish takes over
 SIGMA_PASSES = 100.0  # first sigma of a polish that follows coordinate passes
 GROWTH, SIGMA_MOST = 5.0, 1e8  # of sigma in the polish
 CG_TOLERANCE = 0.01  # of a Newton direction, beside the gradient
-FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap or a lower phi rounding has the last word
+FLAT, FLAT_STEPS = 1e-13, 12  # steps without a better gap or a lower phi, after which what is left is rounding
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:

@@ -147,7 +147,7 @@ def _ls_steps(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None
 def _first_mu(task: Task, unit: float) -> float:
     """Of the homotopy: `--mu`, or a mu with which F_mu is no more curved at a large C than at 1.
 
-    Where classes can be told apart a_i stays the same as C grows, and so must the curvature C_i / mu.
+    Where classes are separable a_i stays the same as C grows, and so must the curvature C_i / mu.
     """
     if task.mu is not None:
         return float(task.mu)
@@ -205,7 +205,7 @@ class _Homotopy:
         self.best = Best(objective)
 
     def stages(self) -> Status:
-        """Stages with ever smaller mu until the gap is as small as asked for."""
+        """Stages, each with a smaller mu, until the gap is as small as asked for."""
         o, best = self.objective, self.best
         cg, t, flat = 0, 0.0, 0
         smallest = lowest = np.inf

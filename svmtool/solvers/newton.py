@@ -18,7 +18,7 @@ CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root
 # share of f.  Measured on twelve wide sets (one-hot, text, counts, bigrams, dense; -s 2 -c 10 -B 1 -R --gap 1e-3, at
 # most 6 s, one thread) beside the paper's eps in (13), 1e-2 and then 1e-6: three reached the gap with both, in 0.26,
 # 0.29 and 0.45 times the products; one with this alone; on the other eight the objective was lower by 1.5 to 73 times
-CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step that only looks round, where rows are long and a Gram matrix dear;
+CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step need not be accurate where rows are long and a Gram matrix costs much;
 CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
 MANY_PRODUCTS, SPARED = 16, 0.5  # "sparing": products where so many take no longer than a factorised matrix, until CG
@@ -29,7 +29,7 @@ FIRST_LOOK = 4  # coordinate passes before the first look at the gap where one i
 NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many looks, ...
 LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least so many and at most this share of all so far
 SHARPER = 0.1  # share of the gap at which projected gradients are looked at again
-FLAT = 1e-14  # relative decrease below which rounding has the last word
+FLAT = 1e-14  # relative decrease up to which f falls by no more than rounding
 
 
 def newton_steps(
@@ -74,7 +74,7 @@ def newton_steps(
         if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
         if status is None:
-            flat = 0 if lowest - f > FLAT * abs(f) else flat + 1  # also where f is no number, or to and fro
+            flat = 0 if lowest - f > FLAT * abs(f) else flat + 1  # also where f is no number, or rises and falls
             status = rounded(f, bound) if flat >= 3 else None
         if status is not None:
             if f > best and not status.converged:
@@ -104,8 +104,8 @@ def newton_steps(
             p, cg_steps, exact = objective.newton_direction(g, "products", tolerance, cap, monitor.ended)
             exact = exact and tolerance == CG_TIGHT
             done += (cg_steps + 1) * objective.product_cost
-            dear = objective.active <= most_rows and cg_steps * objective.product_cost > objective.face_cost
-            side = "rows" if side == "products" and dear else side
+            costly = objective.active <= most_rows and cg_steps * objective.product_cost > objective.face_cost
+            side = "rows" if side == "products" and costly else side
         # Step 3 (Section 4.4): exact minimiser on the ray
         t = objective.ray(p)
         objective.advance(t, p)

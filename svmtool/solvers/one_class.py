@@ -14,7 +14,7 @@ Differs from the paper in:
  2. It begins at the vertex of the rows that are extreme in a direction learned on a sample, not of the first rows.
  3. The pairs' order is that of the violations up to factors of two, which costs no sort.
  4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
- 5. Where the origin lies amid the rows w = 0 is the answer: one system with a row a feature finds multipliers with it.
+ 5. Where the origin lies among the rows w = 0 is the answer: one system with a row a feature finds multipliers with it.
  6. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
  7. A small set is solved, or its solution begun, by one compiled call (compiled/small_pair_loops.py).
 Stops when: the certified relative gap (problem/one_class.py) is as small as asked for; with -e, where
@@ -36,7 +36,7 @@ from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
 SURE = 1e-6  # certified gap at which -e may end a run
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-FLAT, FLAT_LOOKS = 1e-13, 30  # after so many looks without a better gap or dual value rounding has the last word
+FLAT, FLAT_LOOKS = 1e-13, 30  # looks without a better gap or dual value, after which what is left is rounding
 SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
 SAMPLE_ROWS = 400  # ... if that is so many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
@@ -143,12 +143,12 @@ def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule, warm: bool = F
             if not settled and passes.settle(FACE_ROWS):
                 settled = True
                 continue
-            # no multiple of w with P < 0 so far: the origin may lie amid the rows
+            # no multiple of w with P < 0 so far: the origin may lie among the rows
             if not settled and passes.primal >= 0.0 and passes.d <= GRAM_BELOW and monitor.iterations >= next_try:
                 if passes.settle_at_zero():
                     continue
                 next_try = 2 * monitor.iterations
-        except EndedError:  # a last look then tells where the rows are
+        except EndedError:  # a last look then finds where the rows are
             continue
         left = some if monitor.max_iter is None else min(some, monitor.max_iter - passes.rounds)
         settled = passes.run(enough, gap, left)

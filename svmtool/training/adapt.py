@@ -33,7 +33,7 @@ from svmtool.solvers.base import Result
 from svmtool.training.problem_set import take
 from svmtool.training.ranges import refuse_overflow
 
-ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is told
+ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is warned
 GOLDEN = 0.6180339887498949
 PROBES = 3  # random directions in which rounding is taken to have moved the matrix
 
@@ -66,7 +66,7 @@ class Adaptable:
             stack.pop_all()
 
     def _open(self, source: str) -> None:
-        if self._copy and os.path.exists(source + beside.STATE):  # else its absence is what is to be told
+        if self._copy and os.path.exists(source + beside.STATE):  # else its absence is the error to report
             self._locks.append(locked(source))
         self.state = adaptable_state.read(source)
         self.log = RowLog.open(source + beside.ROWS, self.state.log, self.state.entries)
@@ -357,7 +357,7 @@ class NewState:
 def new_state(
     settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any
 ) -> NewState | None:
-    """The NewState of a training, None where there can be none: then the user is told, or the solver's text says it."""
+    """The NewState of a training, None where there can be none, which a warning or the solver's text says."""
     _, used, r = used_rows(table, row_weights)
     if not settings.row.optimal:
         from svmtool.training.adapt_falsvm import MOST_LABELS

@@ -87,16 +87,16 @@ class FastAdaptable(Adaptable):
 
 
 def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """What the log is told of rows, u8: of each its hash, and behind it how often it was added, i8[n]."""
-    told = np.repeat(hashes, 1 + added)
-    more = np.ones(len(told), bool)
+    """What the log records of rows, u8: of each its hash, and behind it how often it was added, i8[n]."""
+    records = np.repeat(hashes, 1 + added)
+    more = np.ones(len(records), bool)
     more[np.cumsum(1 + added) - 1 - added] = False
-    told[more] ^= ADDED
-    return told
+    records[more] ^= ADDED
+    return records
 
 
 def times_added(which: np.ndarray, removed: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """How often the last count_k (i8[n]) rows of each kind were added, i8[n], from what the log tells in its order.
+    """How often the last count_k (i8[n]) rows of each kind were added, i8[n], from what the log records in its order.
 
     which: k for a row of that kind, n + k where the last of these was added; removed: whether that was taken back.
     """

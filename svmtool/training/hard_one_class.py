@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.certify import Certificate
-from svmtool.problem.hard_one_class import AMID, judge_linear
+from svmtool.problem.hard_one_class import AMONG, judge_linear
 from svmtool.problem.task import Task
 from svmtool.solvers.base import Result, Rule
 from svmtool.training.one_class import OneClass
@@ -15,7 +15,7 @@ class HardOneClass(OneClass):
     """The one problem without slack; see OneClass.  Without costs: of --weights nothing could be made."""
 
     sparse_only = False
-    _amid = False
+    _among = False
 
     def task(self, k: int) -> Task:
         t = super().task(k)
@@ -26,12 +26,12 @@ class HardOneClass(OneClass):
         return Rule()
 
     def finish(self, result: Result) -> None:
-        self._amid = self.rows.n > 0 and not np.any(result.w)
+        self._among = self.rows.n > 0 and not np.any(result.w)
 
     def warnings(self) -> list[str]:
-        """Also a word on rows that no plane parts from the origin, once that is found."""
+        """Also a warning where no plane separates the rows from the origin, once that is found."""
         found = super().warnings()
-        return [*found, f"WARNING: w = 0: {AMID}"] if self._amid else found
+        return [*found, f"WARNING: w = 0: {AMONG}"] if self._among else found
 
     def summary(self, results: list[Result]) -> str:
         """What a run by samples can say of all rows."""

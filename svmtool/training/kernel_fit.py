@@ -29,7 +29,7 @@ AT_ONCE = 2  # problems that -m has room for at least where there are several
 
 
 class Solved(NamedTuple):
-    """One solved problem: the decision function, the solver's result, and the judge's word on it."""
+    """One solved problem: the decision function, the solver's result, and its certificate."""
 
     answer: Answer
     result: KernelResult
@@ -57,7 +57,7 @@ class KernelTraining(NamedTuple):
 
     @property
     def certificate(self) -> Certificate:
-        """The judge's word on all problems: values summed, the worst gap and violation."""
+        """The certificate of all problems: values summed, the worst gap and violation."""
         return worst([s.certificate for s in self.solved])
 
     @property
@@ -89,7 +89,7 @@ class Fitting:
         self, problem: KernelProblem | LeastSquaresSvc, label: str | None = None, cache_mb: float | None = None,
         stop: StopFlag | None = None,
     ) -> Solved:  # fmt: skip
-        """Solve and judge; label tells the records of one of several problems, cache_mb is its share of -m.
+        """Solve and judge; label marks the records of one of several problems, cache_mb is its share of -m.
 
         stop: what ends this problem, None: what ends the run.
         """
@@ -105,7 +105,7 @@ class Fitting:
         def run(solver: Callable[..., KernelResult], gap: float | None, *more: float, **own: Any) -> KernelResult:
             monitor = Monitor(gap, s.max_iter, None, report, stop, self.started)
             try:
-                with limits.until(monitor.ended), np.errstate(all="ignore"):  # the judge tells what is not finite
+                with limits.until(monitor.ended), np.errstate(all="ignore"):  # the judge finds what is not finite
                     return zero(problem, monitor.end()) if stop.ended() else solver(problem, monitor, *more, **own)
             except EndedError:  # before there was anything to show
                 return zero(problem, monitor.end())
@@ -161,7 +161,7 @@ class Fitting:
         return solved
 
     def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], room: list[float]) -> None:
-        """one(k, what ends it) for each k of `problems`, which want so much `room` in MB."""
+        """one(k, what ends it) for each k of `problems`, which need so much `room` in MB."""
         arranged, count = groups(room, self.settings.cache_mb), threads.count()
         beside = [min(count, len(group)) if count < AT_ONCE * len(group) else 1 for group in arranged]
         turns = Turns(self.stop, len(problems), max(beside))

@@ -5,9 +5,9 @@
    answer, not converged.
    Where rounding ends a run its answer is that of such a method, if its gap is smaller.
    A kernel that is not positive semidefinite is an exception: a dual value above that of w = 0 proves that the rows'
-   is not.  Then primal values mean nothing, and the answer stays, as LIBSVM's does; but it is told, and has no gap.
+   is not.  Then primal values mean nothing, and the answer stays, as LIBSVM's does, with a warning and no gap.
    Where no bound limits a nu type's sums the best rho and r are not the solver's (KernelProblem.without_losses).
-2. "optimal" and "gap" are believed where the judge finds them so, and none ends as converged without a finite gap.
+2. "optimal" and "gap" are kept where the judge confirms them, and none ends as converged without a finite gap.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def lawful(
     target: float | None,
     other: Callable[[], KernelResult | None],
 ) -> tuple[Answer, KernelResult, Certificate]:
-    """The answer that the laws leave, and the judge's word on it, in values of the answer (Answer.scale).
+    """The answer that the laws leave, and its certificate, in values of the answer (Answer.scale).
 
     The laws themselves look at values of the program: times the scale of an answer they may be too small for a number.
     target: the gap that was asked for, if one was; other: an answer by a sound method, None where there is none.
@@ -87,7 +87,7 @@ def _lawful(
 
 
 def judged(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> tuple[Answer, Certificate]:
-    """What a result means, and the judge's word on it, in values of the program."""
+    """What a result means, and its certificate, in values of the program."""
     late = result.status is TIME or result.status is INTERRUPTED
     if late and not np.any(result.alpha):  # a solver that got nowhere has not looked for the best constant
         _, result.rho, result.r = value_at_zero(problem)
@@ -100,7 +100,7 @@ def judged(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> tu
         return answer, Certificate(np.nan, np.nan, np.nan)
     if late and not np.any(result.alpha):
         return answer, judged_zero(problem)
-    with np.errstate(all="ignore"):  # what is not finite is told by the gap
+    with np.errstate(all="ignore"):  # what is not finite shows in the gap
         found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late)
     return answer, found
 

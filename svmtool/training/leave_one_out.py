@@ -54,7 +54,7 @@ def _inverse_by_rows(task: Task) -> np.ndarray:
 def right(tasks: list[Task], model: LinearModel, number: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Whether each row's label, of place number_i in the model, is predicted without it.
 
-    The only row of a class is not: without it nothing tells of the class.
+    The only row of a class is not: without it nothing is known of the class.
     """
     found = model.labels_from(np.ascontiguousarray(decision_values(tasks)))
     return (found == np.array(model.labels, dtype=float)[number]) & (counts[number] > 1)

@@ -81,7 +81,7 @@ class OneClass(ProblemSet):
         return np.vstack([self._start_with(model.W, model), [[model.rho]]])
 
     def summary(self, results: list[Result]) -> str:
-        """A word on rows that no plane parts from the origin."""
+        """A note on rows that no plane separates from the origin."""
         if not self.rows.n or self.settings.nu == 0.0 or np.any(results[0].w[:-1]):
             return ""
-        return "w = 0: with this -n the origin lies amid the rows, and nothing is left to tell them by\n"
+        return "w = 0: with this -n the origin lies among the rows, and all decision values are equal\n"

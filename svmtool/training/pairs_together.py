@@ -1,11 +1,11 @@
 """Pairs of classes of few rows, many in one compiled call: where a problem takes microseconds, its own flow through
 Python (training/kernel_fit.py) takes a hundred times as long.
 
-The kernel values of a class with the classes behind it are computed once, in double precision, and serve one pair
+The kernel values of a class with the classes behind it are computed once, in double precision, and used for one pair
 after the other; the blocks within classes stay.  The judge's gradients are sums over such values, from the answers
 alone; of a sample of rows, or all if they are few, they are computed a second time by the code of svm-predict, and the
 largest difference goes to the gaps, as in problem/certify_kernel.py.  What the laws of training/kernel_laws.py do not
-let pass as it is, and what a limit on steps has left open, is solved anew in its own flow.
+accept, and what a limit on steps has left open, is solved again in its own flow.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class ProblemSet(ABC):
 
     @abstractmethod
     def _read_labels(self, labels: np.ndarray) -> None:
-        """Take what is wanted of the labels, f8[n]; SvmtoolError where they make no problem."""
+        """Take what is needed of the labels, f8[n]; SvmtoolError where they make no problem."""
 
     def _largest_label(self, labels: np.ndarray) -> float:
         """The largest number that the labels bring into the problem."""
@@ -135,7 +135,7 @@ class ProblemSet(ABC):
         return self.solver
 
     def name(self, k: int) -> int | None:
-        """How records of several runs tell problem k; None for a lone one."""
+        """The label of problem k in records of several; None for a lone one."""
         return None
 
     def finish(self, result: Result) -> None:  # noqa: B027  a kind may do without
@@ -199,7 +199,7 @@ class ProblemSet(ABC):
 
         sure: answers that claim to be exact, or that rounding has ended, are verified as those of fit_and_certify are.
         stop: the command's, or this part's share; None: settings.max_seconds count from here on.  The problems share
-        the time fairly; those whose turn comes when it is over are not solved.
+        the time fairly; those that are not reached before it is over are not solved.
         """
         results: list[Any] = [None] * self.count
         stop = self._prepared(stop)
@@ -245,7 +245,7 @@ class ProblemSet(ABC):
             began = self._start_of(k, start) if before is None else before.w
             results[k], found[k] = verify.verified(self, k, results[k], self._monitor(None, stop), began)
 
-        def turn(k: int, share: StopFlag) -> bool:  # a certificate takes of the time, too
+        def turn(k: int, share: StopFlag) -> bool:  # a certificate takes time, too
             before, known = results[k], found[k]
             solve(k, before, share)
             judge(k, before)
@@ -275,7 +275,7 @@ class ProblemSet(ABC):
         return self._judge(k).value_at_zero()
 
     def zero_weights(self) -> np.ndarray:
-        """The weights of an answer that knows nothing."""
+        """The weights of an answer without training."""
         return np.zeros(self.rows.d)
 
     def zero_dual_point(self, k: int) -> np.ndarray | None:
@@ -330,7 +330,7 @@ class ProblemSet(ABC):
         )
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
-        """The answer w (None: zeros) of problem k, whose turn came after the end; None: its solver shall give it."""
+        """The answer w (None: zeros) of problem k, which the run had no time for; None: its solver gives it."""
         value = self.value_at_zero(k)
         if w is not None and not (at_start := self.primal(k, w)) <= value:  # a start that is worse than nothing
             w = None
@@ -358,7 +358,7 @@ class ProblemSet(ABC):
             sink = lambda **record: report(label=name, **record)  # noqa: E731
         task, used = self.task(k), None
         n = task.rows.n
-        if n and s.class_weights and task.cost.min() <= 0:  # -wi 0: rows that cost nothing only stand in the way
+        if n and s.class_weights and task.cost.min() <= 0:  # -wi 0: rows that cost nothing are left out
             used = np.flatnonzero(task.cost > 0)
             task = task.only(used)
         monitor = self._monitor(sink, stop)
@@ -399,7 +399,7 @@ class ProblemSet(ABC):
 
 
 def _spread(values: np.ndarray | None, used: np.ndarray, n: int) -> np.ndarray | None:
-    """What is told of the rows `used` (i8), of n: 0 for the others."""
+    """The values of the rows `used` (i8) among those of n rows: 0 for the others."""
     if values is None:
         return None
     whole = np.zeros((n, *values.shape[1:]), values.dtype)

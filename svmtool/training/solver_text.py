@@ -1,4 +1,4 @@
-"""What LIBLINEAR's solvers print while they run, told from the history of ours."""
+"""What LIBLINEAR's solvers print while they run, made from the history of ours."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def solver_text(row: Solver, result: Result) -> str:
 
 
 def _l1_text(row: Solver, result: Result) -> str:
-    """Of -s 5 and 6; the second tells each Newton step."""
+    """Of -s 5 and 6; the second prints each Newton step."""
     count = result.iterations - 1
-    told = result.history[1 : count + 1]
-    steps = "".join(f"iter {r['iteration']:3d}  #CD cycles {r['cg']}\n" for r in told)
+    printed = result.history[1 : count + 1]
+    steps = "".join(f"iter {r['iteration']:3d}  #CD cycles {r['cg']}\n" for r in printed)
     head = steps + "=========================" if row.loss == "logistic" else ""
     return (
         f"{head}\noptimization finished, #iter = {count}\nObjective value = {result.history[-1]['objective']:f}\n"

@@ -1,12 +1,12 @@
 """The laws that every answer keeps before it leaves, whatever solver found it.
 
-1. No weight is without end or no number, and no answer is worse than w = 0, or than where the run began.
-2. A run that ends as converged has a certificate that bears it out: an exact minimiser or a gap that was asked for is
-   there by the neutral certifier too.
+1. No weight is infinite or no number, and no answer is worse than w = 0, or than where the run began.
+2. A run that ends as converged has a certificate that confirms it: the neutral certifier finds the exact minimiser, or
+   the gap that was asked for, too.
 3. Where the certified gap is large, a share of the work of training goes into better points on both its sides.
 
-An answer that breaks the first or the second is solved anew by a slow and sound method (solvers/fallback.py).  If that
-brings no better end the run did not converge, and says so.
+An answer that breaks the first or the second is solved again by a slow and sound method (solvers/fallback.py).  If that
+converges no better the run is reported as not converged.
 """
 
 from __future__ import annotations
