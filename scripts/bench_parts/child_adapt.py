@@ -21,7 +21,7 @@ from bench_parts.judge import answer
 from svmtool.cli.console import Console
 from svmtool.formats import svmlight
 from svmtool.settings import Settings
-from svmtool.training import adapt, pipeline
+from svmtool.training import adapt, adapt_new, pipeline
 
 ROWS_A_BLOCK, REPEATS = 20_000, 5
 
@@ -50,7 +50,7 @@ def main() -> None:
     make(order["some"], order["new"], order["d"], 2)
     settings = Settings(solver=71, quiet=True, solver_given=True).with_default_bias()
     table, new = svmlight.read(order["many"]), svmlight.read(order["some"])
-    files = adapt.NewState(settings, table, np.ones(len(table)), order["model"])
+    files = adapt_new.NewState(settings, table, np.ones(len(table)), order["model"])
     runs = [pipeline.train(table, settings) for _ in range(3)]
     files.write(runs[0])
     files.close()

@@ -24,18 +24,15 @@ from svmtool.formats.row_log import RowLog, hashes_of, settle_left
 from svmtool.formats.svmlight import Table, read
 from svmtool.model import LinearModel
 from svmtool.problem.certify import Certificate, worst
-from svmtool.problem.label_sums import UNIT, LabelSums
+from svmtool.problem.label_sums import LabelSums
 from svmtool.problem.labels import cost_factors, first_appearance, whole_labels
-from svmtool.problem.normal_equations import NormalEquations
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
-from svmtool.solvers.base import Result
+from svmtool.training.adapt_solution import rounding, solution
 from svmtool.training.problem_set import take
 from svmtool.training.ranges import refuse_overflow
 
 ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is warned
-GOLDEN = 0.6180339887498949
-PROBES = 3  # random directions in which rounding is taken to have moved the matrix
 
 
 class Adaptable:
@@ -48,7 +45,7 @@ class Adaptable:
 
     def __init__(self, settings: Settings, source: str | None, target: str, console: Any):
         self.settings, self.console = settings, console
-        if not _may_be_replaced(target):
+        if not may_be_replaced(target):
             name = target or "''"
             raise SvmtoolError(f"can't save model to file {name}: a state can stand only beside a regular file")
         in_place = source is not None and os.path.realpath(source) == os.path.realpath(target)
@@ -239,44 +236,6 @@ def model_order(labels: list[int]) -> list[int]:
     return [1, -1] if labels == [-1, 1] else labels
 
 
-def solution(problem: NormalEquations, sums: LabelSums) -> tuple[np.ndarray, Certificate]:
-    """The minimiser, and what the sums know of it; the violation is the largest entry of the gradient.
-
-    Rounding in the sums, of which there are no rows to look at instead, may make f and its gradient other ones by so
-    much as the matrix is off, see `rounding`, and UNIT of f's other parts: the certificate allows for that.
-    """
-    w = problem.minimiser()
-    f, g = problem.gradient(w)
-    q = _passed(problem, sums)
-    reach = float(q @ np.abs(w))
-    off = UNIT * problem.C * (problem.V + 2.0 * abs(float(problem.b @ w)) + reach * reach)
-    slope = float(np.linalg.norm(g)) + 2.0 * UNIT * problem.C * reach * float(np.linalg.norm(q))
-    primal, dual = f + off, f - off - 0.5 * slope * slope
-    return w, Certificate(max(primal, 0.0), max(dual, 0.0), float(np.abs(g).max(initial=0.0)))
-
-
-def _passed(problem: NormalEquations, sums: LabelSums) -> np.ndarray:
-    """q f8[d]: entry (i, j) of the problem's matrix has gone through sums of size q_i q_j at most."""
-    q = np.zeros(problem.d)
-    q[: sums.m] = np.sqrt(sums.past)
-    return q
-
-
-def rounding(problem: NormalEquations, w: np.ndarray, sums: LabelSums) -> float:
-    """How far rounding in the sums may have moved w, relative to its size: an estimate.
-
-    Each entry of the matrix is taken to be off by UNIT of the sums that it has gone through, with a random sign.
-    """
-    size = float(np.sqrt(w @ w))
-    if size == 0.0:
-        return 0.0
-    q = _passed(problem, sums)
-    k = np.arange(1, PROBES * problem.d + 1).reshape(PROBES, problem.d)
-    signs = np.where(k * GOLDEN % 1.0 < 0.5, -1.0, 1.0)  # as good as random: importing numpy.random takes 20 ms
-    moved = max(float(np.linalg.norm(problem.matrix.solve(s * q))) for s in signs)
-    return 2.0 * problem.C * UNIT * moved * float(np.linalg.norm(q * w)) / size
-
-
 def beginning(table: Table, n: int) -> Table:
     """The first n rows, with as many features as these have."""
     end = table.indptr[n]
@@ -305,69 +264,9 @@ def locked(path: str) -> ModelLock:
     return lock
 
 
-def _may_be_replaced(path: str) -> bool:
+def may_be_replaced(path: str) -> bool:
+    """Whether a model can be written to a regular file of that name."""
     return os.path.isfile(path) or (path != "" and not os.path.exists(path))
-
-
-class NewState:
-    """State and rows' log of a model that is trained from all its rows; made before the training uses these up.
-
-    From then on the model is locked, until `close`.
-    """
-
-    def __init__(self, settings: Settings, table: Table, r: np.ndarray, model_path: str):
-        """table: the rows of positive weight, r f8[n] their weights."""
-        self.settings, self.path, self.features = settings, model_path, table.n_features
-        self.hashes = hashes_of(table, whole_labels(table.labels), r)
-        self._lock = locked(model_path)
-
-    def write(self, done: Any) -> None:
-        """Write log, state and model of a Training."""
-        s, sums, path = self.settings, done.sums, self.path + beside.ROWS
-        if sums is None and len(self.hashes):
-            raise SvmtoolError(
-                f"{self.path} is not written: the run has ended before the sums of its rows were formed, which its "
-                "state keeps"
-            )
-        if sums is None:
-            sums = LabelSums([label for label, _ in s.class_weights], self.features)
-        settle_left(path, adaptable_state.log_number(self.path))
-        with contextlib.closing(RowLog.create(path)) as log:
-            log.append(self._entries(done.results))
-            log.flush()
-            text, before = b"".join(linear_model.text_of(done.model)), signature(content_of(self.path))
-            state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
-            with interrupts.Together():
-                adaptable_state.write(self.path, state)
-                log.settle()
-                linear_model.write_text(self.path, [text])
-
-    def _entries(self, results: list[Result]) -> np.ndarray:
-        if self.settings.row.optimal or not results:
-            return self.hashes
-        from svmtool.training.adapt_falsvm import entries
-
-        assert results[0].taken is not None
-        return entries(self.hashes, results[0].taken)
-
-    def close(self) -> None:
-        self._lock.close()
-
-
-def new_state(
-    settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any
-) -> NewState | None:
-    """The NewState of a training, None where there can be none, which a warning or the solver's text says."""
-    _, used, r = used_rows(table, row_weights)
-    if not settings.row.optimal:
-        from svmtool.training.adapt_falsvm import MOST_LABELS
-
-        if len(first_appearance(used.labels)[0]) > MOST_LABELS:
-            return None
-    if model_path != "-" and _may_be_replaced(model_path):
-        return NewState(settings, used, r, model_path)
-    console.warn(f"WARNING: {model_path} is no file that a state could stand beside: rows cannot be added later")
-    return None
 
 
 def adaptable_of(settings: Settings, source: str | None, target: str, console: Any) -> Adaptable:

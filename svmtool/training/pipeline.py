@@ -181,7 +181,7 @@ def _output(settings: Settings, table: Table, row_weights: np.ndarray | None, mo
     """What writes a Training: its model, with the state of an adaptable one beside it."""
     if "--add" not in settings.row.honours:
         return ModelFile(model_path)
-    from svmtool.training.adapt import new_state
+    from svmtool.training.adapt_new import new_state
 
     return new_state(settings, table, row_weights, model_path, console) or ModelFile(model_path)
 
