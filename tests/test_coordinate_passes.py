@@ -9,12 +9,13 @@ from reference import csr_of
 from solver_suite import ALM, MFN, PATHS
 
 from svmtool.formats.room import Room
+from svmtool.problem import dual_passes
 from svmtool.problem.dual_passes import LOOKED_AFTER, DualPasses
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 from svmtool.solvers import alm, by_turns, mfn
-from svmtool.solvers.base import GAP, RULE, Monitor, Rule
+from svmtool.solvers.base import GAP, RULE, SIZE_SHARE, Monitor, Rule
 
 WAYS = {  # loss -> constants that leave a run to its passes, and the solver
     "hinge": ({**PATHS[ALM]["products"], (ALM, "MOST_VISITS"): 1000}, alm.exact),
@@ -57,10 +58,11 @@ def test_passes_do_not_stall_over_the_rows_that_are_left(n, d, C, loss, restored
 @pytest.mark.parametrize("loss", WAYS)
 @pytest.mark.parametrize("loose", [0.1, 1e-3])
 def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, restored, monkeypatch):
-    """Both together and not one alone: the run goes on until each of them holds."""
+    """Both together and not one alone, where LIBLINEAR's rule has not held for long: a run goes on until each holds."""
+    monkeypatch.setattr(dual_passes, "BEYOND", 1000.0)
     _, solve = WAYS[loss]
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
-    targets, size = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1)), 0.005
+    targets, size = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1)), 0.1
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
     signs, cost = np.repeat((1.0, -1.0), 60), np.full(120, 1.0)
     watched, plain = [], DualPasses.run
@@ -80,8 +82,35 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
 
     gap, reached = end(gap=1e-9, size=size, loose=loose)
     exact, _ = end(gap=1e-9)
-    assert 1e-9 < gap <= loose and reached <= size
+    assert 1e-9 < gap <= loose and reached <= SIZE_SHARE * size
     assert exact <= 1e-9
+
+
+@pytest.mark.parametrize("loss", WAYS)
+def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, restored, monkeypatch):
+    """With a large C the gap stays large long after that rule holds; the run ends by it after as many visits again."""
+    _, solve = WAYS[loss]
+    p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
+    rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
+    noise = np.random.default_rng(1).normal(size=60)
+    task = Task(
+        rows, np.repeat((1.0, -1.0), 60), np.full(120, 1e4), False, np.concatenate((noise - 0.1, -noise - 0.1)),
+        1.0 if loss == "hinge" else 2.0,
+    )  # fmt: skip
+    visits, held, plain = [], [], DualPasses.run
+
+    def run(self):
+        spent = plain(self)
+        visits.append(self.visits)
+        if not held and self.size <= 0.1:
+            held.append(self.visits)
+        return spent
+
+    monkeypatch.setattr(DualPasses, "run", run)
+    found = solve(task, Monitor(), Rule(gap=1e-12, size=0.1, loose=1e-12))
+    limit = (1.0 + dual_passes.BEYOND) * held[0]
+    assert found.status is RULE and found.history[-1]["gap"] > 1e-12
+    assert visits[-2] < limit <= visits[-1]
 
 
 @pytest.mark.parametrize("path", ["small", "features", "rows", "products"])

@@ -48,7 +48,7 @@ from svmtool.solvers.alm_rounds import (
     WINDOW,
     Rounds,
 )
-from svmtool.solvers.base import ENOUGH, SAFETY, Monitor, Result, Rule, Status
+from svmtool.solvers.base import ENOUGH, SAFETY, SIZE_SHARE, Monitor, Result, Rule, Status
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate passes
 SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...
@@ -201,10 +201,11 @@ class _Run(Rounds):
             spent += passes.run()
             visits = passes.visits
             spread = spread**SMOOTH * max(passes.spread, 1e-300) ** (1.0 - SMOOTH)
-            small = wide and passes.size <= rule.size
+            small = wide and passes.size <= SIZE_SHARE * rule.size
+            over = wide and passes.beyond(rule.size)
             near = small and left <= loose  # as of the last look
             settled = passes.spread <= enough
-            limit = monitor.limit(passes.count)
+            limit = monitor.limit(passes.count) or (base.RULE if over else None)
             if (settled or near) and not passes.complete and limit is None:
                 passes.restore()
                 continue

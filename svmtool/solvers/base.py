@@ -15,6 +15,7 @@ from svmtool.solvers.progress import Progress
 SURE = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
 ENOUGH = 1e-3  # certified gap to which a run that -e may end goes on where that costs little beside what it has cost
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to: our order of rows may end at a worse objective
+SIZE_SHARE = 0.05  # of LIBLINEAR's tolerance of the sum of projected gradients: from there on a gap ends regressions
 KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 
 
@@ -141,7 +142,8 @@ class Rule:
     only of each other where the dual variables have a fixed sum (number 21);
     gap: stop at this certified gap, beyond LIBLINEAR's rule (numbers 12, 13; 5 and 6, which have both);
     size: where coordinate passes solve a wide problem, stop when the projected gradients of a pass add up, in size, to
-    this share of what they did in the first, if the certified gap is at most `loose` (numbers 12, 13).
+    SIZE_SHARE of this share of what they did in the first, if the certified gap is at most `loose` (numbers 12, 13); or
+    when they have gone on for long enough after these were at most this share, LIBLINEAR's rule (DualPasses.beyond).
     At most one is given else; with none the solver goes to its exact end.
     at_start: certified gap at which the rule may end a run with factorised features where it starts; as anywhere, but
     for a search for C, which goes from answer to answer and asks LIBLINEAR's rule alone.

@@ -11,7 +11,7 @@ from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import MOST_PASSES, DualPasses, still_needed
 from svmtool.problem.objective import Objective
 from svmtool.solvers import base
-from svmtool.solvers.base import ENOUGH, SURE, Monitor, Rule, Status
+from svmtool.solvers.base import ENOUGH, SIZE_SHARE, SURE, Monitor, Rule, Status
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root of what a step is about to gain, as a
@@ -161,7 +161,7 @@ def coordinate_passes(
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     gap = monitor.gap or 0.0
     lefts, counts, look = [1.0], [0.0], FIRST_LOOK if gap > 0.0 else MOST_PASSES
-    size, spent = rule.size, 0.0
+    size, spent = SIZE_SHARE * rule.size, 0.0
     least, best = np.inf, passes.w
     while passes.visits < most_visits and passes.count < MOST_PASSES:
         status = monitor.limit(passes.count)
@@ -175,12 +175,13 @@ def coordinate_passes(
             return status
         spent += passes.run()
         small = passes.size <= size
-        settled = passes.spread <= tolerance or small
+        over = passes.beyond(rule.size)
+        settled = passes.spread <= tolerance or small or over
         if not settled and passes.count < look:
             if passes.enough(spent, most_rows):
                 return None
             continue
-        if settled and not passes.complete:
+        if settled and not passes.complete and not over:
             passes.restore()
             continue
         objective.move(passes.w)
@@ -192,7 +193,7 @@ def coordinate_passes(
         status = monitor.step(f, passes.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
         reached = f - passes.dual_value() <= (rule.loose if small else rule.gap) * f
         held = ((settled and rule.projected is not None) or norm <= enough) and f - passes.dual_value() <= rule.sure * f
-        if status is None and (held or reached):
+        if status is None and (held or reached or over):
             status = base.RULE
         if f <= least or norm <= enough:  # early passes overshoot: a later w may be the worse one
             least, best = f, passes.w.copy()

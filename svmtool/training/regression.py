@@ -22,8 +22,7 @@ from svmtool.training.problem_set import ProblemSet
 
 GAP_AN_EPS = 1e-5  # certified gap at which -e ends a run, for each unit of it: 1e-6 with the default 0.1 ...
 LEAST_GAP, MOST_GAP = 1e-10, 1e-6  # ... and never outside of these
-SHARE, LOOSE = 0.05, 1.0  # where d is large: of -e, so far LIBLINEAR's rule goes, and so far the certified gap ...
-MOST_LOOSE = 0.1  # ... which is never larger than this
+LOOSE, MOST_LOOSE = 1.0, 0.1  # where d is large: the gap that will do, as share of -e, and at most
 
 
 class Regression(ProblemSet):
@@ -49,7 +48,7 @@ class Regression(ProblemSet):
         if self.solver.space == "primal":
             return Rule(gradient=self.eps)
         gap, loose = min(max(GAP_AN_EPS * self.eps, LEAST_GAP), MOST_GAP), min(LOOSE * self.eps, MOST_LOOSE)
-        return Rule(gap=gap, size=SHARE * self.eps, loose=loose)
+        return Rule(gap=gap, size=self.eps, loose=loose)
 
     def finish(self, result: Result) -> None:
         """alpha becomes beta, one number a row."""
