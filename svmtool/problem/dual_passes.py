@@ -36,10 +36,11 @@ MOST_VISITS = 5000.0  # to each row on average, after which another method takes
 # that end before; of the others -e's rule held after 0.28 to 1.4 times the visits, and a gap of 1e-3 after 0.2 to 1.4
 # times; with turns from 8 or 16 on problems that passes end after 20 to 30 took 1.1 to 2.4 times as many.
 FACE_FIRST, FACE_TURN = 32.0, 16.0
-# Share of the visits after which LIBLINEAR's rule for regressions first held that passes go on for a better certificate.
-# That rule is loose: where n < d and C is large P may be 200 times its minimum, and passes come no nearer soon.  Measured
-# on ten wide sets (text, counts, bigrams, one-hot, ratings, spectra; -s 12 and 13, C = 1, on seven of them also 100):
-# where a gap of 0.1 was reached soon it still is; else runs took 3 to 100 times LIBLINEAR's seconds, now 1.4 to 3.6
+# Share of the visits after which LIBLINEAR's rule for regressions first held that passes go on for a better
+# certificate.  That rule is loose: where n < d and C is large P may be 200 times its minimum, and passes come no nearer
+# soon.  Measured on ten wide sets (text, counts, bigrams, one-hot, ratings, spectra; -s 12 and 13, C = 1, on seven of
+# them also 100): where a gap of 0.1 was reached soon it still is; else runs took 3 to 100 times LIBLINEAR's seconds,
+# now 1.4 to 3.6
 BEYOND = 1.0
 LOOKED_AFTER = 32  # chunks of such rows between two looks at the memory
 
