@@ -120,6 +120,24 @@ def _shifted(H: np.ndarray, shift: float) -> tuple[np.ndarray, float]:
     return H, new
 
 
+def least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The x that minimises |A x - b|, for more rows than columns, all independent, and b - A x.
+
+    By an orthogonal factorisation: where A'A has lost all digits x still has those of A, and b - A x those of b.
+    SvmtoolError where columns depend on each other, or the numbers are too large.
+    """
+    Q, R = np.linalg.qr(A)
+    part = b @ Q
+    try:
+        x = np.linalg.solve(R, part)
+    except np.linalg.LinAlgError:
+        raise SvmtoolError("the numbers vanish: scale the features (svm-scale) or choose a larger -c") from None
+    if not np.all(np.isfinite(x)):
+        raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
+    r = b - Q @ part
+    return x, r - Q @ (r @ Q)  # once more: what b left in A's range may be large beside r
+
+
 def conjugate_gradient(
     product: Callable[[np.ndarray], np.ndarray],
     g: np.ndarray,

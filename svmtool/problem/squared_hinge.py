@@ -51,7 +51,7 @@ class SquaredHinge(Objective):
         self.target = np.ones(1) if target is None else target  # one number for all spares the loops a vector
         self.one_of_several = one_of_several
         self._kernel: KernelCache | None = None
-        self._face_alpha: np.ndarray | None = None  # the best dual point of a `face` so far: `face_bound` is its value
+        self.face_alpha: np.ndarray | None = None  # the best dual point of a `face` so far: `face_bound` is its value
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -157,7 +157,7 @@ class SquaredHinge(Objective):
         a = np.zeros(self.n)
         a[used] = nonnegative(Q, self._targets(used), above[used])
         w = self.rows.transpose_product(self.y * a)
-        self._keep_dual_point(a, w)
+        self.keep_dual_point(a, w)
         return w
 
     def face(self, used: np.ndarray) -> np.ndarray:
@@ -173,10 +173,10 @@ class SquaredHinge(Objective):
         if part.min(initial=0.0) < 0.0:
             np.maximum(a, 0.0, out=a)
             feasible = self.rows.transpose_product(self.y * a)
-        self._keep_dual_point(a, feasible)
+        self.keep_dual_point(a, feasible)
         return w
 
-    def _keep_dual_point(self, alpha: np.ndarray, w: np.ndarray) -> None:
+    def keep_dual_point(self, alpha: np.ndarray, w: np.ndarray) -> None:
         """Of several systems the best alpha >= 0, w = sum alpha_i y_i x_i, by the best multiple of it.
 
         Where 2 C_i |x_i| |w| eps is not small beside alpha_i, `dual_point` has lost its digits, and this has not.
@@ -185,13 +185,13 @@ class SquaredHinge(Objective):
         quadratic = float(w @ w) + 0.5 * float(np.sum(alpha * alpha / self.cost))
         bound = dual_bound(total, quadratic, 0.0)
         if bound > self.face_bound and quadratic > 0.0:  # 0 where the squares of tiny multipliers are no numbers
-            self.face_bound, self._face_alpha = bound, alpha * (total / quadratic)
+            self.face_bound, self.face_alpha = bound, alpha * (total / quadratic)
 
     def best_dual_point(self, alpha: np.ndarray | None = None, value: float = -np.inf) -> np.ndarray | None:
         """The best of that of w, for which None stands, of those of `face`, and `alpha`, whose dual value is given."""
         if self.bound >= max(self.face_bound, value):
             return None
-        return alpha if value >= self.face_bound else self._face_alpha
+        return alpha if value >= self.face_bound else self.face_alpha
 
     def _targets(self, chosen: np.ndarray) -> np.ndarray:
         return np.full(len(chosen), self.target[0]) if len(self.target) == 1 else self.target[chosen]
