@@ -172,6 +172,15 @@ def test_digits_that_inner_products_lose_are_in_the_rows(solver, bias, regulariz
     assert certificate.gap <= 1e-9
 
 
+@pytest.mark.parametrize("solver", [52, 70])
+def test_least_squares_of_such_rows_too(solver):
+    X, y = sensors()
+    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True, gap=1e-11), np.full(len(y), 1e6))
+    [result], certificate = problems.fit_and_certify()
+    assert result.status.converged
+    assert certificate.gap <= 1e-11
+
+
 def test_what_orthogonal_factorisations_found_is_kept_beside_worse_answers(monkeypatch):
     """Conjugate gradients come after them, and do not lead far here."""
     monkeypatch.setattr(fallback, "MOST", 20)
@@ -183,7 +192,7 @@ def test_what_orthogonal_factorisations_found_is_kept_beside_worse_answers(monke
 
 
 def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows(monkeypatch):
-    monkeypatch.setattr(fallback, "possible", lambda objective: False)
+    monkeypatch.setattr(fallback, "possible", lambda rows: False)
     X, y = sensors()
     problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True, gap=1e-9), np.full(len(y), 1e3))
     assert isinstance(problems.rows, rows_module.DenseRows)

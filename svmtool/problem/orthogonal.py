@@ -1,12 +1,12 @@
-"""The squared hinge by orthogonal factorisations: where inner products of features, or of rows, have lost their digits.
+"""Squares of margins by orthogonal factorisations: where inner products of features, or of rows, lose their digits.
 
     min over w of  f(w) = 1/2 w'Rw + sum_i C_i max(0, t_i - x_i.w)^2,   rows that already have their labels' signs
 
-On the active rows this is a problem of least squares.  Its normal equations lose the square of what the rows themselves
-lose, and the dual point alpha_i = 2 C_i (t_i - x_i.w) all digits where x_i.w is a sum of large terms.  An orthogonal
-factorisation keeps the former, and its residuals have the precision of t_i.  Newton steps find the active rows, except
-those whose losses are rounding: these are told apart by their multipliers, with the active sets of Lawson and Hanson
-(Solving Least Squares Problems, 1974, chapter 23) on the dual, which rises with each.
+or the same without max.  On the active rows this is a problem of least squares.  Its normal equations lose the square
+of what the rows themselves lose, and the dual point alpha_i = 2 C_i (t_i - x_i.w) all digits where x_i.w is a sum of
+large terms.  An orthogonal factorisation keeps the former, and its residuals have the precision of t_i.  Newton steps
+find the active rows, except those whose losses are rounding: these are told apart by their multipliers, with the active
+sets of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23) on the dual, which rises with each.
 """
 
 from __future__ import annotations
@@ -18,16 +18,37 @@ import numpy as np
 from svmtool import limits
 from svmtool.problem.linalg import least_squares
 from svmtool.problem.pivots import ROUNDS
+from svmtool.problem.repeated_rows import data_of
+from svmtool.problem.row_blocks import Rows
 from svmtool.problem.squared_hinge import SquaredHinge
+from svmtool.problem.task import Task
 
-MOST = 100  # factorisations of steps, and of exchanges
+MOST = 100  # factorisations of Newton steps, and of active sets
 FLAT = 1e-14  # relative decrease of f below which steps are over
-WORK = 1 << 29  # rows and features times features^2, up to which one takes a second at most
+WORK = 1 << 29  # rows and features times features^2, up to which one takes a second at most, ...
+NUMBERS = 1 << 22  # ... and times features, each of which needs 40 bytes
 
 
-def possible(objective: SquaredHinge) -> bool:
-    """Whether a factorisation is no great matter; the rows are copied as a matrix."""
-    return (objective.n + objective.d) * objective.d**2 <= WORK
+def possible(rows: Rows) -> bool:
+    """Whether a factorisation of a copy of the rows is no great matter."""
+    in_memory = data_of(rows).room is None and not rows.elsewhere
+    return in_memory and (rows.n + rows.d) * rows.d * max(rows.d, WORK // NUMBERS) <= WORK
+
+
+def all_rows(task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """The w that minimises 1/2 w'Rw + sum_i C_i (t_i - x_i.w)^2, and its multipliers; SvmtoolError as least_squares."""
+    X = task.rows.dense_of(np.arange(task.rows.n)) * task.y[:, None]
+    t = np.broadcast_to(1.0 if task.target is None else task.target, task.rows.n)
+    return _minimiser(X, t, np.sqrt(2.0 * task.cost), task.free_bias)
+
+
+def _minimiser(X: np.ndarray, t: np.ndarray, root: np.ndarray, free_bias: bool) -> tuple[np.ndarray, np.ndarray]:
+    """`all_rows` of X, root_i^2 = 2 C_i."""
+    limits.check()
+    penalties = np.eye(X.shape[1] - free_bias, X.shape[1])
+    b = np.concatenate([root * t, np.zeros(len(penalties))])
+    w, r = least_squares(np.vstack([root[:, None] * X, penalties]), b)
+    return w, root * r[: len(root)]
 
 
 class Orthogonal:
@@ -38,7 +59,6 @@ class Orthogonal:
         self._X = o.rows.dense_of(np.arange(o.n)) * o.y[:, None]
         self._t = np.broadcast_to(o.target, o.n)
         self._root, self._size = np.sqrt(2.0 * o.cost), np.abs(self._X)
-        self._penalties = np.eye(o.d - o.free_bias, o.d)
 
     def settle(self, gap: float) -> None:
         """Newton steps, then those of active sets of the dual, to the certified gap, or as far as they lead.
@@ -103,12 +123,9 @@ class Orthogonal:
         return np.zeros(len(self._root)) if alpha is None else alpha.copy()
 
     def _minimiser(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The least squares solution over the rows `used` (bool[n]) and its multipliers, 0 for other rows."""
-        limits.check()
-        root, alpha = self._root[used], np.zeros(len(used))
-        A = np.vstack([root[:, None] * self._X[used], self._penalties])
-        w, r = least_squares(A, np.concatenate([root * self._t[used], np.zeros(len(self._penalties))]))
-        alpha[used] = root * r[: len(root)]
+        """The minimiser over the rows `used` (bool[n]) and its multipliers, 0 for other rows."""
+        alpha = np.zeros(len(used))
+        w, alpha[used] = _minimiser(self._X[used], self._t[used], self._root[used], self._objective.free_bias)
         self._keep(np.maximum(alpha, 0.0))
         return w, alpha
 

@@ -6,9 +6,10 @@ The squared hinge: a few factorised Newton steps (newton.py) from the answer; wh
 factorisations of the active rows where these take no long time (problem/orthogonal.py); then, where rows are few, its
 dual to the end (problem/pivots.py), or else steps from zero by systems of the active rows, or where these are many or
 the bias is free by conjugate gradients: none forms a Gram matrix of features.  The hinge: coordinate steps on its dual.
-Other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on
-the certifier's losses, each weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are alike;
-|w|_1 is the sum of two vectors >= 0 whose difference is w.
+Least squares: one orthogonal factorisation, where that takes no long time.  Else, and other losses: SciPy's L-BFGS-B
+(Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on the certifier's losses, each
+weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are alike; |w|_1 is the sum of two
+vectors >= 0 whose difference is w.
 
 Stops when: f falls no more, after MOST iterations, or by a limit of the run.
 Memory: 5 vectors of n, some 25 of d.
@@ -24,7 +25,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.losses import Loss
-from svmtool.problem.orthogonal import Orthogonal, possible
+from svmtool.problem.orthogonal import Orthogonal, all_rows, possible
 from svmtool.problem.rows import DenseRows
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
@@ -52,6 +53,10 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     if loss.hinge_power == 2.0 and not l1:
         refined, f, bound = _refined(task, start, gap, monitor)
         return refined if f - bound <= gap * f < np.inf else _by_rows(task, refined, f, bound, gap, monitor, most)
+    if loss.floor < 0.0 and not l1 and possible(task.rows):
+        with contextlib.suppress(SvmtoolError, EndedError):
+            w, alpha = all_rows(task)
+            return Result(w, base.PRECISION, monitor.iterations, monitor.history, alpha)
     objective = _Scaled(task, loss, l1, monitor)
     try:
         with np.errstate(all="ignore"):
@@ -76,7 +81,7 @@ def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tup
         newton_steps(objective, monitor.child(CLEARLY * gap, REFINING), Rule(), "features")
     objective.move(objective.w.copy())
     f, _ = objective.gradient()
-    if f - objective.bound > gap * f and possible(objective):
+    if f - objective.bound > gap * f and possible(objective.rows):
         with contextlib.suppress(SvmtoolError, EndedError):
             Orthogonal(objective).settle(CLEARLY * gap)
         f, _ = objective.gradient()
