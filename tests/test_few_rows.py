@@ -199,6 +199,20 @@ def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows(
     problems.fit_and_certify()
 
 
+@pytest.mark.parametrize("solver", [1, 2, 40])
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_a_row_of_huge_numbers_among_others_costs_no_steps(seed, solver):
+    """The sums of its squares leave no digits of the other rows' in a Gram matrix, which cannot be factorised then."""
+    rng = np.random.default_rng(seed)
+    X, y = np.round(rng.normal(size=(25, 10)), 3), np.where(rng.random(25) < 0.5, 1.0, -1.0)
+    X[7] *= 1e9
+    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True, bias=1.0), np.full(25, 100.0))
+    [result], certificate = problems.fit_and_certify()
+    assert result.status.converged
+    assert certificate.gap <= 1e-9
+    assert len(result.history) <= 30  # up to 1026 with a multiple of the identity added
+
+
 def test_least_squares_keep_their_residuals():
     """Orthogonal to columns 1e9 times their size."""
     rng = np.random.default_rng(0)

@@ -16,9 +16,14 @@ IN_PANELS, PANEL = 128, 40  # above this order a factorisation goes by panels of
 
 
 def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """H^-1 g for a positive definite H whose upper triangle is given.
+    """H^-1 g for a positive definite H whose upper triangle is given; see solve_shifted."""
+    return solve_shifted(H, g)[0]
 
-    Where rounding has made H singular a multiple of the identity is added, no larger than it must be.
+
+def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
+    """`solve_positive`, and the multiple of the identity that was added.
+
+    That is 0 except where rounding has made H singular, and then no larger than it must be.
     SvmtoolError where none helps: numbers without end, or a diagonal of zeros.
     """
     d = len(g)
@@ -28,10 +33,10 @@ def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
         if d <= SMALL:
             upper = H.copy()
             if not solve_loops.cholesky_solve(upper, g, p, d):
-                return p
+                return p, shift
         elif (lower := _cholesky(H)) is not None:
             solve_loops.substitute(lower, p, d)
-            return p
+            return p, shift
         H, shift = _shifted(H, shift)
 
 

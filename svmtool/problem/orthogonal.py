@@ -20,8 +20,11 @@ from svmtool.problem.linalg import least_squares
 from svmtool.problem.pivots import ROUNDS
 from svmtool.problem.repeated_rows import data_of
 from svmtool.problem.row_blocks import Rows
-from svmtool.problem.squared_hinge import SquaredHinge
-from svmtool.problem.task import Task
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.problem.squared_hinge import SquaredHinge
+    from svmtool.problem.task import Task
 
 MOST = 100  # factorisations of Newton steps, and of active sets
 FLAT = 1e-14  # relative decrease of f below which steps are over
@@ -39,10 +42,10 @@ def all_rows(task: Task) -> tuple[np.ndarray, np.ndarray]:
     """The w that minimises 1/2 w'Rw + sum_i C_i (t_i - x_i.w)^2, and its multipliers; SvmtoolError as least_squares."""
     X = task.rows.dense_of(np.arange(task.rows.n)) * task.y[:, None]
     t = np.broadcast_to(1.0 if task.target is None else task.target, task.rows.n)
-    return _minimiser(X, t, np.sqrt(2.0 * task.cost), task.free_bias)
+    return minimiser(X, t, np.sqrt(2.0 * task.cost), task.free_bias)
 
 
-def _minimiser(X: np.ndarray, t: np.ndarray, root: np.ndarray, free_bias: bool) -> tuple[np.ndarray, np.ndarray]:
+def minimiser(X: np.ndarray, t: np.ndarray, root: np.ndarray, free_bias: bool) -> tuple[np.ndarray, np.ndarray]:
     """`all_rows` of X, root_i^2 = 2 C_i."""
     limits.check()
     penalties = np.eye(X.shape[1] - free_bias, X.shape[1])
@@ -125,7 +128,7 @@ class Orthogonal:
     def _minimiser(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The minimiser over the rows `used` (bool[n]) and its multipliers, 0 for other rows."""
         alpha = np.zeros(len(used))
-        w, alpha[used] = _minimiser(self._X[used], self._t[used], self._root[used], self._objective.free_bias)
+        w, alpha[used] = minimiser(self._X[used], self._t[used], self._root[used], self._objective.free_bias)
         self._keep(np.maximum(alpha, 0.0))
         return w, alpha
 

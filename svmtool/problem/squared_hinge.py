@@ -14,8 +14,9 @@ from svmtool.compiled import small_loops
 from svmtool.compiled.conjugate_loops import csr_conjugate_gradient
 from svmtool.problem.dual_passes import of_data
 from svmtool.problem.kernel_cache import KernelCache
-from svmtool.problem.linalg import solve_positive
+from svmtool.problem.linalg import solve_positive, solve_shifted
 from svmtool.problem.objective import Objective
+from svmtool.problem.orthogonal import minimiser, possible
 from svmtool.problem.pivots import nonnegative
 from svmtool.problem.repeated_rows import data_of
 from svmtool.problem.rows import CsrRows, Rows
@@ -95,6 +96,20 @@ class SquaredHinge(Objective):
         """|grad f(0)|, by which LIBLINEAR's rules for -s 2 and 11 measure."""
         g = self.rows.transpose_product(-2.0 * self.cost * self.y * np.maximum(self.target, 0.0))
         return float(np.sqrt(g @ g))
+
+    def _direction(
+        self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        """See Objective.  Where rounding has made the Hessian singular the active rows themselves are factorised."""
+        if side != "features":
+            return super()._direction(g, side, tolerance, most, stopped)
+        p, shift = solve_shifted(self.hessian(), g)
+        if shift > 0.0 and possible(self.rows):
+            used = self.active_rows()
+            X = self.rows.dense_of(used) * self.y[used, None]
+            w, _ = minimiser(X, self._targets(used), np.sqrt(2.0 * self.cost[used]), self.free_bias)
+            return w - self.w, 0, True
+        return -p, 0, True
 
     @property
     def _in_one_call(self) -> bool:
