@@ -8,7 +8,9 @@ import reference
 
 from svmtool.problem import rows as rows_module
 from svmtool.problem.augmented import Augmented
+from svmtool.problem.linalg import least_squares
 from svmtool.problem.pivots import nonnegative
+from svmtool.problem.repeated_rows import OrdinalRows, RepeatedRows
 from svmtool.settings import Settings
 from svmtool.solvers import base, fallback
 from svmtool.training import verify
@@ -135,7 +137,7 @@ def test_the_fallback_keeps_the_better_answer(monkeypatch):
     X, y = one_among_many()
     problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True), np.ones(ROWS))
     [result] = problems.fit()
-    monkeypatch.setattr(fallback, "_refined", lambda task, start, *rest: (start, 1.0, False))
+    monkeypatch.setattr(fallback, "_refined", lambda task, start, *rest: (result, 1.0, 0.0))
     monkeypatch.setattr(fallback.SquaredHinge, "by_pivots", lambda self, above: np.zeros(self.d))
     monkeypatch.setattr(fallback, "newton_steps", lambda *_: None)
     found = problems.solve_anew(0, result.w, -1.0, base.Monitor())
@@ -146,5 +148,86 @@ def test_multipliers_whose_squares_vanish_give_no_dual_point():
     X, y = one_among_many()
     problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True), np.ones(ROWS))
     objective = problems.task(0).objective(fallback.SquaredHinge)
-    objective._keep_dual_point(np.full(ROWS, 1e-200), np.zeros(objective.d))
-    assert objective.face_bound <= 0.0 and objective._face_alpha is None
+    objective.keep_dual_point(np.full(ROWS, 1e-200), np.zeros(objective.d))
+    assert objective.face_bound <= 0.0 and objective.face_alpha is None
+
+
+def sensors(n: int = 200, d: int = 80) -> tuple[np.ndarray, np.ndarray]:
+    """Measurements of a few causes, in units from 1 to 1e5: inner products lose more digits than the rows have."""
+    rng = np.random.default_rng(3)
+    causes = np.exp(rng.normal(size=(n, 8))) @ rng.normal(size=(8, d))
+    X = (causes + 1e-3 * rng.normal(size=(n, d))) * 10.0 ** rng.uniform(0, 5, d)
+    return X, np.where(causes[:, 0] + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize(("solver", "bias", "regularize"), [(40, -1.0, True), (2, 1.0, True), (40, 1.0, False)])
+def test_digits_that_inner_products_lose_are_in_the_rows(solver, bias, regularize, layout, monkeypatch):
+    monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0 if layout == "csr" else 0.0)
+    X, y = sensors()
+    settings = Settings(solver, solver_given=True, gap=1e-9, bias=bias, regularize_bias=regularize)
+    problems = Problems(reference.table_of(X, y), settings, np.full(len(y), 1e3))
+    [result], certificate = problems.fit_and_certify()
+    assert result.status.converged
+    assert certificate.gap <= 1e-9
+
+
+@pytest.mark.parametrize("solver", [52, 70])
+def test_least_squares_of_such_rows_too(solver):
+    X, y = sensors()
+    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True, gap=1e-11), np.full(len(y), 1e6))
+    [result], certificate = problems.fit_and_certify()
+    assert result.status.converged
+    assert certificate.gap <= 1e-11
+
+
+def test_what_orthogonal_factorisations_found_is_kept_beside_worse_answers(monkeypatch):
+    """Conjugate gradients come after them, and do not lead far here."""
+    monkeypatch.setattr(fallback, "MOST", 20)
+    X, y = sensors()
+    problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True), np.full(len(y), 1e3))
+    [result] = problems.fit()
+    found = problems.solve_anew(0, result.w, 0.0, base.Monitor())
+    assert problems.judge(0, found).gap <= 1e-9
+
+
+def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows(monkeypatch):
+    monkeypatch.setattr(fallback, "possible", lambda rows: False)
+    X, y = sensors()
+    problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True, gap=1e-9), np.full(len(y), 1e3))
+    assert isinstance(problems.rows, rows_module.DenseRows)
+    problems.fit_and_certify()
+
+
+@pytest.mark.parametrize("solver", [1, 2, 40])
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_a_row_of_huge_numbers_among_others_costs_no_steps(seed, solver):
+    """The sums of its squares leave no digits of the other rows' in a Gram matrix, which cannot be factorised then."""
+    rng = np.random.default_rng(seed)
+    X, y = np.round(rng.normal(size=(25, 10)), 3), np.where(rng.random(25) < 0.5, 1.0, -1.0)
+    X[7] *= 1e9
+    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True, bias=1.0), np.full(25, 100.0))
+    [result], certificate = problems.fit_and_certify()
+    assert result.status.converged
+    assert certificate.gap <= 1e-9
+    assert len(result.history) <= 30  # up to 1026 with a multiple of the identity added
+
+
+def test_least_squares_keep_their_residuals():
+    """Orthogonal to columns 1e9 times their size."""
+    rng = np.random.default_rng(0)
+    A = np.vstack([1e9 * rng.normal(size=(6, 3)) @ rng.normal(size=(3, 4)), np.eye(4)])
+    b = np.concatenate([A[:6] @ rng.normal(size=4) * 1e-9 + 1e-6 * rng.normal(size=6), np.zeros(4)])
+    x, r = least_squares(A, b)
+    assert np.linalg.norm(A.T @ r) <= 1e-14 * np.linalg.norm(A) * np.linalg.norm(r)
+    assert np.allclose(A @ x, b - r, rtol=0, atol=1e-9)
+
+
+def test_rows_of_a_tube_and_of_ranks_are_dense_with_their_bias():
+    X, y = one_among_many()
+    for rows in (rows_module.CsrRows(*reference.csr_of(X), WORDS, 2.0), rows_module.DenseRows(X, 2.0)):
+        assert np.array_equal(rows.dense_of(np.array([3, 1])), np.hstack([X[[3, 1]], np.full((2, 1), 2.0)]))
+        tube = RepeatedRows(rows, 2).dense_of(np.array([ROWS + 3]))
+        assert np.array_equal(tube, rows.dense_of(np.array([3])))
+    ranks = OrdinalRows(rows_module.DenseRows(X), 3).dense_of(np.array([2 * ROWS + 5]))
+    assert np.array_equal(ranks, np.append(X[5], [0.0, 0.0, -1.0])[None])

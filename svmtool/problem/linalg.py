@@ -16,9 +16,14 @@ IN_PANELS, PANEL = 128, 40  # above this order a factorisation goes by panels of
 
 
 def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """H^-1 g for a positive definite H whose upper triangle is given.
+    """H^-1 g for a positive definite H whose upper triangle is given; see solve_shifted."""
+    return solve_shifted(H, g)[0]
 
-    Where rounding has made H singular a multiple of the identity is added, no larger than it must be.
+
+def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
+    """`solve_positive`, and the multiple of the identity that was added.
+
+    That is 0 except where rounding has made H singular, and then no larger than it must be.
     SvmtoolError where none helps: numbers without end, or a diagonal of zeros.
     """
     d = len(g)
@@ -28,10 +33,10 @@ def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
         if d <= SMALL:
             upper = H.copy()
             if not solve_loops.cholesky_solve(upper, g, p, d):
-                return p
+                return p, shift
         elif (lower := _cholesky(H)) is not None:
             solve_loops.substitute(lower, p, d)
-            return p
+            return p, shift
         H, shift = _shifted(H, shift)
 
 
@@ -118,6 +123,24 @@ def _shifted(H: np.ndarray, shift: float) -> tuple[np.ndarray, float]:
     H = H.copy()
     H.flat[:: len(H) + 1] += new - shift
     return H, new
+
+
+def least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The x that minimises |A x - b|, for more rows than columns, all independent, and b - A x.
+
+    By an orthogonal factorisation: where A'A has lost all digits x still has those of A, and b - A x those of b.
+    SvmtoolError where columns depend on each other, or the numbers are too large.
+    """
+    Q, R = np.linalg.qr(A)
+    part = b @ Q
+    try:
+        x = np.linalg.solve(R, part)
+    except np.linalg.LinAlgError:
+        raise SvmtoolError("the numbers vanish: scale the features (svm-scale) or choose a larger -c") from None
+    if not np.all(np.isfinite(x)):
+        raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
+    r = b - Q @ part
+    return x, r - Q @ (r @ Q)  # once more: what b left in A's range may be large beside r
 
 
 def conjugate_gradient(

@@ -68,6 +68,10 @@ class RepeatedRows(Rows):
         """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
         self.base.fill_kernel(chosen % self.base.n, K, first)
 
+    def dense_of(self, chosen: np.ndarray) -> np.ndarray:
+        """The rows `chosen` (i8) with the bias feature as f8[len(chosen), d]."""
+        return self.base.dense_of(chosen % self.base.n)
+
     def draw(self, group: int, seed: int) -> np.ndarray:
         """All copies of one random row of data in each `group`, i8."""
         return (draw_rows(self.base.n, group, seed) + self.base.n * np.arange(self.k)[:, None]).ravel()
@@ -142,3 +146,7 @@ class OrdinalRows(RepeatedRows):
         super().fill_kernel(chosen, K, first)
         threshold = chosen // self.base.n
         K[first:] += threshold[first:, None] == threshold
+
+    def dense_of(self, chosen: np.ndarray) -> np.ndarray:
+        thresholds = np.arange(self.k) == (chosen // self.base.n)[:, None]
+        return np.hstack([super().dense_of(chosen), -thresholds.astype(float)])

@@ -209,6 +209,13 @@ class CsrRows(Rows):
         """The rows x_ij / size_j, copied; the bias feature as it is."""
         return CsrRows(self.indptr, self.indices, self.values / size[self.indices], self.plain, self.bias)
 
+    def dense_of(self, chosen: np.ndarray) -> np.ndarray:
+        """The rows `chosen` (i8) with the bias feature as f8[len(chosen), d]."""
+        part, X = self.take(chosen), np.full((len(chosen), self.d), max(self.bias, 0.0))
+        X[:, : self.plain] = 0.0
+        X[np.repeat(np.arange(part.n), np.diff(part.indptr)), part.indices] = part.values
+        return X
+
     def take(self, chosen: np.ndarray) -> CsrRows:
         """The rows `chosen` (i8), copied."""
         indptr = np.zeros(len(chosen) + 1, np.int64)
@@ -353,6 +360,11 @@ class DenseRows(Rows):
 
     def without_bias(self) -> DenseRows:
         return DenseRows(self.X, room=self.room)
+
+    def dense_of(self, chosen: np.ndarray) -> np.ndarray:
+        X = np.full((len(chosen), self.d), max(self.bias, 0.0))
+        X[:, : self.plain] = self.X[chosen]
+        return X
 
     def take(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(self._copy(chosen), self.bias, self.room)

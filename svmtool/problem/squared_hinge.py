@@ -14,8 +14,9 @@ from svmtool.compiled import small_loops
 from svmtool.compiled.conjugate_loops import csr_conjugate_gradient
 from svmtool.problem.dual_passes import of_data
 from svmtool.problem.kernel_cache import KernelCache
-from svmtool.problem.linalg import solve_positive
+from svmtool.problem.linalg import solve_positive, solve_shifted
 from svmtool.problem.objective import Objective
+from svmtool.problem.orthogonal import minimiser, possible
 from svmtool.problem.pivots import nonnegative
 from svmtool.problem.repeated_rows import data_of
 from svmtool.problem.rows import CsrRows, Rows
@@ -51,7 +52,7 @@ class SquaredHinge(Objective):
         self.target = np.ones(1) if target is None else target  # one number for all spares the loops a vector
         self.one_of_several = one_of_several
         self._kernel: KernelCache | None = None
-        self._face_alpha: np.ndarray | None = None  # the best dual point of a `face` so far: `face_bound` is its value
+        self.face_alpha: np.ndarray | None = None  # the best dual point of a `face` so far: `face_bound` is its value
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -95,6 +96,20 @@ class SquaredHinge(Objective):
         """|grad f(0)|, by which LIBLINEAR's rules for -s 2 and 11 measure."""
         g = self.rows.transpose_product(-2.0 * self.cost * self.y * np.maximum(self.target, 0.0))
         return float(np.sqrt(g @ g))
+
+    def _direction(
+        self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        """See Objective.  Where rounding has made the Hessian singular the active rows themselves are factorised."""
+        if side != "features":
+            return super()._direction(g, side, tolerance, most, stopped)
+        p, shift = solve_shifted(self.hessian(), g)
+        if shift > 0.0 and possible(self.rows):
+            used = self.active_rows()
+            X = self.rows.dense_of(used) * self.y[used, None]
+            w, _ = minimiser(X, self._targets(used), np.sqrt(2.0 * self.cost[used]), self.free_bias)
+            return w - self.w, 0, True
+        return -p, 0, True
 
     @property
     def _in_one_call(self) -> bool:
@@ -157,7 +172,7 @@ class SquaredHinge(Objective):
         a = np.zeros(self.n)
         a[used] = nonnegative(Q, self._targets(used), above[used])
         w = self.rows.transpose_product(self.y * a)
-        self._keep_dual_point(a, w)
+        self.keep_dual_point(a, w)
         return w
 
     def face(self, used: np.ndarray) -> np.ndarray:
@@ -173,10 +188,10 @@ class SquaredHinge(Objective):
         if part.min(initial=0.0) < 0.0:
             np.maximum(a, 0.0, out=a)
             feasible = self.rows.transpose_product(self.y * a)
-        self._keep_dual_point(a, feasible)
+        self.keep_dual_point(a, feasible)
         return w
 
-    def _keep_dual_point(self, alpha: np.ndarray, w: np.ndarray) -> None:
+    def keep_dual_point(self, alpha: np.ndarray, w: np.ndarray) -> None:
         """Of several systems the best alpha >= 0, w = sum alpha_i y_i x_i, by the best multiple of it.
 
         Where 2 C_i |x_i| |w| eps is not small beside alpha_i, `dual_point` has lost its digits, and this has not.
@@ -185,13 +200,13 @@ class SquaredHinge(Objective):
         quadratic = float(w @ w) + 0.5 * float(np.sum(alpha * alpha / self.cost))
         bound = dual_bound(total, quadratic, 0.0)
         if bound > self.face_bound and quadratic > 0.0:  # 0 where the squares of tiny multipliers are no numbers
-            self.face_bound, self._face_alpha = bound, alpha * (total / quadratic)
+            self.face_bound, self.face_alpha = bound, alpha * (total / quadratic)
 
     def best_dual_point(self, alpha: np.ndarray | None = None, value: float = -np.inf) -> np.ndarray | None:
         """The best of that of w, for which None stands, of those of `face`, and `alpha`, whose dual value is given."""
         if self.bound >= max(self.face_bound, value):
             return None
-        return alpha if value >= self.face_bound else self._face_alpha
+        return alpha if value >= self.face_bound else self.face_alpha
 
     def _targets(self, chosen: np.ndarray) -> np.ndarray:
         return np.full(len(chosen), self.target[0]) if len(self.target) == 1 else self.target[chosen]

@@ -2,12 +2,14 @@
 
     min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
 
-The squared hinge: a few factorised Newton steps (newton.py) from the answer; where these do not end it and rows are
-few, its dual to the end (problem/pivots.py), or else steps from zero by systems of the active rows, or where these are
-many or the bias is free by conjugate gradients: none forms a Gram matrix of features.  The hinge: coordinate steps on
-its dual.  Other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995)
-1190-1208) on the certifier's losses, each weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any
-scale are alike; |w|_1 is the sum of two vectors >= 0 whose difference is w.
+The squared hinge: a few factorised Newton steps (newton.py) from the answer; where these do not end it, orthogonal
+factorisations of the active rows where these take no long time (problem/orthogonal.py); then, where rows are few, its
+dual to the end (problem/pivots.py), or else steps from zero by systems of the active rows, or where these are many or
+the bias is free by conjugate gradients: none forms a Gram matrix of features.  The hinge: coordinate steps on its dual.
+Least squares: one orthogonal factorisation, where that takes no long time.  Else, and other losses: SciPy's L-BFGS-B
+(Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on the certifier's losses, each
+weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are alike; |w|_1 is the sum of two
+vectors >= 0 whose difference is w.
 
 Stops when: f falls no more, after MOST iterations, or by a limit of the run.
 Memory: 5 vectors of n, some 25 of d.
@@ -23,6 +25,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.losses import Loss
+from svmtool.problem.orthogonal import Orthogonal, all_rows, possible
 from svmtool.problem.rows import DenseRows
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
@@ -48,10 +51,12 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     if loss.hinge_power == 1.0:
         return None if l1 else _by_coordinates(task, gap, monitor, most)
     if loss.hinge_power == 2.0 and not l1:
-        w, f, within = _refined(task, start, gap, monitor)
-        if within:
-            return Result(w, base.PRECISION, monitor.iterations, monitor.history)
-        return _by_rows(task, w, f, gap, monitor, most)
+        refined, f, bound = _refined(task, start, gap, monitor)
+        return refined if f - bound <= gap * f < np.inf else _by_rows(task, refined, f, bound, gap, monitor, most)
+    if loss.floor < 0.0 and not l1 and possible(task.rows):
+        with contextlib.suppress(SvmtoolError, EndedError):
+            w, alpha = all_rows(task)
+            return Result(w, base.PRECISION, monitor.iterations, monitor.history, alpha)
     objective = _Scaled(task, loss, l1, monitor)
     try:
         with np.errstate(all="ignore"):
@@ -62,45 +67,65 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     return Result(objective.best_w, status, objective.calls, monitor.history)
 
 
-def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tuple[np.ndarray, float, bool]:
-    """Where factorised steps lead from margins of one product at `start`, f there, and whether it is within the gap.
+def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tuple[Result, float, float]:
+    """Where factorised steps lead from margins of one product at `start`, f there, and a lower bound of f.
 
-    Most answers that come here are right but for the rounding of all the steps that added up to their margins.
+    Most answers that come here are right but for the rounding of all the steps that added up to their margins.  Where
+    a Gram matrix of the features loses its digits too, an orthogonal factorisation may still have them.
     """
     if task.rows.d > FACTORISED:
-        return start, np.inf, False
+        return Result(start, base.PRECISION, monitor.iterations, monitor.history), np.inf, -np.inf
     objective = task.objective(SquaredHinge, target=task.target)
     objective.move(start)
     with contextlib.suppress(SvmtoolError):  # no factor: conjugate gradients need none
         newton_steps(objective, monitor.child(CLEARLY * gap, REFINING), Rule(), "features")
     objective.move(objective.w.copy())
     f, _ = objective.gradient()
-    return objective.w, f, f - objective.bound <= gap * f
+    if f - objective.bound > gap * f and possible(objective.rows):
+        with contextlib.suppress(SvmtoolError, EndedError):
+            Orthogonal(objective).settle(CLEARLY * gap)
+        f, _ = objective.gradient()
+    alpha, bound = _better(objective, None, -np.inf)
+    return Result(objective.w, base.PRECISION, monitor.iterations, monitor.history, alpha), f, bound
 
 
-def _by_rows(task: Task, start: np.ndarray, least: float, gap: float, monitor: Monitor, most: int) -> Result:
-    """The squared hinge by its dual where rows are few, else by Newton steps from zero; f(start) = least."""
+def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, monitor: Monitor, most: int) -> Result:
+    """The squared hinge by its dual where rows are few, else by Newton steps from zero.
+
+    known: an answer, with f(known.w) = least, and its dual point, worth `bound`.
+    """
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
     objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
     side, most_rows = ("rows", ROWS_SIDE) if objective.rows_side else ("products", 0)
-    best = start
+    best, alpha = known.w, known.alpha
     if objective.rows_side and objective.n <= FEW_ROWS:
-        objective.move(start)
+        objective.move(best)
         with contextlib.suppress(EndedError):
             objective.move(objective.by_pivots(objective.dual_point() > 0.0))
         f = objective.gradient()[0]
-        if f - max(objective.bound, objective.face_bound) <= gap * f:
-            return Result(objective.w, base.PRECISION, 1, monitor.history, objective.best_dual_point())
         if f < least:
             best, least = objective.w.copy(), f
-        # inner products have lost their digits: the rows themselves may have kept them
-        side, objective = "products", task.objective(SquaredHinge, target=task.target)
+        alpha, bound = _better(objective, alpha, bound)
+        if least - bound <= gap * least:
+            return Result(best, base.PRECISION, 1, monitor.history, alpha)
+        # inner products have lost their digits: the rows themselves may have kept them, and a system of rows has none
+        side, most_rows, objective = "products", 0, task.objective(SquaredHinge, target=task.target)
     objective.move(np.zeros(objective.d))
     inner = monitor.child(gap, most)
     newton_steps(objective, inner, Rule(), side, most_rows, MOST_VISITS)
     if objective.gradient()[0] <= least:
         best = objective.w
-    return Result(best, base.PRECISION, inner.iterations, monitor.history, objective.best_dual_point())
+    alpha, _ = _better(objective, alpha, bound)
+    return Result(best, base.PRECISION, inner.iterations, monitor.history, alpha)
+
+
+def _better(objective: SquaredHinge, alpha: np.ndarray | None, bound: float) -> tuple[np.ndarray | None, float]:
+    """The better of the objective's best dual point and alpha, which is worth `bound`, and its worth."""
+    own = max(objective.bound, objective.face_bound)
+    if own <= bound:
+        return alpha, bound
+    alpha = objective.best_dual_point()
+    return objective.dual_point() if alpha is None else alpha, own
 
 
 class _Scaled:
