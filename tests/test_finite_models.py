@@ -46,11 +46,20 @@ def test_linear(tmp_path, place, bad):
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
 
-def test_rho_of_no_features(tmp_path):
-    """LIBLINEAR writes nan there, and it decides nothing."""
-    model = LinearModel("ONECLASS_SVM", None, 0, -1.0, np.zeros((0, 1)), np.nan)
-    linear_model.write(str(tmp_path / "m"), model)
-    assert "rho nan" in (tmp_path / "m").read_text()
+@pytest.mark.parametrize("options", [["-n", 1], ["-n", 0], []], ids=str)
+@pytest.mark.parametrize("data", [SMALL, ""], ids=["rows", "no-rows"])
+def test_rho_of_all_rows_or_none(svm_train, command, options, data):
+    """LIBLINEAR writes inf, -inf, or nan where there are no rows: finite numbers decide the same."""
+    assert svm_train("-q", "-s", 21, *options, "d", "m", data=data)[0] == 0
+    text = Path("m").read_text()
+    Path("t").write_text(SMALL)
+    assert not re.search("nan|inf", text)
+    if options or not data:
+        ours = command("predict", "t", "m", "o").stdout
+        rho = "nan" if not data else "inf" if options == ["-n", 1] else "-inf"
+        Path("m").write_text(re.sub("^rho .*$", f"rho {rho}", text, flags=re.MULTILINE))
+        theirs = command("predict", "t", "m", "o2").stdout
+        assert ours == theirs and Path("o").read_bytes() == Path("o2").read_bytes()
 
 
 @pytest.mark.parametrize("place", ["coef", "rho", "values", "probA"])
