@@ -157,3 +157,20 @@ def test_steps_to_and_fro_end(svm_train):
     with np.errstate(all="ignore"):
         status, _, err = svm_train("-q", "-s", 41, "-c", "1e200", "--max-seconds", 20, "d", "m", data=data)
     assert status == 0 and "rounding stops further progress" in err
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 52, 60, 73])
+def test_rows_so_far_apart_that_the_kernel_is_one_matrix(number, svm_train):
+    """Whole numbers up to 1e15: every K(x, z) is 0 but K(x, x) = 1, whatever rounding makes of |x|^2 - x.x."""
+    rng = np.random.default_rng(1)
+    X, y = np.rint(rng.uniform(-1e15, 1e15, (30, 5))), np.where(np.arange(30) < 16, 1.0, -1.0)
+    status, out, err = svm_train("-t", 2, "-s", number, "--gap", 1e-6, "d", "m", data=text_of(X, y))
+    assert (status, err) == (0, "")
+    assert float(re.search(r"Certified relative gap = (\S+)", out)[1]) <= 1e-6
+    value = float(re.search(r"primal (\S+),", out)[1])
+    if number in (0, 50, 60):  # a = 1 - rho for one class, 1 + rho for the other: all of them, up to the bound of 1
+        a, b = 14 / 16, 1.0
+        wanted = 16 * a + 14 * b - 0.5 * (16 * a * a + 14 * b * b)
+        assert value == pytest.approx(wanted, rel=1e-6)
+    elif number == 2:
+        assert value == pytest.approx(-0.5 * 15**2 / 30, rel=1e-6)
