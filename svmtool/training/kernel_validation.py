@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.limits import Turns
-from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, stratified_folds
+from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, refuse_all_in_one, stratified_folds
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet
 from svmtool.training.kernel_train import trainer
@@ -29,6 +29,7 @@ def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: 
         )
     classifies = s.row.task == "classification"
     order, starts = stratified_folds(data.labels, s.folds, rand) if classifies else liblinear_folds(n, s.folds, rand)
+    refuse_all_in_one(starts)
     train = trainer(s)
     predictions, open_ends = np.empty(n), []
     turns = Turns(fitting.stop, len(starts) - 1, 1)

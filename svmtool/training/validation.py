@@ -44,6 +44,7 @@ class Folds:
             console.warn(draws.TOO_MANY_FOLDS)
         if settings.stratified:
             self.order, self.starts = draws.stratified_folds(table.labels, wanted, settings.seed)
+            draws.refuse_all_in_one(self.starts)
         else:
             self.order, self.starts = draws.liblinear_folds(len(table), wanted, settings.seed)
         self.count = len(self.starts) - 1
