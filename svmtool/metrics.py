@@ -6,7 +6,13 @@ Only the area under the ROC curve must keep something of each row: its decision 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+
+AT_ONCE = 1 << 16  # rows whose copies are held
+NO_EXPONENT = -4096  # of values that are all 0
+SAME_PREDICTIONS = "WARNING: all predictions are equal: their correlation with the targets is not defined"
 
 
 class ClassCounts:
@@ -89,16 +95,93 @@ class RankCurve:
         return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
 
 
+class RegressionErrors:
+    """Errors of predicted quantities and their correlation with the targets, gathered block by block.
+
+    The moments are about the means, in powers of two near the largest value.  LIBLINEAR's sums of squares lose their
+    digits where values lie close together far from 0, and overflow or vanish beyond 1e77 and 1e-81.
+    Arrays have two entries, of predictions and of targets.
+    """
+
+    def __init__(self) -> None:
+        self.n, self.squared, self.absolute = 0, 0.0, 0.0
+        self.lowest, self.highest = np.full(2, math.inf), np.full(2, -math.inf)
+        self.exponents, self.means, self.products = np.full(2, NO_EXPONENT), np.zeros(2), np.zeros((2, 2))
+
+    def add(self, labels: np.ndarray, predictions: np.ndarray) -> None:
+        """Take n more rows: targets and predictions, f8[n] each."""
+        for at in range(0, len(labels), AT_ONCE):
+            self._add(np.stack((predictions[at : at + AT_ONCE], labels[at : at + AT_ONCE])))
+
+    def take(self, other: RegressionErrors) -> None:
+        """Take the rows that another has taken."""
+        if other.n == 0:
+            return
+        n = self.n + other.n
+        self.squared, self.absolute = self.squared + other.squared, self.absolute + other.absolute
+        self.lowest = np.minimum(self.lowest, other.lowest)
+        self.highest = np.maximum(self.highest, other.highest)
+        exponents = np.maximum(self.exponents, other.exponents)
+        mine, theirs = np.ldexp(1.0, self.exponents - exponents), np.ldexp(1.0, other.exponents - exponents)
+        shift = theirs * other.means - mine * self.means
+        self.products = (
+            self.products * np.outer(mine, mine)
+            + other.products * np.outer(theirs, theirs)
+            + np.outer(shift, shift) * (self.n / n * other.n)
+        )
+        self.means = mine * self.means + shift * (other.n / n)
+        self.exponents, self.n = exponents, n
+
+    def _add(self, values: np.ndarray) -> None:
+        """Take the columns of f8[2, n]."""
+        block = RegressionErrors()
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite labels are read, and give nan as in C
+            errors = np.abs(values[0] - values[1])
+            block.squared, block.absolute = float(np.dot(errors, errors)), float(np.sum(errors))
+            block.n, block.lowest, block.highest = len(errors), values.min(axis=1), values.max(axis=1)
+            largest = np.maximum(-block.lowest, block.highest)
+            block.exponents = np.where(largest > 0.0, np.frexp(largest)[1], NO_EXPONENT)
+            values = np.ldexp(values, -block.exponents[:, None])
+            block.means = values.mean(axis=1)
+            values -= block.means[:, None]
+            block.products = values @ values.T
+            self.take(block)
+
+    @property
+    def constant(self) -> tuple[bool, bool]:
+        """Whether the predictions, and the targets, are all equal."""
+        predictions, targets = (self.lowest == self.highest).tolist()
+        return predictions, targets
+
+    def mean_squared(self) -> str:
+        """As C prints it with %g."""
+        return quotient(self.squared, self.n)
+
+    def mean_absolute(self) -> str:
+        return quotient(self.absolute, self.n)
+
+    def squared_correlation(self) -> str:
+        """As LIBLINEAR prints it: -nan where predictions or targets are all equal, of which it is not defined."""
+        if self.n == 0 or any(self.constant):
+            return quotient(0.0, 0.0)
+        (pp, py), (_, yy) = self.products.tolist()
+        return quotient(py / pp * py, yy)
+
+    def determination(self) -> float:
+        """R2 = 1 - squared error / spread of the targets; nan where these are all equal."""
+        if self.n == 0 or self.constant[1]:
+            return math.nan
+        spread = float(np.ldexp(self.products[1, 1], 2 * self.exponents[1]))
+        return 1.0 - self.squared / spread if 0.0 < spread < math.inf else math.nan
+
+    def warnings(self) -> list[str]:
+        """What the user is told besides the lines: targets that are all equal he has seen himself."""
+        return [SAME_PREDICTIONS] if self.n and self.constant == (True, False) else []
+
+
 def rank_places(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     """Place of each value (f8[n]) among `ranks` (ascending), from 0 on; halfway between two for what is no rank."""
     return 0.5 * (np.searchsorted(ranks, values, "left") + np.searchsorted(ranks, values, "right") - 1.0)
-
-
-def squared_correlation(sums: np.ndarray, n: int) -> str:
-    """LIBLINEAR's squared correlation coefficient from the sums of decision_loops.add_errors, as it prints it."""
-    _, p, y, pp, yy, py, _ = sums.tolist()
-    covariance = n * py - p * y
-    return quotient(covariance * covariance, (n * pp - p * p) * (n * yy - y * y))
 
 
 def quotient(a: float, b: float) -> str:
@@ -111,9 +194,3 @@ def quotient(a: float, b: float) -> str:
 def share(part: float, whole: float) -> float:
     """part / whole, 0 where the whole is 0."""
     return part / whole if whole else 0.0
-
-
-def determination(squared_error: float, sum_y: float, sum_yy: float, n: int) -> float:
-    """R2 = 1 - squared error / spread of the true values; nan where these are all equal."""
-    spread = sum_yy - sum_y * sum_y / n if n else 0.0
-    return 1.0 - squared_error / spread if spread > 0 else float("nan")

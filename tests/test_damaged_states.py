@@ -149,13 +149,17 @@ def test_what_is_no_file_is_refused_at_once(ready, name, kind):
     assert not Path("other").exists()
 
 
-@pytest.mark.parametrize("name", [LOCK, LOG + NEXT])
-def test_a_planted_link_is_not_followed(ready, name, tmp_path):
+@pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEXT])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_planted_link_is_not_followed(ready, name, there, tmp_path):
     victim = tmp_path / "elsewhere"
+    if there:
+        victim.write_text("another's")
+    Path(name).unlink(missing_ok=True)
     Path(name).symlink_to(victim)
     for argv in (("--add", "new", "-i", "m"), ("d", "m")):
         status, _, err = ready(*argv)
-        assert not victim.exists()
+        assert victim.exists() == there and (not there or victim.read_text() == "another's")
         assert status == 1 and err.endswith(f"{name}: it is a symbolic link\n"), err
 
 

@@ -46,11 +46,20 @@ def test_linear(tmp_path, place, bad):
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
 
-def test_rho_of_no_features(tmp_path):
-    """LIBLINEAR writes nan there, and it decides nothing."""
-    model = LinearModel("ONECLASS_SVM", None, 0, -1.0, np.zeros((0, 1)), np.nan)
-    linear_model.write(str(tmp_path / "m"), model)
-    assert "rho nan" in (tmp_path / "m").read_text()
+@pytest.mark.parametrize("options", [["-n", 1], ["-n", 0], []], ids=str)
+@pytest.mark.parametrize("data", [SMALL, ""], ids=["rows", "no-rows"])
+def test_rho_of_all_rows_or_none(svm_train, command, options, data):
+    """LIBLINEAR writes inf, -inf, or nan where there are no rows: finite numbers decide the same."""
+    assert svm_train("-q", "-s", 21, *options, "d", "m", data=data)[0] == 0
+    text = Path("m").read_text()
+    Path("t").write_text(SMALL)
+    assert not re.search("nan|inf", text)
+    if options or not data:
+        ours = command("predict", "t", "m", "o").stdout
+        rho = "nan" if not data else "inf" if options == ["-n", 1] else "-inf"
+        Path("m").write_text(re.sub("^rho .*$", f"rho {rho}", text, flags=re.MULTILINE))
+        theirs = command("predict", "t", "m", "o2").stdout
+        assert ours == theirs and Path("o").read_bytes() == Path("o2").read_bytes()
 
 
 @pytest.mark.parametrize("place", ["coef", "rho", "values", "probA"])
@@ -148,3 +157,20 @@ def test_steps_to_and_fro_end(svm_train):
     with np.errstate(all="ignore"):
         status, _, err = svm_train("-q", "-s", 41, "-c", "1e200", "--max-seconds", 20, "d", "m", data=data)
     assert status == 0 and "rounding stops further progress" in err
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 52, 60, 73])
+def test_rows_so_far_apart_that_the_kernel_is_one_matrix(number, svm_train):
+    """Whole numbers up to 1e15: every K(x, z) is 0 but K(x, x) = 1, whatever rounding makes of |x|^2 - x.x."""
+    rng = np.random.default_rng(1)
+    X, y = np.rint(rng.uniform(-1e15, 1e15, (30, 5))), np.where(np.arange(30) < 16, 1.0, -1.0)
+    status, out, err = svm_train("-t", 2, "-s", number, "--gap", 1e-6, "d", "m", data=text_of(X, y))
+    assert (status, err) == (0, "")
+    assert float(re.search(r"Certified relative gap = (\S+)", out)[1]) <= 1e-6
+    value = float(re.search(r"primal (\S+),", out)[1])
+    if number in (0, 50, 60):  # a = 1 - rho for one class, 1 + rho for the other: all of them, up to the bound of 1
+        a, b = 14 / 16, 1.0
+        wanted = 16 * a + 14 * b - 0.5 * (16 * a * a + 14 * b * b)
+        assert value == pytest.approx(wanted, rel=1e-6)
+    elif number == 2:
+        assert value == pytest.approx(-0.5 * 15**2 / 30, rel=1e-6)

@@ -369,7 +369,7 @@ def test_limits_are_reported(limit, sets, svm_train):
     assert svm_train(*argv, "--strict", "two", "m")[0] == 2
     status, out, err = svm_train(*argv, "-v", "3", "--strict", "two")
     assert (
-        status == 2 and out.startswith("Cross Validation") and err.startswith("WARNING: not converged in 3 of 3 folds")
+        status == 2 and out.startswith("Cross Validation") and err.startswith("WARNING: 3 of 3 folds were not ")
     )
 
 

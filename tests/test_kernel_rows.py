@@ -5,7 +5,7 @@ import pytest
 
 from svmtool.compiled import kernel_row_loops as loops
 from svmtool.compiled import working_set_loops
-from svmtool.problem import kernel_rows, kernel_tiles
+from svmtool.problem import interior, kernel_rows, kernel_tiles
 from svmtool.problem.kernel_problem import CSvc, Points
 from svmtool.problem.kernel_rows import KernelRows, exact_sum, rows_of
 from svmtool.problem.kernels import Kernel
@@ -212,3 +212,25 @@ def test_half_tiles_and_dots(m, beyond):
     sums = np.full(m, 9.0)
     loops.dots_with_rows(P.reshape(-1), v, sums, 9, 2, beyond - 3)
     np.testing.assert_allclose(sums, P[:, 2 : beyond - 3].astype(float) @ v[2 : beyond - 3], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("features", [5, 40])
+def test_rbf_of_values_whose_squares_hold_no_digit_of_the_distance(features, sparse):
+    """K(x, x) is 1 and close rows are close, whatever |x|^2 is: LIBSVM's predictions take differences too."""
+    rng = np.random.default_rng(3)
+    X = np.rint(rng.normal(0.0, 1e15, (30, features)))
+    X[1::2] = X[::2]
+    X[1::2, 0] += 4096.0 * rng.integers(0, 4, 15)
+    rows = held(X, sparse)
+    gamma = 1e-8
+    wanted = np.exp(-gamma * np.sum((X[:, None] - X) ** 2, axis=2))
+    assert 0.0 < np.mean(wanted == 1.0) < 1.0 and np.any((wanted > 0.1) & (wanted < 0.9))
+    kernel = Kernel(2, gamma)
+    tiles, P = kernel_tiles.tiles_of(rows, kernel), np.empty((30, 30), np.float32)
+    tiles.fill(tiles, 0, 30, P)
+    some = np.empty((7, 11), np.float32)
+    tiles.fill(tiles.part(4, 11), 9, 20, some)
+    assert np.allclose(P, wanted, rtol=1e-5, atol=1e-30)
+    assert np.allclose(some, wanted[4:11, 9:20], rtol=1e-5, atol=1e-30)
+    assert np.allclose(interior.kernel_matrix(Points(kernel, rows, None)), wanted, rtol=1e-12)

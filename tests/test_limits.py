@@ -195,6 +195,37 @@ def test_search_without_time_tells_what_one_value_gives(number):
     assert any("the search has ended at" in w for w in console.warnings)
 
 
+@pytest.mark.parametrize("number", [2, 11])
+def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
+    """Three values of C, at the last of which rounding ended a fold."""
+    table, seen = table_of(*made(40, 5, 2)), []
+    evaluate = validation.Folds.evaluate
+
+    def ended(self, settings, *more):
+        found = evaluate(self, settings, *more)
+        seen.append(settings.C)
+        self.open_ends = (base.PRECISION,) if len(seen) % 3 == 0 else ()
+        return found
+
+    monkeypatch.setattr(validation.Folds, "evaluate", ended)
+    monkeypatch.setattr(validation, "UNMOVED_ROUNDS", 99)
+    monkeypatch.setattr(validation, "P_STEPS", 1)
+    most = "MAX_C" if number == 2 else "MAX_C_REGRESSION"
+    monkeypatch.setattr(validation, most, 2.0)
+    for strict in (False, True):
+        seen.clear()
+        console = Lines()
+        settings = Settings(
+            solver=number, find_C=True, solver_given=True, folds=3, C=0.5, C_given=True, strict=strict
+        )
+        assert validation.search_C(table, settings, None, console) == 2 * strict
+        values = "C" if number == 2 else "p and C"
+        (told,) = console.warnings
+        assert told.startswith(f"WARNING: folds were not converged at 1 of 3 values of {values}")
+        assert told.endswith(base.PRECISION.advice)
+        assert (", also at the best" in told) == ("Best C = 2 " in console.text)
+
+
 # What goes with a model
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,13 +39,14 @@ def test_lines_model_and_predictions(row, svm_train, command):
 
 @every_row
 def test_the_edges_of_nu(row, svm_train):
-    """As LIBLINEAR writes them: nothing is left out, or everything."""
+    """Nothing is left out, or everything, as in LIBLINEAR, whose inf stands in the file as the largest number."""
     X = np.array([[1.0, 3.0], [2.0, 0.0], [0.0, 1.0]])
     for nu, w, rho in ((0, [0.0, 0.0], -np.inf), (1, [3.0, 4.0], np.inf)):
         status, out, err = svm_train("-s", row.number, "-n", nu, "d", "m", data=text_of(X, np.ones(3)))
         assert (status, err) == (0, "") and f"\nrho = {rho:f}\nCertified relative gap = 0 " in out
         m = linear_model.read("m")
         assert m.W[:, 0].tolist() == w and m.rho == rho
+        assert f"\nrho {np.sign(rho) * sys.float_info.max:.17g}\n" in Path("m").read_text()
         again = svm_train("-s", row.number, "-n", nu, "-i", "m", "d", "m")
         assert again[0] == 0 and linear_model.read("m").W[:, 0].tolist() == w
 
@@ -102,7 +105,7 @@ def test_odd_data_end_well(row, name, options, svm_train):
     m = linear_model.read("m")
     assert np.all(np.isfinite(m.W))
     if name == "empty":
-        assert np.isnan(m.rho) and err == "WARNING: the training file has no rows: the model predicts -1\n"
+        assert m.rho == 0.0 and err == "WARNING: the training file has no rows: the model predicts -1\n"
         assert "nSV = 0\nrho = -nan\n" in out
         return
     assert err == "" and "nan" not in out and not np.isnan(m.rho)

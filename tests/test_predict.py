@@ -16,7 +16,7 @@ from svmtool.cli import predict
 from svmtool.compiled import threads
 from svmtool.formats import linear_model, scored_text, svmlight
 from svmtool.formats.source import open_source
-from svmtool.metrics import ClassCounts, RankCurve, determination
+from svmtool.metrics import SAME_PREDICTIONS, ClassCounts, RankCurve, RegressionErrors
 from svmtool.model import LinearModel
 
 # model_libsvm: LIBLINEAR refuses kernel models, which we read (test_kernel_predict.py)
@@ -330,9 +330,56 @@ def test_area_against_all_pairs():
     assert math.isnan(RankCurve(1.0).area())
 
 
+def errors_of(labels, predictions, blocks: int = 1) -> RegressionErrors:
+    """Gathered block by block, each other one by another process."""
+    whole, other = RegressionErrors(), RegressionErrors()
+    parts = (np.array_split(np.array(values, float), blocks) for values in (labels, predictions))
+    for k, (y, p) in enumerate(zip(*parts, strict=True)):
+        (whole, other)[k % 2].add(y, p)
+    whole.take(other)
+    return whole
+
+
 def test_determination_of_constant_targets_is_unknown():
-    assert math.isnan(determination(1.0, 3.0, 3.0, 3))
-    assert determination(0.0, 6.0, 14.0, 3) == 1.0
+    assert math.isnan(errors_of([3.0] * 3, [2.0, 3.0, 4.0]).determination())
+    assert math.isnan(RegressionErrors().determination())
+    assert errors_of([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]).determination() == 1.0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("blocks", [1, 2, 7])
+@pytest.mark.parametrize(
+    "a, b", [(1.0, 0.0), (1.0, 2.0**40), (1e150, 0.0), (1e-150, 0.0), (1e300, -1e300), (5e-320, 0.0)], ids=str
+)
+def test_correlation_of_any_scale_and_place(a, b, blocks):
+    """Sums of squares, as LIBLINEAR takes them, have no digit left, overflow or vanish at all but the first."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(-8, 9, 50) / 8
+    p = y + rng.integers(-8, 9, 50) / 16
+    wanted = np.corrcoef(p, y)[0, 1] ** 2
+    for labels, predictions in ((y, a * p + b), (a * y + b, p), (a * y + b, a * p + b)):
+        found = float(errors_of(labels, predictions, blocks).squared_correlation())
+        assert found == pytest.approx(wanted, rel=1e-2 if a < 1e-300 else 1e-5)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 5])
+def test_correlation_of_what_is_constant(blocks):
+    """LIBLINEAR's -nan; told where it comes from the predictions.  0.1 has a sum that is not 7 times 0.1."""
+    y, same = [1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 1.0], [0.1] * 7
+    for labels, predictions, warnings in ((y, same, [SAME_PREDICTIONS]), (same, y, []), (same, same, []), ([], [], [])):
+        errors = errors_of(labels, predictions, blocks)
+        assert (errors.squared_correlation(), errors.warnings()) == ("-nan", warnings)
+    assert errors_of(y, [1.0] * 6 + [2.0], blocks).squared_correlation() != "-nan"
+    assert errors_of(y, [0.0] * 6 + [1e-200], blocks).squared_correlation() != "-nan"
+
+
+def test_equal_predictions_are_told(run, tmp_path):
+    (tmp_path / "m").write_text(TWO.replace("L2R_LR", "L2R_L2LOSS_SVR").replace("label 1 -1\n", "").replace("0.5", "0"))
+    (tmp_path / "t").write_text("1 1:1\n2 1:2\n")
+    got = run("t", "m", "o")
+    assert got.stdout.endswith("Squared correlation coefficient = -nan (regression)\n")
+    assert (got.exit, got.stderr) == (0, SAME_PREDICTIONS + "\n")
+    assert run("-q", "t", "m", "o").stderr == ""
 
 
 def test_parse_leaves_argv_alone():

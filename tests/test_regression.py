@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from reference import table_of
 from regression_problems import PROBLEMS, SOME, Solved, every_path, every_row, optimum
 from solver_suite import ALM, MFN, choose_path
 
 from svmtool.compiled import threads
 from svmtool.problem import rows
+from svmtool.settings import Settings
 from svmtool.solvers import base
+from svmtool.training.problem_set import problems_of
 
 
 @pytest.fixture
@@ -205,3 +208,13 @@ def test_e_ends_beyond_liblinears_rule(row, eps):
             continue
         wanted = 1e-5 * e
         assert s.certificate.gap <= min(max(wanted, 1e-8), 1e-6)
+
+
+@pytest.mark.parametrize("number", [11, 12])
+@pytest.mark.parametrize("size", [1e60, 1e80, 1e140])
+def test_labels_whose_squares_have_no_square(number, size):
+    """A lower bound that had overflowed ended the run at w = 0, and the folds of -v with it: LIBLINEAR's answer."""
+    X, t = np.array([[1.0], [2.0], [3.0], [4.0]]), size * np.array([1.0, 2.0, 3.0, 4.5])
+    settings = Settings(solver=number, solver_given=True).with_default_bias()
+    w = problems_of(table_of(X, t), settings, None).fit()[0].w
+    assert w[0] == pytest.approx(2.0 * float(X[:, 0] @ t) / (1.0 + 2.0 * float(X[:, 0] @ X[:, 0])), rel=1e-9)

@@ -158,14 +158,20 @@ def main(argv: list[str]) -> int:
 
     def work() -> int:
         options = parse(argv)
-        console.out(predict(options) if options.page is None else options.page)
+        if options.page is not None:
+            console.out(options.page)
+            return 0
+        report = predict(options)
+        console.out(("" if options.quiet else report.result_lines()) + report.metric_lines())
+        for warning in [] if options.quiet else report.warnings():
+            console.warn(warning)
         return 0
 
     return console.answer(work, lambda: USAGE)
 
 
-def predict(options: Options) -> str:
-    """Do what the options ask for; returns the lines for stdout.
+def predict(options: Options) -> Plain | Report:
+    """Do what the options ask for; returns what it has counted.
 
     The order of checks is LIBLINEAR's: test file, output file, model, probabilities, then the rows.
     """
@@ -192,7 +198,7 @@ def predict(options: Options) -> str:
         report = job.report(output, scores)
         for block in job.blocks(source):
             report.add(block)
-    return ("" if options.quiet else report.result_lines()) + report.metric_lines()
+    return report
 
 
 def job_of(text: ModelText, options: Options) -> LinearJob | KernelJob:
@@ -285,6 +291,9 @@ class Plain:
 
     def metric_lines(self) -> str:
         return ""
+
+    def warnings(self) -> list[str]:
+        return []
 
 
 def accuracy_line(hits: int, total: int) -> str:

@@ -7,10 +7,9 @@ from typing import BinaryIO
 import numpy as np
 
 from svmtool.cli.predict import accuracy_line, classified
-from svmtool.compiled.decision_loops import add_errors
 from svmtool.formats.numbers import format_numbers, format_rows
 from svmtool.formats.scored_text import Scored
-from svmtool.metrics import ClassCounts, RankCurve, determination, quotient, rank_places, squared_correlation
+from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, quotient, rank_places
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ class Report:
         self.model = model
         self.output, self.scores, self.probabilities, self.metrics = output, scores, probabilities, metrics
         self.total = self.hits = 0
-        self.sums = np.zeros(7)  # of decision_loops.add_errors
+        self.errors = RegressionErrors()
         self.ranks = np.sort(model.labels).astype(float) if metrics and model.is_ordinal else None
         self.distance = 0.0  # between predicted and true ranks, summed
         names = (1, -1) if model.labels is None else model.labels
@@ -65,7 +64,7 @@ class Report:
         if self.scores is not None and columns:
             self.scores.write(format_rows(decisions, 17))
         if self.model.task == "regression":
-            add_errors(labels, predictions, self.sums, n)
+            self.errors.add(labels, predictions)
             return
         self.hits += int(np.count_nonzero(labels == predictions))
         if self.metrics:
@@ -80,13 +79,13 @@ class Report:
 
     def tally(self) -> tuple:
         """What it has counted, for another's `take`."""
-        return self.total, self.hits, self.sums, self.distance, self.counts, self.curve
+        return self.total, self.hits, self.errors, self.distance, self.counts, self.curve
 
     def take(self, tally: tuple) -> None:
         """Count rows that were written elsewhere; they stand behind those that have been counted."""
-        total, hits, sums, distance, counts, curve = tally
+        total, hits, errors, distance, counts, curve = tally
         self.total, self.hits, self.distance = self.total + total, self.hits + hits, self.distance + distance
-        self.sums += sums
+        self.errors.take(errors)
         self.counts.take(counts)
         if self.curve is not None:
             self.curve.take(curve)
@@ -96,18 +95,20 @@ class Report:
         if self.model.task != "regression":
             return accuracy_line(self.hits, self.total)
         return (
-            f"Mean squared error = {quotient(self.sums[0], self.total)} (regression)\n"
-            f"Squared correlation coefficient = {squared_correlation(self.sums, self.total)} (regression)\n"
+            f"Mean squared error = {self.errors.mean_squared()} (regression)\n"
+            f"Squared correlation coefficient = {self.errors.squared_correlation()} (regression)\n"
         )
+
+    def warnings(self) -> list[str]:
+        """Lines for stderr about the result lines."""
+        return self.errors.warnings() if self.model.task == "regression" else []
 
     def metric_lines(self) -> str:
         """What --metrics asks for; empty without it."""
         if not self.metrics:
             return ""
         if self.model.task == "regression":
-            squares, _, y, _, yy, _, absolute = self.sums.tolist()
-            r2 = determination(squares, y, yy, self.total)
-            return f"Mean absolute error = {quotient(absolute, self.total)}\nR2 = {r2:g}\n"
+            return f"Mean absolute error = {self.errors.mean_absolute()}\nR2 = {self.errors.determination():g}\n"
         lines = [
             f"Label {label:g}: precision = {100 * precision:g}%, recall = {100 * recall:g}%, F1 = {100 * f1:g}% "
             f"({rows} rows)\n"

@@ -14,12 +14,13 @@ from svmtool.formats.model_text import ModelText, load
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
-    from svmtool.cli.predict import Options
+    from svmtool.cli.predict import Options, Plain
+    from svmtool.cli.predict_report import Report
     from svmtool.formats.source import Source
 
 
-def predict(options: Options) -> str:
-    """Do what the options ask for; returns the lines for stdout.
+def predict(options: Options) -> Plain | Report:
+    """Do what the options ask for; returns what it has counted.
 
     Model and options are looked at before Spark is started.
     """
@@ -34,7 +35,7 @@ def predict(options: Options) -> str:
         scorer = PartScorer(session.context.broadcast(content), options)
         for tally in score(session, path, targets, scorer, bar):
             report.take(tally)
-    return ("" if options.quiet else report.result_lines()) + report.metric_lines()
+    return report
 
 
 def _names(options: Options) -> tuple[str, str, list[str]]:

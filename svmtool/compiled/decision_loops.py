@@ -107,21 +107,6 @@ def logistic(decisions, out, columns, classes, n):
                 out[i * classes + c] /= total
 
 
-@loop("void(f8[], f8[], f8[], i8)")
-def add_errors(labels, predictions, sums, n):
-    """Add n rows to sums: squared error, sums of p, y, p^2, y^2, p y, and absolute error, row after row."""
-    for i in range(n):
-        p = predictions[i]
-        y = labels[i]
-        sums[0] += (p - y) * (p - y)
-        sums[1] += p
-        sums[2] += y
-        sums[3] += p * p
-        sums[4] += y * y
-        sums[5] += p * y
-        sums[6] += abs(p - y)
-
-
 @loop("i8(u1[], f8[], i8[], i8)")
 def parse_reals(text, out, state, stop):
     """Read blank-separated numbers from text[state[0]:stop] into out[state[1]:], until it is full.

@@ -163,7 +163,10 @@ def small_newton(indptr, indices, values, y, target, cost, w, work, history, gap
         norm = dot(g, g) ** 0.5
         quadratic = square + 2.0 * loss
         total = max(counts[2], 0.0)
-        bound = 0.5 * total * total / quadratic if quadratic > 0.0 else 0.0
+        bound = 0.0
+        if quadratic > 0.0:  # total^2 / quadratic, whose square would overflow first
+            share = total / quadratic**0.5
+            bound = 0.5 * share * share
         bound = max(bound, f - 0.5 * norm * norm)
         record(history, records, FIELDS, f, bound, norm, counts[1], t)
         records += 1

@@ -1,4 +1,4 @@
-"""LIBLINEAR's model files: read and written byte for byte as LIBLINEAR 2.50 does.
+"""LIBLINEAR's model files: read and written byte for byte as LIBLINEAR 2.50 does, but for a rho that is not finite.
 
     solver_type WORD / nr_class K / label L1 ... / nr_feature N / bias B / [rho R] / w
     one line a feature, one more for the bias: every number `%.17g` and a blank
@@ -43,6 +43,7 @@ NO_PROBABILITIES += "and for classifiers that svm-train -b 1 has trained"
 SIGMOID_NOTE = "# Sigmoid: "  # and behind it A and B, a line for each column of the weights (one for two classes)
 
 WEIGHTS_A_CHUNK = 1 << 16
+LARGEST = 1.7976931348623157e308  # number that is finite
 
 EARLY_END = "ERROR: fscanf failed to read the model"
 
@@ -112,6 +113,8 @@ def _read_header(scan: Scanner) -> StoredModel:
         raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
     model = StoredModel()
     model.word, model.nr_class, model.n_features = found["solver_type"], found["nr_class"], found["nr_feature"]
+    if abs(found.get("rho") or 0.0) == LARGEST:
+        found["rho"] *= 2.0  # see _finite
     model.bias, model.rho, model.labels = found["bias"], found.get("rho"), found.get("label")
     _check(model)
     return model
@@ -207,7 +210,7 @@ def header_text(model: LinearModel) -> str:
         lines.append(" ".join(["label", *map(str, model.labels)]))
     lines += [f"nr_feature {model.n_features}", f"bias {format_one(model.bias, 17)}"]
     if model.rho is not None:
-        lines.append(f"rho {format_one(model.rho, 17)}")
+        lines.append(f"rho {format_one(_finite(model.rho), 17)}")
     return "\n".join([*lines, "w", ""])
 
 
@@ -236,9 +239,14 @@ def text_of(model: LinearModel) -> Iterator[bytes]:
     yield "".join(note + "\n" for note in model.notes).encode()
 
 
+def _finite(rho: float) -> float:
+    """The number that decides as rho does: LIBLINEAR writes inf or -inf where all rows are to be left out, or none of
+    them, and nan where there are no rows, which predicts -1."""
+    return 0.0 if rho != rho else max(-LARGEST, min(rho, LARGEST))
+
+
 def _refuse_overflow(model: LinearModel) -> None:
-    """No model is written that predicts nothing; the rho of no features is nan, and that of a
-    share of no rows, or of all, infinite, as LIBLINEAR's are."""
+    """SvmtoolError for what predicts nothing; an infinite rho, and the nan of no features, do, see _finite."""
     import numpy as np
 
     rho = model.rho if model.rho is not None and model.n_features else 0.0

@@ -29,9 +29,12 @@ def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
 
 
 def refuse_other_kinds(path: str) -> None:
-    """OSError where something stands at `path` that is no regular file, nor a link to one; nothing there is fine."""
+    """OSError where something stands at `path` that is no regular file; nothing there is fine."""
     with contextlib.suppress(FileNotFoundError):
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        mode = os.lstat(path).st_mode
+        if stat.S_ISLNK(mode):
+            raise OSError(errno.ELOOP, "it is a symbolic link", path)
+        if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, "it is not a regular file", path)
 
 

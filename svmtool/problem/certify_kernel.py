@@ -113,8 +113,8 @@ def certificate_of(
         alpha <= 0.0, np.maximum(-s, 0.0), np.where(alpha >= problem.upper, np.maximum(s, 0.0), abs(s))
     )
     violation[problem.upper <= 0.0] = 0.0
-    dual = -value
-    primal = dual + gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
+    primal = gap_of(problem, alpha, gradient, rho, r, apart, problem.losses) - value
+    dual = -value if np.any(problem.start) else max(-value, 0.0)  # that of a = 0 where it is feasible
     certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)) + apart)
     certificate.gap = problem.relative(primal, dual)
     return certificate

@@ -14,6 +14,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.errors import SvmtoolError
 from svmtool.problem.kernel_problem import KernelProblem, LeastSquaresSvc, Points
+from svmtool.problem.kernel_tiles import apart
 from svmtool.problem.linalg import Factored
 from svmtool.problem.rows import DenseRows
 
@@ -39,7 +40,7 @@ def kernel_matrix(points: Points) -> np.ndarray:
         points.rows.fill_kernel(np.arange(points.n), values, 0)
         values = np.tril(values) + np.tril(values, -1).T
     norms = points.rows.square_norms()
-    points.kernel.finish(values, norms, norms)
+    points.kernel.finish(values, norms, norms, apart(points.rows, points.rows))
     return values
 
 

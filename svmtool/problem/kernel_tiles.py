@@ -9,6 +9,7 @@ few features need none of them: differences, squared, carry an error of some 2^-
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +23,7 @@ LINEAR, RBF = 0, 2
 LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF's products may be single: an error of some 4e-6 of a value;
 # its root up to which differences may be: with |x - z| of a value that counts, e^-r^2 r, the same error
 LEAST_SINGLE, LARGEST_SINGLE = 1e-20, 1e30  # the largest |x|^2 with which single precision holds all that matters
+NUMBERS_AT_ONCE = 1 << 20  # of rows that are laid out to be subtracted
 FEW = 16  # features up to which differences take less time than products in double
 SPARSE_FROM = 32  # features; with fewer, rows are always held dense
 SPARSE_WORK = 2.5  # a non-zero of a sparse row costs as much as so many features of a dense one
@@ -164,7 +166,11 @@ class Double(Tiles):
         with np.errstate(invalid="ignore"):  # as above
             products = dense(targets.rows, 0, targets.n) @ dense(self.rows, lo, hi).T
         if self.kernel.kind == RBF:
+            norms = self.norms[lo:hi]
+            pairs = self.kernel.near(products, targets.norms, norms)
             loops.rbf_tile_of_double(products, targets.norms, self.norms, P, self.kernel.gamma, *P.shape, lo)
+            if pairs:
+                self.kernel.set_near(P, pairs, apart(targets.rows, self.rows, lo))
             return
         self.kernel.finish(products, targets.norms, self.norms[lo:hi])
         with np.errstate(over="ignore"):  # what single precision cannot hold is infinite: solvers end and say so
@@ -202,6 +208,24 @@ def dense(rows: CsrRows | DenseRows, lo: int, hi: int, dtype: type = np.float64)
     X = np.zeros((hi - lo, rows.plain))
     row_loops.csr_to_dense(rows.indptr, rows.indices, rows.values, X, rows.plain, lo, hi)
     return X.astype(dtype, copy=False)
+
+
+def apart(
+    left: CsrRows | DenseRows, right: CsrRows | DenseRows, first: int = 0
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The function of i and j (i8[k] each) that gives |x_i - z_(first + j)|^2, from differences, f8[k]."""
+
+    def squares(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        found = np.empty(len(i))
+        step = max(1, NUMBERS_AT_ONCE // max(1, left.plain))
+        for at in range(0, len(i), step):
+            end = min(at + step, len(i))
+            differences = dense(left.take(i[at:end]), 0, end - at)
+            differences = differences - dense(right.take(first + j[at:end]), 0, end - at)
+            found[at:end] = np.einsum("ij,ij->i", differences, differences)
+        return found
+
+    return squares
 
 
 def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarray | None = None) -> Tiles:

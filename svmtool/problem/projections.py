@@ -82,11 +82,12 @@ class KernelProjections:
 
     def __init__(self, problem: HardOneClass, cache_mb: float):
         from svmtool.problem.kernel_rows import KernelRows
-        from svmtool.problem.kernel_tiles import tiles_of
+        from svmtool.problem.kernel_tiles import apart, tiles_of
 
         self.problem, self.n, self.size = problem, len(problem.row), problem.size
         self.columns = KernelRows(tiles_of(problem.rows, problem.kernel, problem.matrix), cache_mb)
-        self.norms = None if problem.rows is None else problem.rows.square_norms()
+        if problem.rows is not None:
+            self.norms, self.apart = problem.rows.square_norms(), apart(problem.rows, problem.rows)
         self.alpha, self.z = np.zeros(self.n), np.zeros(self.n)
         self.exact = True
 
@@ -95,7 +96,10 @@ class KernelProjections:
         if problem.rows is None:
             return problem.matrix[np.ix_(some, others)]
         values = inner_products(problem.rows, some, others)
-        problem.kernel.finish(values, self.norms[some], self.norms[others])
+        between = self.apart
+        problem.kernel.finish(
+            values, self.norms[some], self.norms[others], lambda i, j: between(some[i], others[j])
+        )
         return values
 
     def move(self, rows: np.ndarray, a: np.ndarray) -> None:

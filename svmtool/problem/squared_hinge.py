@@ -33,7 +33,7 @@ CALL_WORK = 2e7  # multiplications of conjugate gradients between two looks at t
 def dual_bound(total: float, square: float, loss: float) -> float:
     """max over s of D(s alpha), for sum target alpha = total, |sum alpha y x|^2 = square, sum alpha^2 / 4C = loss."""
     total, quadratic = max(total, 0.0), square + 2.0 * loss
-    return 0.5 * total * total / quadratic if quadratic > 0 else 0.0
+    return 0.5 * total * (total / quadratic) if quadratic > 0 else 0.0  # total^2 would overflow first
 
 
 class SquaredHinge(Objective):

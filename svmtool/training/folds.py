@@ -98,6 +98,16 @@ def stratified_folds(
     return np.concatenate(pieces), np.array(starts, dtype=np.int64)
 
 
+def refuse_all_in_one(starts: np.ndarray) -> None:
+    """SvmtoolError where a fold holds all rows: without it there is nothing to train on."""
+    n, folds = int(starts[-1]), len(starts) - 1
+    if np.any(np.diff(starts) == n):
+        raise SvmtoolError(
+            f"cross-validation: no class has {folds} rows or more, and one of {folds} folds would hold all rows: "
+            f"use -v {n}, which leaves out one row at a time"
+        )
+
+
 def run_folds(work: Callable[[int], None], count: int, on_disk: bool) -> None:
     """work(k) for each fold: side by side, or where rows lie on disk in turn, since memory is what is short there."""
     if not on_disk:

@@ -8,12 +8,12 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.limits import Turns
-from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, stratified_folds
+from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, refuse_all_in_one, stratified_folds
 from svmtool.training.kernel_fit import Fitting, KernelTraining
 from svmtool.training.kernel_set import KernelSet
 from svmtool.training.kernel_train import trainer
-from svmtool.training.outcome import NOT_CONVERGED, advice
-from svmtool.training.validation import percent, regression_lines
+from svmtool.training.outcome import told_folds
+from svmtool.training.validation import percent, tell_regression
 
 
 def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: Any) -> int:
@@ -29,6 +29,7 @@ def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: 
         )
     classifies = s.row.task == "classification"
     order, starts = stratified_folds(data.labels, s.folds, rand) if classifies else liblinear_folds(n, s.folds, rand)
+    refuse_all_in_one(starts)
     train = trainer(s)
     predictions, open_ends = np.empty(n), []
     turns = Turns(fitting.stop, len(starts) - 1, 1)
@@ -47,13 +48,10 @@ def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: 
             open_ends.append(done.status)
         predictions[outside] = predict(done, data.take(outside))
     if s.row.task == "regression":
-        console.out(regression_lines(data.labels, predictions))
+        tell_regression(console, data.labels, predictions)
     else:
         console.out(f"Cross Validation Accuracy = {percent(np.count_nonzero(predictions == data.labels) / n)}%\n")
-    for status in dict.fromkeys(open_ends):
-        many = f"{open_ends.count(status)} of {len(starts) - 1} folds"
-        console.warn(f"WARNING: not converged in {many}: {advice(status, s.row)}")
-    return NOT_CONVERGED if s.strict and open_ends else 0
+    return told_folds(open_ends, len(starts) - 1, s, console)
 
 
 def predict(done: KernelTraining, data: KernelSet) -> np.ndarray:

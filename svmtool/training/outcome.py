@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from svmtool.registry.row import Solver
@@ -49,6 +50,14 @@ def exit_status(settings: Any, done: Any, model_path: str, interrupted: bool, co
     if settings.strict and (done.lacking or not status.converged or vague_gap(done.results)):
         return NOT_CONVERGED
     return 0
+
+
+def told_folds(open_ends: Sequence[Status], count: int, settings: Any, console: Any) -> int:
+    """Say how many of so many folds ended without having converged, and why; returns the exit status."""
+    for status in dict.fromkeys(open_ends):
+        many = f"{open_ends.count(status)} of {count} folds were not converged"
+        console.warn(f"WARNING: {many}: {advice(status, settings.row)}")
+    return NOT_CONVERGED if settings.strict and open_ends else 0
 
 
 class Recorder:

@@ -24,7 +24,7 @@ from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import WIDER, certificate_of
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Points
 from svmtool.problem.kernel_rows import MEGABYTE
-from svmtool.problem.kernel_tiles import Double, tiles_of
+from svmtool.problem.kernel_tiles import Double, apart, tiles_of
 from svmtool.problem.kernel_zero import ROUNDING
 from svmtool.problem.rows import DenseRows
 from svmtool.solvers.base import GAP, RULE
@@ -180,7 +180,8 @@ class Batch:
                 part.rows.indptr, part.rows.indices, part.rows.values, others.indptr, others.indices, others.values,
                 np.zeros(part.rows.plain), K, 0, n, 0, m, m,
             )  # fmt: skip
-        points.kernel.finish(K, self.norms[ends[i] : ends[i + 1]], self.norms[columns])
+        norms = self.norms[ends[i] : ends[i + 1]], self.norms[columns]
+        points.kernel.finish(K, *norms, apart(part.rows, others))
         return K
 
     def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from svmtool.compiled.decision_loops import add_errors
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
 from svmtool.limits import StopFlag, in_turns
-from svmtool.metrics import quotient, squared_correlation
+from svmtool.metrics import RegressionErrors
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
 from svmtool.solvers.base import TIME, Status
 from svmtool.training import folds as draws
 from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import NOT_CONVERGED, advice, worst_status
+from svmtool.training.outcome import NOT_CONVERGED, advice, told_folds, worst_status
 from svmtool.training.problem_set import problems_of, take
 
 MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
@@ -45,6 +44,7 @@ class Folds:
             console.warn(draws.TOO_MANY_FOLDS)
         if settings.stratified:
             self.order, self.starts = draws.stratified_folds(table.labels, wanted, settings.seed)
+            draws.refuse_all_in_one(self.starts)
         else:
             self.order, self.starts = draws.liblinear_folds(len(table), wanted, settings.seed)
         self.count = len(self.starts) - 1
@@ -114,33 +114,52 @@ def cross_validate(
     with Interruptible(stop):
         predictions, _ = folds.evaluate(settings, stop)
     if settings.row.task == "regression":
-        console.out(regression_lines(table.labels, predictions))
+        tell_regression(console, table.labels, predictions)
     else:
         console.out(f"Cross Validation Accuracy = {percent(folds.rate(predictions))}%\n")
     if settings.row.task == "ordinal":
         from svmtool.training.ordinal import validation_lines
 
         console.out(validation_lines(table.labels, predictions))
-    for status in dict.fromkeys(folds.open_ends):
-        many = f"{folds.open_ends.count(status)} of {folds.count} folds were not converged"
-        console.warn(f"WARNING: {many}: {advice(status, settings.row)}")
-    return NOT_CONVERGED if settings.strict and folds.open_ends else 0
+    return told_folds(folds.open_ends, folds.count, settings, console)
 
 
-def _out_of_time(console: Any, settings: Settings, last: str) -> int:
-    """Say where the limit of time has ended the search; returns the exit status."""
-    console.warn(f"WARNING: the search has ended at {last}: {advice(TIME, settings.row)}")
-    return NOT_CONVERGED if settings.strict else 0
-
-
-def regression_lines(labels: np.ndarray, predictions: np.ndarray) -> str:
-    """LIBLINEAR's two lines for -v of a regression; labels and predictions f8[n]."""
-    sums = np.zeros(7)
-    add_errors(labels, predictions, sums, len(labels))
-    return (
-        f"Cross Validation Mean squared error = {quotient(sums[0], len(labels))}\n"
-        f"Cross Validation Squared correlation coefficient = {squared_correlation(sums, len(labels))}\n"
+def tell_regression(console: Any, labels: np.ndarray, predictions: np.ndarray) -> None:
+    """LIBLINEAR's two lines for -v of a regression, and what is to be said of them; labels and predictions f8[n]."""
+    errors = RegressionErrors()
+    errors.add(labels, predictions)
+    console.out(
+        f"Cross Validation Mean squared error = {errors.mean_squared()}\n"
+        f"Cross Validation Squared correlation coefficient = {errors.squared_correlation()}\n"
     )
+    for warning in errors.warnings():
+        console.warn(warning)
+
+
+class Tried(NamedTuple):
+    """A value of C in a search: what was tried, its score, and the statuses of folds that did not converge."""
+
+    p: float
+    C: float
+    score: float
+    open_ends: tuple[Status, ...]
+
+
+def _told_search(tried: list[Tried], best: Tried, last: str, settings: Settings, console: Any) -> int:
+    """Say at how many values folds did not converge, and where the time was over; returns the exit status.
+
+    last: the value at which the limit of time has ended the search; empty where it has not.
+    """
+    what = "p and C" if settings.row.task == "regression" else "C"
+    statuses = dict.fromkeys(status for value in tried for status in value.open_ends if status is not TIME)
+    for status in statuses:
+        where = [value for value in tried if status in value.open_ends]
+        also = ", also at the best" if best in where else ""
+        many = f"{len(where)} of {len(tried)} values of {what}{also}"
+        console.warn(f"WARNING: folds were not converged at {many}: {advice(status, settings.row)}")
+    if last:
+        console.warn(f"WARNING: the search has ended at {last}: {advice(TIME, settings.row)}")
+    return NOT_CONVERGED if settings.strict and (last or statuses) else 0
 
 
 def search_C(
@@ -166,9 +185,11 @@ def search_C(
         return rate, f"rate={percent(rate)}"
 
     start = settings.C if settings.C_given else smallest_C(table, settings.bias, settings.row.loss)
-    C, rate, last = _best_C(folds, settings, start, MAX_C, tell, stop)
-    console.out(f"Best C = {C:g}  CV accuracy = {percent(rate)}%\n")
-    return 0 if last is None else _out_of_time(console, settings, f"C = {last:g}")
+    tried: list[Tried] = []
+    last = _double_C(folds, settings, start, MAX_C, tell, stop, tried)
+    best = _best(tried)
+    console.out(f"Best C = {best.C:g}  CV accuracy = {percent(best.score)}%\n")
+    return _told_search(tried, best, "" if last is None else f"C = {last:g}", settings, console)
 
 
 def _search_p(folds: Folds, settings: Settings, stop: StopFlag) -> int:
@@ -178,57 +199,62 @@ def _search_p(folds: Folds, settings: Settings, stop: StopFlag) -> int:
     first = P_STEPS - 1
     if settings.p_given and 0.0 < settings.p < first * step:
         first = int(settings.p / step)
-    best, best_p, best_C, last = -math.inf, settings.p, settings.C, None
+    tried: list[Tried] = []
+    last = None
     for i in range(first, -1, -1):
         p = i * (step * P_STEPS) / P_STEPS
 
         def tell(predictions: np.ndarray, p: float = p) -> tuple[float, str]:
-            error = float(np.mean(np.square(predictions - labels)))
+            errors = RegressionErrors()
+            errors.add(labels, predictions)
+            error = errors.squared / errors.n
             return -error, f"p={p:7.2f}\tMean squared error={error:g}"
 
         start = settings.C if settings.C_given else smallest_C_of_tube(folds.table, settings.bias, p)
-        C, score, last = _best_C(folds, settings._replace(p=p), start, MAX_C_REGRESSION, tell, stop, best > -math.inf)
-        if score > best:
-            best, best_p, best_C = score, p, C
+        last = _double_C(folds, settings._replace(p=p), start, MAX_C_REGRESSION, tell, stop, tried)
         if last is not None:
             break
-    folds.console.out(f"Best C = {best_C:g} Best p = {best_p:g}  CV MSE = {-best:g}\n")
-    return 0 if last is None else _out_of_time(folds.console, settings, f"p = {p:g}, C = {last:g}")
+    best = _best(tried)
+    folds.console.out(f"Best C = {best.C:g} Best p = {best.p:g}  CV MSE = {-best.score:g}\n")
+    ended = "" if last is None else f"p = {p:g}, C = {last:g}"
+    return _told_search(tried, best, ended, settings, folds.console)
 
 
-def _best_C(
+def _best(tried: list[Tried]) -> Tried:
+    """The first of the best."""
+    return max(tried, key=lambda value: value.score)
+
+
+def _double_C(
     folds: Folds, settings: Settings, start: float, most: float, tell: Callable[[np.ndarray], tuple[float, str]],
-    stop: StopFlag, known: bool = False,
-) -> tuple[float, float, float | None]:  # fmt: skip
-    """The best C from `start` to `most`, its score, and the C at which the time was over, None if it was not.
+    stop: StopFlag, tried: list[Tried],
+) -> float | None:  # fmt: skip
+    """Try C from `start` to `most`; returns the C at which the time was over, None if it was not.
 
-    tell says score (the larger the better) and line; known: whether some score is known already.
+    tell says score (the larger the better) and line; tried: what has been tried, to which this adds.
     """
     C = min(start, most)
-    best_C, best = C, -math.inf
     warm: list = [None] * folds.count
     unmoved = 0
     while C <= most:
-        if known and stop.left <= 0.0:
-            return best_C, best, C
+        if tried and stop.left <= 0.0:
+            return C
         with Interruptible(stop):
             predictions, moved = folds.evaluate(settings._replace(C=C), stop, warm)
-        if known and folds.cut:
-            return best_C, best, C
+        if tried and folds.cut:
+            return C
         score, line = tell(predictions)
         unmoved = 0 if moved else unmoved + 1
-        if score > best:
-            best_C, best = C, score
+        tried.append(Tried(settings.p, C, score, folds.open_ends))
         folds.console.solver(f"log2c={math.log2(C):7.2f}\t{line}\n")
         if folds.cut:
-            return best_C, best, C
-        known = True
+            return C
         if unmoved == UNMOVED_ROUNDS:
             break
         C *= 2.0
     else:
         folds.console.solver("WARNING: maximum C reached.\n")
-    return best_C, best, None
+    return None
 
 
 def smallest_C(table: Table, bias: float, loss: str) -> float:
