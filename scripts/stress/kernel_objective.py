@@ -66,9 +66,12 @@ def matrix(rows: Rows, model: Model) -> Matrix:
     return Matrix(inner**power, off * slope + EPS * (power + 2) * np.abs(inner) ** power)
 
 
-def values(asked: Asked, rows: Rows, model: Model) -> list[Value]:
-    """P of each problem of the model, in its order of pairs."""
-    whole, coef = matrix(rows, model), model.coefficients(rows)
+def values(asked: Asked, rows: Rows, model: Model) -> list[Value] | None:
+    """P of each problem of the model, in its order of pairs; None where the model leaves open which rows it holds."""
+    coef = model.coefficients(rows)
+    if coef is None:
+        return None
+    whole = matrix(rows, model)
     if asked.task != "classification":
         make = {"one-class": _one_class, "hard one-class": _hard, "regression": _regression}[asked.task]
         return [make(asked, whole, coef[0], float(model.rho[0]), rows.labels)]

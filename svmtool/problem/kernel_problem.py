@@ -60,9 +60,9 @@ def relative(primal: float, dual: float, floor: float = 0.0) -> float:
 class KernelResult:
     """A solver's answer to a KernelProblem: alpha f8[m]; rho and r, see the module; objective 1/2 a'Qa + p'a; gap,
     relative, as the solver knows it; iterations; status; and gradient, Qa + p of ALL variables (f8[m]).
-    certified_gap: as certify_kernel judges it, once it has."""
+    certified_gap, primal: as certify_kernel judges them, once it has."""
 
-    certified_gap = 0.0
+    certified_gap, primal = 0.0, -np.inf
 
     def __init__(
         self, alpha: np.ndarray, rho: float, r: float, objective: float, gap: float, iterations: int, status: Any,
@@ -213,10 +213,11 @@ class NuSvc(KernelProblem):
         """See KernelProblem.
 
         A margin r that is not positive measures nothing.  LIBSVM divides by it all the same, which turns each decision
-        around; here the signs stay, and `doubt` reports it.
+        around; here the signs stay, and `doubt` says so; also where r is above 0 and yet no better than w = 0, whose
+        primal value is 0: then it is what rounding or an early end have left.
         """
         r, doubt = abs(result.r), ""
-        if not 0.0 < result.r < np.inf and np.any(result.alpha):
+        if not (0.0 < result.r < np.inf and result.primal < 0.0) and np.any(result.alpha):
             doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
         r = r if 0.0 < r < np.inf else 1.0
         coef = self.y * result.alpha / r

@@ -27,10 +27,10 @@ from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.kernel_tiles import Double, tiles_of
 from svmtool.problem.kernel_zero import ROUNDING
 from svmtool.problem.rows import DenseRows
-from svmtool.solvers.base import GAP, RULE
+from svmtool.solvers.base import CONFIRMED, GAP, RULE
 from svmtool.training import pairs_apart
 from svmtool.training.kernel_fit import Fitting, Solved
-from svmtool.training.kernel_laws import APART, STATIONARY, judged
+from svmtool.training.kernel_laws import PRINTED, STATIONARY, judged
 
 CLASSES = 3  # at least
 MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten took less time so, by up to 6 times, six about as much
@@ -254,22 +254,26 @@ class Batch:
             gap, violation = word.primal - word.dual, word.violation
         status = GAP if why == loops.GAP else RULE
         result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), status, gradient)
+        result.primal = gap - value
         answer = problem.answer(result)
         error = apart[0] * float(np.sum(alpha)) * max(self.largest[i], self.largest[j])
         wider = error * float(np.sum(problem.losses))
-        if wider <= ROUNDING * abs(gap - value):
+        without = self.nu > 0.0 and gap - value > 0.0  # no better than w = 0
+        if wider <= ROUNDING * abs(gap - value) and not without:
             word = Certificate(gap - value + wider, -value, violation + error)
             word.gap = problem.relative(word.primal, word.dual)
             word.sampled = f"{apart[1]}: within {error:.1g}" if apart[1] else ""
-        else:  # the value of the model itself is wanted, not a bound of it
+        else:  # the value of the model itself is wanted, not a bound of it, or better constants
             answer, word = judged(self.problem(self.points.take(np.r_[mine, theirs]), k), result)
+            if (result.rho, result.r) != (rho, r) and not word.gap <= CONFIRMED:
+                return None
         primal, dual = word.primal, word.dual
         word.primal, word.dual = primal * answer.scale, dual * answer.scale
         most = self._limits(i, j)[3]
         allowed = gap + max(WIDER * gap, ROUNDING * abs(primal))
         if not (primal <= most and word.gap < np.inf and primal - dual <= allowed):
             return None
-        if status is GAP and not word.gap <= APART * self.s.target:
+        if status is GAP and not word.gap <= PRINTED * self.s.target:
             return None
         if not self.points.kernel.positive and relative <= STATIONARY and dual > most:
             return None
