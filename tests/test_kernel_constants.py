@@ -73,3 +73,16 @@ def test_the_gap_asked_for_is_the_one_certified(number, gap):
     problem = random_data(200).problem(registry.find_kernel(number), KERNELS["rbf"])
     found = Fitting(KernelSettings(solver=number, C=30.0, nu=NU, gap=gap)).solve(problem)
     assert found.result.status is GAP and found.certificate.gap <= kernel_laws.PRINTED * gap
+
+
+def test_values_of_a_model_are_told_where_their_scale_is_no_number(svm_train):
+    """Of rows near 1e100 a nu margin is 1e200: its square is infinite, the values divided by it are not."""
+    X = np.array([[1e100, 0.0], [2e100, 1e99], [-1e100, 0.0], [-1e100, 1e99]])
+    status, out, err = svm_train("-s", 1, "-n", 0.5, "-t", 0, "d", "m", data=text(X, [1, 1, -1, -1]))
+    model = kernel_model.read("m")
+    number = np.repeat(np.arange(model.total_sv), np.diff(model.indptr))
+    w = np.bincount(model.indices, model.coef[0, number] * model.values, minlength=2)
+    half = 0.5 * float(w @ w)
+    primal, dual = (float(out.partition(f"{word} ")[2].split(",")[0]) for word in ("(primal", " dual"))
+    assert status == 0 and 0.0 < half < 1e-195
+    assert primal == pytest.approx(-half, rel=1e-6) and dual == pytest.approx(-half, rel=1e-6)

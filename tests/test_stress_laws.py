@@ -199,3 +199,18 @@ def test_rows_that_a_model_prints_alike_are_not_guessed():
     assert kernel_objective.values(wanted, rows, model) is None
     same = parse("1 1:100000003\n1 1:100000003\n-1 1:5\n")
     np.testing.assert_array_equal(model.coefficients(same), [[0.5, 0.0, -0.5]])
+
+
+@pytest.mark.parametrize("most", [10**8, 0], ids=["differences", "products"])
+def test_rbf_of_a_large_row_is_off_by_no_more_than_told(most, monkeypatch):
+    """Its product with itself cancels to nothing known; the kernel's value is 1."""
+    monkeypatch.setattr(kernel_objective, "MOST_DIFFERENCES", most)
+    rows = of_dense(np.array([[1.0, 2.0], [1.1, 2.0], [3.1e9, 1.7e9], [3.1e9, 1.7e9 + 0.5]]), np.ones(4))
+    model = models.parse("svm_type one_class\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 0\nrho 0\nSV\n")
+    found = kernel_objective.matrix(rows, model)
+    truth = np.eye(4)
+    truth[0, 1] = truth[1, 0] = np.exp(-0.5 * 0.01)
+    truth[2, 3] = truth[3, 2] = np.exp(-0.5 * 0.25)
+    assert np.all(np.abs(found.K - truth) <= found.off + 1e-15)
+    assert found.off[0, 1] < 1e-13
+    assert most == 0 or found.off.max() < 1e-13

@@ -75,17 +75,27 @@ class KernelResult:
 class Answer(NamedTuple):
     """A result as a decision function.
 
-    coef f8[n] and rho; objective and `scale`, by which the program's value becomes it; bounded: how many coef are as
-    large as they may be; says: the line that LIBSVM prints about it, or nothing; doubt: what the user must know.
+    coef f8[n] and rho; objective, and the root of `scale`, by which the program's value becomes it; bounded: how many
+    coef are as large as they may be; says: the line that LIBSVM prints about it, or nothing; doubt: what the user must
+    know.
     """
 
     coef: np.ndarray
     rho: float
     objective: float
-    scale: float
+    root: float
     bounded: int
     says: str
     doubt: str = ""
+
+    @property
+    def scale(self) -> float:
+        """What a value of the program is multiplied by."""
+        return self.root * self.root
+
+    def worth(self, value: float) -> float:
+        """A value of the program as one of the answer: the scale may be beyond the numbers where both are not."""
+        return self.root * value * self.root
 
 
 class KernelProblem:
@@ -171,7 +181,8 @@ class KernelProblem:
     def _answer(coef: np.ndarray, result: KernelResult, scale: float, bound: np.ndarray, says: str) -> Answer:
         """The Answer of coef; alpha, rho and r are still to be multiplied by `scale`, bound is not."""
         bounded = int(np.count_nonzero((np.abs(coef) >= bound) & (coef != 0)))
-        return Answer(coef, result.rho * scale, result.objective * scale * scale, scale * scale, bounded, says)
+        found = Answer(coef, result.rho * scale, 0.0, scale, bounded, says)
+        return found._replace(objective=found.worth(result.objective))
 
 
 class CSvc(KernelProblem):

@@ -42,7 +42,7 @@ def lawful(
     target: the gap that was asked for, if one was; other: an answer by a sound method, None where there is none.
     """
     answer, result, certificate = _lawful(problem, result, target, other)
-    certificate.primal, certificate.dual = answer.scale * certificate.primal, answer.scale * certificate.dual
+    certificate.primal, certificate.dual = answer.worth(certificate.primal), answer.worth(certificate.dual)
     return answer, result, certificate
 
 

@@ -268,7 +268,7 @@ class Batch:
             if (result.rho, result.r) != (rho, r) and not word.gap <= CONFIRMED:
                 return None
         primal, dual = word.primal, word.dual
-        word.primal, word.dual = primal * answer.scale, dual * answer.scale
+        word.primal, word.dual = answer.worth(primal), answer.worth(dual)
         most = self._limits(i, j)[3]
         allowed = gap + max(WIDER * gap, ROUNDING * abs(primal))
         if not (primal <= most and word.gap < np.inf and primal - dual <= allowed):
