@@ -43,6 +43,25 @@ class Points(NamedTuple):
             return self._replace(rows=self.rows.take(chosen))
         return self._replace(matrix=self.matrix[np.ix_(chosen, chosen)])
 
+    def bare(self, chosen: np.ndarray, norms: np.ndarray | None) -> Points:
+        """`take` without what is in the rows: enough for an answer without weights.  norms f8[n]: of all rows."""
+        return self.take(chosen) if norms is None else self._replace(rows=Norms(norms[chosen]))
+
+
+class Norms:
+    """Rows of which only the norms are asked."""
+
+    def __init__(self, norms: np.ndarray):
+        self.n, self._norms = len(norms), norms
+
+    def take(self, chosen: np.ndarray) -> Norms:
+        """Those of the rows `chosen` (i8)."""
+        return Norms(self._norms[chosen])
+
+    def square_norms(self) -> np.ndarray:
+        """|x_i|^2, f8[n]."""
+        return self._norms
+
 
 def relative(primal: float, dual: float, floor: float = 0.0) -> float:
     """(P - D) / |P|: both are positive, or both negative (one-class, nu-SVC).  Infinite where their signs differ.

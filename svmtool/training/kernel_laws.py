@@ -53,6 +53,8 @@ def _lawful(
     other: Callable[[], KernelResult | None],
 ) -> tuple[Answer, KernelResult, Certificate]:
     """`lawful`, in values of the program."""
+    if result.status in (TIME, INTERRUPTED) and not np.any(result.alpha):
+        return _nothing(problem, result)
     asked = -1.0 if target is None else target
     close = PRINTED * asked if target is not None else APART * CONFIRMED
     constants = result.rho, result.r
@@ -92,6 +94,17 @@ def _lawful(
     return answer, result, certificate
 
 
+def _nothing(
+    problem: KernelProblem | LeastSquaresSvc, result: KernelResult
+) -> tuple[Answer, KernelResult, Certificate]:
+    """What is left of a run that a limit has ended before there were any weights: nothing is computed for it, since
+    thousands of problems may have to end so.  Such a solver has not looked for the best constants."""
+    found = judged_zero(problem)
+    if not isinstance(problem, HardOneClass):
+        _, result.rho, result.r = value_at_zero(problem)
+    return problem.answer(result), result, found
+
+
 def judged(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult, target: float = -1.0
 ) -> tuple[Answer, Certificate]:
@@ -100,16 +113,12 @@ def judged(
     target: the gap that was asked for, below 0 if none was.
     """
     late = result.status is TIME or result.status is INTERRUPTED
-    if late and not np.any(result.alpha):  # a solver that got nowhere has not looked for the best constant
-        _, result.rho, result.r = value_at_zero(problem)
-    elif isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
+    if isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
         with np.errstate(all="ignore"):
             f = exact_sum(problem, problem.coefficients(result.alpha))  # as svm-predict computes them
             result.rho, result.r = problem.without_losses(problem.gradient(result.alpha, f))
     if not _finite(result.alpha, result.rho, result.r):
         return problem.answer(result), Certificate(np.nan, np.nan, np.nan)
-    if late and not np.any(result.alpha):
-        return problem.answer(result), judged_zero(problem)
     with np.errstate(all="ignore"):  # what is not finite is told by the gap
         found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
         if found.primal > value_at_zero(problem)[0]:

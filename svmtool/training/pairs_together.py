@@ -22,7 +22,7 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import WIDER, certificate_of
-from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Points
+from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Norms, Points
 from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.kernel_tiles import Double, tiles_of
 from svmtool.problem.kernel_zero import ROUNDING
@@ -235,7 +235,7 @@ class Batch:
         if self.points.rows is None:
             return self.problem(self.points.take(np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]), k)
         norms = np.concatenate((self.norms[ends[i] : ends[i + 1]], self.norms[ends[j] : ends[j + 1]]))
-        return self.problem(Points(self.points.kernel, _Norms(norms), None), k)
+        return self.problem(Points(self.points.kernel, Norms(norms), None), k)
 
     def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
         """Pair k as its own flow would leave it; None where the laws do not let it pass."""
@@ -279,14 +279,3 @@ class Batch:
             return None
         result.certified_gap = word.gap
         return Solved(answer, result, word)
-
-
-class _Norms:
-    """Rows of which only the norms are asked."""
-
-    def __init__(self, norms: np.ndarray):
-        self.n, self._norms = len(norms), norms
-
-    def square_norms(self) -> np.ndarray:
-        """|x_i|^2, f8[n]."""
-        return self._norms
