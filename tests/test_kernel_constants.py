@@ -9,7 +9,9 @@ from kernel_suite import KERNELS, NU, random_data
 from svmtool import registry
 from svmtool.formats import kernel_model
 from svmtool.kernel_settings import KernelSettings
-from svmtool.problem.kernel_problem import KernelResult
+from svmtool.problem.kernel_problem import CSvc, KernelResult, Points
+from svmtool.problem.kernels import Kernel
+from svmtool.problem.rows import DenseRows
 from svmtool.solvers.base import GAP, PRECISION, RULE
 from svmtool.training import kernel_laws
 from svmtool.training.kernel_fit import Fitting
@@ -86,3 +88,25 @@ def test_values_of_a_model_are_told_where_their_scale_is_no_number(svm_train):
     primal, dual = (float(out.partition(f"{word} ")[2].split(",")[0]) for word in ("(primal", " dual"))
     assert status == 0 and 0.0 < half < 1e-195
     assert primal == pytest.approx(-half, rel=1e-6) and dual == pytest.approx(-half, rel=1e-6)
+
+
+@pytest.mark.parametrize("C", [1e3])
+def test_the_bound_of_an_answer_that_is_worse_than_none_serves_the_one_that_is_not(C):
+    """Where no plane parts the classes at all the minimum is that of w = 0, which only dual points of others show."""
+    X = np.random.default_rng(0).integers(1, 14, (320, 6)).astype(float)
+    problem = CSvc(Points(KERNELS["linear"], DenseRows(X), None), np.repeat((1.0, -1.0), (180, 140)), np.full(320, C))
+    found = Fitting(KernelSettings(C=C)).solve(problem)
+    assert found.result.status.converged and found.certificate.gap <= 1e-6
+    assert found.certificate.primal == pytest.approx(280 * C, rel=1e-6)
+
+
+def test_a_bound_follows_from_feasible_points_alone():
+    problem = random_data().problem(registry.find_kernel(0), KERNELS["rbf"])
+    good = Fitting(KernelSettings(C=1.3, gap=1e-6)).solve(problem).result
+    word = kernel_laws.judged(problem, good)[1]
+    assert kernel_laws._bound(problem, good, word) == word.dual
+    for alpha in (good.alpha + np.where(problem.y > 0, 1e-6, 0.0), good.alpha - 2.0):
+        other = KernelResult(alpha, good.rho, good.r, 0.0, 0.0, 1, RULE, good.gradient)
+        assert kernel_laws._bound(problem, other, word) == -np.inf
+    problem.kernel = Kernel(3, 1.0, 3, 1.0)
+    assert kernel_laws._bound(problem, good, word) == -np.inf

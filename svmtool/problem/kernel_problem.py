@@ -247,7 +247,8 @@ class NuSvc(KernelProblem):
         primal value is 0: then it is what rounding or an early end have left.
         """
         r, doubt = abs(result.r), ""
-        if not (0.0 < result.r < np.inf and result.primal < 0.0) and np.any(result.alpha):
+        said = np.any(result.alpha) or getattr(result.status, "converged", False)
+        if not (0.0 < result.r < np.inf and result.primal < 0.0) and said:
             doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
         r = r if 0.0 < r < np.inf else 1.0
         coef = self.y * result.alpha / r

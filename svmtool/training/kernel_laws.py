@@ -22,11 +22,12 @@ from svmtool.problem.certify_kernel import certificate_of, certify
 from svmtool.problem.kernel_problem import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc, relative
 from svmtool.problem.kernel_rows import exact_sum
 from svmtool.problem.kernel_zero import ROUNDING, best_constant, best_multiple, judged_zero, value_at_zero, zero
-from svmtool.solvers.base import CONFIRMED, GAP, INTERRUPTED, ITERATIONS, PRECISION, TAKEN_OVER, TIME
+from svmtool.solvers.base import CONFIRMED, GAP, INTERRUPTED, ITERATIONS, OPTIMAL, PRECISION, TAKEN_OVER, TIME
 from svmtool.solvers.residual import INDEFINITE
 
 STATIONARY = 0.1  # gap up to which a point counts as one where solvers end, whatever the kernel
 APART = 2.0  # times CONFIRMED: a judge who has drawn a sample adds up to half of the gap, and single precision
+FEASIBLE = 1e-12  # share of a sum that rounding may take from it
 PRINTED = 1.0005  # times the gap asked for: what its three printed digits leave open
 
 
@@ -63,6 +64,7 @@ def _lawful(
     sound = acceptable(problem, result, certificate)
     short = result.status is GAP and not certificate.gap <= close
     poor = (result.rho, result.r) != constants and not certificate.gap <= CONFIRMED
+    known = _bound(problem, result, certificate)
     if not ended and (short or poor or result.status is PRECISION or not sound):
         second = other()
         if second is not None:
@@ -70,28 +72,61 @@ def _lawful(
             if second.status is GAP and target is None:
                 second.status = TAKEN_OVER
             found, word = judged(problem, second, asked)
+            known = max(known, _bound(problem, second, word))
             better = not sound or word.gap < certificate.gap
             if better and acceptable(problem, second, word):
                 result, answer, certificate, sound = second, found, word, True
     if proven_indefinite(problem, certificate):
         certificate.gap = np.inf
         result.status = INDEFINITE if result.status.converged else result.status
-    elif not sound:
-        smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
-        if smaller is not None:
-            smaller.status = PRECISION if result.status.converged else result.status
-            found, word = judged(problem, smaller)
-            if acceptable(problem, smaller, word):
-                return found, smaller, word
-        dual = certificate.dual if np.isfinite(certificate.dual) else -np.inf
-        result = zero(problem, PRECISION if result.status.converged else result.status)
-        return problem.answer(result), result, judged_zero(problem, dual)
+        return answer, result, certificate
+    if not sound:
+        answer, result, certificate = _smaller(problem, result)
+    if certificate.dual < known:
+        certificate.dual = min(known, certificate.primal)
+        certificate.gap = problem.relative(certificate.primal, certificate.dual)
+        if result.status is PRECISION and certificate.gap <= (CONFIRMED if target is None else close):
+            result.status = OPTIMAL if target is None else GAP
+            answer = problem.answer(result)
     name, gap = result.status.name, certificate.gap
     wanted = {"optimal": CONFIRMED, "gap": close, "taken over": APART * CONFIRMED}
     allowed = wanted.get(name, np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = PRECISION
     return answer, result, certificate
+
+
+def _smaller(
+    problem: KernelProblem | LeastSquaresSvc, result: KernelResult
+) -> tuple[Answer, KernelResult, Certificate]:
+    """The best multiple of an answer that is worse than w = 0, or that, with the judge's word on it."""
+    status = PRECISION if result.status.converged else result.status
+    smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
+    if smaller is not None:
+        smaller.status = status
+        answer, certificate = judged(problem, smaller)
+        if acceptable(problem, smaller, certificate):
+            return answer, smaller, certificate
+    result = zero(problem, status)
+    return problem.answer(result), result, judged_zero(problem)
+
+
+def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate) -> float:
+    """The dual value of a result, which no primal value is below whatever its own is worth; -inf where none follows:
+    of a kernel that may not be positive semidefinite, or of a point that is not feasible."""
+    a = result.alpha
+    if not problem.kernel.positive or not _finite(a, certificate.dual) or isinstance(problem, HardOneClass):
+        return -np.inf
+    squares = isinstance(problem, LeastSquaresSvc)
+    if not squares and (np.any(a < 0.0) or np.any(a > problem.upper)):
+        return -np.inf
+    if squares:
+        sides = [np.ones(len(a), bool)] if problem.free_bias else []
+    else:
+        sides = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(a), bool)]
+    moved = problem.y * (a - problem.start)
+    sums = all(abs(float(np.sum(moved[side]))) <= FEASIBLE * float(np.sum(np.abs(a[side]))) for side in sides)
+    return certificate.dual if sums else -np.inf
 
 
 def _nothing(
