@@ -14,8 +14,8 @@ For least squares the same s gives  P - D = sum_i C_i s_i^2,  and 1/2 (rho + y'a
 Qa needs the decision values of all training rows, which cost as much as a prediction of them: often half of training.
 `certify` computes them itself, with the code of svm-predict, for all rows where that is quick, else for a sample. What
 the solver says of the other rows is believed to the largest difference found in the sample, by which all s are moved
-to the worse before they enter the gap; where that would widen it by much, all rows are computed after all.  Of a run
-that a limit has ended a sample is all that is computed.
+to the worse before they enter the gap and the values; where that would widen it by much, all rows are computed after
+all.  Of a run that a limit has ended a sample is all that is computed.
 """
 
 from __future__ import annotations
@@ -119,8 +119,9 @@ def certificate_of(
         alpha <= 0.0, np.maximum(-s, 0.0), np.where(alpha >= problem.upper, np.maximum(s, 0.0), abs(s))
     )
     violation[problem.upper <= 0.0] = 0.0
-    dual = -value
-    primal = dual + gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
+    error = 0.5 * apart * float(np.sum(np.abs(alpha)))  # of the value, to the worse of either side
+    dual = -value - error
+    primal = error - value + gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
     certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)) + apart)
     certificate.gap = problem.relative(primal, dual)
     return certificate
@@ -132,6 +133,7 @@ def _least_squares(
     """`certificate_of` alpha = y c; gradient = Qa - 1 with Q_ij = y_i y_j (K_ij + D_ij), which knows of no bias."""
     total = float(problem.y @ alpha)
     s = np.abs(gradient - problem.y * rho) + apart
-    dual = 0.5 * float(alpha @ (1.0 - gradient)) - 0.5 * problem.shift * total * total
+    value = 0.5 * float(alpha @ (1.0 - gradient)) - 0.5 * problem.shift * total * total
+    error = 0.5 * apart * float(np.sum(np.abs(alpha)))
     gap = float(problem.cost @ (s * s)) + 0.5 * problem.shift * (rho + total) ** 2
-    return Certificate(dual + gap, dual, float(s.max(initial=0.0)))
+    return Certificate(value + error + gap, value - error, float(s.max(initial=0.0)))
