@@ -1,4 +1,4 @@
-"""The constants beside w in an answer with a kernel, and the gap that was asked for: both by the judge's word."""
+"""The constants beside w in an answer with a kernel, and the gap that was asked for: both as certified."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_constants_are_the_best_where_w_is_worse_than_none(number):
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4])
 def test_a_gap_that_the_judge_does_not_find_is_no_end(number, monkeypatch):
-    """A solver that believes its own rounding is taken at the judge's word."""
+    """The certificate decides, not the gap that a solver computes for itself."""
     row, entry = registry.find_kernel(number), registry.entry
     problem = random_data().problem(row, KERNELS["rbf"])
     settings = KernelSettings(solver=number, C=1.3, nu=NU, gap=1e-6)

@@ -243,7 +243,7 @@ class NuSvc(KernelProblem):
         """See KernelProblem.
 
         A margin r that is not positive measures nothing.  LIBSVM divides by it all the same, which turns each decision
-        around; here the signs stay, and `doubt` says so; also where r is above 0 and yet no better than w = 0, whose
+        around; here the signs stay, and `doubt` reports it; also where r is above 0 and yet no better than w = 0, whose
         primal value is 0: then it is what rounding or an early end have left.
         """
         r, doubt = abs(result.r), ""

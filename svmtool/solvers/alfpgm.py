@@ -79,7 +79,7 @@ def solve(
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
         found = problem.relative(gap - value, -value)
-        close = monitor.gap is not None and found <= monitor.gap  # the judge will look at it in double precision
+        close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
         done = violation <= eps or close
         try:
             doubtful = close or state.error() > (CLEAR * eps if done else NOISE * violation)

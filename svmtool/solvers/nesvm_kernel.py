@@ -51,7 +51,7 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
         found = problem.relative(gap - value, -value)
-        close = monitor.gap is not None and found <= monitor.gap  # the judge will look at it in double precision
+        close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
         try:
             doubtful = close or (violation <= eps and state.error() * float(np.sum(C)) > CLEAR * gap)
             if doubtful and not state.exact:

@@ -52,7 +52,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
     while True:
         dual, gap = state.values()
         worst, found = float(np.abs(state.left()).max()), state.problem.relative(dual + gap, dual)
-        close = monitor.gap is not None and found <= monitor.gap  # the judge will look at it in double precision
+        close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
         exact, before = state.exact, (state.c.copy(), state.e.copy())
         try:
             if not exact and (not convex or close or state.error() > CLEAR * max(worst, eps)):

@@ -99,7 +99,7 @@ def _lawful(
 def _smaller(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult
 ) -> tuple[Answer, KernelResult, Certificate]:
-    """The best multiple of an answer that is worse than w = 0, or that, with the judge's word on it."""
+    """The best multiple of an answer that is worse than w = 0, or w = 0, with its certificate."""
     status = PRECISION if result.status.converged else result.status
     smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
     if smaller is not None:
@@ -143,7 +143,7 @@ def _nothing(
 def judged(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult, target: float = -1.0
 ) -> tuple[Answer, Certificate]:
-    """What a result means, and the judge's word on it, in values of the program.
+    """What a result means, and its certificate, in values of the program.
 
     target: the gap that was asked for, below 0 if none was.
     """
@@ -154,7 +154,7 @@ def judged(
             result.rho, result.r = problem.without_losses(problem.gradient(result.alpha, f))
     if not _finite(result.alpha, result.rho, result.r):
         return problem.answer(result), Certificate(np.nan, np.nan, np.nan)
-    with np.errstate(all="ignore"):  # what is not finite is told by the gap
+    with np.errstate(all="ignore"):  # what is not finite shows in the gap
         found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
         if found.primal > value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
@@ -165,7 +165,7 @@ def judged(
 def _with_best_constants(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult, found: Certificate
 ) -> Certificate:
-    """The judge's word on the result with the constants that are best beside its w, which it takes if it is better so.
+    """The certificate of the result with the constants that are best beside its w, which it takes if it is better so.
 
     A solver's are those of rows between their bounds; where these are too few to tell, or near w = 0, that costs more
     than w gains.
