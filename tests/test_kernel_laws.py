@@ -18,7 +18,7 @@ from svmtool.problem.kernel_problem import HardOneClass, KernelResult, LeastSqua
 from svmtool.problem.kernel_zero import value_at_zero
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.nearest_point import NearestPoint
-from svmtool.problem.rows import DenseRows
+from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.solvers.base import GAP, INTERRUPTED, OPTIMAL, PRECISION, RULE, TIME
 from svmtool.solvers.progress import Progress
 from svmtool.training.kernel_fit import Fitting
@@ -275,7 +275,7 @@ def test_an_inverse_ends_between_its_halves(monkeypatch):
     assert np.min(small.z) >= small.rho * (1.0 - 1e-9), "and it can go on"
 
 
-@pytest.mark.parametrize("options", ["-t 2", "-t 2 -s 1 -n 0.2", "-t 2 -s 52", "-t 2 -b 1"])
+@pytest.mark.parametrize("options", ["-t 2", "-t 2 -s 1 -n 0.2", "-t 2 -s 52", "-t 2 -b 1", "-t 2 -s 73 -w1 0"])
 def test_no_pair_is_solved_after_the_limit(options, svm_train):
     data = text(NORMAL, np.arange(30) % 3)
     status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "d", "m", data=data)
@@ -283,6 +283,17 @@ def test_no_pair_is_solved_after_the_limit(options, svm_train):
     assert kernel_model.read("m").total_sv == 0 and "nan" not in out
     status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "-v", 3, "d", data=data)
     assert "time limit reached" in err
+
+
+@pytest.mark.parametrize("solver", [0, 1, 50, 52, 73])
+def test_pairs_after_the_limit_take_no_rows(solver, svm_train, monkeypatch):
+    """Of a hundred classes there are thousands, and a second more than the limit for all of them."""
+    taken = []
+    for rows in (CsrRows, DenseRows):
+        monkeypatch.setattr(rows, "take", lambda self, chosen, plain=rows.take: taken.append(1) or plain(self, chosen))
+    data = text(NORMAL, np.arange(30) // 2)
+    status, _, err = svm_train("-s", solver, "-t", 2, "--max-seconds", 1e-9, "d", "m", data=data)
+    assert status == 0 and "time limit reached" in err and len(taken) <= 2 * 15 < 15 * 14 / 2
 
 
 def test_pairs_that_their_share_cut_short_go_on(one_thread):

@@ -14,7 +14,7 @@ from optima import Problem, optimum
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
-from stress import cases, laws, models, objective, peers, pool, report, session, trial
+from stress import cases, kernel_objective, laws, models, objective, peers, pool, report, session, trial
 from stress.commands import Ended
 from stress.rows import of_dense, parse
 from svmtool import registry
@@ -182,3 +182,35 @@ def test_every_row_of_the_registry_is_drawn():
     rows, _ = two_classes()
     drawn = [cases.draw(rng, rows, rows.labels, plan.solvers(), False).runs for _ in range(400)]
     assert {cases.name_of(run.row) for runs in drawn for run in runs} == set(map(cases.name_of, plan.solvers()))
+
+
+def kernel_text(support: str) -> str:
+    head = ["svm_type c_svc", "kernel_type linear", "nr_class 2", f"total_sv {len(support.splitlines())}", "rho 0"]
+    return "\n".join([*head, "label 1 -1", "nr_sv 1 1", "SV", support])
+
+
+def test_rows_that_a_model_prints_alike_are_not_guessed():
+    """Eight digits make one of 100000003 and 100000004: which of them is the support vector nobody can tell."""
+    rows = parse("1 1:100000003\n1 1:100000004\n-1 1:5\n")
+    model = models.parse(kernel_text("0.5 1:1e+08 \n-0.5 1:5 \n"))
+    assert model.coefficients(rows) is None
+    row = next(r for r in registry.KERNEL_SOLVERS if r.number == 0)
+    wanted = kernel_objective.Asked(row.word, row.loss, row.task, 0)
+    assert kernel_objective.values(wanted, rows, model) is None
+    same = parse("1 1:100000003\n1 1:100000003\n-1 1:5\n")
+    np.testing.assert_array_equal(model.coefficients(same), [[0.5, 0.0, -0.5]])
+
+
+@pytest.mark.parametrize("most", [10**8, 0], ids=["differences", "products"])
+def test_rbf_of_a_large_row_is_off_by_no_more_than_told(most, monkeypatch):
+    """Its product with itself cancels to nothing known; the kernel's value is 1."""
+    monkeypatch.setattr(kernel_objective, "MOST_DIFFERENCES", most)
+    rows = of_dense(np.array([[1.0, 2.0], [1.1, 2.0], [3.1e9, 1.7e9], [3.1e9, 1.7e9 + 0.5]]), np.ones(4))
+    model = models.parse("svm_type one_class\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 0\nrho 0\nSV\n")
+    found = kernel_objective.matrix(rows, model)
+    truth = np.eye(4)
+    truth[0, 1] = truth[1, 0] = np.exp(-0.5 * 0.01)
+    truth[2, 3] = truth[3, 2] = np.exp(-0.5 * 0.25)
+    assert np.all(np.abs(found.K - truth) <= found.off + 1e-15)
+    assert found.off[0, 1] < 1e-13
+    assert most == 0 or found.off.max() < 1e-13

@@ -12,6 +12,8 @@ from stress.models import Model
 from stress.objective import Value
 from stress.rows import EPS, Rows
 
+MOST_DIFFERENCES = 100_000_000  # numbers: a fraction of a second
+
 
 class Asked(NamedTuple):
     """What a command with a kernel asks for; word: LIBSVM's; free: whether the bias is not regularised."""
@@ -52,11 +54,10 @@ def matrix(rows: Rows, model: Model) -> Matrix:
     if kind == "linear":
         return Matrix(products, EPS * most * sizes)
     if kind == "rbf":
-        norms = np.sum(X * X, axis=1)
-        apart = np.maximum(norms[:, None] + norms[None, :] - 2 * products, 0.0)
-        off = EPS * most * number["gamma"] * 2 * (norms[:, None] + norms[None, :])
-        K = np.exp(-number["gamma"] * apart)
-        return Matrix(K, K * np.expm1(np.minimum(off, 1.0)) + EPS * K)
+        apart, off = _distances(X, products, most)
+        apart, off = number["gamma"] * apart, number["gamma"] * off
+        K = np.exp(-apart)
+        return Matrix(K, np.exp(-np.maximum(apart - off, 0.0)) - np.exp(-(apart + off)) + EPS * (1 + apart) * K)
     inner = number["gamma"] * products + number["coef0"]
     off = EPS * most * (number["gamma"] * sizes + abs(number["coef0"]))
     if kind == "sigmoid":
@@ -66,9 +67,24 @@ def matrix(rows: Rows, model: Model) -> Matrix:
     return Matrix(inner**power, off * slope + EPS * (power + 2) * np.abs(inner) ** power)
 
 
-def values(asked: Asked, rows: Rows, model: Model) -> list[Value]:
-    """P of each problem of the model, in its order of pairs."""
-    whole, coef = matrix(rows, model), model.coefficients(rows)
+def _distances(X: np.ndarray, products: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """|x_i - x_j|^2 and how far each may be off: from differences, in which large rows do not cancel, but where these
+    are too many numbers from products."""
+    n, d = X.shape
+    if n * n * d <= MOST_DIFFERENCES:
+        apart = np.array([np.sum((X - x) ** 2, axis=1) for x in X]).reshape(n, n)
+        return apart, EPS * (d + 4) * apart
+    norms = np.sum(X * X, axis=1)
+    sizes = norms[:, None] + norms[None, :]
+    return np.maximum(sizes - 2 * products, 0.0), EPS * most * 2 * sizes
+
+
+def values(asked: Asked, rows: Rows, model: Model) -> list[Value] | None:
+    """P of each problem of the model, in its order of pairs; None where the model leaves open which rows it holds."""
+    coef = model.coefficients(rows)
+    if coef is None:
+        return None
+    whole = matrix(rows, model)
     if asked.task != "classification":
         make = {"one-class": _one_class, "hard one-class": _hard, "regression": _regression}[asked.task]
         return [make(asked, whole, coef[0], float(model.rho[0]), rows.labels)]

@@ -55,8 +55,11 @@ class Judged(NamedTuple):
         return sum(v.rounding for v in self.values or ())
 
 
-def values_of(run: Run, rows, model: Model) -> list[Value]:
-    """The objective value of each binary problem at the model's weights; the model may be a peer's."""
+def values_of(run: Run, rows, model: Model) -> list[Value] | None:
+    """The objective value of each binary problem at the model's weights; the model may be a peer's.
+
+    None where the model does not tell: kernel_objective.py.
+    """
     with np.errstate(all="ignore"):
         if model.kernel:
             return kernel_objective.values(run.asked, rows, model)

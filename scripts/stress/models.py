@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import islice
 from typing import NamedTuple
 
@@ -75,10 +76,11 @@ class Model(NamedTuple):
         tokens = " ".join([*lines, *self.body]).replace(":", " ").split()
         return [t for t in tokens if t.lstrip("-+").lower() in ("nan", "inf", "infinity")]
 
-    def coefficients(self, rows: Rows) -> np.ndarray:
+    def coefficients(self, rows: Rows) -> np.ndarray | None:
         """f8 (max(1, classes - 1), n) of a kernel model: those of the rows it was trained on.
 
-        Support vectors stand in the order of the rows, class after class, in eight digits.
+        Support vectors stand in the order of the rows, class after class, in eight digits.  None where these do not
+        tell which rows they are.
         """
         columns = max(1, int(self.header["nr_class"][0]) - 1)
         coef = np.zeros((columns, rows.n))
@@ -89,7 +91,7 @@ class Model(NamedTuple):
             counts = [int(count) for count in self.header["nr_sv"]]
         lines = iter(self.body)
         for group, count in zip(groups, counts, strict=True):
-            at = 0
+            at, taken = 0, Counter()
             for line in islice(lines, count):
                 numbers = line.split()
                 pairs = " ".join(numbers[columns:])
@@ -97,7 +99,23 @@ class Model(NamedTuple):
                     at += 1
                 coef[:, group[at]] = [float(t) for t in numbers[:columns]]
                 at += 1
+                taken[pairs] += 1
+            if not _told_apart(rows, group, texts, taken):
+                return None
         return coef
+
+
+def _told_apart(rows: Rows, group: np.ndarray, texts: list[str], taken: Counter[str]) -> bool:
+    """Whether the rows of `group` that are printed alike are equal, or all or none of them `taken`."""
+    alike: dict[str, list[int]] = {}
+    for i in group.tolist():
+        if texts[i] in taken:
+            alike.setdefault(texts[i], []).append(i)
+    for text, some in alike.items():
+        exact = {rows.values[rows.indptr[i] : rows.indptr[i + 1]].tobytes() for i in some}
+        if len(exact) > 1 and taken[text] < len(some):
+            return False
+    return True
 
 
 def _rounded(rows: Rows) -> list[str]:

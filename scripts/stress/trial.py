@@ -126,7 +126,7 @@ class Trial:
             self.note(run, one, ended)
         if seen.values is not None and start is not None:
             before = laws.values_of(run, self.case.rows, start)
-            if len(before) == len(seen.values):
+            if before is not None and len(before) == len(seen.values):
                 self.note(run, laws.no_worse_than_start(seen, before), ended)
         if run.seconds is not None:
             self.note(run, laws.within_limit(run, ended.seconds), ended)
@@ -169,7 +169,7 @@ class Trial:
         if model is None or model.not_finite():
             return found
         values = laws.values_of(mine.run, self.case.rows, model)
-        if self._comparable(mine, values):
+        if values is not None and self._comparable(mine, values):
             words = shlex.join([Path(argv[0]).name, *argv[1:], "-e", peers.TIGHT])
             value, rounding = sum(v.value for v in values), sum(v.rounding for v in values)
             found.append(Point(laws.DUAL, mine.run.problem, value, rounding, words, None))

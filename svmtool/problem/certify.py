@@ -31,9 +31,11 @@ class Certificate:
     """primal, dual: values; gap: (primal - dual) / primal; violation: largest KKT violation of the dual point.
 
     sampled: what the user must know where the judge has not computed all of it alone, else empty.
+    seen: of a kernel problem, the gradient (f8[m]) that it was judged by, and how far that may be off.
     """
 
     sampled = ""
+    seen: tuple[np.ndarray, float] | None = None
 
     def __init__(self, primal: float, dual: float, violation: float):
         self.primal, self.dual, self.violation = primal, dual, violation

@@ -43,6 +43,25 @@ class Points(NamedTuple):
             return self._replace(rows=self.rows.take(chosen))
         return self._replace(matrix=self.matrix[np.ix_(chosen, chosen)])
 
+    def bare(self, chosen: np.ndarray, norms: np.ndarray | None) -> Points:
+        """`take` without what is in the rows: enough for an answer without weights.  norms f8[n]: of all rows."""
+        return self.take(chosen) if norms is None else self._replace(rows=Norms(norms[chosen]))
+
+
+class Norms:
+    """Rows of which only the norms are asked."""
+
+    def __init__(self, norms: np.ndarray):
+        self.n, self._norms = len(norms), norms
+
+    def take(self, chosen: np.ndarray) -> Norms:
+        """Those of the rows `chosen` (i8)."""
+        return Norms(self._norms[chosen])
+
+    def square_norms(self) -> np.ndarray:
+        """|x_i|^2, f8[n]."""
+        return self._norms
+
 
 def relative(primal: float, dual: float, floor: float = 0.0) -> float:
     """(P - D) / |P|: both are positive, or both negative (one-class, nu-SVC).  Infinite where their signs differ.
@@ -60,9 +79,9 @@ def relative(primal: float, dual: float, floor: float = 0.0) -> float:
 class KernelResult:
     """A solver's answer to a KernelProblem: alpha f8[m]; rho and r, see the module; objective 1/2 a'Qa + p'a; gap,
     relative, as the solver knows it; iterations; status; and gradient, Qa + p of ALL variables (f8[m]).
-    certified_gap: as certify_kernel judges it, once it has."""
+    certified_gap, primal: as certify_kernel judges them, once it has."""
 
-    certified_gap = 0.0
+    certified_gap, primal = 0.0, -np.inf
 
     def __init__(
         self, alpha: np.ndarray, rho: float, r: float, objective: float, gap: float, iterations: int, status: Any,
@@ -75,17 +94,27 @@ class KernelResult:
 class Answer(NamedTuple):
     """A result as a decision function.
 
-    coef f8[n] and rho; objective and `scale`, by which the program's value becomes it; bounded: how many coef are as
-    large as they may be; says: the line that LIBSVM prints about it, or nothing; doubt: what the user must know.
+    coef f8[n] and rho; objective, and the root of `scale`, by which the program's value becomes it; bounded: how many
+    coef are as large as they may be; says: the line that LIBSVM prints about it, or nothing; doubt: what the user must
+    know.
     """
 
     coef: np.ndarray
     rho: float
     objective: float
-    scale: float
+    root: float
     bounded: int
     says: str
     doubt: str = ""
+
+    @property
+    def scale(self) -> float:
+        """What a value of the program is multiplied by."""
+        return self.root * self.root
+
+    def worth(self, value: float) -> float:
+        """A value of the program as one of the answer: the scale may be beyond the numbers where both are not."""
+        return self.root * value * self.root
 
 
 class KernelProblem:
@@ -171,7 +200,8 @@ class KernelProblem:
     def _answer(coef: np.ndarray, result: KernelResult, scale: float, bound: np.ndarray, says: str) -> Answer:
         """The Answer of coef; alpha, rho and r are still to be multiplied by `scale`, bound is not."""
         bounded = int(np.count_nonzero((np.abs(coef) >= bound) & (coef != 0)))
-        return Answer(coef, result.rho * scale, result.objective * scale * scale, scale * scale, bounded, says)
+        found = Answer(coef, result.rho * scale, 0.0, scale, bounded, says)
+        return found._replace(objective=found.worth(result.objective))
 
 
 class CSvc(KernelProblem):
@@ -213,10 +243,12 @@ class NuSvc(KernelProblem):
         """See KernelProblem.
 
         A margin r that is not positive measures nothing.  LIBSVM divides by it all the same, which turns each decision
-        around; here the signs stay, and `doubt` reports it.
+        around; here the signs stay, and `doubt` reports it; also where r is above 0 and yet no better than w = 0, whose
+        primal value is 0: then it is what rounding or an early end have left.
         """
         r, doubt = abs(result.r), ""
-        if not 0.0 < result.r < np.inf and np.any(result.alpha):
+        said = np.any(result.alpha) or getattr(result.status, "converged", False)
+        if not (0.0 < result.r < np.inf and result.primal < 0.0) and said:
             doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
         r = r if 0.0 < r < np.inf else 1.0
         coef = self.y * result.alpha / r

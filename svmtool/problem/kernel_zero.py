@@ -27,11 +27,14 @@ def value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, floa
         total, pull = float(np.sum(problem.cost)), float(problem.cost @ problem.y)
         b = pull / total if problem.free_bias and total > 0.0 else 0.0
         return total - b * pull, 0.0 - b, 0.0
-    return _best_constant(problem, problem.p)
+    return best_constant(problem, problem.p)
 
 
-def _best_constant(problem: KernelProblem, p: np.ndarray) -> tuple[float, float, float]:
-    """-min p'a over the feasible a, with the rho and the r that it takes."""
+def best_constant(problem: KernelProblem, p: np.ndarray) -> tuple[float, float, float]:
+    """-min p'a over the feasible a, with the rho and the r that it takes.
+
+    Of the gradient Qa + p at some a these are the rho and the r with the least primal value beside its w.
+    """
     y, upper, start = problem.y, problem.upper, problem.start
     if problem.two_sums:
         (plus, first), (minus, second) = (
@@ -86,7 +89,7 @@ def best_multiple(problem: KernelProblem | LeastSquaresSvc, result: KernelResult
             total = float(problem.cost @ (problem.y * gradient))
             rho = total / float(np.sum(problem.cost)) if problem.free_bias else -float(problem.y @ alpha)
         else:
-            _, rho, _ = _best_constant(problem, gradient)
+            _, rho, _ = best_constant(problem, gradient)
         found = certificate_of(problem, alpha, gradient, rho)
         if found.primal < least:
             least = found.primal

@@ -79,9 +79,10 @@ def solve(
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
         found = problem.relative(gap - value, -value)
-        done = violation <= eps or (monitor.gap is not None and found <= monitor.gap)
+        close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
+        done = violation <= eps or close
         try:
-            doubtful = state.error() > (CLEAR * eps if done else NOISE * violation)
+            doubtful = close or state.error() > (CLEAR * eps if done else NOISE * violation)
             if not state.exact and (not moved or doubtful):
                 state.refresh()
                 moved = True

@@ -51,9 +51,10 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
         found = problem.relative(gap - value, -value)
-        done = violation <= eps or (monitor.gap is not None and found <= monitor.gap)
+        close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
         try:
-            if done and not state.exact and state.error() * float(np.sum(C)) > CLEAR * gap:
+            doubtful = close or (violation <= eps and state.error() * float(np.sum(C)) > CLEAR * gap)
+            if doubtful and not state.exact:
                 state.refresh()
                 continue
             status = monitor.step(gap - value, -value, found, violation=violation, mu=mu)

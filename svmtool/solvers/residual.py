@@ -52,12 +52,10 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
     while True:
         dual, gap = state.values()
         worst, found = float(np.abs(state.left()).max()), state.problem.relative(dual + gap, dual)
-        level = worst
-        if monitor.gap is not None and found <= monitor.gap:
-            level = (gap / at_zero) ** 0.5
+        close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
         exact, before = state.exact, (state.c.copy(), state.e.copy())
         try:
-            if not exact and (not convex or state.error() > CLEAR * max(level, eps)):
+            if not exact and (not convex or close or state.error() > CLEAR * max(worst, eps)):
                 state.refresh()
                 method.restart()
                 convex = True

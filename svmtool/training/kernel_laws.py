@@ -18,15 +18,17 @@ from typing import Any
 import numpy as np
 
 from svmtool.problem.certify import Certificate
-from svmtool.problem.certify_kernel import certify
-from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult, LeastSquaresSvc, relative
+from svmtool.problem.certify_kernel import certificate_of, certify
+from svmtool.problem.kernel_problem import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc, relative
 from svmtool.problem.kernel_rows import exact_sum
-from svmtool.problem.kernel_zero import ROUNDING, best_multiple, judged_zero, value_at_zero, zero
-from svmtool.solvers.base import CONFIRMED, GAP, INTERRUPTED, ITERATIONS, PRECISION, TAKEN_OVER, TIME
+from svmtool.problem.kernel_zero import ROUNDING, best_constant, best_multiple, judged_zero, value_at_zero, zero
+from svmtool.solvers.base import CONFIRMED, GAP, INTERRUPTED, ITERATIONS, OPTIMAL, PRECISION, TAKEN_OVER, TIME
 from svmtool.solvers.residual import INDEFINITE
 
 STATIONARY = 0.1  # gap up to which a point counts as one where solvers end, whatever the kernel
-APART = 2.0  # times the gap asked for: a judge who has drawn a sample adds up to half of it, and single precision
+APART = 2.0  # times CONFIRMED: a judge who has drawn a sample adds up to half of the gap, and single precision
+FEASIBLE = 1e-12  # share of a sum that rounding may take from it
+PRINTED = 1.0005  # times the gap asked for: what its three printed digits leave open
 
 
 def lawful(
@@ -41,7 +43,7 @@ def lawful(
     target: the gap that was asked for, if one was; other: an answer by a sound method, None where there is none.
     """
     answer, result, certificate = _lawful(problem, result, target, other)
-    certificate.primal, certificate.dual = answer.scale * certificate.primal, answer.scale * certificate.dual
+    certificate.primal, certificate.dual = answer.worth(certificate.primal), answer.worth(certificate.dual)
     return answer, result, certificate
 
 
@@ -52,57 +54,132 @@ def _lawful(
     other: Callable[[], KernelResult | None],
 ) -> tuple[Answer, KernelResult, Certificate]:
     """`lawful`, in values of the program."""
-    answer, certificate = judged(problem, result)
+    if result.status in (TIME, INTERRUPTED) and not np.any(result.alpha):
+        return _nothing(problem, result)
+    asked = -1.0 if target is None else target
+    close = PRINTED * asked if target is not None else APART * CONFIRMED
+    constants = result.rho, result.r
+    answer, certificate = judged(problem, result, asked)
     ended = result.status in (TIME, INTERRUPTED, ITERATIONS)
     sound = acceptable(problem, result, certificate)
-    if not ended and not (sound and result.status is not PRECISION):
+    short = result.status is GAP and not certificate.gap <= close
+    poor = (result.rho, result.r) != constants and not certificate.gap <= CONFIRMED
+    known = _bound(problem, result, certificate)
+    if not ended and (short or poor or result.status is PRECISION or not sound):
         second = other()
         if second is not None:
             second.iterations += result.iterations
             if second.status is GAP and target is None:
                 second.status = TAKEN_OVER
-            found, word = judged(problem, second)
+            found, word = judged(problem, second, asked)
+            known = max(known, _bound(problem, second, word))
             better = not sound or word.gap < certificate.gap
             if better and acceptable(problem, second, word):
                 result, answer, certificate, sound = second, found, word, True
     if proven_indefinite(problem, certificate):
         certificate.gap = np.inf
         result.status = INDEFINITE if result.status.converged else result.status
-    elif not sound:
-        smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
-        if smaller is not None:
-            smaller.status = PRECISION if result.status.converged else result.status
-            found, word = judged(problem, smaller)
-            if acceptable(problem, smaller, word):
-                return found, smaller, word
-        dual = certificate.dual if np.isfinite(certificate.dual) else -np.inf
-        result = zero(problem, PRECISION if result.status.converged else result.status)
-        return problem.answer(result), result, judged_zero(problem, dual)
+        return answer, result, certificate
+    if not sound:
+        answer, result, certificate = _smaller(problem, result)
+    if certificate.dual < known:
+        certificate.dual = min(known, certificate.primal)
+        certificate.gap = problem.relative(certificate.primal, certificate.dual)
+        if result.status is PRECISION and certificate.gap <= (CONFIRMED if target is None else close):
+            result.status = OPTIMAL if target is None else GAP
+            answer = problem.answer(result)
     name, gap = result.status.name, certificate.gap
-    wanted = {"optimal": CONFIRMED, "gap": APART * (target or CONFIRMED), "taken over": APART * CONFIRMED}
+    wanted = {"optimal": CONFIRMED, "gap": close, "taken over": APART * CONFIRMED}
     allowed = wanted.get(name, np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = PRECISION
     return answer, result, certificate
 
 
-def judged(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> tuple[Answer, Certificate]:
-    """What a result means, and its certificate, in values of the program."""
-    late = result.status is TIME or result.status is INTERRUPTED
-    if late and not np.any(result.alpha):  # a solver that got nowhere has not looked for the best constant
+def _smaller(
+    problem: KernelProblem | LeastSquaresSvc, result: KernelResult
+) -> tuple[Answer, KernelResult, Certificate]:
+    """The best multiple of an answer that is worse than w = 0, or w = 0, with its certificate."""
+    status = PRECISION if result.status.converged else result.status
+    smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
+    if smaller is not None:
+        smaller.status = status
+        answer, certificate = judged(problem, smaller)
+        if acceptable(problem, smaller, certificate):
+            return answer, smaller, certificate
+    result = zero(problem, status)
+    return problem.answer(result), result, judged_zero(problem)
+
+
+def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate) -> float:
+    """The dual value of a result, which no primal value is below whatever its own is worth; -inf where none follows:
+    of a kernel that may not be positive semidefinite, or of a point that is not feasible."""
+    a = result.alpha
+    if not problem.kernel.positive or not _finite(a, certificate.dual) or isinstance(problem, HardOneClass):
+        return -np.inf
+    squares = isinstance(problem, LeastSquaresSvc)
+    if not squares and (np.any(a < 0.0) or np.any(a > problem.upper)):
+        return -np.inf
+    if squares:
+        sides = [np.ones(len(a), bool)] if problem.free_bias else []
+    else:
+        sides = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(a), bool)]
+    moved = problem.y * (a - problem.start)
+    sums = all(abs(float(np.sum(moved[side]))) <= FEASIBLE * float(np.sum(np.abs(a[side]))) for side in sides)
+    return certificate.dual if sums else -np.inf
+
+
+def _nothing(
+    problem: KernelProblem | LeastSquaresSvc, result: KernelResult
+) -> tuple[Answer, KernelResult, Certificate]:
+    """What is left of a run that a limit has ended before there were any weights: nothing is computed for it, since
+    thousands of problems may have to end so.  Such a solver has not looked for the best constants."""
+    found = judged_zero(problem)
+    if not isinstance(problem, HardOneClass):
         _, result.rho, result.r = value_at_zero(problem)
-    elif isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
+    return problem.answer(result), result, found
+
+
+def judged(
+    problem: KernelProblem | LeastSquaresSvc, result: KernelResult, target: float = -1.0
+) -> tuple[Answer, Certificate]:
+    """What a result means, and its certificate, in values of the program.
+
+    target: the gap that was asked for, below 0 if none was.
+    """
+    late = result.status is TIME or result.status is INTERRUPTED
+    if isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
         with np.errstate(all="ignore"):
             f = exact_sum(problem, problem.coefficients(result.alpha))  # as svm-predict computes them
             result.rho, result.r = problem.without_losses(problem.gradient(result.alpha, f))
-    answer = problem.answer(result)
     if not _finite(result.alpha, result.rho, result.r):
-        return answer, Certificate(np.nan, np.nan, np.nan)
-    if late and not np.any(result.alpha):
-        return answer, judged_zero(problem)
+        return problem.answer(result), Certificate(np.nan, np.nan, np.nan)
     with np.errstate(all="ignore"):  # what is not finite shows in the gap
-        found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late)
-    return answer, found
+        found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
+        if found.primal > value_at_zero(problem)[0]:
+            found = _with_best_constants(problem, result, found)
+    result.primal = found.primal
+    return problem.answer(result), found
+
+
+def _with_best_constants(
+    problem: KernelProblem | LeastSquaresSvc, result: KernelResult, found: Certificate
+) -> Certificate:
+    """The certificate of the result with the constants that are best beside its w, which it takes if it is better so.
+
+    A solver's are those of rows between their bounds; where these are too few to tell, or near w = 0, that costs more
+    than w gains.
+    """
+    if not isinstance(problem, KernelProblem) or isinstance(problem, HardOneClass) or problem.shrunk < 1.0:
+        return found
+    gradient, apart = found.seen
+    _, rho, r = best_constant(problem, gradient)
+    other = certificate_of(problem, result.alpha, gradient, rho, r, 1.0, apart)
+    if not other.primal < found.primal:
+        return found
+    other.sampled, other.seen = found.sampled, found.seen
+    result.rho, result.r = rho + 0.0, r + 0.0
+    return other
 
 
 def acceptable(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from svmtool.kernel_model import KernelModel
 from svmtool.kernel_settings import KernelSettings
-from svmtool.problem.kernel_problem import CSvc, LeastSquaresSvc, NuSvc, Points
+from svmtool.problem.kernel_problem import CSvc, KernelProblem, LeastSquaresSvc, NuSvc, Points
 from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.labels import Classes
 from svmtool.training import pairs_together
@@ -42,8 +42,15 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
         lambda some, k: pair_problem(some, s, counts[k], costs[k]),
     )  # fmt: skip
     left = [k for k, done in enumerate(solved) if done is None]
+    norms = None if points.rows is None else points.rows.square_norms()
+
+    def task(q: int) -> KernelProblem | LeastSquaresSvc:
+        some = chosen[left[q]]
+        mine = points.bare(some, norms) if fitting.stop.ended() else points.take(some)
+        return pair_problem(mine, s, counts[left[q]], costs[left[q]])
+
     others = fitting.solve_several(
-        lambda q: pair_problem(points.take(chosen[left[q]]), s, counts[left[q]], costs[left[q]]),
+        task,
         [len(chosen[k]) for k in left],
         [labels[k] if len(pairs) > 1 else None for k in left],
         0.0 if points.rows is None else NUMBER * points.rows.nnz / max(points.n, 1) / MEGABYTE,

@@ -22,15 +22,15 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import WIDER, certificate_of
-from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Points
+from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Norms, Points
 from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.kernel_tiles import Double, apart, tiles_of
 from svmtool.problem.kernel_zero import ROUNDING
 from svmtool.problem.rows import DenseRows
-from svmtool.solvers.base import GAP, RULE
+from svmtool.solvers.base import CONFIRMED, GAP, RULE
 from svmtool.training import pairs_apart
 from svmtool.training.kernel_fit import Fitting, Solved
-from svmtool.training.kernel_laws import APART, STATIONARY, judged
+from svmtool.training.kernel_laws import PRINTED, STATIONARY, judged
 
 CLASSES = 3  # at least
 MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten took less time so, by up to 6 times, six about as much
@@ -236,7 +236,7 @@ class Batch:
         if self.points.rows is None:
             return self.problem(self.points.take(np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]), k)
         norms = np.concatenate((self.norms[ends[i] : ends[i + 1]], self.norms[ends[j] : ends[j + 1]]))
-        return self.problem(Points(self.points.kernel, _Norms(norms), None), k)
+        return self.problem(Points(self.points.kernel, Norms(norms), None), k)
 
     def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
         """Pair k as its own flow would leave it; None where the laws do not let it pass."""
@@ -255,35 +255,28 @@ class Batch:
             gap, violation = word.primal - word.dual, word.violation
         status = GAP if why == loops.GAP else RULE
         result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), status, gradient)
+        result.primal = gap - value
         answer = problem.answer(result)
         error = apart[0] * float(np.sum(alpha)) * max(self.largest[i], self.largest[j])
         wider = error * float(np.sum(problem.losses))
-        if wider <= ROUNDING * abs(gap - value):
+        without = self.nu > 0.0 and gap - value > 0.0  # no better than w = 0
+        if wider <= ROUNDING * abs(gap - value) and not without:
             word = Certificate(gap - value + wider, -value, violation + error)
             word.gap = problem.relative(word.primal, word.dual)
             word.sampled = f"{apart[1]}: within {error:.1g}" if apart[1] else ""
-        else:  # the value of the model itself is wanted, not a bound of it
+        else:  # the value of the model itself is wanted, not a bound of it, or better constants
             answer, word = judged(self.problem(self.points.take(np.r_[mine, theirs]), k), result)
+            if (result.rho, result.r) != (rho, r) and not word.gap <= CONFIRMED:
+                return None
         primal, dual = word.primal, word.dual
-        word.primal, word.dual = primal * answer.scale, dual * answer.scale
+        word.primal, word.dual = answer.worth(primal), answer.worth(dual)
         most = self._limits(i, j)[3]
         allowed = gap + max(WIDER * gap, ROUNDING * abs(primal))
         if not (primal <= most and word.gap < np.inf and primal - dual <= allowed):
             return None
-        if status is GAP and not word.gap <= APART * self.s.target:
+        if status is GAP and not word.gap <= PRINTED * self.s.target:
             return None
         if not self.points.kernel.positive and relative <= STATIONARY and dual > most:
             return None
         result.certified_gap = word.gap
         return Solved(answer, result, word)
-
-
-class _Norms:
-    """Rows of which only the norms are asked."""
-
-    def __init__(self, norms: np.ndarray):
-        self.n, self._norms = len(norms), norms
-
-    def square_norms(self) -> np.ndarray:
-        """|x_i|^2, f8[n]."""
-        return self._norms

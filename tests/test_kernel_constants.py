@@ -1,0 +1,112 @@
+"""The constants beside w in an answer with a kernel, and the gap that was asked for: both as certified."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernel_suite import KERNELS, NU, random_data
+
+from svmtool import registry
+from svmtool.formats import kernel_model
+from svmtool.kernel_settings import KernelSettings
+from svmtool.problem.kernel_problem import CSvc, KernelResult, Points
+from svmtool.problem.kernels import Kernel
+from svmtool.problem.rows import DenseRows
+from svmtool.solvers.base import GAP, PRECISION, RULE
+from svmtool.training import kernel_laws
+from svmtool.training.kernel_fit import Fitting
+
+
+def text(X: np.ndarray, labels) -> str:
+    return "".join(
+        f"{label:g} {' '.join(f'{j + 1}:{v:.17g}' for j, v in enumerate(row) if v)}\n"
+        for label, row in zip(labels, X, strict=True)
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_one_class_has_the_best_rho_where_its_own_is_worse_than_no_weights(seed, svm_train):
+    """Empty rows can hold all the weight: then a rho above 0 costs each row that shares no feature with others."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(1, 4, (60, 200)) * (rng.random((60, 200)) < 0.04)
+    X[-3:] = 0
+    status, out, err = svm_train("-s", 2, "-n", 0.04, "-t", 0, "-e", 1e-8, "d", "m", data=text(X, np.ones(60)))
+    assert status == 0 and err == ""
+    assert float(out.partition("relative gap = ")[2].split()[0]) < 1e-10
+    assert abs(kernel_model.read("m").rho[0]) < 1e-12
+
+
+def test_a_margin_that_is_worth_nothing_is_none():
+    problem = random_data().problem(registry.find_kernel(1), KERNELS["rbf"])
+    result = KernelResult(problem.start, 0.1, 1e-9, 0.0, 0.0, 1, RULE, np.zeros(len(problem.row)))
+    assert problem.answer(result).doubt == ""
+    result.primal = 1e-7
+    answer = problem.answer(result)
+    assert "nu-SVC finds no margin" in answer.doubt
+    np.testing.assert_array_equal(np.sign(answer.coef), np.sign(problem.y * result.alpha))
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_constants_are_the_best_where_w_is_worse_than_none(number):
+    problem = random_data().problem(registry.find_kernel(number), KERNELS["rbf"])
+    good = Fitting(KernelSettings(solver=number, nu=NU, gap=1e-9)).solve(problem).result
+    bad = KernelResult(good.alpha, good.rho + 5.0, good.r, 0.0, 0.0, 1, RULE, good.gradient)
+    _, found = kernel_laws.judged(problem, bad)
+    assert found.gap <= 1e-9 and bad.rho == pytest.approx(good.rho) and bad.r == pytest.approx(good.r, abs=1e-6)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4])
+def test_a_gap_that_the_judge_does_not_find_is_no_end(number, monkeypatch):
+    """The certificate decides, not the gap that a solver computes for itself."""
+    row, entry = registry.find_kernel(number), registry.entry
+    problem = random_data().problem(row, KERNELS["rbf"])
+    settings = KernelSettings(solver=number, C=1.3, nu=NU, gap=1e-6)
+    early = Fitting(settings._replace(gap=2e-3)).solve(problem)
+    assert early.result.status is GAP
+    target = early.certificate.gap / 1.5
+    monkeypatch.setattr(registry, "entry", lambda r: (lambda *_, **__: early.result) if r is row else entry(r))
+    found = Fitting(settings._replace(gap=target)).solve(problem)
+    assert found.certificate.gap <= target * kernel_laws.PRINTED or found.result.status is PRECISION
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 52, 73])
+@pytest.mark.parametrize("gap", [1e-3, 1e-7])
+def test_the_gap_asked_for_is_the_one_certified(number, gap):
+    problem = random_data(200).problem(registry.find_kernel(number), KERNELS["rbf"])
+    found = Fitting(KernelSettings(solver=number, C=30.0, nu=NU, gap=gap)).solve(problem)
+    assert found.result.status is GAP and found.certificate.gap <= kernel_laws.PRINTED * gap
+
+
+def test_values_of_a_model_are_told_where_their_scale_is_no_number(svm_train):
+    """Of rows near 1e100 a nu margin is 1e200: its square is infinite, the values divided by it are not."""
+    X = np.array([[1e100, 0.0], [2e100, 1e99], [-1e100, 0.0], [-1e100, 1e99]])
+    status, out, err = svm_train("-s", 1, "-n", 0.5, "-t", 0, "d", "m", data=text(X, [1, 1, -1, -1]))
+    model = kernel_model.read("m")
+    number = np.repeat(np.arange(model.total_sv), np.diff(model.indptr))
+    w = np.bincount(model.indices, model.coef[0, number] * model.values, minlength=2)
+    half = 0.5 * float(w @ w)
+    primal, dual = (float(out.partition(f"{word} ")[2].split(",")[0]) for word in ("(primal", " dual"))
+    assert status == 0 and 0.0 < half < 1e-195
+    assert primal == pytest.approx(-half, rel=1e-6) and dual == pytest.approx(-half, rel=1e-6)
+
+
+@pytest.mark.parametrize("C", [1e3])
+def test_the_bound_of_an_answer_that_is_worse_than_none_serves_the_one_that_is_not(C):
+    """Where no plane parts the classes at all the minimum is that of w = 0, which only dual points of others show."""
+    X = np.random.default_rng(0).integers(1, 14, (320, 6)).astype(float)
+    problem = CSvc(Points(KERNELS["linear"], DenseRows(X), None), np.repeat((1.0, -1.0), (180, 140)), np.full(320, C))
+    found = Fitting(KernelSettings(C=C)).solve(problem)
+    assert found.result.status.converged and found.certificate.gap <= 1e-6
+    assert found.certificate.primal == pytest.approx(280 * C, rel=1e-6)
+
+
+def test_a_bound_follows_from_feasible_points_alone():
+    problem = random_data().problem(registry.find_kernel(0), KERNELS["rbf"])
+    good = Fitting(KernelSettings(C=1.3, gap=1e-6)).solve(problem).result
+    word = kernel_laws.judged(problem, good)[1]
+    assert kernel_laws._bound(problem, good, word) == word.dual
+    for alpha in (good.alpha + np.where(problem.y > 0, 1e-6, 0.0), good.alpha - 2.0):
+        other = KernelResult(alpha, good.rho, good.r, 0.0, 0.0, 1, RULE, good.gradient)
+        assert kernel_laws._bound(problem, other, word) == -np.inf
+    problem.kernel = Kernel(3, 1.0, 3, 1.0)
+    assert kernel_laws._bound(problem, good, word) == -np.inf
