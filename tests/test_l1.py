@@ -152,3 +152,20 @@ def test_a_step_cut_short_does_not_tell_what_is_left():
         run.objective.move(np.zeros(30))
         run.most_violation, run.bound, run.fall, run.total, run.most_work = np.inf, 10.0, 1e-9, 2.0, 0.0
         assert run._end(20.0, np.ones(30), 0, fall_counts) is status
+
+
+def test_a_face_of_more_weights_than_rows_takes_few_systems(monkeypatch):
+    """Its matrix is singular: steps to the minimum of the face lead far away, and lost one weight each."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 4)) @ rng.normal(size=(4, 300)) + 0.01 * rng.normal(size=(30, 300))
+    w = rng.normal(size=300)
+    systems, plain = [], l1_matrix.solve_positive
+    monkeypatch.setattr(l1_matrix, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
+    H, y, penalty = A.T @ A, A @ w + 1e-3 * rng.normal(size=30), np.full(300, 0.1)
+    g = A.T @ (A @ w - y)  # of |A v - y|^2 / 2 + penalty.|v| at v = w
+    violations = np.abs(g + penalty * np.sign(w))
+    v = w + l1_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(1), Monitor())
+    slope = A.T @ (A @ v - y)
+    left = np.where(v != 0.0, np.abs(slope + penalty * np.sign(v)), np.maximum(np.abs(slope) - penalty, 0.0))
+    assert left.max() <= l1_matrix.INNER_MATRIX * violations.max()
+    assert max(systems) > 200 and len(systems) < 150

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled import l1_loops as loops
-from svmtool.compiled.small_l1_loops import INNER_LEAST, RIDGE
-from svmtool.problem.columns import Face, WeightedColumns
+from svmtool.compiled.small_l1_loops import INNER_LEAST
+from svmtool.problem.columns import WeightedColumns
 from svmtool.problem.l1_objective import L1Objective
 from svmtool.problem.linalg import conjugate_gradient
 from svmtool.solvers.base import Monitor
-from svmtool.solvers.l1_matrix import LastStep, matrix_fits, step_of_matrix
+from svmtool.solvers.l1_matrix import LastStep, face_step, matrix_fits, next_ridge, step_of_matrix
 
 FIRST_SET = 200  # least size of a working set
 INNER_LOOSE, INNER_TIGHT = 0.5, 0.03  # as INNER_MATRIX, of columns: at first and after a short step; halved where ...
@@ -26,9 +25,7 @@ FAR, CG_FAR = 1e-3, 8  # as long as a step lowers f by that share a model has on
 CG_TOLERANCE, CG_STEPS = 0.03, 15  # ... conjugate gradients, to this; later so many, twice as many each time the ...
 # ... solution changes no sign, and as many systems as take this share of the run's work so far, or that much work
 MODEL_WORK, LEAST_WORK = 0.5, 100.0
-PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
-RIDGE_FIRST, RIDGE_STEP, RIDGE_MOST = 1e-5, 10.0, 0.1  # RIDGE of such systems: at first; its change after steps ...
-SHORT_FACE = 0.1  # ... shorter than this (up) or whole ones (down); and the most.  Gap at the end by -e for one class
+RIDGE_FIRST = 1e-5  # RIDGE of such systems at first (l1_matrix.next_ridge).  Gap at the end by -e for one class ...
 # ... at C = 100, with 1e-3 / 1e-5 at first: -s 6 farm-ads .026 / .0026, polarity2 7e-4 / 2e-5, dorothea 4e-4 / 2e-4,
 # ... tdt2 4e-4 / 3e-4, la12 .004 / .010, madelon 5e-4 both; -s 5 la12 .025 / .017, polarity2 .095 / .007,
 # ... tdt2 .051 / .041, dorothea .002 both.  With RIDGE throughout conll2000 .0045 where 1e-4 at first had .0013 (-s 6)
@@ -107,43 +104,12 @@ class ColumnsModel:
                 diagonal[face] + small, CG_TOLERANCE, cg_steps, self.monitor.ended,
             )  # fmt: skip
             self.passes += 2 * steps
-            v[face], t, dr = self._face_step(part, v[face], q, penalty[face], pull)
-            r += dr
-            if t < SHORT_FACE:
-                self._ridge = min(self._ridge * RIDGE_STEP, RIDGE_MOST)
-            elif t == 1.0:
-                self._ridge = max(self._ridge / RIDGE_STEP, RIDGE)
+            before = v[face]
+            v[face], t = face_step(before, q, penalty[face], pull, lambda x, part=part: float(np.sum(part.sum(x) ** 2)))
+            r += part.sum(v[face] - before)
+            self._ridge = next_ridge(self._ridge, t)
             if t == 1.0 and steps == cg_steps:  # the face is right: what is left is the linear system
                 cg_steps *= 2
         if first:
             self._loose = max(0.5 * self._loose, INNER_TIGHT)
         return v - w
-
-    def _face_step(
-        self, part: Face, v: np.ndarray, q: np.ndarray, penalty: np.ndarray, pull: np.ndarray
-    ) -> tuple[np.ndarray, float, np.ndarray]:
-        """The best of a few points in the direction q: the weights there, the step's length, and the change of r.
-
-        These are the minimum on the ray, and points on the path on which weights that reach zero stay there:
-        that path loses all weights that are too many at once, the ray one after the other.
-        """
-        dr = part.sum(q)
-        new = v.copy()
-        t = loops.l1_face_step(new, q, penalty, float(pull @ q), float(dr @ dr))
-        if t == 1.0:
-            return new, t, dr
-        dr *= t
-        signs = np.sign(v)
-        best = float((pull - penalty * signs) @ (new - v) + penalty @ (np.abs(new) - np.abs(v)) + 0.5 * (dr @ dr))
-        length = 1.0
-        while length > t:
-            other = v + length * q
-            other[(other * v <= 0.0) & (penalty > 0.0)] = 0.0
-            step = other - v
-            change = part.sum(step)
-            self.passes += 1.0
-            value = float(pull @ step + 0.5 * (change @ change))
-            if value < best:
-                return other, length, change
-            length *= PROJECTED
-        return new, t, dr

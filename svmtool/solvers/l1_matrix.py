@@ -7,19 +7,24 @@ Coordinate passes over H, each few of them followed by a factorised system of th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from svmtool.compiled import l1_loops as loops
 from svmtool.compiled.small_l1_loops import FACES, INNER_LEAST, INNER_MATRIX, KEEP, PASSES, RIDGE, SETTLED
-from svmtool.problem.l1_objective import L1Objective
+from svmtool.problem.l1_objective import SMALL_FEATURES, L1Objective
 from svmtool.problem.linalg import solve_positive
 from svmtool.problem.rows import DenseRows
 from svmtool.solvers.base import Monitor
 
 GRAM_BELOW = 1500  # features up to which the model is held as a matrix
 FEW = 0.25  # share of the weights up to which those of dense rows that differ from zero or should have a matrix alone
+PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
+LARGE_FACE = SMALL_FEATURES  # weights from which on losing them one by one is dear: the compiled call has no more
+RIDGE_STEP, RIDGE_MOST, SHORT_FACE = 10.0, 0.1, 0.1  # of RIDGE: its change after steps shorter than that, and the most
+BENT = FACES // 4  # faces solved with such a ridge; on the way to the model's minimum it would only delay
 MATRIX_WORK = 0.1  # of a step with a matrix beside its products with the rows, for each feature
 
 
@@ -87,7 +92,8 @@ def step_of_matrix(
     if np.any(used):  # nor may a feature of small values lag behind: by violation^2 / (2 H_jj) the model falls
         largest = min(largest, float((violations[used] / size[used]).max() * size[used].min()))
     enough = max(INNER_MATRIX * largest, INNER_LEAST * float(np.abs(g).max()))
-    for _ in range(FACES):
+    ridge = RIDGE
+    for k in range(FACES):
         if loops.gram_passes(H.reshape(-1), v, slope, penalty, passes, PASSES, enough) <= enough:
             break
         before = len(v) + 1
@@ -96,11 +102,48 @@ def step_of_matrix(
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
             pull = slope[face] + penalty[face] * np.sign(v[face])
             part = np.ascontiguousarray(H[np.ix_(face, face)])
-            part.flat[:: len(face) + 1] *= 1.0 + RIDGE
-            q, part_of_v = -solve_positive(part, pull), v[face]
-            loops.l1_face_step(part_of_v, q, penalty[face], float(pull @ q), float(q @ part @ q))
-            v[face] = part_of_v
+            part.flat[:: len(face) + 1] *= 1.0 + ridge
+            q = -solve_positive(part, pull)
+            v[face], t = face_step(v[face], q, penalty[face], pull, lambda x, part=part: float(x @ part @ x))
+            ridge = next_ridge(ridge, t) if len(face) > LARGE_FACE and k < BENT else RIDGE
             slope = g + H @ (v - w)
         if monitor.ended():
             break
     return v - w
+
+
+def next_ridge(ridge: float, t: float) -> float:
+    """The share of its diagonal that is added to the next system of a face, after a step of length t.
+
+    Where columns depend on each other, as where they are more than rows, a step to the minimum of the face leads far
+    away, and the first weight that reaches zero ends it at once; a larger ridge bends it.
+    """
+    if t < SHORT_FACE:
+        return min(ridge * RIDGE_STEP, RIDGE_MOST)
+    return max(ridge / RIDGE_STEP, RIDGE) if t == 1.0 else ridge
+
+
+def face_step(
+    v: np.ndarray, q: np.ndarray, penalty: np.ndarray, pull: np.ndarray, curvature: Callable[[np.ndarray], float]
+) -> tuple[np.ndarray, float]:
+    """The best of a few points in the direction q from the weights v of a face, and the length of the step to it.
+
+    These are the minimum on the ray, and points on the path on which weights that reach zero stay there: that path
+    loses all weights that are too many at once, the ray one after the other.
+    pull: the slope at v with that of |v|; curvature(x): x'Hx.
+    """
+    new, along = v.copy(), curvature(q)
+    t = loops.l1_face_step(new, q, penalty, float(pull @ q), along)
+    if t == 1.0:
+        return new, t
+    step = new - v
+    linear = float((pull - penalty * np.sign(v)) @ step + penalty @ (np.abs(new) - np.abs(v)))
+    best, length = linear + 0.5 * t * t * along, 1.0
+    while length > t:
+        other = v + length * q
+        other[(other * v <= 0.0) & (penalty > 0.0)] = 0.0
+        step = other - v
+        if float(pull @ step) + 0.5 * curvature(step) < best:
+            return other, length
+        length *= PROJECTED
+    return new, t
