@@ -175,7 +175,7 @@ class RegressionErrors:
         return 1.0 - self.squared / spread if 0.0 < spread < math.inf else math.nan
 
     def warnings(self) -> list[str]:
-        """What the user is told besides the lines: targets that are all equal he has seen himself."""
+        """Lines for stderr: equal predictions; equal targets need none, the user has chosen them."""
         return [SAME_PREDICTIONS] if self.n and self.constant == (True, False) else []
 
 

@@ -79,9 +79,10 @@ def relative(primal: float, dual: float, floor: float = 0.0) -> float:
 class KernelResult:
     """A solver's answer to a KernelProblem: alpha f8[m]; rho and r, see the module; objective 1/2 a'Qa + p'a; gap,
     relative, as the solver knows it; iterations; status; and gradient, Qa + p of ALL variables (f8[m]).
-    certified_gap, primal: as certify_kernel judges them, once it has."""
+    certified_gap, primal: as certify_kernel judges them, once it has; replaced: whether rho and r are not the solver's,
+    since with those P was above P(0)."""
 
-    certified_gap, primal = 0.0, -np.inf
+    certified_gap, primal, replaced = 0.0, -np.inf, False
 
     def __init__(
         self, alpha: np.ndarray, rho: float, r: float, objective: float, gap: float, iterations: int, status: Any,

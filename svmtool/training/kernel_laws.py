@@ -7,7 +7,8 @@
    A kernel that is not positive semidefinite is an exception: a dual value above that of w = 0 proves that the rows'
    is not.  Then primal values mean nothing, and the answer stays, as LIBSVM's does, with a warning and no gap.
    Where no bound limits a nu type's sums the best rho and r are not the solver's (KernelProblem.without_losses).
-2. "optimal" and "gap" are kept where the judge confirms them, and none ends as converged without a finite gap.
+2. "optimal" and "gap" are kept where the judge confirms them, and none ends as converged without a finite gap; nor by
+   its own rule with a gap above ENOUGH where its own constants left it worse than w = 0.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from svmtool.problem.certify_kernel import certificate_of, certify
 from svmtool.problem.kernel_problem import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc, relative
 from svmtool.problem.kernel_rows import exact_sum
 from svmtool.problem.kernel_zero import ROUNDING, best_constant, best_multiple, judged_zero, value_at_zero, zero
-from svmtool.solvers.base import CONFIRMED, GAP, INTERRUPTED, ITERATIONS, OPTIMAL, PRECISION, TAKEN_OVER, TIME
+from svmtool.solvers.base import CONFIRMED, ENOUGH, GAP, INTERRUPTED, ITERATIONS, OPTIMAL, PRECISION, TAKEN_OVER, TIME
 from svmtool.solvers.residual import INDEFINITE
 
 STATIONARY = 0.1  # gap up to which a point counts as one where solvers end, whatever the kernel
@@ -58,12 +59,11 @@ def _lawful(
         return _nothing(problem, result)
     asked = -1.0 if target is None else target
     close = PRINTED * asked if target is not None else APART * CONFIRMED
-    constants = result.rho, result.r
     answer, certificate = judged(problem, result, asked)
     ended = result.status in (TIME, INTERRUPTED, ITERATIONS)
     sound = acceptable(problem, result, certificate)
     short = result.status is GAP and not certificate.gap <= close
-    poor = (result.rho, result.r) != constants and not certificate.gap <= CONFIRMED
+    poor = result.replaced and not certificate.gap <= CONFIRMED
     known = _bound(problem, result, certificate)
     if not ended and (short or poor or result.status is PRECISION or not sound):
         second = other()
@@ -90,7 +90,7 @@ def _lawful(
             answer = problem.answer(result)
     name, gap = result.status.name, certificate.gap
     wanted = {"optimal": CONFIRMED, "gap": close, "taken over": APART * CONFIRMED}
-    allowed = wanted.get(name, np.inf)
+    allowed = wanted.get(name, ENOUGH if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = PRECISION
     return answer, result, certificate
@@ -178,7 +178,7 @@ def _with_best_constants(
     if not other.primal < found.primal:
         return found
     other.sampled, other.seen = found.sampled, found.seen
-    result.rho, result.r = rho + 0.0, r + 0.0
+    result.rho, result.r, result.replaced = rho + 0.0, r + 0.0, True
     return other
 
 
