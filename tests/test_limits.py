@@ -117,6 +117,15 @@ def test_time_limit_holds_for_all_classes(row, monkeypatch):
             assert problems.primal(k, result.w) <= problems.value_at_zero(k) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("looks", [0, 1, 2, 3, 5, 8])
+@pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
+def test_a_run_may_be_over_before_its_first_step(row, looks):
+    """Every answer has a record, and as many weights as a model of it wants."""
+    done = train(table_of(*made(60, 5, 2)), settings_of(row), stop=AfterLooks(looks))
+    assert all(result.history for result in done.results)
+    assert np.all(np.isfinite(done.model.W))
+
+
 def test_command_ends_in_time_and_writes_its_model(svm_train, tmp_path):
     data, model = tmp_path / "data", tmp_path / "model"
     data.write_text(text_of(*made(600, 400, 10)))

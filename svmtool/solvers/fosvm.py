@@ -130,6 +130,9 @@ class _Run:
         try:
             return self._rounds(most)
         except EndedError:
+            if not self.monitor.iterations:  # of A there is a dual value, of the rows outside nothing is known
+                rho = self.small.rho
+                self.monitor.step(0.0, -0.5 * rho, gap_of(0.0, rho, self.rows.size), active=len(self.chosen))
             return self.monitor.end()
 
     def _rounds(self, most: float) -> Status | None:

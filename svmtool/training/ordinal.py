@@ -53,6 +53,9 @@ class Ordinal(ProblemSet):
     def rule(self, k: int) -> Rule:
         return Rule() if self.eps is None else Rule(gradient=self.eps)
 
+    def zero_weights(self) -> np.ndarray:
+        return np.zeros(self.rows.d + self.thresholds)
+
     def finish(self, result: Result) -> None:
         """Thresholds in ascending order, as they are at the optimum: exchanging two never raises the objective.
 
