@@ -16,7 +16,10 @@ L1_GAP = "certified relative duality gap (P - D)/P <= 1e-4 times -e, at most 1e-
 L1_RULE = "except on small problems that rule with e / 20 also ends a run when the last steps foretell that about "
 L1_RULE += "1e-2 e of the objective is left to gain, and the gap is at most 1e-3 or half as much work again has not "
 L1_RULE += "made it so"
-WIDE_RULE = "but beyond some 1500 features that rule with e / 20 will do, once the gap is at most e, or 0.1"
+WIDE_RULE = (
+    "but beyond some 1500 features that rule with e / 20 will do, once the gap is at most e, or 0.1, or that rule and "
+    "as much work again"
+)
 
 ROWS = (
     Solver(
