@@ -24,6 +24,10 @@ FEW = 0.25  # share of the weights up to which those of dense rows that differ f
 PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
 LARGE_FACE = SMALL_FEATURES  # weights from which on losing them one by one is dear: the compiled call has no more
 RIDGE_STEP, RIDGE_MOST, SHORT_FACE = 10.0, 0.1, 0.1  # of RIDGE: its change after steps shorter than that, and the most
+# As INNER_MATRIX, of a model of the logistic loss as long as a step lowers f by the latter share.  On eleven sets
+# (-s 6, C = 1 and 100; speech, sensors, text, one-hot, spectra) 0.7 to 1.15 times the time, and the better certificate
+# or the same; models of the squared hinge took up to four times as long
+INNER_LOOSE, FAR = 0.5, 1e-3
 BENT = FACES // 4  # faces solved with such a ridge; on the way to the model's minimum it would only delay
 MATRIX_WORK = 0.1  # of a step with a matrix beside its products with the rows, for each feature
 
@@ -77,21 +81,26 @@ class MatrixModel:
         if self._H is None or not o.logistic or largest > KEEP * self._largest:
             self._H = o.hessian(last.fall > SETTLED)
         self._largest, self.held = largest, True
-        return step_of_matrix(self._H, g, o.w, o.penalty, violations, self.passes, self.monitor)
+        far = o.logistic and last.fall > FAR
+        return step_of_matrix(self._H, g, o.w, o.penalty, violations, self.passes, self.monitor, far)
 
 
 def step_of_matrix(
     H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray, passes: np.ndarray,
-    monitor: Monitor,
+    monitor: Monitor, far: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """p = v - w for the minimiser v of the model with the matrix H; passes[0] += coordinate passes."""
+    """p = v - w for the minimiser v of the model with the matrix H; passes[0] += coordinate passes.
+
+    far: whether a point near the minimiser will do.
+    """
     v, slope = w.copy(), g.copy()
     size = np.sqrt(np.maximum(H.diagonal(), 0.0))
     used = size > 0.0
     largest = float(violations.max(initial=0.0))
     if np.any(used):  # nor may a feature of small values lag behind: by violation^2 / (2 H_jj) the model falls
         largest = min(largest, float((violations[used] / size[used]).max() * size[used].min()))
-    enough = max(INNER_MATRIX * largest, INNER_LEAST * float(np.abs(g).max()))
+    share = INNER_LOOSE if far and len(v) > LARGE_FACE else INNER_MATRIX
+    enough = max(share * largest, INNER_LEAST * float(np.abs(g).max()))
     ridge = RIDGE
     for k in range(FACES):
         if loops.gram_passes(H.reshape(-1), v, slope, penalty, passes, PASSES, enough) <= enough:
