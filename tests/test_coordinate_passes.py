@@ -89,6 +89,8 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
 @pytest.mark.parametrize("loss", WAYS)
 def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, restored, monkeypatch):
     """With a large C the gap stays large long after that rule holds; the run ends by it after as many visits again."""
+    for module, name in ((dual_passes, "READING"), (dual_passes, "STARTING"), (alm, "CHEAP")):
+        monkeypatch.setattr(module, name, 0.0)
     _, solve = WAYS[loss]
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
@@ -111,6 +113,18 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, resto
     limit = (1.0 + dual_passes.BEYOND) * held[0]
     assert found.status is RULE and found.history[-1]["gap"] > 1e-12
     assert visits[-2] < limit <= visits[-1]
+
+
+def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(monkeypatch):
+    monkeypatch.setattr(dual_passes, "STARTING", 0.0)
+    monkeypatch.setattr(alm, "CHEAP", np.inf)
+    p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
+    rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
+    noise = np.random.default_rng(1).normal(size=60)
+    targets = np.concatenate((noise - 0.1, -noise - 0.1))
+    task = Task(rows, np.repeat((1.0, -1.0), 60), np.full(120, 1e4), False, targets, 1.0)
+    found = alm.exact(task, Monitor(), Rule(gap=1e-6, size=0.1, loose=1e-6))
+    assert found.status is RULE and found.history[-1]["gap"] <= 1e-6
 
 
 @pytest.mark.parametrize("path", ["small", "features", "rows", "products"])

@@ -5,8 +5,9 @@
 or the same without max.  On the active rows this is a problem of least squares.  Its normal equations lose the square
 of what the rows themselves lose, and the dual point alpha_i = 2 C_i (t_i - x_i.w) all digits where x_i.w is a sum of
 large terms.  An orthogonal factorisation keeps the former, and its residuals have the precision of t_i.  Newton steps
-find the active rows, except those whose losses are rounding: these are told apart by their multipliers, with the active
-sets of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23) on the dual, which rises with each.
+identify the active rows, except rows whose loss is below the rounding error.  The signs of their multipliers decide
+those: the active-set method of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23) on the dual, whose
+value increases at each step.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ L1_RULE = "except on small problems that rule with e / 20 also ends a run when t
 L1_RULE += "1e-2 e of the objective is left to gain, and the gap is at most 1e-3 or half as much work again has not "
 L1_RULE += "made it so"
 WIDE_RULE = (
-    "but beyond some 1500 features that rule with e / 20 will do, once the gap is at most e, or 0.1, or that rule and "
-    "as much work again"
+    "above some 1500 features it also stops when LIBLINEAR's rule holds with e / 20 and the gap is at most min(e, 0.1)"
+    ", or after about twice the work that LIBLINEAR's rule took"
 )
 
 ROWS = (

@@ -38,7 +38,7 @@ from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.solvers.best import Best
 
 GRAM_BELOW = 1500  # features up to which the Hessian is factorised
-NEAR = 1.2  # ratio of two mu up to which the factor for one will do for the other
+NEAR = 1.2  # largest ratio of two mu for which the same factor is used
 TOLERANCE, MOST_STEPS = 0.2, 16  # of conjugate gradients beside the gradient, where there are more features
 PASSES = 5  # coordinate passes for a first guess
 RELAXED = 1.7

@@ -16,15 +16,13 @@ from svmtool.problem.certify import relative_gap
 from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
-from svmtool.problem.dual_passes import DualPasses
+from svmtool.problem.dual_passes import READING, STARTING, DualPasses
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
 from svmtool.solvers.base import ENOUGH, Monitor
 
-MORE = 0.5  # of the visits to each row that training took go into passes, and for all problems together, ...
-READING = 8.0  # ... half of what reading them from text takes (3 to 34 on fifteen sets, 15 in the middle), ...
-STARTING = 5e7  # ... and so many non-zeros: those that are visited in the time in which the program starts;
-CALL = 2e4  # ... a pass counts as that many besides
+MORE = 0.5  # share of training's visits that polishing may take, besides READING and STARTING for all problems
+CALL = 2e4  # a pass counts as that many visits to non-zeros besides
 SETTLING = 0.5  # share of the work that may go into conjugate gradients over the free dual variables, before passes
 SPARED = 0.5  # share of all visits so far that pass between two looks at the primal
 SETTLED = 0.1  # shrunk rows come back where the others' gradients have fallen to this share of what they were then

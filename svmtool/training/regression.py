@@ -22,7 +22,7 @@ from svmtool.training.problem_set import ProblemSet
 
 GAP_AN_EPS = 1e-5  # certified gap at which -e ends a run, for each unit of it: 1e-6 with the default 0.1 ...
 LEAST_GAP, MOST_GAP = 1e-10, 1e-6  # ... and never outside of these
-LOOSE, MOST_LOOSE = 1.0, 0.1  # where d is large: the gap that will do, as share of -e, and at most
+LOOSE, MOST_LOOSE = 1.0, 0.1  # for large d: sufficient certified gap, as a multiple of -e, and its upper bound
 
 
 class Regression(ProblemSet):
