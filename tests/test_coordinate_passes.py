@@ -14,7 +14,7 @@ from svmtool.problem.dual_passes import LOOKED_AFTER, DualPasses
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
-from svmtool.solvers import alm, by_turns, mfn
+from svmtool.solvers import alm, alm_rounds, by_turns, mfn
 from svmtool.solvers.base import GAP, RULE, SIZE_SHARE, Monitor, Rule
 
 WAYS = {  # loss -> constants that leave a run to its passes, and the solver
@@ -115,7 +115,11 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, resto
     assert visits[-2] < limit <= visits[-1]
 
 
-def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(monkeypatch):
+@pytest.mark.parametrize("rounding", [False, True])
+def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(rounding, monkeypatch):
+    """Where rounding ends them, the run still ends by the rule."""
+    if rounding:
+        monkeypatch.setattr(alm_rounds, "FLAT_STEPS", 0)
     monkeypatch.setattr(dual_passes, "STARTING", 0.0)
     monkeypatch.setattr(alm, "CHEAP", np.inf)
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
@@ -124,7 +128,7 @@ def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(monk
     targets = np.concatenate((noise - 0.1, -noise - 0.1))
     task = Task(rows, np.repeat((1.0, -1.0), 60), np.full(120, 1e4), False, targets, 1.0)
     found = alm.exact(task, Monitor(), Rule(gap=1e-6, size=0.1, loose=1e-6))
-    assert found.status is RULE and found.history[-1]["gap"] <= 1e-6
+    assert found.status is RULE and (found.history[-1]["gap"] <= 1e-6) == (not rounding)
 
 
 @pytest.mark.parametrize("path", ["small", "features", "rows", "products"])

@@ -11,6 +11,7 @@ from reference_kernel import kernel_matrix
 from svmtool import registry
 from svmtool.compiled import smoothed_loops
 from svmtool.problem import kernel_smoothed
+from svmtool.problem.certify_kernel import certificate_of, feasible_sums
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_smoothed import SmoothedHinge
 from svmtool.solvers import nesvm_kernel
@@ -124,3 +125,29 @@ def test_stages_without_a_minimum_count_for_several(monkeypatch):
     problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)
     assert nesvm_kernel.c_svm(problem, monitor).status is PRECISION
     assert monitor.iterations <= 1 + nesvm_kernel.PATIENCE // nesvm_kernel.LOST
+
+
+def test_what_is_settled_is_feasible():
+    """Costs far apart and a small mu: one rounding of b moves the slopes' sum by 1e-4 of their sizes."""
+    problem = random_data(60, seed=4).problem(NESVM, KERNELS["rbf"])
+    problem.upper = np.where(problem.y > 0, 1e-11, 1e-5)
+    state = Decomposition(problem, 10.0)
+    smoothed = SmoothedHinge(state, 10.0)
+    for mu in (1e-2, 1e-5, 1e-8):
+        smoothed.begin(mu)
+        smoothed.advance(*smoothed.newton()[:2])
+        smoothed.settle()
+        assert np.all((state.a >= 0.0) & (state.a <= problem.upper))
+        assert feasible_sums(problem, state.a)
+
+
+@every_kernel
+def test_a_point_that_is_not_feasible_has_no_dual_value(kernel):
+    """Its primal value is that of its decision function."""
+    problem = random_data(40, seed=3).problem(NESVM, kernel)
+    a = np.random.default_rng(1).random(40) * problem.upper
+    f, rho = kernel_matrix(problem) @ (problem.y * a), 0.3
+    found = certificate_of(problem, a, problem.gradient(a, f), rho)
+    losses = np.maximum(1.0 - problem.y * (f - rho), 0.0)
+    assert found.primal == pytest.approx(0.5 * float((problem.y * a) @ f) + float(problem.upper @ losses))
+    assert found.dual == 0.0

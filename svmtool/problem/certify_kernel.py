@@ -33,6 +33,7 @@ VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundre
 FEW = 64  # rows at least after a limit
 WIDER = 0.5  # share of the gap that the sample's differences may add to it
 ROUNDING = 1e-9  # or so much of the value
+FEASIBLE = 1e-12  # share of a sum that rounding may take from it
 SEED = 1
 
 
@@ -99,6 +100,13 @@ def _recomputed(
     return np.where(some, mine, gradient), float(np.abs(mine - gradient).max(where=some, initial=0.0))
 
 
+def feasible_sums(problem: KernelProblem, alpha: np.ndarray) -> bool:
+    """Whether y'a, or the sum of each sign, is what it is at the start, but for rounding: else a has no dual value."""
+    signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(alpha), bool)]
+    moved, sizes = problem.y * (alpha - problem.start), np.abs(alpha)
+    return all(abs(float(np.sum(moved[s]))) <= FEASIBLE * float(np.sum(sizes[s])) for s in signs)
+
+
 def certificate_of(
     problem: KernelProblem | LeastSquaresSvc,
     alpha: np.ndarray,
@@ -121,7 +129,11 @@ def certificate_of(
     violation[problem.upper <= 0.0] = 0.0
     error = 0.5 * apart * float(np.sum(np.abs(alpha)))  # of the value, to the worse of either side
     primal = error - value + gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
-    dual = -value - error if np.any(problem.start) else max(-value - error, 0.0)  # that of a = 0 where it is feasible
+    at_zero = -np.inf if np.any(problem.start) else 0.0  # the dual value of a = 0 where it is feasible
+    sums = feasible_sums(problem, alpha)
+    if not sums:  # no dual point
+        primal += float((r + problem.y * rho) @ (alpha - problem.start))
+    dual = max(-value - error, at_zero) if sums else at_zero
     certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)) + apart)
     certificate.gap = problem.relative(primal, dual)
     return certificate

@@ -20,6 +20,7 @@ from svmtool.problem.linalg import Factored
 
 DIRECT = 2048  # rows in Z whose system is factorised; with more, conjugate gradients
 CLOSE, MOST_CG = 1e-2, 100  # of those: residuals beside the first, and steps
+BALANCING, BALANCED = 20, 1e-15  # rounds in which the slopes' sum becomes 0, but for this share of their sizes
 BIAS = np.ones(1)  # the way of the decision values with b, the same for all rows
 
 
@@ -114,12 +115,27 @@ class SmoothedHinge:
 
     def settle(self) -> None:
         """Take C u, whose sum of y a is 0 at the best b, into the state."""
-        state, goal = self.state, self.slopes(self.b)
+        state, goal = self.state, self._balanced(self.slopes(self.b))
         f, a = self.f.copy(), self.y * goal
         self._add(goal - self.c, f)
         change = a - state.a
         state.a, state.f, state.exact, self.settled = a, f, False, f
         state.drift += float(change @ change)
+
+    def _balanced(self, goal: np.ndarray) -> np.ndarray:
+        """The slopes y C u with a sum of 0, to within rounding: what a b between two neighbouring numbers would leave.
+
+        Where C / mu is large, one rounding of b moves the slopes of Z by more than what is left of the sum; a point
+        whose sum is not 0 has no certificate.
+        """
+        for _ in range(BALANCING):
+            u, off = np.abs(goal), float(np.sum(goal))
+            cost = np.where((u > 0.0) & (u < self.C), self.C, 0.0)
+            total = float(np.sum(cost))
+            if abs(off) <= BALANCED * float(np.sum(u)) or not total:
+                break
+            goal = self.y * np.clip(self.y * (goal - off * cost / total), 0.0, self.C)
+        return goal
 
     def _add(self, d: np.ndarray, f: np.ndarray) -> None:
         """f += K d."""

@@ -207,7 +207,8 @@ class _Run(Rounds):
             small = wide and passes.size <= SIZE_SHARE * rule.size
             over = wide and passes.beyond(rule.size)
             if over and objective.p == 1.0 and passes.enough(CHEAP * spent, self.most_rows, steps=ROUNDS):
-                return None  # Newton steps are cheap enough to reach the gap
+                self.ruled = True  # and Newton steps are cheap enough to reach the gap
+                return None
             near = small and left <= loose  # as of the last look
             settled = passes.spread <= enough
             limit = monitor.limit(passes.count) or (base.RULE if over else None)

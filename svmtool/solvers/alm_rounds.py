@@ -41,10 +41,12 @@ WINDOW = 4  # looks over which the fall of the gap is measured where it wavers
 class Rounds:
     """Rounds over an objective from its w, beta and sigma.
 
-    factorised: whether Newton steps are, or by conjugate gradients or from the rows' side.
+    factorised: whether Newton steps are, or by conjugate gradients or from the rows' side; ruled: whether LIBLINEAR's
+    rule held before the first round, which only goes on to a smaller gap.
     """
 
     unit, growth = 1.0, GROWTH  # what slacks are measured in; how much larger sigma is in the next round
+    ruled = False
 
     def __init__(self, objective: Augmented | ClassHinge, monitor: Monitor, rule: Rule, by_merit: bool = False):
         self.objective, self.monitor, self.rule = objective, monitor, rule
@@ -132,5 +134,5 @@ class Rounds:
                 return base.RULE
             self.sure *= 0.1
         if flat:
-            return base.OPTIMAL if gap <= ROUNDED else base.PRECISION
+            return base.OPTIMAL if gap <= ROUNDED else base.RULE if self.ruled else base.PRECISION
         return None

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.problem.certify import Certificate
-from svmtool.problem.certify_kernel import certificate_of, certify
+from svmtool.problem.certify_kernel import FEASIBLE, certificate_of, certify, feasible_sums
 from svmtool.problem.kernel_problem import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc, relative
 from svmtool.problem.kernel_rows import exact_sum
 from svmtool.problem.kernel_zero import ROUNDING, best_constant, best_multiple, judged_zero, value_at_zero, zero
@@ -28,7 +28,6 @@ from svmtool.solvers.residual import INDEFINITE
 
 STATIONARY = 0.1  # gap up to which a point counts as one where solvers end, whatever the kernel
 APART = 2.0  # times CONFIRMED: a judge who has drawn a sample adds up to half of the gap, and single precision
-FEASIBLE = 1e-12  # share of a sum that rounding may take from it
 PRINTED = 1.0005  # times the gap asked for: what its three printed digits leave open
 
 
@@ -117,16 +116,12 @@ def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certi
     a = result.alpha
     if not problem.kernel.positive or not _finite(a, certificate.dual) or isinstance(problem, HardOneClass):
         return -np.inf
-    squares = isinstance(problem, LeastSquaresSvc)
-    if not squares and (np.any(a < 0.0) or np.any(a > problem.upper)):
-        return -np.inf
-    if squares:
-        sides = [np.ones(len(a), bool)] if problem.free_bias else []
+    if isinstance(problem, KernelProblem):
+        feasible = not (np.any(a < 0.0) or np.any(a > problem.upper)) and feasible_sums(problem, a)
     else:
-        sides = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(a), bool)]
-    moved = problem.y * (a - problem.start)
-    sums = all(abs(float(np.sum(moved[side]))) <= FEASIBLE * float(np.sum(np.abs(a[side]))) for side in sides)
-    return certificate.dual if sums else -np.inf
+        total = abs(float(np.sum(problem.y * a)))
+        feasible = not problem.free_bias or total <= FEASIBLE * float(np.sum(np.abs(a)))
+    return certificate.dual if feasible else -np.inf
 
 
 def _nothing(
