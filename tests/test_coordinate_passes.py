@@ -119,7 +119,8 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, resto
 def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(rounding, monkeypatch):
     """Where rounding ends them, the run still ends by the rule."""
     if rounding:
-        monkeypatch.setattr(alm_rounds, "FLAT_STEPS", 0)
+        for name in ("FLAT_STEPS", "ROUNDED"):
+            monkeypatch.setattr(alm_rounds, name, 0)
     monkeypatch.setattr(dual_passes, "STARTING", 0.0)
     monkeypatch.setattr(alm, "CHEAP", np.inf)
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
