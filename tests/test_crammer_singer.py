@@ -8,7 +8,7 @@ import scipy.optimize
 from class_problems import GAP, PROBLEMS, ROWS, SOME, Problem, Solved, every_row, random_problem
 from reference import csr_of, table_of
 
-from svmtool.problem import class_passes
+from svmtool.problem import class_faces, class_passes
 from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
@@ -24,6 +24,11 @@ PATHS = {
     "newton": NEWTON,
     "products": {
         **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_PASSES"): 1, (alm_rounds, "CG_TOLERANCE"): 1e-3,
+        (class_faces, "MOST"): 0,
+    },
+    "rows": {
+        **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_PASSES"): 1,
+        (class_faces, "MOST"): 10**6, (class_faces, "DECOMPOSED"): 1e12,
     },
     "handed over": {**NEWTON, (alm_rounds, "GRAM_BELOW"): 0},
 }
@@ -85,13 +90,15 @@ def test_optimum_of_a_general_purpose_solver(row):
 @every_row
 def test_paths_are_taken(row, monkeypatch, choose):
     taken = set()
-    for owner, name in ((ClassPasses, "run"), (ClassHinge, "hessian"), (ClassHinge, "hessian_product"), (alm, "exact")):
+    watched = [(ClassPasses, "run"), (alm, "exact")]
+    for owner, name in (*watched, *((ClassHinge, name) for name in ("hessian", "hessian_product", "face"))):
         plain = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, name=name, plain=plain: (taken.add(name), plain(*a))[1])
     for path, wanted in (
         ("passes", {"run"}),
         ("newton", {"run", "hessian"}),
         ("products", {"run", "hessian_product"}),
+        ("rows", {"run", "face"}),
     ):
         with monkeypatch.context():
             choose(path)
@@ -101,6 +108,35 @@ def test_paths_are_taken(row, monkeypatch, choose):
     taken.clear()
     Solved(row, PROBLEMS["two"])
     assert taken == {"exact"}
+
+
+@pytest.mark.parametrize("bias", [-1.0, 1.0])
+@pytest.mark.parametrize(("C", "sigma"), [(1.0, 1.0), (1e-2, 10.0)])
+def test_the_minimum_of_a_piece_is_the_same_from_either_side(C, sigma, bias):
+    p = random_problem(3, 12, 30, 4, C=C, bias=bias)
+    o = ClassHinge(ClassTask(CsrRows(*csr_of(p.A), p.A.shape[1]), p.number, p.k, p.cost))
+    o.sigma = sigma
+    o.move(0.1 * np.random.default_rng(1).normal(size=o.d))
+    _, g = o.gradient()
+    assert 1 < o.active < o.faces
+    by_rows, by_features = (o.newton_direction(g, side)[0] for side in ("rows", "features"))
+    np.testing.assert_allclose(by_rows, by_features, rtol=0.0, atol=1e-10 * np.abs(by_features).max())
+
+
+def test_large_costs_leave_the_minimum_of_a_piece_exact():
+    """C sigma up to 1e10: neither what a face's projector takes away nor the multipliers' sizes may hide the step."""
+    rng = np.random.default_rng(2)
+    X, number = rng.random((60, 90)), rng.integers(0, 5, 60)
+    task = ClassTask(CsrRows(*csr_of(X), 90), number, 5, np.where(number == 2, 1e9, 1e5))
+    o = ClassHinge(task)
+    passes = ClassPasses(task, o.rows, 1)
+    for _ in range(100):
+        passes.run()
+    o.move(passes.w)
+    o.beta[:], o.sigma = passes.multipliers, 3.0
+    _, g = o.gradient()
+    p, _, _ = o.newton_direction(g, "rows")
+    assert o.active > 30 and np.linalg.norm(o.hessian_product(p) + g) <= 1e-3 * np.linalg.norm(g)
 
 
 @every_path
@@ -196,7 +232,7 @@ def test_e_ends_within_liblinears_rule(row, path, eps, choose):
         assert s.status.converged
         a = s.result.alpha
         assert violation(p, p.A.T @ a, a) <= (row.eps_default if eps is None else eps) * (1 + 1e-6)
-        if path not in ("products", "handed over"):  # as the row promises for few features
+        if path not in ("products", "rows", "handed over"):  # as the row promises for few features
             assert s.certificate.gap <= 1e-6 * (1 + 1e-6)
 
 
@@ -253,6 +289,7 @@ def test_passes_end_what_rounds_began(monkeypatch, choose):
 def test_rounds_that_get_nowhere_hand_back_to_passes(started, monkeypatch):
     """Many classes that can be told apart and a large C: passes alone end by the rule of -e, Newton steps do not."""
     monkeypatch.setattr(alm_rounds, "GRAM_BELOW", 0)
+    monkeypatch.setattr(class_faces, "MOST", 0)
     made, product = [], ClassHinge.hessian_product
     monkeypatch.setattr(ClassHinge, "hessian_product", lambda self, v: (made.append(1), product(self, v))[1])
     rng = np.random.default_rng(1)

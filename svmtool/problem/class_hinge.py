@@ -21,11 +21,12 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled import class_loops as loops
 from svmtool.compiled.threads import run_blocks
+from svmtool.problem import class_faces
 from svmtool.problem.class_rows import ClassRows, ClassTask
+from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.objective import Objective
 
 SUMS = 7
-KRONECKER_BELOW = 1500  # features, or classes, up to which the preconditioner is of Kronecker's form
 SHARP = 1e8  # a sigma with which, and beta = 0, the envelope is the loss up to a smoothing too narrow to matter
 
 
@@ -36,7 +37,6 @@ class ClassHinge(Objective):
     """
 
     p = 1.0
-    rows_side = False
     ray_share = 0.1
 
     def __init__(self, task: ClassTask):
@@ -47,6 +47,7 @@ class ClassHinge(Objective):
         self.beta = np.zeros(self.n)
         self.beta[np.arange(self.base.n) * self.wide + self.number] = 1.0
         self._pairs: np.ndarray | None = None
+        self._kernel: KernelCache | None = None
         self._bending: _Bending | None = None
         self._multiple = 1.0
 
@@ -106,11 +107,6 @@ class ClassHinge(Objective):
         s = self._multiple = min(1.0, self._linear / square) if square > 0.0 else 1.0
         return s * (self._linear - 0.5 * s * square)
 
-    @property
-    def curved(self) -> int:
-        """Classes of rows not at a corner that could change there, one less than its face has a row."""
-        return int(np.count_nonzero(self.c)) - self.active
-
     def hessian(self) -> np.ndarray:
         """See Objective.  Rows of a face F join its classes as a graph's edges of weight C_i / |F| do: a Laplacian
         of blocks, so that one Gram matrix for each pair of classes, kept up to date, makes all of it."""
@@ -140,6 +136,31 @@ class ClassHinge(Objective):
         """Numbers of the rows whose face is another than the one the Gram matrices have seen."""
         return np.flatnonzero((self.c != self._seen).reshape(-1, self.wide).any(axis=1))
 
+    @property
+    def faces(self) -> int:
+        """Classes of the faces that are no corners: the order of the system in class_faces.py."""
+        return int(np.count_nonzero(self.c))
+
+    @property
+    def rows_side(self) -> bool:
+        """Whether that system takes less time than conjugate gradients."""
+        return self.face_cost < class_faces.step_cost(self.rows, self.active, self.faces)
+
+    @property
+    def face_cost(self) -> float:
+        return class_faces.system_cost(self.rows, self.active, self.faces)
+
+    def step_cost(self, products: int) -> float:
+        """About what a Newton step of so many products costs; none: from the rows' side, or where none was taken."""
+        usual = class_faces.step_cost(self.rows, self.active, self.faces, products or class_faces.PRODUCTS)
+        return usual if products else min(usual, self.face_cost)
+
+    def face(self, used: np.ndarray) -> np.ndarray:
+        """The minimiser of the piece that the last value lies on."""
+        if self._kernel is None:
+            self._kernel = KernelCache(self.base)
+        return class_faces.minimiser(self, self._kernel)
+
     def _bent(self, t: np.ndarray) -> np.ndarray:
         """sigma sum_i C_i x_i (P_i t_i)', flat, P_i the projector on differences within F_i; t is used up."""
         call = loops.class_curvature.bind(t, self.c, self.cost)
@@ -162,7 +183,7 @@ class ClassHinge(Objective):
     @property
     def has_kronecker(self) -> bool:
         """Whether two matrices can be decomposed for the preconditioner."""
-        return max(self.base.d, self.k) <= KRONECKER_BELOW
+        return max(self.base.d, self.k) <= class_faces.KRONECKER_BELOW
 
     def hessian_diagonal(self) -> np.ndarray:
         c = self.c.reshape(-1, self.wide)

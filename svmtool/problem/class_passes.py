@@ -12,7 +12,7 @@ import numpy as np
 from svmtool.compiled import class_loops
 from svmtool.compiled.class_pass_loops import class_pass
 from svmtool.compiled.threads import run_blocks
-from svmtool.problem.class_hinge import KRONECKER_BELOW
+from svmtool.problem.class_faces import PRODUCTS, step_cost, system_cost
 from svmtool.problem.class_rows import ClassRows, ClassTask
 from svmtool.problem.dual_passes import chunk_of, random_state
 
@@ -22,10 +22,7 @@ TOGETHER = 4.0  # ... where all neighbours are visited; so many times as much wh
 STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
 NEWTON_STEPS = 20  # usual; 36 to 90 where C is large (pendigits, poker, satimage), so that only ...
 VAIN = 5.0  # ... so many times as many do not end a run
-# ... and of one by conjugate gradients: decompositions per features^3, and products (usual), a non-zero for a class,
-# each preconditioned, per classes features^2
-DECOMPOSED, PRODUCTS, PRODUCT, PRECONDITIONED = 0.2, 25, 0.2, 0.2
-PRODUCT_STEPS = 30  # usual
+PRODUCT_STEPS = 30  # of those by conjugate gradients, or from the rows' side, usual
 PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first ...
 PATIENCE_LATER = 1.0  # ... and after such steps have not ended the run, when as many more are expected as this says:
 MORE_STEPS = 2.0
@@ -111,21 +108,19 @@ class ClassPasses:
     def newton(self) -> float:
         """About what Newton steps from here to the answer cost."""
         if not self.factorised:
-            return self.steps * self._step(int(np.count_nonzero(self._P)) - self.n, PRODUCTS)
+            return self.steps * self._usual_step
         return self.steps * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
 
-    def _step(self, curved: int, products: float) -> float:
-        """About what a Newton step of so many products costs; curved: rows off corners, of large faces as more."""
-        d, k = self.rows.base.d, self.rows.k
-        small = max(d, k) <= KRONECKER_BELOW
-        whole, each = (DECOMPOSED * d**3, PRECONDITIONED * k * d * d) if small else (0.0, 0.0)
-        return whole + products * (PRODUCT * curved * self.row_length + each)
+    @property
+    def _usual_step(self) -> float:
+        """About what a Newton step here costs that no matrix of features is factorised for."""
+        sizes = np.count_nonzero(self._P.reshape(self.n, -1), axis=1)
+        active, faces = int(np.count_nonzero(sizes > 1)), int(np.sum(sizes, where=sizes > 1))
+        return min(step_cost(self.rows, active, faces), system_cost(self.rows, active, faces))
 
-    def usual_steps(self, curved: int, products: int) -> float:
-        """How many usual Newton steps cost as much as one of so many products."""
-        if self.factorised:
-            return 1.0
-        return self._step(curved, products) / max(self._step(curved, PRODUCTS), 1e-300)
+    def usual_steps(self, cost: float) -> float:
+        """How many usual Newton steps cost as much as this one."""
+        return 1.0 if self.factorised else cost / max(self._usual_step, 1e-300)
 
     @property
     def most_products(self) -> int:

@@ -153,7 +153,7 @@ class _Run(Rounds):
             return self.near
         gap, costs = self.rule.gap if self.monitor.gap is None else self.monitor.gap, self._costs
         self._gaps.append(self.best.gap)
-        costs.append(costs[-1] + passes.usual_steps(o.curved, cg))
+        costs.append(costs[-1] + passes.usual_steps(o.step_cost(cg)))
         if costs[-1] <= passes.least_steps:
             return False
         return still_needed(self._gaps, costs, gap if gap > 0.0 else SURE, len(self._gaps) // 2) > passes.steps
