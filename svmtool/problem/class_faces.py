@@ -25,19 +25,20 @@ if TYPE_CHECKING:
 
 MOST = 2000  # order of a system: 32 MB, and as much twice while it is made
 KRONECKER_BELOW = 1500  # features, or classes, up to which conjugate gradients are preconditioned by Kronecker's form
-# nanoseconds: decompositions for that, per features^3; a product, a non-zero for a class; its preconditioner, per
-# classes features^2; the calls for a system
-DECOMPOSED, PRODUCT, PRECONDITIONED, CALLS = 0.2, 0.2, 0.2, 5e4
+# nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: decompositions
+# for that, per features^3 (0.16 to 0.5); a product, a non-zero for a class (0.7 to 2); its preconditioner, per classes
+# features^2 (0.1 to 0.9); the calls for a system
+DECOMPOSED, PRODUCT, PRECONDITIONED, CALLS = 0.4, 0.8, 0.2, 5e4
 PRODUCTS = 25  # usual in a step
 MASKED = 3.0  # a system's entry is read and written so often as one of `dual_passes` is
 
 
-def step_cost(rows: ClassRows, active: int, faces: int, products: int = PRODUCTS) -> float:
-    """About the nanoseconds of a Newton step by conjugate gradients; active rows whose faces have so many classes."""
+def step_cost(rows: ClassRows, active: int, products: int = PRODUCTS) -> float:
+    """About the nanoseconds of a Newton step by conjugate gradients, so many rows off the corners."""
     d, k = rows.base.d, rows.k
     small = max(d, k) <= KRONECKER_BELOW
     whole, each = (DECOMPOSED * d**3, PRECONDITIONED * k * d * d) if small else (0.0, 0.0)
-    return whole + products * (PRODUCT * (faces - active) * _length(rows) * rows.wide + each)
+    return whole + products * (PRODUCT * active * _length(rows) * rows.wide + each)
 
 
 def system_cost(rows: ClassRows, active: int, faces: int) -> float:

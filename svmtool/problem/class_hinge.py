@@ -48,6 +48,7 @@ class ClassHinge(Objective):
         self.beta[np.arange(self.base.n) * self.wide + self.number] = 1.0
         self._pairs: np.ndarray | None = None
         self._kernel: KernelCache | None = None
+        self._products = class_faces.PRODUCTS
         self._bending: _Bending | None = None
         self._multiple = 1.0
 
@@ -143,8 +144,8 @@ class ClassHinge(Objective):
 
     @property
     def rows_side(self) -> bool:
-        """Whether that system takes less time than conjugate gradients."""
-        return self.face_cost < class_faces.step_cost(self.rows, self.active, self.faces)
+        """Whether that system takes less time than as many products as the last step by conjugate gradients took."""
+        return self.face_cost < class_faces.step_cost(self.rows, self.active, self._products)
 
     @property
     def face_cost(self) -> float:
@@ -152,8 +153,16 @@ class ClassHinge(Objective):
 
     def step_cost(self, products: int) -> float:
         """About what a Newton step of so many products costs; none: from the rows' side, or where none was taken."""
-        usual = class_faces.step_cost(self.rows, self.active, self.faces, products or class_faces.PRODUCTS)
-        return usual if products else min(usual, self.face_cost)
+        if products:
+            return class_faces.step_cost(self.rows, self.active, products)
+        return min(class_faces.step_cost(self.rows, self.active), self.face_cost)
+
+    def _conjugate_gradient(
+        self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        found = super()._conjugate_gradient(g, tolerance, most, stopped)
+        self._products = max(class_faces.PRODUCTS, found[1])
+        return found
 
     def face(self, used: np.ndarray) -> np.ndarray:
         """The minimiser of the piece that the last value lies on."""

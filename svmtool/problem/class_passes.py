@@ -116,7 +116,7 @@ class ClassPasses:
         """About what a Newton step here costs that no matrix of features is factorised for."""
         sizes = np.count_nonzero(self._P.reshape(self.n, -1), axis=1)
         active, faces = int(np.count_nonzero(sizes > 1)), int(np.sum(sizes, where=sizes > 1))
-        return min(step_cost(self.rows, active, faces), system_cost(self.rows, active, faces))
+        return min(step_cost(self.rows, active), system_cost(self.rows, active, faces))
 
     def usual_steps(self, cost: float) -> float:
         """How many usual Newton steps cost as much as this one."""

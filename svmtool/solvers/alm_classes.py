@@ -36,6 +36,8 @@ from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
 MOST_PASSES = 100000  # LIBLINEAR's cap: most of them go over few rows
 TIGHTER = 0.3  # how much further than -e says passes go where the gap is not certified then
+# passes compute the primal each time that they have cost this share more, and so many times what that itself costs
+LOOKS, DEAR = 0.3, 10.0
 NEAR = 1.5  # times the gap asked for, as passes estimate it, from which on they compute the primal
 
 
@@ -66,8 +68,8 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
         if start is None or passes.count > 0:
             status = run.class_passes(passes, newton)
             if status is not None and not begun:
-                return Result(passes.w, status, passes.count, monitor.history, places(passes.alpha))
-            run.best.take(passes.primal_value(), passes.w, passes.dual_value(), passes.alpha)
+                return Result(run.multiple * passes.w, status, passes.count, monitor.history, places(passes.alpha))
+            run.best.take(run.primal(passes), run.multiple * passes.w, passes.dual_value(), passes.alpha)
             if status is not None:  # -e speaks of the dual point where passes ended; rounds may know a better primal
                 alpha = passes.alpha if status.converged else run.best.alpha
                 return Result(run.best.w, status, passes.count, monitor.history, places(alpha))
@@ -92,6 +94,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
 class _Run(Rounds):
     """One run: passes and rounds alternate."""
 
+    multiple = 1.0  # of where passes lead that is best
     handing_over = False  # whether passes end the run where the multipliers' steps say that -e is near ...
     near = False  # ... as they did
     passes: ClassPasses | None = None  # that rounds hand back to where they cost more than these expect
@@ -105,8 +108,8 @@ class _Run(Rounds):
         gap = rule.gap if monitor.gap is None else monitor.gap
         wanted = gap if gap >= 0.0 else SURE
         enough = SAFETY * rule.projected if rule.projected is not None else -1.0
-        spent = looked = 0.0
-        lefts, spreads, costs = [1.0], [1.0], [0.0]
+        spent, looked, self.multiple = 0.0, 0.0, 1.0
+        lefts, spreads, costs, seen, paid = [1.0], [1.0], [0.0], [1.0], [0.0]  # seen, paid: where the primal is known
         for _ in range(MOST_PASSES):
             spent += passes.run()
             lefts.append(passes.left)
@@ -118,24 +121,32 @@ class _Run(Rounds):
                 passes.restore()
                 continue
             near = lefts[-1] <= NEAR * gap and spent - looked >= passes.look
-            if near or settled or limit:
+            early = gap >= 0.0 and spent - looked >= max(DEAR * passes.look, LOOKS * spent)
+            if near or early or settled or limit:
                 looked = spent
                 if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
                     passes.scale(objective.best_multiple(passes.w))
-                primal, bound = passes.primal_value(), passes.dual_value()
+                primal, bound = self.primal(passes), passes.dual_value()
                 left = relative_gap(primal, bound)
+                seen.append(left)
+                paid.append(spent)
                 if left <= gap or limit or (settled and (left <= SURE or not passes.factorised)):
                     support = int(np.count_nonzero(passes.alpha))
                     status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                     return status or limit or base.RULE
                 if settled:  # LIBLINEAR's objective may be lower where its rule holds
                     enough *= TIGHTER
-            expected = still_needed(lefts, costs, wanted, WINDOW)
+            expected = min(still_needed(lefts, costs, wanted, WINDOW), still_needed(seen, paid, wanted, WINDOW))
             if not passes.factorised and enough > 0.0:  # any gap will do then; the spread wavers more
                 expected = min(expected, still_needed(spreads, costs, enough, len(costs) // RECENT_SPREADS))
             if newton and (expected > passes.newton if settled else passes.enough(spent, expected)):
                 return None
         return None
+
+    def primal(self, passes: ClassPasses) -> float:
+        """The least value along passes.w, at `multiple`: with a large C rows just short of the margin cost most."""
+        self.multiple, primal = self.objective.least_multiple(passes.w)
+        return primal
 
     @property
     def most_products(self) -> int:
