@@ -285,6 +285,29 @@ def test_passes_end_what_rounds_began(monkeypatch, choose):
     assert s.certificate.dual >= dual * (1 - 1e-12), "passes never lower the dual"
 
 
+@pytest.mark.parametrize("after", [0.0, 0.5, np.inf])
+def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(after, monkeypatch):
+    """The rule holds where the run ends; SAFETY of its tolerance is reached only if that costs little more."""
+    monkeypatch.setattr(alm_rounds, "GRAM_BELOW", 0)
+    monkeypatch.setattr(ClassPasses, "newton", np.inf)
+    monkeypatch.setattr(alm_classes, "AFTER_RULE", after)
+    spreads, costs, plain = [], [], ClassPasses.run
+
+    def run(self):
+        costs.append(plain(self))
+        spreads.append(self.spread if self.complete else np.inf)
+        return costs[-1]
+
+    monkeypatch.setattr(ClassPasses, "run", run)
+    rng = np.random.default_rng(1)
+    p = Problem(rng.normal(size=(200, 20)), 1.0 * rng.integers(0, 5, 200), np.full(200, 10.0))
+    s = Solved(ROWS[0], p, "dense", eps=0.01)
+    assert s.status is base.RULE and violation(p, p.A.T @ s.result.alpha, s.result.alpha) <= 0.01 * (1 + 1e-6)
+    first = next(k for k, spread in enumerate(spreads) if spread <= 0.01)
+    assert (spreads[-1] <= alm_classes.SAFETY * 0.01) == (after == np.inf)
+    assert after == np.inf or sum(costs[:-2]) < (1.0 + after) * sum(costs[: first + 1])
+
+
 @pytest.mark.parametrize("started", [False, True])
 def test_rounds_that_get_nowhere_hand_back_to_passes(started, monkeypatch):
     """Many classes that can be told apart and a large C: passes alone end by the rule of -e, Newton steps do not."""
