@@ -123,7 +123,9 @@ class _Run(Rounds):
             if passes.complete and passes.spread <= plain:
                 ruled = min(ruled, spent)
             over = not passes.factorised and spent >= (1.0 + AFTER_RULE) * ruled
-            settled = passes.spread <= (plain if over else enough)
+            settled = passes.spread <= enough
+            if over and not settled and passes.spread <= plain:  # a pass measures rows as it meets them
+                settled = not passes.complete or objective.projected_spread(passes.alpha) <= plain
             limit = monitor.limit(passes.count)
             if settled and not passes.complete and limit is None:
                 passes.restore()
