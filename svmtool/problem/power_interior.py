@@ -8,11 +8,10 @@ z_i = y_i x_i.w.  With the multipliers a of the equations and v of xi >= 0 the s
 
 Newton steps go to where both products are C_i tau in place of 0, and tau falls: Mehrotra's predictor and corrector
 (SIAM J. Optimization 2 (1992) 575-601).  The third derivative of a power is at most (2 - p) / xi times the second,
-which is what the logarithm of xi needs for Newton steps to stay near this path (Nesterov and Nemirovskii, Interior-Point
-Polynomial Algorithms in Convex Programming, 1994).  A step costs the factor of R + X'DX, D > 0, each feature measured
-by its own diagonal entry; how many there are hardly depends on costs, scales and dependent features, on which that of
-gradient steps and of multiplier steps does.  From a far start a gradient says nothing of the raw features' answer, and
-a multiplier near its end no dual point of any worth under a free bias; on the path both sides are balanced.
+which is what the logarithm of xi needs for Newton steps to stay near this path (Nesterov and Nemirovskii,
+Interior-Point Polynomial Algorithms in Convex Programming, 1994).  A step costs the factor of R + X'DX, D > 0, each
+feature measured by its own diagonal entry.  How many there are hardly depends on costs, on scales and on features that
+depend on each other, on which the number of gradient steps and of multiplier steps does.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from svmtool.problem.task import Task
 
 STEPS = 20  # usual number of steps
 BACK = 0.995  # of the way to where a variable is zero
+NEARER = 1e-3  # beside its slack: a multiplier that belongs at its end
 REFINED = 2  # rounds of refinement of a linear system
 TINY = 1e-300
 PRODUCTS = 4.0  # products with the rows in a step
@@ -54,6 +54,7 @@ class PowerInterior:
             self._penalty[-1] = 0.0
         unit = max(float(np.mean(np.abs(self.target))), TINY)
         self.w, self._z = np.zeros(d), np.empty(n)
+        self._unit_slack = unit
         self._xi = np.maximum(self.target, 0.0) + unit
         self._s = self._xi - self.target
         self._a = 0.5 * unit ** (self.p - 1.0) * self.cost
@@ -66,30 +67,48 @@ class PowerInterior:
         self.rows.margins(self.w, self.y, self._z)
         slack = np.maximum(self.target - self._z, 0.0)
         self.primal = 0.5 * float(inner @ self.w) + float(self.cost @ slack**p)
+        self.alpha, self.dual, sums = self._dual_point(a)
+        self._of_w = inner - sums
+        self.gradient = float(np.abs(self._of_w).max(initial=0.0))
+        self._of_rows = self._z + self._xi - self._s - self.target
+        self._of_xi = p * self.cost * self._xi ** (p - 1.0) - a - self._v
+        self._inner = (float(a @ self._s) + float(self._v @ self._xi)) / (2.0 * self._total)
+
+    def settled(self) -> tuple[np.ndarray, float]:
+        """The dual point, and its value, with multipliers at their ends where the iterates show that they belong.
+
+        Under a free bias its value is that of the point whose two sides rounding has not kept apart.
+        """
+        room = NEARER / self._unit_slack * self.cost
+        end = np.where(self._a < room * self._s, 0.0, self._a)
+        if self.p == 1.0:
+            end = np.where(self._v < room * self._xi, self.cost, end)
+            if self.free_bias:
+                from svmtool.problem.interior import restore_sum  # and what it needs: most runs end without
+
+                restore_sum(end, self.y, self.cost, 0.0)
+        return end, self._dual_point(end)[1]
+
+    def _dual_point(self, a: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+        """Multipliers a (f8[n]) made feasible, their dual value, and sum_i a_i y_i x_i."""
+        p = self.p
         if self.free_bias:
             sides = self.rows.sums_by_side(a * self.y, self.y)
             up, down = float(a[self.y > 0.0].sum()), float(a[self.y < 0.0].sum())
             factors = np.array([min(1.0, down / up), min(1.0, up / down)]) if min(up, down) > 0.0 else np.zeros(2)
             sums, v = sides.sum(axis=0), factors @ sides
             v[-1] = 0.0
-            self.alpha = a * np.where(self.y > 0.0, factors[0], factors[1])
+            alpha = a * np.where(self.y > 0.0, factors[0], factors[1])
         else:
-            self.alpha = a.copy()
+            alpha = a.copy()
             sums = v = self.rows.transpose_product(a * self.y)
-        linear, per_cost = float(self.target @ self.alpha), self.alpha / self.cost
+        linear, per_cost = float(self.target @ alpha), alpha / self.cost
         if p == 1.0:
-            degree, conjugate, room = 1.0, 0.0, 1.0 / max(float(per_cost.max(initial=0.0)), TINY)
-        else:
-            degree, room = p / (p - 1.0), np.inf
-            conjugate = (p - 1.0) * float(self.cost @ (per_cost / p) ** degree)
-        self.dual = best_multiple(linear, float(v @ v), conjugate, degree, room)
-        if p == 1.0 and room < 1.0:
-            self.alpha *= room
-        self._of_w = inner - sums
-        self.gradient = float(np.abs(self._of_w).max(initial=0.0))
-        self._of_rows = self._z + self._xi - self._s - self.target
-        self._of_xi = p * self.cost * self._xi ** (p - 1.0) - a - self._v
-        self._inner = (float(a @ self._s) + float(self._v @ self._xi)) / (2.0 * self._total)
+            np.minimum(alpha, self.cost, out=alpha)  # but for rounding they are less
+            return alpha, best_multiple(linear, float(v @ v), 0.0, 1.0, 1.0), sums
+        degree = p / (p - 1.0)
+        conjugate = (p - 1.0) * float(self.cost @ (per_cost / p) ** degree)
+        return alpha, best_multiple(linear, float(v @ v), conjugate, degree, np.inf), sums
 
     def step(self) -> float:
         """Predictor and corrector after `measure`; the length of the step, at most 1.

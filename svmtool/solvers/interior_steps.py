@@ -18,7 +18,7 @@ from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Status
 from svmtool.solvers.best import Best
 
-FEATURES = 1500  # of a matrix that is factorised, at most
+GRAM_BELOW = 1500  # features up to which their matrix is factorised
 LOOKS = 1.5  # from one look at what the other method still needs to the next
 MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap, after which rounding rules
 EXACT, ROUNDED = 1e-12, 1e-8  # certified gap of an exact minimiser, and of one that rounding has stopped
@@ -26,7 +26,7 @@ EXACT, ROUNDED = 1e-12, 1e-8  # certified gap of an exact minimiser, and of one 
 
 def possible(task: Task) -> bool:
     """Whether a step is a factorisation of a matrix that is no great matter, of rows that are here."""
-    return task.rows.d <= FEATURES and not task.rows.elsewhere and bool(np.all(task.cost > 0.0))
+    return task.rows.d <= GRAM_BELOW and not task.rows.elsewhere and bool(np.all(task.cost > 0.0))
 
 
 class Slower:
@@ -67,6 +67,7 @@ def interior_steps(task: Task, p: float, monitor: Monitor, best: Best) -> Status
                 if status is None and gap <= EXACT:
                     status = base.OPTIMAL
                 if status is not None:
+                    _settle(run, best, monitor)
                     return status
                 idle = 0 if gap < least else idle + 1
                 least = min(gap, least)
@@ -78,3 +79,10 @@ def interior_steps(task: Task, p: float, monitor: Monitor, best: Best) -> Status
             except SvmtoolError:
                 break
     return base.OPTIMAL if best.gap <= ROUNDED else base.PRECISION
+
+
+def _settle(run: PowerInterior, best: Best, monitor: Monitor) -> None:
+    """Take a dual point with multipliers at their ends where the gap remains as small as asked for."""
+    alpha, value = run.settled()
+    if relative_gap(best.primal, value) <= max(best.gap, EXACT if monitor.gap is None else monitor.gap):
+        best.dual, best.alpha = value, alpha
