@@ -23,7 +23,8 @@ Differs from the paper in:
 Neither 2, 5, 6 nor 7 with `inner_steps` or with a mu that only grows.
 Stops when: the certified relative gap is as small as asked for, else where iterations get nowhere (progress.py) or
 would need more than MOST_ITERATIONS at the rate of the last half of them.
-Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.
+Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.  With interior-point steps 30
+more of n and a second such set of matrices; none where the rows are on disk.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from svmtool.limits import EndedError
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import still_needed
 from svmtool.problem.power_interior import STEPS, PowerInterior, step_cost
+from svmtool.problem.repeated_rows import data_of
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Status
@@ -25,8 +26,9 @@ EXACT, ROUNDED = 1e-12, 1e-8  # certified gap of an exact minimiser, and of one 
 
 
 def possible(task: Task) -> bool:
-    """Whether a step is a factorisation of a matrix that is no great matter, of rows that are here."""
-    return task.rows.d <= GRAM_BELOW and not task.rows.elsewhere and bool(np.all(task.cost > 0.0))
+    """Whether a matrix of the features is small, and rows and vectors of their number are in memory here."""
+    in_memory = data_of(task.rows).room is None and not task.rows.elsewhere
+    return in_memory and task.rows.d <= GRAM_BELOW and bool(np.all(task.cost > 0.0))
 
 
 class Slower:
@@ -36,7 +38,9 @@ class Slower:
     """
 
     def __init__(self, task: Task, iteration_cost: float, wanted: float):
-        self._steps = STEPS * step_cost(task.rows) / iteration_cost if possible(task) else np.inf  # in iterations
+        self._steps = np.inf  # in iterations
+        if possible(task):
+            self._steps = STEPS * step_cost(task.rows) / max(iteration_cost, 1.0)
         self._wanted, self._next = wanted, 0.5 * self._steps
         self._at, self._gap = 0, 1.0
 
