@@ -77,7 +77,8 @@ SMALL_RECORDS, SMALL_VISITS = 1000, 1 << 28  # most of the call, or as many as v
 PASSES = 2  # coordinate passes before Newton steps take over ...
 PASSES_WORTH = 8  # ... unless they would reach the gap, at the rate of the last ones, within so many, and ...
 STEPS_SPARED = 10  # ... as many more as take the time in which this number of matrices are factorised
-NEWTON_STEP = 0.5  # cost of a Newton step beside that of an interior-point step
+# cost of a Newton step beside an interior-point step's: where few rows change in the Gram matrix, and where all do
+NEWTON_KEPT, NEWTON_STEP = 0.2, 0.5
 FACTOR, SQUARE = 0.02, 2.0  # what that takes beside a visit to a non-zero (1.3): per d^3, and per d^2
 
 
@@ -195,7 +196,8 @@ class _Run(Rounds):
         monitor, best = self.monitor, self.best
         direct = monitor.gap is not None and not self.by_merit and possible(task)
         if direct:
-            self.slower = Slower(task, NEWTON_STEP * step_cost(task.rows), monitor.gap)
+            share = NEWTON_KEPT if self.objective.straight else NEWTON_STEP
+            self.slower = Slower(task, share * step_cost(task.rows), monitor.gap)
         status = self.multiplier_rounds()
         if status is None or (direct and status is base.PRECISION):
             status = interior_steps(task, task.p, monitor, best)
