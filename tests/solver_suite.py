@@ -28,6 +28,7 @@ GAP = 1e-11
 
 OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
 ROUNDS, INEXACT = "svmtool.solvers.alm_rounds", "svmtool.solvers.alm_inexact"
+INTERIOR = "svmtool.solvers.interior_steps"
 LOGISTIC = "svmtool.solvers.logistic"
 NEWTON = "svmtool.solvers.newton"
 L1, L1_TURNS, L1_OBJECTIVE = "svmtool.solvers.l1", "svmtool.solvers.l1_turns", "svmtool.problem.l1_objective"
@@ -40,7 +41,7 @@ _ONE_PASS = {**_WIDE, (MFN, "MOST_VISITS"): 1}
 _LR_STEPS = {("svmtool.problem.logistic", "SMALL_FEATURES"): -1}
 _LR_WIDE = {**_LR_STEPS, (LOGISTIC, "GRAM_BELOW"): 0}
 _ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
-_ALM_WIDE = {**_ALM_STEPS, (ROUNDS, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
+_ALM_WIDE = {**_ALM_STEPS, (ROUNDS, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
 
 _L1_STEPS = {(L1_OBJECTIVE, "SMALL_FEATURES"): -1}
 _NO_MULTIPLIERS = SimpleNamespace(possible=lambda _: False)
@@ -61,11 +62,16 @@ PATHS: dict[str, dict[str, dict]] = {
     ALM: {
         "small": {(ALM, "SMALL_FEATURES"): 1000},
         "passes": {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 300, (ALM, "PASSES_WORTH"): 300},
-        "features": _ALM_STEPS,
+        "features": {**_ALM_STEPS, (INTERIOR, "STEPS"): 1e9},
+        "interior": {**_ALM_STEPS, (INTERIOR, "STEPS"): 0},
         "rows": _ALM_WIDE,
         "products": {**_ALM_WIDE, (ROUNDS, "ROWS_SIDE"): 0},
     },
-    INEXACT: {"features": {}, "products": {(INEXACT, "GRAM_BELOW"): 0}},
+    INEXACT: {
+        "features": {(INTERIOR, "STEPS"): 1e9},
+        "interior": {(INTERIOR, "STEPS"): 0},
+        "products": {(INEXACT, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0},
+    },
     LOGISTIC: {
         "small": {("svmtool.problem.logistic", "SMALL_FEATURES"): 1000},
         "features": _LR_STEPS,

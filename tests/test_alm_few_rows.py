@@ -9,7 +9,7 @@ import reference
 from svmtool.problem.augmented import Augmented
 from svmtool.problem.rows import CsrRows
 from svmtool.settings import Settings
-from svmtool.solvers import alm_inexact, alm_rounds, base
+from svmtool.solvers import alm_inexact, alm_rounds, base, interior_steps
 from svmtool.training.multiclass import Problems
 
 
@@ -30,7 +30,7 @@ def wide(solver: int, monkeypatch) -> Problems:
     """Costs that differ by five orders over rows with more features than Gram matrices are formed for."""
     rng = np.random.default_rng(2)
     X, y = rng.random((40, 300)) * 100.0, np.where(np.arange(40) % 2, 1.0, -1.0)
-    for module in (alm_rounds, alm_inexact):
+    for module in (alm_rounds, alm_inexact, interior_steps):
         monkeypatch.setattr(module, "GRAM_BELOW", 0)
     s = Settings(solver, bias=1.0, solver_given=True, loss_power=1.7, regularize_bias=False)
     return Problems(reference.table_of(X, y), s, np.where(y > 0, 1e-7, 0.1))

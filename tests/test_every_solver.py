@@ -325,8 +325,10 @@ def test_paths_of_alm_are_taken(case, walk, spy):
     """Each path leads where its name says."""
     from svmtool.problem.augmented import Augmented
     from svmtool.problem.dual_passes import DualPasses
+    from svmtool.problem.power_interior import PowerInterior
     from svmtool.solvers import alm
 
+    spy(PowerInterior, "step", "interior")
     spy(alm, "_small", "small")
     spy(DualPasses, "run", "first passes")
     spy(alm._Run, "multiplier_rounds", "rounds")

@@ -73,7 +73,7 @@ def minimum(problem: KernelProblem) -> np.ndarray | None:
         a = np.clip(unit * x, 0.0, upper)
         a[x >= upper / unit] = upper[x >= upper / unit]
     for e in E:
-        _restore_sum(a, e, upper, float(e @ problem.start[used]))
+        restore_sum(a, e, upper, float(e @ problem.start[used]))
     found = np.zeros(len(problem.y))
     found[used] = a
     return found if np.all(np.isfinite(a)) else None
@@ -164,7 +164,7 @@ def _reach(x: np.ndarray, dx: np.ndarray) -> float:
     return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))
 
 
-def _restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
+def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
     """Bring e'a (e of 0 and +-1) to `total`: rounding by variables within their bounds, the rest by all with room."""
     for some in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):
         rest = total - float(e @ a)

@@ -13,6 +13,8 @@ Differs from the paper in:
  3. The bias is free (the paper), regularised or absent, as the problem says.
  4. Where the dual allows coordinate passes (hinge, or its square where d is large; no free bias), a few of them give
     the first multipliers, and they end the run where they certify first.
+ 5. Where d is small, a gap is asked for and Newton steps get nowhere, or would take much longer than interior-point
+    steps, these go on (interior_steps.py); not where task.mu is "merit".
 Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for its -s 3 besides.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -33,6 +35,7 @@ from svmtool.problem.dual_passes import (
     random_state,
     still_needed,
 )
+from svmtool.problem.power_interior import step_cost
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -49,6 +52,7 @@ from svmtool.solvers.alm_rounds import (
     Rounds,
 )
 from svmtool.solvers.base import ENOUGH, SAFETY, SIZE_SHARE, Monitor, Result, Rule, Status
+from svmtool.solvers.interior_steps import Slower, interior_steps, possible
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate passes
 SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...
@@ -73,6 +77,8 @@ SMALL_RECORDS, SMALL_VISITS = 1000, 1 << 28  # most of the call, or as many as v
 PASSES = 2  # coordinate passes before Newton steps take over ...
 PASSES_WORTH = 8  # ... unless they would reach the gap, at the rate of the last ones, within so many, and ...
 STEPS_SPARED = 10  # ... as many more as take the time in which this number of matrices are factorised
+# cost of a Newton step beside an interior-point step's: where few rows change in the Gram matrix, and where all do
+NEWTON_KEPT, NEWTON_STEP = 0.2, 0.5
 FACTOR, SQUARE = 0.02, 2.0  # what that takes beside a visit to a non-zero (1.3): per d^3, and per d^2
 
 
@@ -92,8 +98,7 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         objective.move(small.w)
         np.divide(small.alpha, task.cost, out=objective.beta)
         objective.sigma = run.sigma_warm / unit
-        status = run.multiplier_rounds()
-        return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+        return run.finished(task)
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
     passes = None
     quick = task.p == 1.0 or (task.p == 2.0 and not run.factorised)
@@ -116,8 +121,7 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         objective.sigma = SIGMA_SMOOTH
     else:
         objective.sigma = (SIGMA_COLD if passes is None else run.sigma_warm) / unit
-    status = run.multiplier_rounds()
-    return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
+    return run.finished(task)
 
 
 def _unit(task: Task) -> float:
@@ -178,6 +182,7 @@ class _Run(Rounds):
     """One run: coordinate passes, then rounds."""
 
     multiple = 1.0  # of where passes lead: the answer
+    steps, slower = 0, None  # Newton steps so far, and whether they are too slow
 
     @property
     def sigma_warm(self) -> float:
@@ -185,6 +190,22 @@ class _Run(Rounds):
         if not self.factorised:
             return SIGMA_WARM
         return max(min(SIGMA_WARM, SIGMA_WARM * SIGMA_FEATURES / self.objective.d), SIGMA_LEAST)
+
+    def finished(self, task: Task) -> Result:
+        """Rounds from here on, and what they give way to."""
+        monitor, best = self.monitor, self.best
+        direct = monitor.gap is not None and not self.by_merit and possible(task)
+        if direct:
+            share = NEWTON_KEPT if self.objective.straight else NEWTON_STEP
+            self.slower = Slower(task, share * step_cost(task.rows), monitor.gap)
+        status = self.multiplier_rounds()
+        if status is None or (direct and status is base.PRECISION):
+            status = interior_steps(task, task.p, monitor, best)
+        return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
+
+    def gives_way(self, ends: bool, cg: int) -> bool:
+        self.steps += 1
+        return self.slower is not None and self.slower.shown(self.steps, self.best.gap)
 
     def coordinate_passes(self, passes: DualPasses) -> Status | None:
         """Passes until the rule or the gap holds; None where Newton steps are next."""

@@ -17,10 +17,14 @@ Differs from the paper in:
  5. Where the mean of the points since the last restart has the smaller gap, it goes on from there.
  6. Where d is large and the dual allows coordinate passes (p = 1 or 2, no free bias), a few of them give the first w
     and multipliers.
-Neither 2, 5 nor 6 with `inner_steps` or with a mu that only grows.
+ 7. Where d is small and the iterations get nowhere, or have cost as much as interior-point steps and would cost as
+    much again at the rate at which the gap falls, these go on (interior_steps.py): few rows between their ends, raw
+    features and p near 1 take thousands of iterations.
+Neither 2, 5, 6 nor 7 with `inner_steps` or with a mu that only grows.
 Stops when: the certified relative gap is as small as asked for, else where iterations get nowhere (progress.py) or
 would need more than MOST_ITERATIONS at the rate of the last half of them.
-Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.
+Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.  With interior-point steps 30
+more of n and a second such set of matrices; none where the rows are on disk.
 """
 
 from __future__ import annotations
@@ -30,12 +34,13 @@ import numpy as np
 from svmtool.limits import EndedError
 from svmtool.problem.alternating import Alternating
 from svmtool.problem.certify import relative_gap
-from svmtool.problem.dual_passes import DualPasses, still_needed
+from svmtool.problem.dual_passes import VISIT, DualPasses, still_needed
 from svmtool.problem.linalg import Factored, conjugate_gradient
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.solvers.best import Best
+from svmtool.solvers.interior_steps import Slower, interior_steps, possible
 
 GRAM_BELOW = 1500  # features up to which the Hessian is factorised
 NEAR = 1.2  # largest ratio of two mu for which the same factor is used
@@ -49,6 +54,7 @@ BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least
 FIRST_LOOK, LOOK_GROWTH = 20, 1.5  # iterations after a restart when the mean is looked at, and from look to look
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MOST_ITERATIONS = 10000
+PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and what takes d^2 besides
 LOOK_AHEAD = 1024  # iterations after which, and after each doubling, a run ends that would need more than the most
 
 
@@ -71,6 +77,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     step = _Step(o, task.inner_steps, RELAXED if ours else 1.0, monitor)
     average = _Average(o, step)
     balanced, merit, before = BALANCE_EVERY, 0.0, 1.0
+    direct = ours and possible(task)
+    slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or base.SURE)
     for k in range(MOST_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
@@ -87,6 +95,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             before = best.gap
         if status is None and not np.any(g) and o.moved == 0.0:
             status = base.OPTIMAL
+        if direct and (status is base.PRECISION or (status is None and slower.shown(k, best.gap))):
+            status = interior_steps(task, o.p, monitor, best)
         if status is not None:
             return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
         # Step 2: w and b

@@ -5,7 +5,9 @@
 The squared hinge: a few factorised Newton steps (newton.py) from the answer; where these do not end it, orthogonal
 factorisations of the active rows where these take no long time (problem/orthogonal.py); then, where rows are few, its
 dual to the end (problem/pivots.py), or else steps from zero by systems of the active rows, or where these are many or
-the bias is free by conjugate gradients: none forms a Gram matrix of features.  The hinge: coordinate steps on its dual.
+the bias is free by conjugate gradients: none forms a Gram matrix of features.  The hinge and its powers below 2: where
+features are few interior-point steps (interior_steps.py).  Where these do not end it, the hinge by coordinate steps on
+its dual.
 Least squares: one orthogonal factorisation, where that takes no long time.  Else, and other losses: SciPy's L-BFGS-B
 (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on the certifier's losses, each
 weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are alike; |w|_1 is the sum of two
@@ -23,6 +25,7 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
+from svmtool.problem.augmented import Augmented
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.losses import Loss
 from svmtool.problem.orthogonal import Orthogonal, all_rows, possible
@@ -31,6 +34,9 @@ from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
+from svmtool.solvers.best import Best
+from svmtool.solvers.interior_steps import interior_steps
+from svmtool.solvers.interior_steps import possible as possible_interior
 from svmtool.solvers.newton import newton_steps
 
 MOST = 1000  # iterations, or coordinate epochs, of small data; ...
@@ -45,11 +51,17 @@ RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as 
 def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
     """Minimise from `start` (length d); the status is PRECISION or that of a limit, for the certifier decides.
 
-    None where nothing is known for the problem: a hinge with a free bias or with |w|_1.
+    None where nothing is known for the problem: a hinge with |w|_1, or with a free bias and many features.
     """
     most = max(10, int(min(MOST, MOST_VISITS / max(task.rows.nnz, 1))))
+    interior = None
+    if loss.hinge_power is not None and loss.hinge_power < 2.0 and not l1 and possible_interior(task):
+        interior, left = _by_interior(task, loss.hinge_power, gap, monitor)
+        if left <= gap:
+            return interior
     if loss.hinge_power == 1.0:
-        return None if l1 else _by_coordinates(task, gap, monitor, most)
+        other = None if l1 else _by_coordinates(task, gap, monitor, most)
+        return interior if other is None else other
     if loss.hinge_power == 2.0 and not l1:
         refined, f, bound = _refined(task, start, gap, monitor)
         return refined if f - bound <= gap * f < np.inf else _by_rows(task, refined, f, bound, gap, monitor, most)
@@ -65,6 +77,13 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     except EndedError:
         status = monitor.limit() or base.PRECISION
     return Result(objective.best_w, status, objective.calls, monitor.history)
+
+
+def _by_interior(task: Task, p: float, gap: float, monitor: Monitor) -> tuple[Result, float]:
+    """Where interior-point steps lead, and the gap there."""
+    best = Best(task.objective(Augmented, p=p, target=task.target))
+    interior_steps(task, p, monitor.child(gap), best)
+    return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha), best.gap
 
 
 def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tuple[Result, float, float]:

@@ -1,0 +1,166 @@
+"""Powers of the hinge by a primal-dual interior point: features of any scale, in some ten to thirty systems.
+
+    min over w, xi of  1/2 w'Rw + sum_i C_i xi_i^p,   z_i + xi_i - s_i = target_i,   xi >= 0, s >= 0,   1 <= p <= 2
+
+z_i = y_i x_i.w.  With the multipliers a of the equations and v of xi >= 0 the solution has
+
+    R w = sum_i a_i y_i x_i,   p C_i xi_i^(p-1) = a_i + v_i,   a_i s_i = 0,   v_i xi_i = 0
+
+Newton steps go to where both products are C_i tau in place of 0, and tau falls: Mehrotra's predictor and corrector
+(SIAM J. Optimization 2 (1992) 575-601).  The third derivative of a power is at most (2 - p) / xi times the second,
+which is what the logarithm of xi needs for Newton steps to stay near this path (Nesterov and Nemirovskii,
+Interior-Point Polynomial Algorithms in Convex Programming, 1994).  A step costs the factor of R + X'DX, D > 0, each
+feature measured by its own diagonal entry.  How many there are hardly depends on costs, on scales and on features that
+depend on each other, on which the number of gradient steps and of multiplier steps does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.problem.certify import best_multiple
+from svmtool.problem.dual_passes import COPY, FACTOR, VISIT
+from svmtool.problem.linalg import Factored
+from svmtool.problem.rows import Rows
+from svmtool.problem.task import Task
+
+STEPS = 20  # usual number of steps
+BACK = 0.995  # of the way to where a variable is zero
+NEARER = 1e-3  # beside its slack: a multiplier that belongs at its end
+REFINED = 2  # rounds of refinement of a linear system
+TINY = 1e-300
+PRODUCTS = 4.0  # products with the rows in a step
+
+
+def step_cost(rows: Rows) -> float:
+    """About what a step costs, in the units of dual_passes.py."""
+    length, d = rows.nnz / max(rows.n, 1), float(rows.d)
+    products = PRODUCTS + 0.5 * length / rows.gram_entries
+    return VISIT * rows.nnz * products + FACTOR * d**3 + COPY * d * d
+
+
+class PowerInterior:
+    """The iterates for one task and power; after `measure` primal and dual values at w and alpha, which is feasible.
+
+    gradient: the largest entry of R w - sum a_i y_i x_i.
+    """
+
+    def __init__(self, task: Task, p: float):
+        self.rows, self.y, self.cost, self.p = task.rows, task.y, task.cost, p
+        self.free_bias, n, d = task.free_bias, task.rows.n, task.rows.d
+        self.target = np.ones(n) if task.target is None else task.target
+        self._penalty = np.ones(d)
+        if self.free_bias:
+            self._penalty[-1] = 0.0
+        unit = max(float(np.mean(np.abs(self.target))), TINY)
+        self.w, self._z = np.zeros(d), np.empty(n)
+        self._unit_slack = unit
+        self._xi = np.maximum(self.target, 0.0) + unit
+        self._s = self._xi - self.target
+        self._a = 0.5 * unit ** (self.p - 1.0) * self.cost
+        self._v = self.p * self.cost * self._xi ** (self.p - 1.0) - self._a
+        self._total = float(np.sum(self.cost))
+
+    def measure(self) -> None:
+        """Values and residuals where the iterates are."""
+        p, a, inner = self.p, self._a, self._penalty * self.w
+        self.rows.margins(self.w, self.y, self._z)
+        slack = np.maximum(self.target - self._z, 0.0)
+        self.primal = 0.5 * float(inner @ self.w) + float(self.cost @ slack**p)
+        self.alpha, self.dual, sums = self._dual_point(a)
+        self._of_w = inner - sums
+        self.gradient = float(np.abs(self._of_w).max(initial=0.0))
+        self._of_rows = self._z + self._xi - self._s - self.target
+        self._of_xi = p * self.cost * self._xi ** (p - 1.0) - a - self._v
+        self._inner = (float(a @ self._s) + float(self._v @ self._xi)) / (2.0 * self._total)
+
+    def settled(self) -> tuple[np.ndarray, float]:
+        """The dual point, and its value, with multipliers at their ends where the iterates show that they belong.
+
+        Under a free bias its value is that of the point whose two sides rounding has not kept apart.
+        """
+        room = NEARER / self._unit_slack * self.cost
+        end = np.where(self._a < room * self._s, 0.0, self._a)
+        if self.p == 1.0:
+            end = np.where(self._v < room * self._xi, self.cost, end)
+            if self.free_bias:
+                from svmtool.problem.interior import restore_sum  # and what it needs: most runs end without
+
+                restore_sum(end, self.y, self.cost, 0.0)
+        return end, self._dual_point(end)[1]
+
+    def _dual_point(self, a: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+        """Multipliers a (f8[n]) made feasible, their dual value, and sum_i a_i y_i x_i."""
+        p = self.p
+        if self.free_bias:
+            sides = self.rows.sums_by_side(a * self.y, self.y)
+            up, down = float(a[self.y > 0.0].sum()), float(a[self.y < 0.0].sum())
+            factors = np.array([min(1.0, down / up), min(1.0, up / down)]) if min(up, down) > 0.0 else np.zeros(2)
+            sums, v = sides.sum(axis=0), factors @ sides
+            v[-1] = 0.0
+            alpha = a * np.where(self.y > 0.0, factors[0], factors[1])
+        else:
+            alpha = a.copy()
+            sums = v = self.rows.transpose_product(a * self.y)
+        linear, per_cost = float(self.target @ alpha), alpha / self.cost
+        if p == 1.0:
+            np.minimum(alpha, self.cost, out=alpha)  # but for rounding they are less
+            return alpha, best_multiple(linear, float(v @ v), 0.0, 1.0, 1.0), sums
+        degree = p / (p - 1.0)
+        conjugate = (p - 1.0) * float(self.cost @ (per_cost / p) ** degree)
+        return alpha, best_multiple(linear, float(v @ v), conjugate, degree, np.inf), sums
+
+    def step(self) -> float:
+        """Predictor and corrector after `measure`; the length of the step, at most 1.
+
+        SvmtoolError where numbers overflow, EndedError where the run ends meanwhile.
+        """
+        p, a, s, v, xi = self.p, self._a, self._s, self._v, self._xi
+        bend = p * (p - 1.0) * self.cost * xi ** (p - 2.0) + v / xi
+        self._bend, self._curve = bend, 1.0 / (1.0 / bend + s / a)
+        self._factorise()
+        _, da, dxi, ds, dv = self._solve(-a * s, -v * xi)
+        t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
+        after = float((a + t * da) @ (s + t * ds)) + float((v + t * dv) @ (xi + t * dxi))
+        share = min(max(after / (2.0 * self._total * self._inner), 0.0), 1.0)
+        centre = self._inner * share**3 * self.cost
+        dw, da, dxi, ds, dv = self._solve(centre - a * s - da * ds, centre - v * xi - dv * dxi)
+        t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
+        t = 1.0 if t >= 1.0 else BACK * t
+        for x, dx in ((self.w, dw), (a, da), (s, ds), (xi, dxi), (v, dv)):
+            x += t * dx
+        return t
+
+    def _factorise(self) -> None:
+        """R + X'DX, each feature in its own unit."""
+        H = np.zeros((self.rows.d, self.rows.d))
+        self.rows.add_gram(self._curve, H)
+        H = np.triu(H)
+        H.flat[:: len(H) + 1] += self._penalty
+        self._unit = 1.0 / np.sqrt(np.maximum(H.diagonal(), TINY))
+        H *= self._unit
+        H *= self._unit[:, None]
+        self._factor = Factored(H)
+        H += np.triu(H, 1).T
+        self._H = H
+
+    def _solve(self, of_a: np.ndarray, of_v: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Changes of w, a, xi, s, v that take the residuals to 0, a s by of_a and v xi by of_v."""
+        a, s, v, xi = self._a, self._s, self._v, self._xi
+        pull = of_v / xi - self._of_xi
+        rest = of_a / a - self._of_rows - pull / self._bend
+        right = self._unit * (self.rows.transpose_product(self._curve * rest * self.y) - self._of_w)
+        x = self._factor.solve(right)
+        for _ in range(REFINED):
+            x = x + self._factor.solve(right - self._H @ x)
+        dw, dz = self._unit * x, np.empty(len(a))
+        self.rows.margins(dw, self.y, dz)
+        da = self._curve * (rest - dz)
+        dxi = (da + pull) / self._bend
+        return dw, da, dxi, (of_a - s * da) / a, (of_v - v * dxi) / xi
+
+
+def _reach(x: np.ndarray, dx: np.ndarray) -> float:
+    """The largest t with x + t dx >= 0, at most 1."""
+    least = float(np.min(dx / x, initial=-1.0))
+    return 1.0 if least >= -1.0 else -1.0 / least

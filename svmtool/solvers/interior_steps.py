@@ -1,0 +1,92 @@
+"""Interior-point steps for powers of the hinge (problem/power_interior.py) where another method takes too long.
+
+Any solver of such a problem may go on with them.  How many they will be is nearly known, so that their cost can be
+compared with what the other method expects to need.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.errors import SvmtoolError
+from svmtool.limits import EndedError
+from svmtool.problem.certify import relative_gap
+from svmtool.problem.dual_passes import still_needed
+from svmtool.problem.power_interior import STEPS, PowerInterior, step_cost
+from svmtool.problem.repeated_rows import data_of
+from svmtool.problem.task import Task
+from svmtool.solvers import base
+from svmtool.solvers.base import Monitor, Status
+from svmtool.solvers.best import Best
+
+GRAM_BELOW = 1500  # features up to which their matrix is factorised
+LOOKS = 1.5  # from one look at what the other method still needs to the next
+MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap, after which rounding rules
+EXACT, ROUNDED = 1e-12, 1e-8  # certified gap of an exact minimiser, and of one that rounding has stopped
+
+
+def possible(task: Task) -> bool:
+    """Whether a matrix of the features is small, and rows and vectors of their number are in memory here."""
+    in_memory = data_of(task.rows).room is None and not task.rows.elsewhere
+    return in_memory and task.rows.d <= GRAM_BELOW and bool(np.all(task.cost > 0.0))
+
+
+class Slower:
+    """Whether an iterative method is slower than these steps, which it is not before it has cost as much as they.
+
+    iteration_cost: of one of its iterations, in the units of problem/dual_passes.py; wanted: the gap that ends it.
+    """
+
+    def __init__(self, task: Task, iteration_cost: float, wanted: float):
+        self._steps = np.inf  # in iterations
+        if possible(task):
+            self._steps = STEPS * step_cost(task.rows) / max(iteration_cost, 1.0)
+        self._wanted, self._next = wanted, 0.5 * self._steps
+        self._at, self._gap = 0, 1.0
+
+    def shown(self, k: int, gap: float) -> bool:
+        """After k iterations that have led to `gap`."""
+        if k < self._next:
+            return False
+        ahead = still_needed([self._gap, gap], [self._at, k], self._wanted, 1)
+        self._at, self._gap, self._next = k, gap, max(LOOKS * k, self._steps)
+        return k >= self._steps and ahead > self._steps
+
+
+def interior_steps(task: Task, p: float, monitor: Monitor, best: Best) -> Status:
+    """Improve on `best` until the gap is as small as asked for; returns why it ended."""
+    run, t, least, idle = PowerInterior(task, p), 0.0, np.inf, 0
+    monitor.progress = None  # of another method
+    with np.errstate(all="ignore"):
+        for _ in range(MOST):
+            try:
+                run.measure()
+                if not (np.isfinite(run.primal) and np.isfinite(run.dual) and np.all(np.isfinite(run.w))):
+                    break
+                best.take(run.primal, run.w, run.dual, run.alpha)
+                gap = relative_gap(best.primal, best.dual)
+                status = monitor.step(
+                    best.primal, best.dual, gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), cg=0, step=t
+                )
+                if status is None and gap <= EXACT:
+                    status = base.OPTIMAL
+                if status is not None:
+                    _settle(run, best, monitor)
+                    return status
+                idle = 0 if gap < least else idle + 1
+                least = min(gap, least)
+                if idle > PATIENCE:
+                    break
+                t = run.step()
+            except EndedError:
+                return monitor.end()
+            except SvmtoolError:
+                break
+    return base.OPTIMAL if best.gap <= ROUNDED else base.PRECISION
+
+
+def _settle(run: PowerInterior, best: Best, monitor: Monitor) -> None:
+    """Take a dual point with multipliers at their ends where the gap remains as small as asked for."""
+    alpha, value = run.settled()
+    if relative_gap(best.primal, value) <= max(best.gap, EXACT if monitor.gap is None else monitor.gap):
+        best.dual, best.alpha = value, alpha

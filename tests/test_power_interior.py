@@ -1,0 +1,110 @@
+"""Interior-point steps for powers of the hinge: features of any scale, and when other methods give way to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+
+from svmtool.problem import losses
+from svmtool.problem.certify import Judge
+from svmtool.problem.power_interior import STEPS, PowerInterior
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.task import Task
+from svmtool.settings import Settings
+from svmtool.solvers import alm, base, fallback
+from svmtool.solvers.base import Monitor
+from svmtool.solvers.interior_steps import Slower
+from svmtool.training.multiclass import Problems
+
+POWERS = [1.0, 1.05, 1.3, 1.7, 2.0]
+
+
+def raw(seed: int = 1, n: int = 120) -> tuple[np.ndarray, np.ndarray]:
+    """Features from 1 to 1e8 that partly depend on each other, labels (+-1) with noise, rows that stand twice."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 9)) + rng.random(9)
+    X[:, 8] = X[:, 0] + X[:, 1]
+    y = np.where(X @ rng.normal(size=9) + rng.normal(size=n) > 0.3, 1.0, -1.0)
+    X = np.round(X * 10.0 ** np.array([0, 1, 2, 4, 6, 8, 0, 3, 0]), 2)
+    X[n // 2 : n // 2 + 9] = X[:9]
+    return X, y
+
+
+def task_of(p: float, free: bool, target: np.ndarray | None = None) -> Task:
+    X, y = raw()
+    rows = CsrRows(*reference.csr_of(X), X.shape[1], 1.0 if free else -1.0)
+    cost = 10.0 ** np.linspace(-2.0, 2.0, len(y))
+    return Task(rows, y, cost, free, target, p)
+
+
+def certified(task: Task, w: np.ndarray, alpha: np.ndarray) -> float:
+    judge = Judge(task.rows, losses.of("Lp hinge", task.p), task.y, task.cost, task.free_bias, task.target)
+    return judge.certify(w, alpha).gap
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("p", POWERS)
+def test_few_steps_whatever_the_scale_of_features_and_costs(p, free):
+    task = task_of(p, free)
+    run = PowerInterior(task, p)
+    with np.errstate(all="ignore"):
+        for _ in range(2 * STEPS):
+            run.measure()
+            if run.primal - run.dual <= 1e-7 * run.primal:
+                break
+            run.step()
+    assert certified(task, run.w, run.alpha) <= 2e-7
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5])
+def test_targets_of_rows(p):
+    task = task_of(p, True, np.random.default_rng(3).normal(size=120) * 1e4)
+    run = PowerInterior(task, p)
+    with np.errstate(all="ignore"):
+        for _ in range(2 * STEPS):
+            run.measure()
+            if run.primal - run.dual <= 1e-6 * run.primal:
+                break
+            run.step()
+    assert certified(task, run.w, run.alpha) <= 2e-6
+
+
+@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("solver", [30, 31])
+def test_raw_features_with_a_free_bias_take_few_iterations(solver, p):
+    X, y = raw(2)
+    s = Settings(solver, C=10.0, bias=1.0, solver_given=True, loss_power=p, regularize_bias=False)
+    [result] = Problems(reference.table_of(X, y), s, np.full(len(y), 10.0)).fit()
+    assert result.status is base.GAP
+    assert result.history[-1]["gap"] <= (1e-4 if solver == 30 else 1e-6)
+    assert result.iterations <= 200
+
+
+def test_the_fallback_knows_the_hinge_with_a_free_bias():
+    task = task_of(1.0, True)
+    result = fallback.solve(task, losses.Hinge(), False, np.zeros(task.rows.d), 1e-6, Monitor())
+    assert certified(task, result.w, result.alpha) <= 1e-6
+
+
+def test_a_method_is_slower_once_it_has_cost_as_much_and_will_again():
+    task = task_of(1.0, True)
+    fast, slow, stuck = (Slower(task, 1.0, 1e-4) for _ in range(3))
+    steps = int(fast._steps) + 1
+    assert not any(fast.shown(k, max(0.5e-4, 10.0 ** (-5.0 * k / steps))) for k in range(steps + 1))
+    assert not slow.shown(steps // 2 + 1, 0.5)
+    assert slow.shown(steps, 0.4)
+    assert not stuck.shown(steps // 2 + 1, 1.0)
+    assert stuck.shown(steps, 1.0)
+
+
+def test_no_interior_point_where_the_multipliers_follow_the_paper(monkeypatch):
+    X, y = raw(2)
+
+    def forbidden(*_):
+        raise AssertionError("interior-point steps")
+
+    monkeypatch.setattr(alm, "interior_steps", forbidden)
+    more = {"loss_power": 1.3, "regularize_bias": False, "mu": "merit", "max_iter": 99}
+    s = Settings(31, C=10.0, bias=1.0, solver_given=True, **more)
+    Problems(reference.table_of(X, y), s, np.full(len(y), 10.0)).fit()
