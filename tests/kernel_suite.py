@@ -25,7 +25,7 @@ from svmtool.problem.kernel_problem import (
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.solvers.base import Monitor
-from svmtool.training import pairs_together
+from svmtool.training import pairs_batch
 from svmtool.training.one_vs_one import pair_problem
 
 KERNELS = {"rbf": Kernel(2, 0.3), "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
@@ -73,8 +73,8 @@ def random_data(n: int = 60, d: int = 4, seed: int = 0) -> Data:
 
 def pairs_of(monkeypatch, rows: int) -> None:
     """Pairs of classes of up to `rows` rows are solved in one call, no others."""
-    monkeypatch.setattr(pairs_together, "MOST_ROWS", rows)
-    monkeypatch.setattr(pairs_together, "MOST_DOUBLE", rows)
+    monkeypatch.setattr(pairs_batch, "MOST_ROWS", rows)
+    monkeypatch.setattr(pairs_batch, "MOST_DOUBLE", rows)
 
 
 class Judged(NamedTuple):

@@ -11,7 +11,7 @@ from svmtool.compiled import threads
 from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.kernels import Kernel
 from svmtool.solvers.base import INTERRUPTED, StopFlag
-from svmtool.training import pairs_together
+from svmtool.training import pairs_batch
 from svmtool.training.kernel_fit import AT_ONCE, Fitting, enough_mb, groups
 from svmtool.training.kernel_set import KernelSet
 from svmtool.training.one_vs_one import train
@@ -50,7 +50,7 @@ def each_alone(monkeypatch):
 
 @pytest.mark.parametrize("row", [0, 1, 50, 52, 60, 73])
 @pytest.mark.parametrize("cache_mb", [100.0, 0.05])
-@pytest.mark.parametrize("most", [0, 100, pairs_together.MOST_ROWS])
+@pytest.mark.parametrize("most", [0, 100, pairs_batch.MOST_ROWS])
 def test_any_number_of_threads_gives_the_same_bits(row, cache_mb, most, monkeypatch):
     pairs_of(monkeypatch, most)
     data, s = four_classes(), KernelSettings(solver=row, nu=0.3, gap=1e-6, C=3.0, cache_mb=cache_mb)

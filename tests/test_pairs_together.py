@@ -17,7 +17,7 @@ from svmtool.problem.kernel_zero import value_at_zero
 from svmtool.problem.kernels import Kernel
 from svmtool.solvers.alfpgm import solve
 from svmtool.solvers.base import GAP, INTERRUPTED, RULE, TIME, Monitor, StopFlag
-from svmtool.training import pairs_apart, pairs_together
+from svmtool.training import pairs_apart, pairs_batch, pairs_together
 from svmtool.training.kernel_fit import Fitting
 from svmtool.training.kernel_set import KernelSet
 from svmtool.training.one_vs_one import train
@@ -134,8 +134,8 @@ def test_the_rule_of_e_is_that_of_each_pair_alone(together):
 
 def test_the_judge_believes_no_kernel_value_that_predict_has_not(monkeypatch):
     right = train(classes(), Fitting(KernelSettings(gap=1e-8)))
-    kernel, solve, alone = pairs_together.Batch._kernel, Fitting.solve, []
-    monkeypatch.setattr(pairs_together.Batch, "_kernel", lambda *which: 1.001 * kernel(*which))
+    kernel, solve, alone = pairs_batch.Batch._kernel, Fitting.solve, []
+    monkeypatch.setattr(pairs_batch.Batch, "_kernel", lambda *which: 1.001 * kernel(*which))
     monkeypatch.setattr(
         Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
     )
@@ -146,13 +146,13 @@ def test_the_judge_believes_no_kernel_value_that_predict_has_not(monkeypatch):
 
 def test_law_1_has_the_value_of_zero(monkeypatch):
     seen = []
-    solved = pairs_together.Batch.solved
+    solved = pairs_together.Hinges.solved
 
     def look(self, k, apart):
         seen.append((self._limits(*self.pairs[k]), self._problem(k)))
         return solved(self, k, apart)
 
-    monkeypatch.setattr(pairs_together.Batch, "solved", look)
+    monkeypatch.setattr(pairs_together.Hinges, "solved", look)
     for row in (0, 1):
         s = KernelSettings(solver=row, nu=0.2, C=3.0, class_weights=((1, 0.5), (2, 4.0)))
         train(classes(), Fitting(s))

@@ -11,10 +11,11 @@ from svmtool.compiled.row_loops import ONE, row_dot
 from svmtool.compiled.working_set_loops import LANES, MISSING, N0, descend
 
 FIELDS = 8  # of a pair: why it ended, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
-OPEN, RULE, GAP = 0.0, 1.0, 2.0  # why: a step limit or rounding leaves it to others; the violation, or the gap
+OPEN, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # why: steps or rounding leave it to others; the violation; the gap; rounds
 ROUNDS = 60  # looks at all variables
 STEPS = 100  # for each lane, in all
 SHARE, INNER = 0.9, 0.1  # steps go to this share of eps; without one, to this share of the violation before them
+ROUNDING = 4.0 * 2.220446049250313e-16  # of the sum of two numbers, each half a sum of two
 
 
 @loop("void(u8[], u4[], f8[], u8[], u4[], f8[], f8[], f8[], u8, u8, u8, u8, u8)", fast=True)
@@ -90,6 +91,16 @@ def level_of(F, a, y, upper, begin, end, out):
 
 
 @helper
+def nearest(F, y, upper, begin, end):
+    """The least -y F = Qa + p among the rows begin .. end-1 of one sign: that of those nearest to the other class."""
+    least = inf
+    for t in range(begin, end):
+        if upper[t] > 0.0:
+            least = min(least, -y[t] * F[t])
+    return least
+
+
+@helper
 def judge(F, a, y, upper, l, p, rho, r, floor, out, at):  # noqa: E741
     """out[at + 2 ..]: value, P - D, relative gap and KKT violation, as certify_kernel.certificate_of has them."""
     value = gap = worst = 0.0
@@ -119,7 +130,8 @@ def judge(F, a, y, upper, l, p, rho, r, floor, out, at):  # noqa: E741
 
 @helper
 def solve_pair(
-    own, cross, others, n, width, column, at, m, limits, p, total, eps, gap, work, K, place, wanted, out, to,
+    own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, sure, most_rounds, work, K,
+    place, wanted, out, to,
 ):  # fmt: skip
     """One pair, see class_pairs; returns the steps, times lanes.  a, F and y are left in `work`."""
     cost, other_cost, floor, most_primal = limits[0], limits[1], limits[2], limits[3]
@@ -152,6 +164,7 @@ def solve_pair(
     why = OPEN
     least = inf
     rounds = 0
+    poor = False
     while True:
         for t in range(l):
             F[t] = -y[t] * p
@@ -169,13 +182,21 @@ def solve_pair(
             plus = -level[0]
             violation = max(violation, level_of(F, a, y, upper, cut, l, level))
             rho, r = 0.5 * (plus - level[0]), 0.5 * (plus + level[0])
+            if not reached:
+                plus, minus = nearest(F, y, upper, N0, cut), nearest(F, y, upper, cut, l)
+                rho, r = 0.5 * (plus - minus), 0.5 * (plus + minus) - ROUNDING * (abs(plus) + abs(minus))
         judge(F, a, y, upper, l, p, rho, r, floor, out, to)
         out[to + 6] = rho
         out[to + 7] = r
         if out[to + 4] <= gap:
             why = GAP
-        elif violation <= eps and out[to + 3] - out[to + 2] <= most_primal:
-            why = RULE
+        elif violation <= eps:
+            good = out[to + 3] - out[to + 2] <= most_primal
+            poor = poor or not good
+            if good and (not poor or out[to + 4] <= sure):
+                why = RULE
+        if why == OPEN and rounds >= most_rounds:
+            why = LIMIT
         if why != OPEN or rounds >= ROUNDS or taken >= most or not violation < least:
             break
         least = violation
@@ -199,18 +220,20 @@ def solve_pair(
 
 @loop(
     "i8(f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[],"
-    "u8, u8, f8, f8, f8, f8, i8, i8)"
+    "u8, u8, f8, f8, f8, f8, f8, i8, i8, i8)"
 )
 def class_pairs(
     own, cross, others, sizes, columns, starts, limits, a, a_others, F, F_others, out, work, places, wanted,
-    n, width, p, nu, eps, gap, first, most,
+    n, width, p, nu, eps, gap, sure, most_rounds, first, most,
 ):  # fmt: skip
     """The problems of a class i of n rows (y = +1) with each of some others (y = -1), from the `first` of these on:
 
         min over a of  1/2 a'Qa + p sum(a),  0 <= a <= cost;   y'a = 0, or with nu > 0 either sign's sum s
 
     with s the larger of nu (n + m) / 2 and 1, until the largest violation is <= eps or the relative gap <= `gap` (both
-    with eps = 0 or gap < 0 never).
+    with eps = 0 or gap < 0 never), or for most_rounds.  Where the violation is so small at a primal value above what is
+    allowed, it ends none with a gap above `sure` later either.  With nu (n + m) / 2 < 1 no a reaches its bound: then
+    rho and r are those of the nearest rows, as KernelProblem.without_losses has them.
     own f8 (n, n): K of class i; cross (n, width): K between it and the others side by side; of other q: m = sizes[q]
     rows from columns[q] on, its own K (m, m) at others[starts[q]], and limits[4 q ..]: costs of a row of either class,
     what gaps are relative to at least (0: to the primal value), the primal value up to which the violation ends it.
@@ -228,8 +251,8 @@ def class_pairs(
         side = n + m + LANES + LANES
         K = work[8 * side + 6 * LANES :]
         spent += solve_pair(
-            own, cross, others, n, width, column, starts[q], m, limits[4 * q : 4 * q + 4], p, total, eps, gap, work, K,
-            places, wanted, out, q * FIELDS,
+            own, cross, others, n, width, column, starts[q], m, limits[4 * q : 4 * q + 4], p, total,
+            not 0.5 * nu * float(n + m) < total, eps, gap, sure, most_rounds, work, K, places, wanted, out, q * FIELDS,
         )  # fmt: skip
         base = base_of(n, total)
         l = whole_lanes(base + m)  # noqa: E741

@@ -182,9 +182,14 @@ def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:
 
     None where numbers overflow or the kernel is not positive semidefinite; EndedError where the run ends meanwhile.
     """
-    K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix)) + problem.shift
-    scale = np.sqrt(2.0 * problem.cost)
-    H = scale[:, None] * K * scale
+    K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix))
+    return solution_of_squares(K, problem.y, problem.cost, problem.shift)
+
+
+def solution_of_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: float) -> np.ndarray | None:
+    """`least_squares`, K f8 (n, n) given; a shift of 0 means a free constant."""
+    scale = np.sqrt(2.0 * cost)
+    H = scale[:, None] * (K + shift) * scale
     H.flat[:: len(H) + 1] += 1.0
     try:
         factor = Factored(H)
@@ -200,8 +205,8 @@ def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:
             x = x + factor.solve(right - H @ x)
         return scale * x
 
-    c = solve(problem.y)
-    if problem.free_bias:
-        one = solve(np.ones(problem.n))
+    c = solve(y)
+    if shift == 0.0:
+        one = solve(np.ones(len(y)))
         c -= float(np.sum(c)) / float(np.sum(one)) * one
     return c if np.all(np.isfinite(c)) else None

@@ -59,7 +59,7 @@ def apart(batch: Batch) -> tuple[float, str]:
 
 def _sizes(batch: Batch) -> np.ndarray:
     """What the terms of a pair's decision values can add up to, f8[pairs]."""
-    totals = np.add.reduceat(batch.a, batch.ends[:-1], axis=1)  # of class c beside the other of its column
+    totals = np.add.reduceat(np.abs(batch.a), batch.ends[:-1], axis=1)  # of class c beside the other of its column
     return np.array([
         (totals[j - 1, i] + totals[i, j]) * max(batch.largest[i], batch.largest[j]) for i, j in batch.pairs
     ])  # fmt: skip
