@@ -15,7 +15,7 @@ import numpy as np
 
 from svmtool.compiled import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.problem.kernel_problem import KernelProblem, LeastSquaresSvc, Norms, Points
+from svmtool.problem.kernel_problem import KernelProblem, Norms, Points
 from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.kernel_tiles import Double, apart, tiles_of
 from svmtool.problem.rows import DenseRows

@@ -1,26 +1,31 @@
 """Pairs of classes of few rows, many in one compiled call: where a problem takes microseconds, its own flow through
 Python (training/kernel_fit.py) takes a hundred times as long.
 
-The kernel values are pairs_batch.py's, least squares pairs_squares.py's.  The judge's gradients are sums over such values, from the answers
-alone; of a sample of rows, or all if they are few, they are computed a second time by the code of svm-predict, and the
-largest difference goes to the gaps, as in problem/certify_kernel.py.  What the laws of training/kernel_laws.py do not
-accept, and what a limit on steps has left open, is solved again in its own flow.  --max-iter counts looks at all
-variables, as there; pairs that it ends keep what the laws leave of them.
+The kernel values are pairs_batch.py's, least squares pairs_squares.py's.  The judge's gradients are sums over these
+values, from the answers alone; of a sample of rows, or all if they are few, they are computed a second time by the code
+of svm-predict, and the largest difference goes to the gaps, as in problem/certify_kernel.py.  What the laws of
+training/kernel_laws.py do not accept, and what a limit on steps has left open, is solved again in its own flow.
+--max-iter counts looks at all variables, as there; pairs that it ends keep what the laws leave of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled import class_pair_loops as loops
 from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import WIDER, certificate_of
+from svmtool.problem.decomposition import Decomposition
+from svmtool.problem.interior import minimum
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Points
-from svmtool.problem.kernel_zero import ROUNDING
-from svmtool.solvers.base import CONFIRMED, GAP, ITERATIONS, RULE
+from svmtool.problem.kernel_zero import ROUNDING, best_constant
+from svmtool.solvers.alfpgm import DIRECT, ONCE
+from svmtool.solvers.base import CONFIRMED, GAP, ITERATIONS, RULE, TAKEN_OVER
 from svmtool.training import pairs_apart
 from svmtool.training.kernel_fit import Fitting, Solved
 from svmtool.training.kernel_laws import PRINTED, STATIONARY, judged, lawful
@@ -65,7 +70,11 @@ def suitable(s: KernelSettings) -> bool:
 
 
 class Hinges(Batch):
-    """Pairs with the hinge loss: C-SVMs and nu-SVMs."""
+    """Pairs with the hinge loss: C-SVMs and nu-SVMs.  most f8[pairs]: the primal value that law 1 allows."""
+
+    def __init__(self, *of: Any):
+        super().__init__(*of)
+        self.most = np.zeros(len(self.pairs))
 
     def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
         """See Batch."""
@@ -75,13 +84,14 @@ class Hinges(Batch):
         others = np.concatenate([own[j].ravel() for j in some])
         columns, starts = np.cumsum(sizes) - sizes, np.cumsum(sizes**2) - sizes**2
         at = [self.place[i, j] for j in some]
-        limits = np.array([self._limits(i, j) for j in some])
+        bounds = np.array([self._limits(i, j) for j in some])
+        self.most[at] = bounds[:, 3]
         width, side = int(np.sum(sizes)), n + int(sizes.max()) + 2 * int(loops.LANES)
         a, a_others = np.zeros((len(some), n)), np.zeros(width)
         F, F_others = np.zeros((len(some), n)), np.zeros(width)
         out = np.zeros((len(some), loops.FIELDS))
         call = loops.class_pairs.bind(
-            own[i], cross, others, sizes, columns, starts, limits, a, a_others, F, F_others, out,
+            own[i], cross, others, sizes, columns, starts, bounds, a, a_others, F, F_others, out,
             np.empty(side * side + 8 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
         )  # fmt: skip
         gap = -1.0 if self.s.target is None else self.s.target
@@ -110,15 +120,25 @@ class Hinges(Batch):
         """See Batch."""
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
         if why == loops.OPEN:
-            return None
+            return self._directly(k, int(rounds))
         alpha, gradient = self.answer_of(k)
         problem = self._problem(k)
         del self._problems[k]
+        replaced = False
         if problem.shrunk < 1.0:
             rho, r = problem.without_losses(gradient)
             word = certificate_of(problem, alpha, gradient, rho, r)
             gap, violation = word.primal - word.dual, word.violation
+        elif gap - value > self.most[k]:  # worse than w = 0
+            _, *better = best_constant(problem, gradient)
+            word = certificate_of(problem, alpha, gradient, *better)
+            if word.primal < gap - value:
+                (rho, r), replaced = better, True
+                gap, violation, relative = word.primal - word.dual, word.violation, word.gap
+        if replaced and why == loops.RULE and not relative <= CONFIRMED:
+            return None
         result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
+        result.replaced = replaced
         result.primal = gap - value
         found = self._lawful(k, problem, result, gap, violation, apart)
         if found is None and result.status is ITERATIONS:
@@ -127,12 +147,36 @@ class Hinges(Batch):
             result.certified_gap = found.certificate.gap
         return found
 
+    def _directly(self, k: int, rounds: int) -> Solved | None:
+        """Pair k, whose steps of pairs of variables have got nowhere: of few rows a direct solution costs less than the
+        steps that its own flow would take before one.  None where it is not as near to the optimum as was asked for."""
+        stop, target = self.fitting.stop, self.s.target
+        rows = sum(self.sizes[c] for c in self.pairs[k])
+        if DIRECT * rows**3 > ONCE or self.s.max_iter is not None or stop.ended():
+            return None
+        problem = self._whole(k)
+        with limits.until(stop.ended):
+            try:
+                a = minimum(problem)
+                if a is None:
+                    return None
+                state = Decomposition(problem, self.s.cache_mb)
+                state.go_to(a)
+            except limits.EndedError:
+                return None
+        _, rho, r = state.judge()
+        result = state.result(*state.value_and_gap(rho, r), rho, r, rounds, TAKEN_OVER if target is None else GAP)
+        found = Solved(*lawful(problem, result, target, lambda: None))
+        found.result.certified_gap = found.certificate.gap
+        near = CONFIRMED if target is None else PRINTED * target
+        return found if result.status.converged and found.certificate.gap <= near else None
+
     def _lawful(
         self, k: int, problem: KernelProblem, result: KernelResult, gap: float, violation: float,
         apart: tuple[float, str],
     ) -> Solved | None:  # fmt: skip
         """The result of pair k with its certificate, None where that breaks a law."""
-        value, (i, j) = result.objective, self.pairs[k]
+        value, (i, j), most = result.objective, self.pairs[k], self.most[k]
         answer = problem.answer(result)
         error = apart[0] * float(np.sum(result.alpha)) * max(self.largest[i], self.largest[j])
         wider = error * float(np.sum(problem.losses))
@@ -148,7 +192,6 @@ class Hinges(Batch):
                 return None
         primal, dual = word.primal, word.dual
         word.primal, word.dual = answer.worth(primal), answer.worth(dual)
-        most = self._limits(i, j)[3]
         allowed = gap + max(WIDER * gap, ROUNDING * abs(primal))
         if not (primal <= most and word.gap < np.inf and primal - dual <= allowed):
             return None
