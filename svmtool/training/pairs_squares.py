@@ -43,19 +43,19 @@ class Squares(Batch):
             K[n:, :n] = K[:n, n:].T
             column += m
             with np.errstate(all="ignore"):  # what is not finite is left to others
-                self._solve(k, K, n)
-            done.append(k)
+                if self._solve(k, K, n):
+                    done.append(k)
         return done
 
-    def _solve(self, k: int, K: np.ndarray, n: int) -> None:
-        """Pair k, the first n of whose rows have y = +1."""
+    def _solve(self, k: int, K: np.ndarray, n: int) -> bool:
+        """Solve pair k, the first n of whose rows have y = +1; says whether there is a solution."""
         i, j = self.pairs[k]
         y = np.repeat((1.0, -1.0), (n, len(K) - n))
         cost = np.repeat((self.costs[i], self.costs[j]), (n, len(K) - n))
         shift = 0.0 if self.s.row.free_bias else 1.0
         c = solution_of_squares(K, y, cost, shift)
         if c is None:
-            return
+            return False
         F, total = y - K @ c, float(np.sum(c))
         e = F - 0.5 * c / cost - shift * total
         bias = total if shift else float(cost @ e) / float(np.sum(cost))
@@ -73,6 +73,7 @@ class Squares(Batch):
         self.a[j - 1, mine], self.a[i, theirs] = c[:n], -c[n:]
         self.F[j - 1, mine], self.F[i, theirs] = F[:n], F[n:]
         self.out[k] = why, 1.0, -dual, gap, found, violation, 0.0 - bias, 0.0
+        return True
 
     def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
         """See Batch."""

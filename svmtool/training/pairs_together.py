@@ -96,9 +96,10 @@ class Hinges(Batch):
         )  # fmt: skip
         gap = -1.0 if self.s.target is None else self.s.target
         most = MOST_ROUNDS if self.s.max_iter is None else min(self.s.max_iter, MOST_ROUNDS)
+        sure = CONFIRMED if self.points.kernel.positive else np.inf  # else w = 0 need be no worse at the optimum either
         p, done = (0.0 if self.nu else -1.0), 0
         while done < len(some) and not stop.ended():
-            done = call(n, width, p, self.nu, self.s.tolerance, gap, CONFIRMED, most, done, CALL)
+            done = call(n, width, p, self.nu, self.s.tolerance, gap, sure, most, done, CALL)
         mine = slice(self.ends[i], self.ends[i + 1])
         for q, j in enumerate(some[:done]):
             theirs, there = slice(self.ends[j], self.ends[j + 1]), slice(columns[q], columns[q] + sizes[q])
@@ -152,7 +153,8 @@ class Hinges(Batch):
         steps that its own flow would take before one.  None where it is not as near to the optimum as was asked for."""
         stop, target = self.fitting.stop, self.s.target
         rows = sum(self.sizes[c] for c in self.pairs[k])
-        if DIRECT * rows**3 > ONCE or self.s.max_iter is not None or stop.ended():
+        small = DIRECT * rows**3 <= ONCE and self.points.kernel.positive
+        if not small or self.s.max_iter is not None or stop.ended():
             return None
         problem = self._whole(k)
         with limits.until(stop.ended):
