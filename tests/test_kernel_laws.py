@@ -62,7 +62,7 @@ def test_value_at_zero_of_least_squares_has_the_best_constant(free_bias):
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_direct_solution_is_the_optimum(name, kernel):
     problem = problems(kernel)[name]
-    alpha = interior.minimum(problem)
+    alpha = interior.minima(problem)[0]
     assert np.all(alpha >= 0.0) and np.all(alpha <= problem.upper)
     for side in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
         assert (problem.y * alpha)[side].sum() == pytest.approx((problem.y * problem.start)[side].sum(), abs=1e-9)

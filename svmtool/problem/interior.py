@@ -44,20 +44,21 @@ def kernel_matrix(points: Points) -> np.ndarray:
     return values
 
 
-def minimum(problem: KernelProblem) -> np.ndarray | None:
-    """A feasible a f8[m] close to the minimum; None where rounding or an indefinite kernel keeps it from being found.
+def minima(problem: KernelProblem) -> list[np.ndarray]:
+    """Feasible a f8[m] close to the minimum; none where rounding or an indefinite kernel keeps it from being found.
 
+    The first has variables at their bounds where the multipliers show that they belong there; the second is the point
+    that was reached: where rounding ends the search early, a move to a bound may cost more than it is worth.
     All bounds are finite.  EndedError where the run ends meanwhile.
     """
     used = np.flatnonzero(problem.upper > 0.0)
     if not len(used):
-        return None
+        return []
     y, upper, row = problem.y[used], problem.upper[used], problem.row[used]
-    points = Points(problem.kernel, problem.rows, problem.matrix)
     sides = [y > 0, y < 0] if problem.two_sums else [np.ones(len(y), bool)]
     sides = [side for side in sides if np.any(side)]
     E = np.stack([np.where(side, y, 0.0) for side in sides])
-    K = kernel_matrix(points)[np.ix_(row, row)]
+    K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix))[np.ix_(row, row)]
     curve, pull = float(np.abs(K.diagonal()).max()), float(np.abs(problem.p[used]).max())
     unit = float(upper.max())  # a = unit x, with x about 1 where the bounds do not say otherwise
     if problem.floor == 0.0 and pull > 0.0 and curve > 0.0:
@@ -66,23 +67,25 @@ def minimum(problem: KernelProblem) -> np.ndarray | None:
         Q, p = (unit * y)[:, None] * K * (unit * y), unit * problem.p[used]
         size = max(float(np.abs(p).max()), float(np.abs(Q.diagonal()).max()))
         if not 0.0 < size < np.inf:
-            return None
-        x = _interior(Q / size, p / size, E, E @ (problem.start[used] / unit), upper / unit, problem.floor / size)
-        if x is None:
-            return None
-        a = np.clip(unit * x, 0.0, upper)
-        a[x >= upper / unit] = upper[x >= upper / unit]
-    for e in E:
-        restore_sum(a, e, upper, float(e @ problem.start[used]))
-    found = np.zeros(len(problem.y))
-    found[used] = a
-    return found if np.all(np.isfinite(a)) else None
+            return []
+        points = _interior(Q / size, p / size, E, E @ (problem.start[used] / unit), upper / unit, problem.floor / size)
+    found = []
+    for x in points:
+        with np.errstate(all="ignore"):
+            a = np.clip(unit * x, 0.0, upper)
+            a[x >= upper / unit] = upper[x >= upper / unit]
+        for e in E:
+            restore_sum(a, e, upper, float(e @ problem.start[used]))
+        if np.all(np.isfinite(a)):
+            found.append(np.zeros(len(problem.y)))
+            found[-1][used] = a
+    return found
 
 
 def _interior(
     Q: np.ndarray, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float
-) -> np.ndarray | None:
-    """The best x seen, variables at their bounds where the multipliers show that they belong there.
+) -> list[np.ndarray]:
+    """The best x seen: first with variables at their bounds where the multipliers show that they belong there.
 
     floor: the value that errors are relative to at least.
     """
@@ -90,7 +93,7 @@ def _interior(
     x = np.minimum(0.5 * u, 1.0)
     room = u - x
     z, w, lam = np.ones(m), np.ones(m), np.zeros(len(E))
-    best, found = np.inf, None
+    best, found = np.inf, []
     for _ in range(STEPS):
         limits.check()
         Qx = Q @ x
@@ -106,11 +109,9 @@ def _interior(
             break
         if merit < best:
             best = merit
-            found = x.copy()
-            found[(x <= room) & (x * SURE < z * u)] = 0.0
-            high = (room < x) & (room * SURE < w * u)
-            found[high] = u[high]
-        if merit <= SMALL:
+            low, high = (x <= room) & (x * SURE < z * u), (room < x) & (room * SURE < w * u)
+            found = [np.where(low, 0.0, np.where(high, u, x)), x]
+        if merit <= SMALL or (inner <= SMALL * value and merit > best):  # what is left is rounding of the residuals
             break
         try:
             system = _System(Q, z / x + w / room, E)

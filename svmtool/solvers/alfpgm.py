@@ -73,6 +73,7 @@ def solve(
         subproblem = pairs = PairDescent()
         whole = WholeDescent(state, cache_mb) if o.pairs is None and WholeDescent.fits(problem, cache_mb) else None
     best, stalled, moved, progress = np.inf, 0, True, Progress(LOOKS)
+    polishing, least = False, None  # from a direct solution on; the result with the smallest gap since
     m = len(problem.y)
     directly = not o.paper_form and m <= interior.MOST and bool(np.all(problem.upper < np.inf))
     while True:
@@ -90,6 +91,9 @@ def solve(
             if state.exact:
                 stalled = 0 if violation < best else stalled + 1
                 best = min(best, violation)
+            if polishing and (state.exact or not state.rows.followed) and (least is None or found < least.gap):
+                least = state.result(value, gap, rho, r, 0, None)
+                least.alpha = least.alpha.copy()
             status = monitor.step(gap - value, -value, found, violation=violation)
             still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved)
             if violation <= eps and status is not GAP:
@@ -97,9 +101,14 @@ def solve(
             elif status is None and directly and (still or pairs.work > DIRECT * m**3 + ONCE):
                 directly, moved, still = False, True, False
                 best, stalled, progress = np.inf, 0, Progress(POLISH)
-                if _go_to_minimum(state):
+                if go_to_minimum(state):
+                    polishing = True
                     continue
             if status is None and still:
+                if least is not None and least.gap < found:  # rounding makes each round's gap larger or smaller
+                    least.iterations = monitor.iterations - 1
+                    least.status = OPTIMAL if least.gap <= ROUNDED else PRECISION
+                    return least
                 status = OPTIMAL if found <= ROUNDED else PRECISION
             if status is not None:
                 return state.result(value, gap, rho, r, monitor.iterations - 1, status)
@@ -114,17 +123,17 @@ def solve(
             return state.result(value, gap, rho, r, monitor.iterations - 1, monitor.end())
 
 
-def _go_to_minimum(state: Decomposition) -> bool:
-    """Take the direct solution where it is better; says whether it is."""
-    before, value = state.a, state.value()
-    a = interior.minimum(state.problem)
-    if a is None:
-        return False
-    state.go_to(a)
-    if state.value() < value:
-        return True
-    state.go_to(before)
-    return False
+def go_to_minimum(state: Decomposition) -> bool:
+    """Take the better of the direct solutions where it is better than the state; says whether it is."""
+    before = best = state.a
+    least = state.value()
+    for a in interior.minima(state.problem):
+        state.go_to(a)
+        if state.value() < least:
+            best, least = a, state.value()
+    if state.a is not best:
+        state.go_to(best)
+    return best is not before
 
 
 def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:

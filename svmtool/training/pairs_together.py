@@ -21,10 +21,9 @@ from svmtool.kernel_settings import KernelSettings
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import WIDER, certificate_of
 from svmtool.problem.decomposition import Decomposition
-from svmtool.problem.interior import minimum
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Points
 from svmtool.problem.kernel_zero import ROUNDING, best_constant
-from svmtool.solvers.alfpgm import DIRECT, ONCE
+from svmtool.solvers.alfpgm import DIRECT, ONCE, go_to_minimum
 from svmtool.solvers.base import CONFIRMED, GAP, ITERATIONS, RULE, TAKEN_OVER
 from svmtool.training import pairs_apart
 from svmtool.training.kernel_fit import Fitting, Solved
@@ -159,11 +158,9 @@ class Hinges(Batch):
         problem = self._whole(k)
         with limits.until(stop.ended):
             try:
-                a = minimum(problem)
-                if a is None:
-                    return None
                 state = Decomposition(problem, self.s.cache_mb)
-                state.go_to(a)
+                if not go_to_minimum(state):
+                    return None
             except limits.EndedError:
                 return None
         _, rho, r = state.judge()
