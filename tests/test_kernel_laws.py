@@ -14,11 +14,21 @@ from svmtool.formats import kernel_model
 from svmtool.kernel_settings import KernelSettings
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.problem import interior
-from svmtool.problem.kernel_problem import HardOneClass, KernelResult, LeastSquaresSvc, NuSvc, OneClass, Points
+from svmtool.problem.decomposition import Decomposition
+from svmtool.problem.kernel_problem import (
+    EpsilonSvr,
+    HardOneClass,
+    KernelResult,
+    LeastSquaresSvc,
+    NuSvc,
+    OneClass,
+    Points,
+)
 from svmtool.problem.kernel_zero import value_at_zero
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.nearest_point import NearestPoint
 from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.solvers.alfpgm import go_to_minimum
 from svmtool.solvers.base import GAP, INTERRUPTED, OPTIMAL, PRECISION, RULE, TIME
 from svmtool.solvers.progress import Progress
 from svmtool.training.kernel_fit import Fitting
@@ -73,6 +83,22 @@ def test_direct_solution_is_the_optimum(name, kernel):
     up, down = np.where(problem.y > 0, below, above), np.where(problem.y > 0, above, below)
     for side in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
         assert F[up & side].max() - F[down & side].min() < 1e-6
+
+
+def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached():
+    """Raw features at a large cost: rows that the multipliers send to a bound take the value with them."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(size=(80, 16))
+    X[:, 0] = np.exp(rng.uniform(4, 11, 80))
+    targets = np.round(np.exp(rng.normal(10.5, 0.7, 80)), -2)
+    problem = EpsilonSvr(Points(Kernel(0), DenseRows(X), None), targets, 1e6, 0.1)
+    state, values = Decomposition(problem, 10.0), []
+    for point in interior.minima(problem):
+        state.go_to(point)
+        values.append(state.value())
+    assert values[1] < 1.1 * values[0] < 0.0
+    state.go_to(problem.start)
+    assert go_to_minimum(state) and state.value() == pytest.approx(min(values))
 
 
 @pytest.mark.parametrize("free_bias", [True, False])

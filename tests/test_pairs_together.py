@@ -16,17 +16,18 @@ from svmtool.problem.kernel_problem import NuSvc
 from svmtool.problem.kernel_zero import value_at_zero
 from svmtool.problem.kernels import Kernel
 from svmtool.solvers.alfpgm import solve
-from svmtool.solvers.base import GAP, INTERRUPTED, RULE, TIME, Monitor, StopFlag
+from svmtool.solvers.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
 from svmtool.training import pairs_apart, pairs_batch, pairs_together
 from svmtool.training.kernel_fit import Fitting
 from svmtool.training.kernel_set import KernelSet
-from svmtool.training.one_vs_one import train
+from svmtool.training.one_vs_one import pair_problem, train
 
 KERNELS = {
     "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0), "rbf": Kernel(2, 0.4), "sigmoid": Kernel(3, 0.01),
     "precomputed": Kernel(4),
 }  # fmt: skip
 ROWS = (0, 1, 50, 60)
+SQUARES = (52, 73)
 SIZES = 9, 14, 70, 11
 
 
@@ -75,14 +76,95 @@ def test_answers_are_those_of_each_pairs_own_flow(row, kernel, features, alone):
     assert found.model.nr_sv == pytest.approx(own.model.nr_sv, abs=2)
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_none_of_a_hundred_classes_goes_its_own_way(row, together):
-    together()
+def hundred_classes(kernel=KERNELS["rbf"]):
+    """Two or three rows a class."""
     rng = np.random.default_rng(1)
-    data = KernelSet(table_of(rng.normal(size=(230, 6))), Kernel(2, 0.2)).labelled(np.arange(230) % 100.0)
-    training = train(data, Fitting(KernelSettings(solver=row, nu=0.3)))
+    return KernelSet(table_of(rng.normal(size=(230, 6))), kernel).labelled(np.arange(230) % 100.0)
+
+
+@pytest.mark.parametrize("row", ROWS + SQUARES)
+@pytest.mark.parametrize("limit", [{}, {"max_iter": 7}, {"gap": 1e-6}], ids=str)
+def test_none_of_a_hundred_classes_goes_its_own_way(row, limit, together):
+    together()
+    training = train(hundred_classes(), Fitting(KernelSettings(solver=row, nu=0.3, **limit)))
     assert len(training.solved) == 4950 and training.status.converged
     assert all(f.result.certified_gap == f.certificate.gap < np.inf for f in training.solved)
+
+
+@pytest.mark.parametrize("row", [0, 60])
+def test_a_solution_that_the_gap_finds_worse_than_zero_takes_better_constants(row, together):
+    """At this cost every row is at its bound, and rho between its limits is worth more than w."""
+    together()
+    s = KernelSettings(solver=row, C=1e-5, gap=1e-4, max_iter=15)
+    training = train(hundred_classes(Kernel(2, 100.0)), Fitting(s))
+    assert training.status.converged and training.certificate.gap <= 1e-4
+    zero = 2e-5 * 2
+    assert all(f.certificate.primal <= (1.0 + 1e-9) * zero * len(f.answer.coef) / 4 for f in training.solved)
+
+
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_a_limit_on_iterations_ends_pairs_in_the_same_call(row, most, together):
+    together()
+    data, s = classes(), KernelSettings(solver=row, nu=0.2, gap=1e-9, C=2.0, max_iter=most)
+    found = train(data, Fitting(s))
+    assert {f.result.status for f in found.solved} <= {ITERATIONS, GAP} and found.status is ITERATIONS
+    assert all(f.result.iterations <= most for f in found.solved)
+    ends = np.cumsum([0, *SIZES])
+    for (i, j), one in zip(combinations(range(len(SIZES)), 2), found.solved, strict=True):
+        rows = np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
+        problem = pair_problem(data.points().take(rows), s, (SIZES[i], SIZES[j]), (s.C, s.C))
+        assert one.certificate.primal <= one.answer.worth(value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9)
+
+
+def test_a_limit_that_is_not_reached_changes_no_bit():
+    free, limited = (train(classes(), Fitting(KernelSettings(gap=1e-6, max_iter=most))) for most in (None, 100))
+    assert np.array_equal(free.model.coef, limited.model.coef) and np.array_equal(free.model.rho, limited.model.rho)
+
+
+@pytest.mark.parametrize("row", SQUARES)
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("features", [5, 300], ids=["dense", "sparse"])
+def test_least_squares_are_those_of_each_pairs_own_flow(row, kernel, features, alone):
+    data = classes(kernel, features=features)
+    s = KernelSettings(solver=row, gap=1e-9, C=2.0, class_weights=((1, 0.0), (2, 3.0)))
+    found = train(data, Fitting(s))
+    alone()
+    own = train(data, Fitting(s))
+    for mine, other in zip(found.solved, own.solved, strict=True):
+        assert mine.result.status.converged and mine.certificate.gap <= 1.01e-9
+        assert mine.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-8)
+        assert mine.answer.coef == pytest.approx(other.answer.coef, rel=1e-3, abs=1e-4)
+        assert mine.answer.rho == pytest.approx(other.answer.rho, abs=1e-3)
+
+
+def test_least_squares_without_a_minimum_leave_the_others_together(monkeypatch):
+    """A kernel that is not positive semidefinite on some pairs: these go their own way, and no others."""
+    alone, solve = [], Fitting.solve
+    monkeypatch.setattr(
+        Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
+    )
+    training = train(hundred_classes(Kernel(3, 0.3)), Fitting(KernelSettings(solver=73, C=10.0)))
+    assert 0 < len(alone) < 4950 and not training.status.converged
+    assert all(f.result.status.converged for k, f in enumerate(training.solved) if labels_of(k) not in alone)
+
+
+def labels_of(k: int) -> str:
+    i, j = list(combinations(range(100), 2))[k]
+    return f"{i} {j}"
+
+
+def test_nu_of_a_nearly_constant_kernel_is_solved_in_few_calls(monkeypatch):
+    """Sums of nu below 1, kernel values that differ by 1e-5: the rule of -e holds at once, and w = 0 is better.  Steps
+    of pairs or a direct solution go on to what the laws ask, and hardly a pair is solved again."""
+    alone, solve = [], Fitting.solve
+    monkeypatch.setattr(
+        Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
+    )
+    data = classes(Kernel(2, 1e-4), sizes=(9, 14, 12, 11, 8), features=40)
+    training = train(data, Fitting(KernelSettings(solver=1, nu=0.01)))
+    assert not alone and training.status.converged
+    assert all(f.certificate.gap <= 2e-6 and f.certificate.primal < 0.0 for f in training.solved)
 
 
 def values_of_pairs(data, s: KernelSettings, found) -> list[tuple[float, float]]:
