@@ -164,7 +164,7 @@ def test_a_face_of_more_weights_than_rows_takes_few_systems(monkeypatch):
     H, y, penalty = A.T @ A, A @ w + 1e-3 * rng.normal(size=30), np.full(300, 0.1)
     g = A.T @ (A @ w - y)  # of |A v - y|^2 / 2 + penalty.|v| at v = w
     violations = np.abs(g + penalty * np.sign(w))
-    v = w + l1_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(1), Monitor())
+    v = w + l1_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor())
     slope = A.T @ (A @ v - y)
     left = np.where(v != 0.0, np.abs(slope + penalty * np.sign(v)), np.maximum(np.abs(slope) - penalty, 0.0))
     assert left.max() <= l1_matrix.INNER_MATRIX * violations.max()

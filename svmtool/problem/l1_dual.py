@@ -38,6 +38,8 @@ class L1Dual:
     a: the multipliers of the rows, f8[n]; work: numbers of the rows visited so far, as share of all.
     """
 
+    settled = True  # whether any gap may end it
+
     def __init__(self, objective: L1SquaredHinge, w: np.ndarray):
         o = self.objective = objective
         self.columns, self.w, self.work = o.columns(), w.copy(), 0.0
@@ -119,8 +121,4 @@ class L1Dual:
 
     def bound(self) -> tuple[float, np.ndarray]:
         """The dual's value at the best feasible multiple of a, and that multiple (f8[n])."""
-        linear, square = float(np.sum(self.a)), 0.25 * float(np.sum(self.a * self.a / self.objective.cost))
-        steepest = float(np.abs(self._v).max(initial=0.0))
-        s = 0.5 * linear / square if square > 0.0 else 0.0
-        s = min(s, 1.0 / steepest) if steepest > 0.0 else s
-        return s * (linear - s * square), s * self.a
+        return self.objective.dual_of(self.a, self._v)

@@ -248,6 +248,15 @@ class L1SquaredHinge(L1Objective):
         s = min(most, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
         return s, s * (linear - s * conjugate)
 
+    def dual_of(self, a: np.ndarray, v: np.ndarray) -> tuple[float, np.ndarray]:
+        """The dual's value at the best feasible multiple of the rows' multipliers a >= 0, and that multiple, f8[n].
+
+        v: sum_i a_i y_i x_i, length d.
+        """
+        steepest = float(np.abs(v).max(initial=0.0))
+        s, value = self._best_multiple(-a * self.y, 1.0 / steepest if steepest > 0.0 else np.inf)
+        return value, s * a
+
     def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
         w, z, columns = self.w.copy(), self.z.copy(), self.columns()
         lists = columns.starts, columns.row_numbers, columns.values

@@ -26,10 +26,14 @@ Differs from the papers in:
  8. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
  9. The squared hinge goes on by the method of multipliers (problem/l1_dual.py) where the model holds for a small part
     of the way only, or does not halve the gap within its share of the work (l1_turns.py); the two alternate from there.
-10. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
+10. Once its steps have taken as much work as an interior point run would (problem/l1_interior.py; either in about so
+    many multiplications), that run takes over: features of very different sizes and large costs leave Newton's model
+    good for a small part of the way only, and hardly change the number of interior points.  Newton's steps over the
+    weights that do not vanish make its zeros exact (l1_face.py).
+11. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
     step ends (look_at_model).
-Files: the outer steps, 5, 9 and the end here; the model of 3 in l1_matrix.py, that of 4 in l1_columns.py; 6 in all
-three; 1, 2, 7, 8 and 10 in problem/l1_objective.py.
+Files: the outer steps, 5, 9, 10 and the end here; the model of 3 in l1_matrix.py, that of 4 in l1_columns.py; 6 in all
+three; 1, 2, 7, 8 and 11 in problem/l1_objective.py.
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
 small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
@@ -40,17 +44,22 @@ working set.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from svmtool.compiled.small_l1_loops import FLAT_STEPS, NEARER, SHORT
+from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.l1_dual import L1Dual
+from svmtool.problem.l1_interior import PASS, L1Interior
 from svmtool.problem.l1_objective import L1Objective, of_task
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import ENOUGH, Monitor, Result, Rule, Status
 from svmtool.solvers.l1_columns import ColumnsModel
+from svmtool.solvers.l1_face import sparse
 from svmtool.solvers.l1_matrix import LastStep, MatrixModel, matrix_fits
 from svmtool.solvers.l1_turns import Turns
 from svmtool.solvers.newton import EXACT, FLAT, rounded
@@ -109,7 +118,7 @@ def _sample_group(objective: L1Objective) -> int:
 def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
     """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
     run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
-    run.least_fall = SAMPLE_FALL
+    run.least_fall, run.path_numbers = SAMPLE_FALL, np.inf
     run.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
     w = np.zeros(subset.d)
     run.from_weights(w)
@@ -134,6 +143,8 @@ class _Run:
         self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_enough`
         self.dual: L1Dual | None = None  # the method of multipliers, once it has run
         self.turns = Turns(objective, self.wide)
+        self.numbers = 0.0  # work of all steps in the interior point method's units, and at how many it runs, ...
+        self.path_numbers = L1Interior.numbers(objective) if L1Interior.possible(objective) else np.inf  # ... once
 
     def from_weights(self, w: np.ndarray) -> Status:
         """Minimise from w (length d, overwritten by the answer); returns why it ended."""
@@ -171,7 +182,7 @@ class _Run:
             stage = o.at_costs(share)
             stage.move(w)
             run = _Run(stage, monitor.child(PATH_GAP, rounds), Rule())
-            run.least_fall = PATH_FALL if o.logistic else -1.0
+            run.least_fall, run.path_numbers = PATH_FALL if o.logistic else -1.0, np.inf
             run.steps()
             w, share = stage.w, share / PATH_STEP
         return w
@@ -226,6 +237,7 @@ class _Run:
             self.widened = self.short and not self.widened
             if self.widened:
                 o.widen()
+            model.most = self.path_numbers  # a face of more weights than rows may take as long as a whole run of that
             try:
                 p = model.step(g, violations, LastStep(self.fall, self.short, self.work))
             except EndedError:
@@ -235,6 +247,14 @@ class _Run:
             if not self.short and o.look_at_model(model.held) > self.bound:
                 self.bound, self.alpha = o.bound, o.dual_point()
             o.go(t, p)
+            self._count(STEP_WORK + (model.work if self.wide else 0.0), float(model.passes[1]))
+            if (self.short or model.passes[1] >= model.most) and self.numbers >= self.path_numbers:
+                self.path_numbers = model.most = np.inf
+                status = self._by_interior_point()
+                if status is not None:
+                    return status
+                previous = np.inf
+                continue
             at_once = self.short and self.dual is None  # a model that holds for a small part of the way only
             if self.turns.possible and self.turns.over(relative_gap(f, self.bound), self.work, at_once):
                 status = self._by_dual()
@@ -246,14 +266,52 @@ class _Run:
 
     def _by_dual(self) -> Status | None:
         """Go on by the method of multipliers; None where Newton steps are next again."""
-        o, monitor = self.objective, self.monitor
-        best, best_w = np.inf, o.w.copy()
+        w = self.objective.w.copy()
         if self.dual is None:
-            self.dual = L1Dual(o, o.w)
+            self.dual = L1Dual(self.objective, w)
         else:  # it goes on from where it was
             self.turns.lengthen()
-        dual, done = self.dual, self.dual.work
-        o.move(best_w)
+
+        def over(gap: float) -> bool:
+            return self.turns.over(gap, self.work) or self.numbers >= self.path_numbers
+
+        return self._follow(self.dual, w, over)
+
+    def _count(self, work: float, more: float = 0.0) -> None:
+        """Add to `numbers`: work in passes over the rows, and more multiplications."""
+        self.numbers += PASS * work * self.objective.rows.nnz + more
+
+    def _by_interior_point(self) -> Status | None:
+        """Go on by an interior point method; None where rounding ended it before the run."""
+        o, path = self.objective, L1Interior(self.objective)
+        status = self._follow(path, o.w.copy(), path.over)
+        w, f = o.w.copy(), o.value()
+        enough = self.rule.gap if self.monitor.gap is None else self.monitor.gap
+        if path.settled:
+            try:
+                value, other = sparse(o, w, path.used(), enough, self.monitor)
+            except (EndedError, SvmtoolError):  # a limit ends it, or numbers overflow
+                value, other = np.inf, w
+            if value <= f or (status is not None and relative_gap(value, self.bound) <= enough):
+                w, f = other, value
+            o.move(w)
+        g = o.gradient()[1]
+        if o.bound > self.bound or relative_gap(f, o.bound) <= enough:  # slopes at w violate no condition on rows
+            self.bound, self.alpha = o.bound, o.dual_point()
+        self.monitor.step(
+            f, self.bound, gradient=float(o.violations(g).max(initial=0.0)), active=int(np.count_nonzero(w)),
+            cg=0, step=path.sigma,
+        )  # fmt: skip
+        return status
+
+    def _follow(self, dual: L1Dual | L1Interior, w: np.ndarray, over: Callable[[float], bool]) -> Status | None:
+        """Go on by another method from the weights w until the run ends, or `over` says of a gap that the method does.
+
+        The objective moves to the best weights.
+        """
+        o, monitor = self.objective, self.monitor
+        best, best_w, done = np.inf, w.copy(), dual.work
+        o.move(w)
         while True:
             f = o.value()
             if f < best:
@@ -267,19 +325,29 @@ class _Run:
             if value > self.bound:
                 self.bound, self.alpha = value, alpha
             self.work += dual.work - done
+            self._count(dual.work - done)
             status = monitor.step(
                 best, self.bound, gradient=float(violations.max(initial=0.0)), active=int(np.count_nonzero(best_w)),
                 cg=int(dual.work - done), step=dual.sigma,
             )  # fmt: skip
             done = dual.work
-            status = status or self._end(best, violations, 0, True)
+            status = status or self._end(best, violations, 0, dual is self.dual)
+            if status in (base.GAP, base.RULE) and not dual.settled:
+                status = monitor.limit()
             if status is not None:
                 o.move(best_w)
                 return status
-            if self.turns.over(relative_gap(best, self.bound), self.work):
+            if over(relative_gap(best, self.bound)):
                 o.move(best_w)
                 return None
-            o.move(dual.step())
+            try:
+                o.move(dual.step())
+            except EndedError:
+                o.move(best_w)
+                return monitor.end()
+            except SvmtoolError:  # its systems overflow
+                o.move(best_w)
+                return None
 
     def _end(self, f: float, violations: np.ndarray, flat: int, fall_counts: bool) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so.

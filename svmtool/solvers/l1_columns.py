@@ -33,13 +33,14 @@ LATE = 0.003  # largest violation from which a working set that is small enough 
 
 
 class ColumnsModel:
-    """passes f8[1]: coordinate passes of the last model, and conjugate gradients as so many of these."""
+    """passes f8[2]: coordinate passes of the last model, conjugate gradients as so many; see step_of_matrix."""
 
     held = False  # see MatrixModel: this one makes no matrix over all weights
+    most = np.inf
 
     def __init__(self, objective: L1Objective, monitor: Monitor):
         self.objective, self.monitor = objective, monitor
-        self.passes = np.zeros(1)
+        self.passes = np.zeros(2)
         self._share = 1.0  # numbers of the working set, as share of all: what a pass over it costs
         self._loose, self._ridge, self._descent = INNER_LOOSE, RIDGE_FIRST, PASSES_DESCENT
 
@@ -64,7 +65,7 @@ class ColumnsModel:
         self._share = columns.nnz / max(o.columns().nnz, 1)
         part = g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen]
         if float(violations.max()) <= LATE and matrix_fits(len(chosen)):
-            p[chosen] = step_of_matrix(columns.gram(), *part, self.passes, self.monitor)
+            p[chosen] = step_of_matrix(columns.gram(), *part, self.passes, self.monitor, most=self.most)
         else:
             p[chosen] = self._step_of_columns(columns, *part, last)
         return p
@@ -103,7 +104,7 @@ class ColumnsModel:
                 lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
                 diagonal[face] + small, CG_TOLERANCE, cg_steps, self.monitor.ended,
             )  # fmt: skip
-            self.passes += 2 * steps
+            self.passes[0] += 2 * steps
             before = v[face]
             v[face], t = face_step(before, q, penalty[face], pull, lambda x, part=part: float(np.sum(part.sum(x) ** 2)))
             r += part.sum(v[face] - before)

@@ -14,6 +14,7 @@ import numpy as np
 
 from svmtool.compiled import l1_loops as loops
 from svmtool.compiled.small_l1_loops import FACES, INNER_LEAST, INNER_MATRIX, KEEP, PASSES, RIDGE, SETTLED
+from svmtool.problem.l1_interior import CALL
 from svmtool.problem.l1_objective import SMALL_FEATURES, L1Objective
 from svmtool.problem.linalg import solve_positive
 from svmtool.problem.rows import DenseRows
@@ -30,6 +31,7 @@ RIDGE_STEP, RIDGE_MOST, SHORT_FACE = 10.0, 0.1, 0.1  # of RIDGE: its change afte
 # certified gap was smaller or the same except on connect-4 (5e-5 to 2e-4) and mushrooms (2e-7 to 4e-5).  With the
 # squared hinge w8a took four times as long.
 INNER_LOOSE, FAR = 0.5, 1e-3
+FACE_CALLS, FACE_SQUARES = 6, 10  # of a face beside its factorised system, and products with its matrix
 BENT = FACES // 4  # faces solved with such a ridge; on the way to the model's minimum it would only delay
 MATRIX_WORK = 0.1  # of a step with a matrix beside its products with the rows, for each feature
 
@@ -52,11 +54,17 @@ class LastStep(NamedTuple):
 
 
 class MatrixModel:
-    """passes f8[1]: coordinate passes of the last model; held: whether that was the matrix of `L1Objective.hessian`."""
+    """passes f8[2]: coordinate passes of the last model, and multiplications (see step_of_matrix).
+
+    held: whether that was the matrix of `L1Objective.hessian`; most: multiplications from which on a model is left as
+    it is then.
+    """
+
+    most = np.inf
 
     def __init__(self, objective: L1Objective, monitor: Monitor):
         self.objective, self.monitor = objective, monitor
-        self.passes, self.held = np.zeros(1), False
+        self.passes, self.held = np.zeros(2), False
         self._H: np.ndarray | None = None  # the last matrix over all weights, and the violation where it was used
         self._largest = np.inf
 
@@ -78,20 +86,22 @@ class MatrixModel:
         if isinstance(o.rows, DenseRows) and np.count_nonzero(some) <= FEW * o.d:
             p, chosen = np.zeros(o.d), np.flatnonzero(some)
             H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
-            p[chosen] = step_of_matrix(H, *part, self.passes, self.monitor)
+            p[chosen] = step_of_matrix(H, *part, self.passes, self.monitor, most=self.most)
             return p
         if self._H is None or not o.logistic or largest > KEEP * self._largest:
             self._H = o.hessian(last.fall > SETTLED)
         self._largest, self.held = largest, True
         far = o.logistic and last.fall > FAR
-        return step_of_matrix(self._H, g, o.w, o.penalty, violations, self.passes, self.monitor, far)
+        return step_of_matrix(self._H, g, o.w, o.penalty, violations, self.passes, self.monitor, far, self.most)
 
 
 def step_of_matrix(
     H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray, passes: np.ndarray,
-    monitor: Monitor, far: bool = False,
+    monitor: Monitor, far: bool = False, most: float = np.inf,
 ) -> np.ndarray:  # fmt: skip
-    """p = v - w for the minimiser v of the model with the matrix H; passes[0] += coordinate passes.
+    """p = v - w for the minimiser v of the model with the matrix H, or for what `most` multiplications found.
+
+    passes[0] += coordinate passes, passes[1] += multiplications of them and of the systems, about.
 
     far: whether a less accurate minimiser is sufficient.
     """
@@ -104,11 +114,12 @@ def step_of_matrix(
     share = INNER_LOOSE if far and len(v) > LARGE_FACE else INNER_MATRIX
     enough = max(share * largest, INNER_LEAST * float(np.abs(g).max()))
     ridge = RIDGE
+    done = passes[0]
     for k in range(FACES):
         if loops.gram_passes(H.reshape(-1), v, slope, penalty, passes, PASSES, enough) <= enough:
             break
         before = len(v) + 1
-        while np.count_nonzero(v) < before:  # a step that ends at a zero leaves a smaller face
+        while np.count_nonzero(v) < before and passes[1] < most:  # a step that ends at a zero leaves a smaller face
             before = np.count_nonzero(v)
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
             pull = slope[face] + penalty[face] * np.sign(v[face])
@@ -118,8 +129,10 @@ def step_of_matrix(
             v[face], t = face_step(v[face], q, penalty[face], pull, lambda x, part=part: float(x @ part @ x))
             ridge = next_ridge(ridge, t) if len(face) > LARGE_FACE and k < BENT else RIDGE
             slope = g + H @ (v - w)
-        if monitor.ended():
+            passes[1] += FACE_CALLS * CALL + FACE_SQUARES * len(face) ** 2 + len(face) ** 3 / 6.0
+        if monitor.ended() or passes[1] >= most:
             break
+    passes[1] += CALL + (passes[0] - done) * len(v) * max(1, np.count_nonzero(v))
     return v - w
 
 

@@ -1,0 +1,121 @@
+"""The squared hinge regularised by |w|_1 by an interior point method: its points, and runs that it ends."""
+
+import numpy as np
+import pytest
+from reference import csr_of
+
+from svmtool.problem.l1_interior import L1Interior
+from svmtool.problem.l1_objective import L1SquaredHinge
+from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.problem.task import Task
+from svmtool.solvers import base, l1, l1_matrix
+from svmtool.solvers.base import Monitor, Rule
+from svmtool.solvers.l1_face import sparse
+
+
+def raw(n: int, d: int, seed: int = 2):
+    """Dense features whose sizes span eight orders of magnitude, labels that some ten of them decide."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 8)) @ rng.normal(size=(8, d)) + 0.3 * rng.normal(size=(n, d)) + 1.0
+    used = np.where(rng.random(d) < 10.0 / d, rng.normal(size=d), 0.0)
+    y = np.where(X @ used + 0.1 * rng.normal(size=n) > 0.0, 1.0, -1.0)
+    return X * 10.0 ** rng.uniform(-3.0, 5.0, d), y
+
+
+def rows_of(X: np.ndarray, kind: str):
+    bias = 1.0 if kind.endswith("bias") else -1.0
+    return DenseRows(X, bias) if kind.startswith("dense") else CsrRows(*csr_of(X), X.shape[1], bias)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csr bias", "dense", "dense bias"])
+@pytest.mark.parametrize("n, d", [(30, 70), (150, 40)])
+def test_points_meet_their_bound_in_few_steps(n, d, kind):
+    X, y = raw(n, d)
+    cost = np.where(y > 0.0, 1e3, 30.0)
+    objective = L1SquaredHinge(rows_of(X, kind), y, cost)
+    path, best = L1Interior(objective), np.inf
+    for _ in range(40):
+        objective.move(path.step())
+        best = min(best, objective.value())
+        bound, alpha = path.bound()
+        assert bound <= best * (1 + 1e-12)
+        if best - bound <= 1e-9 * best:
+            break
+    assert best - bound <= 1e-9 * best
+    A = np.hstack([X, np.ones((n, 1))]) if kind.endswith("bias") else X
+    assert np.all(alpha >= 0.0) and np.abs(A.T @ (alpha * y)).max() <= 1 + 1e-9
+    assert np.sum(alpha - alpha**2 / (4.0 * cost)) == pytest.approx(bound)
+    # zeros where the path leads to zero, at no loss
+    assert path.settled
+    value, w = sparse(objective, path.w, path.used(), 1e-9, Monitor())
+    assert value <= best * (1 + 1e-9)
+    assert 0 < np.count_nonzero(w) <= min(n, d) * 0.7
+    g = 2.0 * (cost * np.maximum(1.0 - y * (A @ w), 0.0) * -y) @ A
+    assert np.all(np.abs(g + np.sign(w))[w != 0.0] <= 1e-2)
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-7])
+def test_a_run_on_raw_features_is_ended_by_it(gap):
+    """Newton's steps alone are short: with them the gap is above 0.9 after so many iterations."""
+    X, y = raw(300, 90)
+    task = Task(rows_of(X, "dense"), y, np.full(300, 1e4))
+    result = l1.solve(task, Monitor(gap=gap, max_iter=100), Rule())
+    assert result.status is base.GAP
+    objective = L1SquaredHinge(task.rows, y, task.cost)
+    objective.move(result.w)
+    final = result.history[-1]
+    assert objective.value() == pytest.approx(final["objective"], rel=1e-12)
+    assert final["objective"] - final["bound"] <= gap * final["objective"]
+    assert 0 < np.count_nonzero(result.w) < 60
+    assert np.abs(X.T @ (result.alpha * y)).max() <= 1 + 1e-9
+    assert np.sum(result.alpha - result.alpha**2 / 4e4) == pytest.approx(final["bound"], rel=1e-9)
+
+
+def test_limits_end_it():
+    X, y = raw(300, 90)
+    task = Task(rows_of(X, "dense"), y, np.full(300, 1e4))
+    found = {}
+    for most in (2, 8, 14, 20, 24):
+        result = l1.solve(task, Monitor(gap=1e-9, max_iter=most), Rule())
+        found[most] = result.history[-1]["objective"]
+        assert result.status is base.ITERATIONS
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+
+
+def test_systems_that_overflow_end_it():
+    X, y = raw(40, 70)
+    task = Task(rows_of(X, "dense"), y, np.full(40, 1e4))
+    run = l1._Run(l1.of_task(task), Monitor(gap=1e-9), Rule())
+    run.objective.move(np.zeros(70))
+    before = run.objective.value()
+
+    class Overflow(L1Interior):
+        def _system(self, E, D):
+            return super()._system(E * 1e-300 * 1e-300, D)
+
+    l1.L1Interior, plain = Overflow, l1.L1Interior
+    try:
+        assert run._by_interior_point() is None
+    finally:
+        l1.L1Interior = plain
+    assert run.objective.value() <= before
+
+
+def test_what_it_serves():
+    X, y = raw(20, 30)
+    cost = np.ones(20)
+    assert L1Interior.possible(L1SquaredHinge(rows_of(X, "csr"), y, cost))
+    assert not L1Interior.possible(L1SquaredHinge(rows_of(X, "csr bias"), y, cost, free_bias=True))
+    assert not L1Interior.possible(l1.of_task(Task(rows_of(X, "csr"), y, cost, target=np.zeros(20))))
+
+
+def test_a_model_takes_no_longer_than_a_run(monkeypatch):
+    """Faces of more weights than rows lose them one by one: 475 systems where no model is left as it is."""
+    systems, plain = [], l1_matrix.solve_positive
+    monkeypatch.setattr(l1_matrix, "solve_positive", lambda *a: systems.append(1) or plain(*a))
+    rng = np.random.default_rng(5)
+    low_rank = rng.normal(size=(100, 60)) @ rng.normal(size=(60, 450)) / np.sqrt(60.0)
+    X, y = np.tanh(1.5 * low_rank + 0.2 * rng.normal(size=(100, 450))), np.where(np.arange(100) % 20 == 0, 1.0, -1.0)
+    result = l1.solve(Task(rows_of(X, "dense"), y, np.full(100, 1e6)), Monitor(gap=1e-5), Rule())
+    assert result.status is base.GAP
+    assert len(systems) < 250
