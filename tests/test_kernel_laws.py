@@ -28,7 +28,6 @@ from svmtool.problem.kernel_zero import value_at_zero
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.nearest_point import NearestPoint
 from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.solvers.alfpgm import go_to_minimum
 from svmtool.solvers.base import GAP, INTERRUPTED, OPTIMAL, PRECISION, RULE, TIME
 from svmtool.solvers.progress import Progress
 from svmtool.training.kernel_fit import Fitting
@@ -98,7 +97,7 @@ def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached():
         values.append(state.value())
     assert values[1] < 1.1 * values[0] < 0.0
     state.go_to(problem.start)
-    assert go_to_minimum(state) and state.value() == pytest.approx(min(values))
+    assert interior.go_to_minimum(state) and state.value() == pytest.approx(min(values))
 
 
 @pytest.mark.parametrize("free_bias", [True, False])

@@ -38,7 +38,6 @@ WHOLE = 0.9  # share of eps to which steps among all variables go: more than rou
 NOISE = 0.5  # share of the violation from which errors of f send steps astray
 LOOKS = 128  # rounds before the first look at what they bring, ...
 POLISH = 8  # ... and from a direct solution on, where no more than rounding is left to them
-DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
 
 
 class Options(NamedTuple):
@@ -98,10 +97,10 @@ def solve(
             still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved)
             if violation <= eps and status is not GAP:
                 status = RULE
-            elif status is None and directly and (still or pairs.work > DIRECT * m**3 + ONCE):
+            elif status is None and directly and (still or pairs.work > interior.DIRECT * m**3 + interior.ONCE):
                 directly, moved, still = False, True, False
                 best, stalled, progress = np.inf, 0, Progress(POLISH)
-                if go_to_minimum(state):
+                if interior.go_to_minimum(state):
                     polishing = True
                     continue
             if status is None and still:
@@ -121,19 +120,6 @@ def solve(
             moved = state.change(chosen, subproblem(state, chosen, max(LAST * eps, INNER * violation)))
         except EndedError:
             return state.result(value, gap, rho, r, monitor.iterations - 1, monitor.end())
-
-
-def go_to_minimum(state: Decomposition) -> bool:
-    """Take the better of the direct solutions where it is better than the state; says whether it is."""
-    before = best = state.a
-    least = state.value()
-    for a in interior.minima(state.problem):
-        state.go_to(a)
-        if state.value() < least:
-            best, least = a, state.value()
-    if state.a is not best:
-        state.go_to(best)
-    return best is not before
 
 
 def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:

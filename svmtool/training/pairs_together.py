@@ -18,12 +18,12 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled import class_pair_loops as loops
 from svmtool.kernel_settings import KernelSettings
+from svmtool.problem import interior
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import WIDER, certificate_of
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Points
 from svmtool.problem.kernel_zero import ROUNDING, best_constant
-from svmtool.solvers.alfpgm import DIRECT, ONCE, go_to_minimum
 from svmtool.solvers.base import CONFIRMED, GAP, ITERATIONS, RULE, TAKEN_OVER
 from svmtool.training import pairs_apart
 from svmtool.training.kernel_fit import Fitting, Solved
@@ -152,14 +152,14 @@ class Hinges(Batch):
         steps that its own flow would take before one.  None where it is not as near to the optimum as was asked for."""
         stop, target = self.fitting.stop, self.s.target
         rows = sum(self.sizes[c] for c in self.pairs[k])
-        small = DIRECT * rows**3 <= ONCE and self.points.kernel.positive
+        small = interior.DIRECT * rows**3 <= interior.ONCE and self.points.kernel.positive
         if not small or self.s.max_iter is not None or stop.ended():
             return None
         problem = self._whole(k)
         with limits.until(stop.ended):
             try:
                 state = Decomposition(problem, self.s.cache_mb)
-                if not go_to_minimum(state):
+                if not interior.go_to_minimum(state):
                     return None
             except limits.EndedError:
                 return None
