@@ -269,12 +269,6 @@ def test_origin_among_the_rows():
     assert problem.answer(with_kernel.result).doubt == hard_one_class.AMONG
 
 
-def test_origin_almost_among_the_rows():
-    """Half of a distance of 5e-5, squared, is below the FLOOR: the certificate is that of w = 0."""
-    s, certificate = solve_linear(np.array([[1.0, 2e-5], [-1.0, 2e-5], [0.5, 1e-4]]))
-    assert not np.any(s.result.w) and certificate.primal == 0.0 and certificate.dual < 0.0
-
-
 def _dense(X):
     from svmtool.problem.rows import DenseRows
 

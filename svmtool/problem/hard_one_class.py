@@ -54,7 +54,7 @@ def judge(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0) -> 
 
 
 def _certificate(lead: float, square: float, size: float) -> Certificate:
-    ahead = 0.0 if is_zero(square, size) else max(lead, 0.0)  # w = 0 is the answer then
+    ahead = max(lead, 0.0)
     found = Certificate(-0.5 * ahead * (ahead / square) if square > 0.0 else 0.0, -0.5 * max(square, 0.0), 0.0)
     found.gap = one_class.gap_of(found.primal, found.dual, 0.5 * one_class.FLOOR * size)
     return found
