@@ -269,6 +269,19 @@ def test_origin_among_the_rows():
     assert problem.answer(with_kernel.result).doubt == hard_one_class.AMONG
 
 
+@pytest.mark.parametrize("height", [1e-6, 1e-3])
+def test_a_plane_near_the_origin_beside_the_rows_sizes_is_an_answer(height):
+    """Rows up to 1e4 times as long as their hull is far away: w separates them, which w = 0 does not."""
+    X = np.array([[1.0, height], [-1.0, height], [0.5, 2.0 * height]]) * 10.0
+    s, certificate = solve_linear(X)
+    value = -0.5 * (10.0 * height) ** 2
+    assert certificate.primal == pytest.approx(value, rel=1e-6) and s.result.w[1] == pytest.approx(10.0 * height)
+    with_kernel = solve(X, KERNELS["linear"], 1e-3)
+    assert with_kernel.result.status.converged
+    problem = HardOneClass(Points(KERNELS["linear"], _dense(X), None))
+    assert not problem.answer(with_kernel.result).doubt
+
+
 def _dense(X):
     from svmtool.problem.rows import DenseRows
 

@@ -18,6 +18,7 @@ from svmtool.problem import one_class
 from svmtool.problem.certify import Certificate
 from svmtool.problem.rows import Rows
 
+ROUNDING = 1e-12  # share of |v| times the rows' size that v.f(x_i) may be off by
 AMONG = (
     "the origin lies among the rows: without slack no plane separates them from it, and all decision values are equal"
 )
@@ -28,9 +29,9 @@ def lead_of(z: np.ndarray) -> float:
     return float(np.min(z, initial=np.inf))
 
 
-def is_zero(square: float, size: float) -> bool:
-    """Whether |v|^2 is none beside the mean of K(x, x)."""
-    return square <= one_class.FLOOR * size
+def is_zero(lead: float, square: float, size: float) -> bool:
+    """Whether w = 0 is the answer: |v|^2 is none beside the mean of K(x, x), and its lead none beside rounding."""
+    return square <= one_class.FLOOR * size and lead <= ROUNDING * float(np.sqrt(max(square, 0.0) * size))
 
 
 def gap_of(lead: float, square: float, size: float) -> float:
@@ -54,7 +55,7 @@ def judge(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0) -> 
 
 
 def _certificate(lead: float, square: float, size: float) -> Certificate:
-    ahead = max(lead, 0.0)
+    ahead = 0.0 if is_zero(lead, square, size) else max(lead, 0.0)
     found = Certificate(-0.5 * ahead * (ahead / square) if square > 0.0 else 0.0, -0.5 * max(square, 0.0), 0.0)
     found.gap = one_class.gap_of(found.primal, found.dual, 0.5 * one_class.FLOOR * size)
     return found

@@ -289,7 +289,7 @@ class HardOneClass(KernelProblem):
     def answer(self, result: KernelResult) -> Answer:
         """What a result means."""
         found = super().answer(result)
-        if result.status.converged and is_zero(result.rho, self.size):
+        if result.status.converged and is_zero(float(np.min(result.gradient)), result.rho, self.size):
             return found._replace(doubt=AMONG)
         return found
 

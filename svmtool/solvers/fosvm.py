@@ -33,7 +33,7 @@ import numpy as np
 
 from svmtool.limits import EndedError
 from svmtool.problem.decomposition import Decomposition
-from svmtool.problem.hard_one_class import gap_of, is_zero, lead_of
+from svmtool.problem.hard_one_class import gap_of, is_zero, judge_linear, lead_of
 from svmtool.problem.kernel_problem import HardOneClass, KernelResult, Points
 from svmtool.problem.kernel_rows import exact_sum
 from svmtool.problem.nearest_point import NearestPoint
@@ -202,7 +202,8 @@ def _linear(task: Task, monitor: Monitor, sample: Sample | None) -> Result:
     alpha = np.zeros(n)
     alpha[run.chosen] = run.small.alpha
     w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
-    if status.converged and is_zero(run.small.rho, rows.size):
+    near = is_zero(-np.inf, run.small.rho, rows.size)  # as far as that tells before all rows are looked at
+    if near and status.converged and judge_linear(task.rows, alpha).primal == 0.0:
         w[:] = 0.0
     return Result(w, status, monitor.iterations - 1, monitor.history, alpha)
 
