@@ -129,6 +129,7 @@ class KernelProblem:
     """
 
     floor, shrunk = 0.0, 1.0
+    at_zero: tuple[float, float, float] | None = None  # kernel_zero.value_at_zero, once it was asked for
 
     def __init__(
         self, points: Points, row: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray, start: np.ndarray,
@@ -349,6 +350,7 @@ class LeastSquaresSvc:
     """
 
     floor = 0.0
+    at_zero: tuple[float, float, float] | None = None  # see KernelProblem
 
     def __init__(self, points: Points, y: np.ndarray, cost: np.ndarray, free_bias: bool):
         self.used, self.whole = np.flatnonzero(cost > 0.0), len(y)

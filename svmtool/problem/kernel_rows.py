@@ -16,6 +16,7 @@ from svmtool.problem.kernel_tiles import LINEAR, Tiles, tiles_of
 from svmtool.problem.rows import CsrRows, DenseRows
 
 MEGABYTE = 1 << 20
+WHOLE = 2  # so many rows for each of a block's: whole rows, which stay, then cost little more than the block
 PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` lays out at a time
 
 
@@ -67,6 +68,8 @@ class KernelRows:
 
     def block(self, chosen: np.ndarray, out: np.ndarray) -> None:
         """out f4 (m, m) = K among the rows `chosen` (i8[m])."""
+        if self.n <= min(WHOLE * len(chosen), self.capacity):
+            return self._stored_block(chosen, out)
         targets = self.tiles.take(chosen)
         width, height, m = self.tiles.width, self.tiles.height, len(chosen)
         parts = [targets.part(first, min(first + height, m)) for first in range(0, m, height)]
@@ -85,6 +88,15 @@ class KernelRows:
                     out[lo:hi, first : min(last, lo)] = tile[: lo - first].T
 
         run_blocks(work, -(-m // width))
+
+    def _stored_block(self, chosen: np.ndarray, out: np.ndarray) -> None:
+        """`block` where all rows find room, and stay for the next one."""
+        rows = np.unique(chosen)
+        missing = rows[self.slot[rows] < 0]
+        if len(missing):
+            self.add(missing, np.zeros(len(missing)), np.zeros(self.n), np.ones(len(missing), bool))
+        stored = self.store.reshape(self.capacity, self.n)
+        np.copyto(out, stored[np.ix_(self.slot[chosen], chosen)])
 
     def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
         """f f8[n] += sum_k c_k K(x_chosen[k], .); chosen i8, each row once; c f8; keep: which rows to keep, if new.

@@ -21,6 +21,12 @@ HALVINGS = 40
 
 def value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, float, float]:
     """The primal value at w = 0, with the rho and the r that it takes (kernel_problem.py)."""
+    if problem.at_zero is None:
+        problem.at_zero = _value_at_zero(problem)
+    return problem.at_zero
+
+
+def _value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, float, float]:
     if isinstance(problem, HardOneClass):
         return 0.0, 0.0, 0.0
     if isinstance(problem, LeastSquaresSvc):
