@@ -269,6 +269,15 @@ def test_e_is_liblinears_rule(row, eps):
 
 
 @every_row
+def test_a_violation_below_rounding_of_huge_values_is_not_waited_for(row):
+    """Features of sizes from 1e-5 to 1e7: -e is far below a rounding of z, and the gap is 1e-10 long before."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(47, 19)) * 10.0 ** rng.uniform(-5, 7, 19)
+    s = Solved(row, Problem(X, np.where(rng.random(47) < 0.5, 1.0, 100.0), 0.1), eps=1e-5)
+    assert s.status.converged and s.certificate.gap <= 1e-8 and len(s.result.history) < 1000
+
+
+@every_row
 def test_ctrl_c_keeps_the_best_so_far(row, take_path):
     take_path(one_class, PATHS["by calls"])
     flag = base.StopFlag()

@@ -37,6 +37,7 @@ SURE = 1e-6  # certified gap at which -e may end a run
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 FLAT, FLAT_LOOKS = 1e-13, 30  # looks without a better gap or dual value, after which what is left is rounding
+MORE_LOOKS = 300  # that a run with a gap of ROUNDED goes on for the violation, and as many as it took besides
 SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
 SAMPLE_ROWS = 400  # ... if that is so many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
@@ -122,6 +123,7 @@ def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule, warm: bool = F
     enough, gap = _tolerances(monitor, rule)
     some = max(1, min(ROUNDS, WORK // max(passes.rows.nnz, 1)))
     smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
+    looks, most_looks = 0, np.inf
     while True:
         reached = passes.look(enough, gap)
         support = int(np.count_nonzero(passes.alpha))
@@ -134,7 +136,10 @@ def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule, warm: bool = F
             better = passes.gap < 0.999 * smallest or passes.dual > highest + FLAT * abs(highest)
             flat = 0 if better else flat + 1
             smallest, highest = min(smallest, passes.gap), max(highest, passes.dual)
-            if flat >= FLAT_LOOKS:
+            looks += 1
+            if passes.gap <= ROUNDED:  # of values far larger than -e no violation may ever be so small
+                most_looks = min(most_looks, 2 * looks + MORE_LOOKS)
+            if flat >= FLAT_LOOKS or looks >= most_looks:
                 status = base.OPTIMAL if passes.gap <= ROUNDED else base.PRECISION
         status = status or monitor.limit(passes.rounds)
         if status is not None:
