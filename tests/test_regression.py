@@ -55,6 +55,7 @@ def test_paths_are_taken(case, monkeypatch, walk):
     """Each path leads where its name says."""
     from svmtool.problem.augmented import Augmented
     from svmtool.problem.dual_passes import DualPasses
+    from svmtool.problem.power_interior import PowerInterior
     from svmtool.problem.squared_hinge import SquaredHinge
     from svmtool.solvers import alm, mfn
 
@@ -62,6 +63,7 @@ def test_paths_are_taken(case, monkeypatch, walk):
     taken = set()
     watched = [(back_end, "_small", "small"), (DualPasses, "run", "passes"), (objective, "hessian", "features")]
     watched += [(objective, "hessian_product", "products"), (objective, "face", "rows")]
+    watched += [(PowerInterior, "step", "interior")]
     for owner, name, what in watched:
         plain = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, what=what, plain=plain: (taken.add(what), plain(*a))[1])
@@ -76,7 +78,8 @@ def test_paths_are_taken(case, monkeypatch, walk):
     assert first in taken
     assert ("sampled" in taken) == bool(sampled)
     assert ("small" in taken) == (first == "small")
-    others = {"features", "products", "rows"} - {first} - ({"rows"} if case.row.module == MFN else set())
+    others = {"features", "products", "rows", "interior"} - {first} - ({"rows"} if case.row.module == MFN else set())
+    others -= {"features"} if first == "interior" else set()  # these come first
     assert not others & taken
 
 
