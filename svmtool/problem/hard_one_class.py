@@ -30,7 +30,7 @@ def lead_of(z: np.ndarray) -> float:
 
 
 def is_zero(lead: float, square: float, size: float) -> bool:
-    """Whether w = 0 is the answer: |v|^2 is none beside the mean of K(x, x), and its lead none beside rounding."""
+    """Whether w = 0 is the answer: |v|^2 is negligible beside the mean of K(x, x), and lead beside its rounding."""
     return square <= one_class.FLOOR * size and lead <= ROUNDING * float(np.sqrt(max(square, 0.0) * size))
 
 

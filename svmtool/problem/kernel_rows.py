@@ -16,7 +16,7 @@ from svmtool.problem.kernel_tiles import LINEAR, Tiles, tiles_of
 from svmtool.problem.rows import CsrRows, DenseRows
 
 MEGABYTE = 1 << 20
-WHOLE = 2  # so many rows for each of a block's: whole rows, which stay, then cost little more than the block
+WHOLE = 2  # a block of n / WHOLE rows or more is taken from whole rows, which are kept: these cost little more
 PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` lays out at a time
 
 

@@ -123,10 +123,10 @@ class SmoothedHinge:
         state.drift += float(change @ change)
 
     def _balanced(self, goal: np.ndarray) -> np.ndarray:
-        """The slopes y C u with a sum of 0, to within rounding: what a b between two neighbouring numbers would leave.
+        """The slopes y C u with a sum of 0, to within rounding, as a bias of higher precision would give them.
 
-        Where C / mu is large, one rounding of b moves the slopes of Z by more than what is left of the sum; a point
-        whose sum is not 0 has no certificate.
+        Where C / mu is large, one rounding of b changes the slopes of Z by more than the sum that remains, and a point
+        that breaks sum(y a) = 0 has no dual value.
         """
         for _ in range(BALANCING):
             u, off = np.abs(goal), float(np.sum(goal))

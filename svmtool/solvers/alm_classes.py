@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.problem import class_faces
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
@@ -36,11 +37,11 @@ from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
 MOST_PASSES = 100000  # LIBLINEAR's cap: most of them go over few rows
 TIGHTER = 0.3  # how much further than -e says passes go where the gap is not certified then
-# passes compute the primal each time that they have cost this share more, and so many times what that itself costs
+# Passes compute the primal value each time their cost has grown by this share, and by so many evaluations of it
 LOOKS, DEAR = 0.3, 10.0
-# share of the cost till LIBLINEAR's rule held first by which passes go on, where d is large, towards SAFETY times its
-# tolerance.  Five sets, C = 1 and 100: with 0 the dual value of tdt2 is below LIBLINEAR's, with 0.5 of none, and
-# banking77 at C = 100 takes 3.4 s in place of 8.6 without an end (LIBLINEAR 2.2); the others end before
+# Where d is large, passes continue towards SAFETY times LIBLINEAR's tolerance for at most this share of the cost at
+# which its rule first held.  Five sets, C = 1 and 100: with 0 the dual value of tdt2 is below LIBLINEAR's, with 0.5
+# none is, and banking77 at C = 100 takes 3.4 s (8.6 s without this limit, LIBLINEAR 2.2); the others end earlier
 AFTER_RULE = 0.5
 NEAR = 1.5  # times the gap asked for, as passes estimate it, from which on they compute the primal
 
@@ -59,7 +60,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     objective.sigma = SIGMA_COLD
     run = _Run(objective, monitor, rule)
     passes = ClassPasses(task, objective.rows, seed, run.factorised)
-    newton = run.factorised or objective.has_kronecker
+    newton = run.factorised or objective.has_kronecker or 2 * n <= class_faces.MOST
     run.passes = passes
     if not run.factorised:
         run.growth, run.handing_over = GROWTH_PRODUCTS, rule.projected is not None
@@ -98,7 +99,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
 class _Run(Rounds):
     """One run: passes and rounds alternate."""
 
-    multiple = 1.0  # of where passes lead that is best
+    multiple = 1.0  # the best multiple of the passes' weights
     handing_over = False  # whether passes end the run where the multipliers' steps say that -e is near ...
     near = False  # ... as they did
     passes: ClassPasses | None = None  # that rounds hand back to where they cost more than these expect

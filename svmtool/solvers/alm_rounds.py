@@ -42,7 +42,7 @@ class Rounds:
     """Rounds over an objective from its w, beta and sigma.
 
     factorised: whether Newton steps are, or by conjugate gradients or from the rows' side; ruled: whether LIBLINEAR's
-    rule held before the first round, which only goes on to a smaller gap.
+    rule held before the first round; the rounds then serve a smaller gap only.
     """
 
     unit, growth = 1.0, GROWTH  # what slacks are measured in; how much larger sigma is in the next round

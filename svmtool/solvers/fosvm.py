@@ -202,7 +202,7 @@ def _linear(task: Task, monitor: Monitor, sample: Sample | None) -> Result:
     alpha = np.zeros(n)
     alpha[run.chosen] = run.small.alpha
     w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
-    near = is_zero(-np.inf, run.small.rho, rows.size)  # as far as that tells before all rows are looked at
+    near = is_zero(-np.inf, run.small.rho, rows.size)  # without the product that gives the least value
     if near and status.converged and judge_linear(task.rows, alpha).primal == 0.0:
         w[:] = 0.0
     return Result(w, status, monitor.iterations - 1, monitor.history, alpha)
