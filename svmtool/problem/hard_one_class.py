@@ -30,7 +30,7 @@ def lead_of(z: np.ndarray) -> float:
 
 
 def is_zero(lead: float, square: float, size: float) -> bool:
-    """Whether w = 0 is the answer: |v|^2 is negligible beside the mean of K(x, x), and lead beside its rounding."""
+    """Whether v is 0 but for rounding: |v|^2 is negligible beside the mean of K(x, x), and lead beside its rounding."""
     return square <= one_class.FLOOR * size and lead <= ROUNDING * float(np.sqrt(max(square, 0.0) * size))
 
 
@@ -55,7 +55,7 @@ def judge(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0) -> 
 
 
 def _certificate(lead: float, square: float, size: float) -> Certificate:
-    ahead = 0.0 if is_zero(lead, square, size) else max(lead, 0.0)
+    ahead = max(lead, 0.0)
     found = Certificate(-0.5 * ahead * (ahead / square) if square > 0.0 else 0.0, -0.5 * max(square, 0.0), 0.0)
     found.gap = one_class.gap_of(found.primal, found.dual, 0.5 * one_class.FLOOR * size)
     return found
