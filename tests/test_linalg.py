@@ -64,3 +64,9 @@ def test_conjugate_gradient(d):
         assert reached and steps <= 10 * d
     assert steps == 1, "the matrix itself as preconditioner"
     assert conjugate_gradient(H.__matmul__, g, np.ones(d), 0.0, 10 * d, lambda: True)[1:] == (0, False)
+
+
+def test_conjugate_gradients_end_where_numbers_underflow():
+    """q'Hq of features near 1e100 may be 0."""
+    p, products, reached = conjugate_gradient(lambda q: 1e-320 * q, np.full(3, 1e-9), np.ones(3), 0.1, 10)
+    assert products == 1 and not reached and not np.any(p)

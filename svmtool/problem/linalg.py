@@ -168,7 +168,10 @@ def conjugate_gradient(
         if rho <= target or stopped():
             return p, k, rho <= target
         Hq = product(q)
-        step = rho / float(q @ Hq)
+        bend = float(q @ Hq)
+        if not bend > 0.0:  # of numbers near the ends of their range nothing is left
+            return p, k + 1, False
+        step = rho / bend
         p += step * q
         r -= step * Hq
         s = apply(r)
