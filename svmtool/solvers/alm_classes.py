@@ -9,7 +9,8 @@ Nie, Huang, Wang and Huang, ICML 2014 (alm.py), Algorithm 1.
 Notation   paper: lambda_i   mu     code: p_i, a point of the simplex a row (beta, `multipliers`)   C_i sigma
 Differs from the papers in:
  1. The multipliers of a row lie in the simplex in place of [0, 1], see problem/class_hinge.py; the rounds are those of
-    alm_rounds.py, and conjugate gradients there are preconditioned.
+    alm_rounds.py; conjugate gradients there are preconditioned, and where few rows are off the simplex's corners a
+    system with a number for each class of their faces takes their place (problem/class_faces.py).
  2. Passes and rounds alternate.  Passes come first, until they are expected to take longer than Newton steps.  Rounds
     that cost more than expected end, and both alternate from there, each for twice as long as before.  Where d
     is large and -e decides, rounds also change to passes once sigma says that the rule is near: passes end the run.
@@ -17,7 +18,7 @@ Differs from the papers in:
     the largest violation has halved.
 Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for -s 4 besides.
 Memory: 5 vectors of n k, 4 of d k; where features times classes are few, one matrix of their order and, for each pair
-of classes, one of d x d, twice.
+of classes, one of d x d, twice; from the rows' side three of the faces' classes squared, at most 2000.
 """
 
 from __future__ import annotations
