@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from l1_suite import check_course
 from reference import csr_of
 
 from svmtool.problem.l1_interior import L1Interior
@@ -33,18 +34,9 @@ def test_points_meet_their_bound_in_few_steps(n, d, kind):
     X, y = raw(n, d)
     cost = np.where(y > 0.0, 1e3, 30.0)
     objective = L1SquaredHinge(rows_of(X, kind), y, cost)
-    path, best = L1Interior(objective), np.inf
-    for _ in range(40):
-        objective.move(path.step())
-        best = min(best, objective.value())
-        bound, alpha = path.bound()
-        assert bound <= best * (1 + 1e-12)
-        if best - bound <= 1e-9 * best:
-            break
-    assert best - bound <= 1e-9 * best
     A = np.hstack([X, np.ones((n, 1))]) if kind.endswith("bias") else X
-    assert np.all(alpha >= 0.0) and np.abs(A.T @ (alpha * y)).max() <= 1 + 1e-9
-    assert np.sum(alpha - alpha**2 / (4.0 * cost)) == pytest.approx(bound)
+    path = L1Interior(objective)
+    best = check_course(path, objective, A, y, cost, most=40, gap=1e-9, room=1e-12)
     # zeros where the path leads to zero, at no loss
     assert path.settled
     value, w = sparse(objective, path.w, path.used(), 1e-9, Monitor())

@@ -152,7 +152,7 @@ def test_least_squares_without_a_minimum_leave_the_others_together(monkeypatch):
 
 def test_nu_of_a_nearly_constant_kernel_is_solved_in_few_calls(monkeypatch):
     """Sums of nu below 1, kernel values that differ by 1e-5: the rule of -e holds at once, and w = 0 is better.  Steps
-    of pairs or a direct solution go on to what the laws ask, and hardly a pair is solved again."""
+    of pairs or a direct solution continue until the laws hold, and few pairs are solved a second time."""
     alone, solve = [], Fitting.solve
     monkeypatch.setattr(
         Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)

@@ -9,9 +9,9 @@ z_i = y_i x_i.w.  With the multipliers a of the equations and v of xi >= 0 the s
 Newton steps go to where both products are C_i tau in place of 0, and tau falls: Mehrotra's predictor and corrector
 (SIAM J. Optimization 2 (1992) 575-601).  The third derivative of a power is at most (2 - p) / xi times the second,
 which is what the logarithm of xi needs for Newton steps to stay near this path (Nesterov and Nemirovskii,
-Interior-Point Polynomial Algorithms in Convex Programming, 1994).  A step costs the factor of R + X'DX, D > 0, each
-feature measured by its own diagonal entry.  How many there are hardly depends on costs, on scales and on features that
-depend on each other, on which the number of gradient steps and of multiplier steps does.
+Interior-Point Polynomial Algorithms in Convex Programming, 1994).  Each step factorises R + X'DX, D > 0, after Jacobi
+scaling.  The number of steps is nearly independent of costs, feature scales and collinear features; that of gradient
+and multiplier steps is not.
 """
 
 from __future__ import annotations

@@ -16,13 +16,13 @@ from svmtool.problem.power_interior import STEPS, PowerInterior, step_cost
 from svmtool.problem.repeated_rows import data_of
 from svmtool.problem.task import Task
 from svmtool.solvers import base
+from svmtool.solvers.alm_rounds import EXACT, ROUNDED
 from svmtool.solvers.base import Monitor, Status
 from svmtool.solvers.best import Best
 
 GRAM_BELOW = 1500  # features up to which their matrix is factorised
 LOOKS = 1.5  # from one look at what the other method still needs to the next
 MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap, after which rounding rules
-EXACT, ROUNDED = 1e-12, 1e-8  # certified gap of an exact minimiser, and of one that rounding has stopped
 
 
 def possible(task: Task) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from itertools import combinations
 
@@ -28,7 +29,7 @@ STRIP = 1 << 20  # kernel values between a class and some others that are held a
 SHARE = 0.5  # of -m that the blocks within classes may take
 
 
-class Batch:
+class Batch(ABC):
     """The pairs of one training set that are solved together.
 
     partners: of each class the classes behind it with which it makes a pair of few rows; done: the pairs, by their
@@ -141,19 +142,19 @@ class Batch:
         points.kernel.finish(K, *norms, apart(part.rows, others))
         return K
 
+    @abstractmethod
     def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
         """The pairs of class i, whose rows are `part`, with the classes `some`, until the run's end at most.
 
         own: the classes' own blocks.  Returns the pairs that are done.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
         """Pair k as its own flow would leave it; None where the laws do not let it pass.
 
         apart: see pairs_apart.py.
         """
-        raise NotImplementedError
 
     def _problem(self, k: int) -> KernelProblem:
         """Pair k without its rows: their number and their norms are all that an answer asks for."""
