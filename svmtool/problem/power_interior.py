@@ -24,7 +24,9 @@ from svmtool.problem.linalg import Factored
 from svmtool.problem.rows import Rows
 from svmtool.problem.task import Task
 
-STEPS = 20  # usual number of steps
+# usual number of steps: to a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias)
+# half take 10 or fewer, nine of ten 23, the most is 39; smaller gaps take some more
+STEPS = 20
 BACK = 0.995  # of the way to where a variable is zero
 NEARER = 1e-3  # beside its slack: a multiplier that belongs at its end
 REFINED = 2  # rounds of refinement of a linear system
