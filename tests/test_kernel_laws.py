@@ -16,6 +16,7 @@ from svmtool.limits import EndedError, StopFlag, until
 from svmtool.problem import interior
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import (
+    CSvc,
     EpsilonSvr,
     HardOneClass,
     KernelResult,
@@ -28,7 +29,8 @@ from svmtool.problem.kernel_zero import value_at_zero
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.nearest_point import NearestPoint
 from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.solvers.base import GAP, INTERRUPTED, OPTIMAL, PRECISION, RULE, TIME
+from svmtool.solvers import nesvm_kernel
+from svmtool.solvers.base import GAP, INTERRUPTED, OPTIMAL, PRECISION, RULE, TIME, Monitor
 from svmtool.solvers.progress import Progress
 from svmtool.training.kernel_fit import Fitting
 from tests.test_alfpgm import problems
@@ -162,6 +164,17 @@ def test_an_indefinite_kernel_is_reported_and_its_answer_stays(options, svm_trai
     assert "Certified relative gap = inf" in out and kernel_model.read("m").total_sv > 0
     for kernel, positive in ((Kernel(0), 1), (Kernel(1, 1.0, 3, -1.0), 0), (Kernel(1, 1.0), 1), (Kernel(2, 1.0), 1)):
         assert kernel.positive == positive
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_smoothing_ends_where_the_kernel_is_not_positive(C):
+    """Its Newton systems have no solution that leads to a minimum: looking for one took up to 1000 factorisations."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 5)) * 20.0
+    points = Points(Kernel(3, 1.0), DenseRows(X), None)
+    problem = CSvc(points, np.where(np.arange(150) % 10, -1.0, 1.0), np.full(150, C))
+    result = nesvm_kernel.c_svm(problem, Monitor(1e-4))
+    assert result.status is PRECISION and result.iterations <= 2 * nesvm_kernel.STEPS
 
 
 # Standstill

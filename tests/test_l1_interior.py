@@ -108,3 +108,10 @@ def test_a_model_takes_no_longer_than_a_run(monkeypatch):
     result = l1.solve(Task(rows_of(X, "dense"), y, np.full(100, 1e6)), Monitor(gap=1e-5), Rule())
     assert result.status is base.GAP
     assert len(systems) < 250
+
+
+def test_a_run_takes_over_where_the_other_methods_come_to_a_standstill(monkeypatch):
+    monkeypatch.setattr(l1._Run, "steps", lambda self: base.PRECISION)
+    X, y = raw(40, 90)
+    result = l1.solve(Task(rows_of(X, "dense"), y, np.full(40, 100.0)), Monitor(1e-8), Rule())
+    assert result.status is base.GAP and result.history[-1]["gap"] <= 1e-8

@@ -82,14 +82,16 @@ class SmoothedHinge:
         return d, b - self.b, len(Z)
 
     def _system(self, Z: np.ndarray, D: np.ndarray, r: np.ndarray, total: float) -> tuple[np.ndarray, float]:
-        """d and b of (K_ZZ + D) d + b = r, sum d = total."""
+        """d and b of (K_ZZ + D) d + b = r, sum d = total; SvmtoolError where the matrix is not positive definite."""
         m = len(Z)
         if m <= DIRECT:
             K = np.empty((m, m), np.float32)
             self.state.rows.block(Z, K)
             H = K.astype(np.float64)
             H.flat[:: m + 1] += D
-            system = Factored(H)
+            # where a kernel's matrix lacks more than its rounding it is indefinite, and the step leads to no minimum
+            rounding = self.state.rows.rounding * m * self.state.size**2
+            system = Factored(H, np.inf if self.points.kernel.positive else rounding)
             d, one = system.solve(r), system.solve(np.ones(m))
             b = float((np.sum(d) - total) / np.sum(one))  # no number where rounding leaves nothing of the sum
             return d - b * one, b

@@ -26,6 +26,13 @@ def value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, floa
     return problem.at_zero
 
 
+def above_zero(problem: KernelProblem | LeastSquaresSvc, dual: float) -> bool:
+    """Whether the dual value of a feasible point proves that the kernel is not positive semidefinite on the rows: else
+    none is above the primal value at w = 0."""
+    value, _, _ = value_at_zero(problem)
+    return not problem.kernel.positive and dual > value + max(ROUNDING * abs(value), problem.floor)
+
+
 def _value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, float, float]:
     if isinstance(problem, HardOneClass):
         return 0.0, 0.0, 0.0

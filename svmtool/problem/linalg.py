@@ -43,13 +43,15 @@ def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
 class Factored:
     """A positive definite H, its upper triangle given, factorised for several right-hand sides; see solve_positive.
 
-    shift: the multiple of the identity that was added.
+    shift: the multiple of the identity that was added; SvmtoolError where more than `most` would be needed.
     """
 
-    def __init__(self, H: np.ndarray):
+    def __init__(self, H: np.ndarray, most: float = np.inf):
         shift = 0.0
         while (lower := _cholesky(H)) is None:
             H, shift = _shifted(H, shift)
+            if shift > most:
+                raise SvmtoolError("the matrix is not positive definite: choose another kernel, -g or -r")
         self._lower, self.shift = lower, shift
 
     def solve(self, g: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ Differs from the papers in:
 10. Once its steps have taken as much work as an interior point run would (problem/l1_interior.py; either in about so
     many multiplications), that run takes over: badly scaled features and large costs make Newton steps short, but leave
     the number of interior-point iterations nearly the same.  Newton steps over the nonzero weights then make the zeros
-    exact (l1_face.py).
+    exact (l1_face.py).  It also takes over where rounding or a standstill ends the other methods.
 11. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
     step ends (look_at_model).
 Files: the outer steps, 5 and 11 here; 9, 10 and the end of a run in l1_run.py; the model of 3 in l1_matrix.py, that of
@@ -124,7 +124,11 @@ class _Run(Run):
                 self._set_out(w)
             o.move(w)
             status = self.steps()
-            w[:] = self.objective.w
+            w[:] = o.w
+        if status is base.PRECISION and self.path_numbers < np.inf:
+            o.move(w)
+            status = self._by_interior_point() or status
+            w[:] = o.w
         return status
 
     def _set_out(self, w: np.ndarray) -> None:

@@ -23,6 +23,7 @@ from svmtool.problem.kernel_conjugate import Conjugate
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, LeastSquaresSvc
 from svmtool.problem.kernel_rows import ROUNDING
 from svmtool.problem.kernel_smoothed import SmoothedHinge
+from svmtool.problem.kernel_zero import above_zero
 from svmtool.solvers.base import OPTIMAL, PRECISION, RULE, Monitor
 from svmtool.solvers.progress import Progress
 from svmtool.solvers.residual import rounds, without_rows
@@ -68,6 +69,8 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
                     state.refresh()
             if status is None:
                 status = monitor.limit(count)
+            if above_zero(problem, -value):  # the kernel is indefinite: F_mu has no minimum that stages would find
+                beyond = True
             if status is None and (beyond or progress.stalls(gap, -value) or stalled >= PATIENCE):
                 status = OPTIMAL if best.gap <= ROUNDED else PRECISION
             if status is None:

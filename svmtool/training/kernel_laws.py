@@ -22,7 +22,15 @@ from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import FEASIBLE, certificate_of, certify, feasible_sums
 from svmtool.problem.kernel_problem import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc, relative
 from svmtool.problem.kernel_rows import exact_sum
-from svmtool.problem.kernel_zero import ROUNDING, best_constant, best_multiple, judged_zero, value_at_zero, zero
+from svmtool.problem.kernel_zero import (
+    ROUNDING,
+    above_zero,
+    best_constant,
+    best_multiple,
+    judged_zero,
+    value_at_zero,
+    zero,
+)
 from svmtool.solvers.base import CONFIRMED, ENOUGH, GAP, INTERRUPTED, ITERATIONS, OPTIMAL, PRECISION, TAKEN_OVER, TIME
 from svmtool.solvers.residual import INDEFINITE
 
@@ -190,12 +198,8 @@ def acceptable(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, c
 def proven_indefinite(problem: KernelProblem | LeastSquaresSvc, certificate: Certificate) -> bool:
     """Whether a point that solves the program, but for its minimum, has a dual value that no positive semidefinite
     kernel allows."""
-    if problem.kernel.positive:
-        return False
-    value, _, _ = value_at_zero(problem)
-    if not relative(certificate.primal, certificate.dual) <= STATIONARY:
-        return False
-    return bool(certificate.dual > value + max(ROUNDING * abs(value), problem.floor))
+    stationary = relative(certificate.primal, certificate.dual) <= STATIONARY
+    return bool(stationary) and above_zero(problem, certificate.dual)
 
 
 def _finite(*numbers: Any) -> bool:

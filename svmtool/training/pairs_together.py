@@ -119,11 +119,17 @@ class Hinges(Batch):
     def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
         """See Batch."""
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
+        indefinite = self._indefinite(k)
+        if why == loops.OPEN and indefinite and violation <= self.s.tolerance:
+            why = loops.RULE
         if why == loops.OPEN:
             return self._directly(k, int(rounds))
         alpha, gradient = self.answer_of(k)
         problem = self._problem(k)
         del self._problems[k]
+        if indefinite:
+            result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
+            return self._kept(k, result)
         replaced = False
         if problem.shrunk < 1.0:
             rho, r = problem.without_losses(gradient)
@@ -142,10 +148,21 @@ class Hinges(Batch):
         result.primal = gap - value
         found = self._lawful(k, problem, result, gap, violation, apart)
         if found is None and result.status is ITERATIONS:
-            found = Solved(*lawful(self._whole(k), result, self.s.target, lambda: None))
+            return self._kept(k, result)
         if found is not None:
             result.certified_gap = found.certificate.gap
         return found
+
+    def _kept(self, k: int, result: KernelResult) -> Solved:
+        """What the laws leave of a result of pair k for which no other method has a better one."""
+        found = Solved(*lawful(self._whole(k), result, self.s.target, lambda: None))
+        found.result.certified_gap = found.certificate.gap
+        return found
+
+    def _indefinite(self, k: int) -> bool:
+        """Whether pair k proves the kernel indefinite (kernel_laws.proven_indefinite): its answer stays."""
+        _, _, value, _, relative, *_ = self.out[k].tolist()
+        return not self.points.kernel.positive and relative <= STATIONARY and -value > self.most[k]
 
     def _directly(self, k: int, rounds: int) -> Solved | None:
         """Pair k, whose steps of pairs of variables have got nowhere: of few rows a direct solution costs less than the
@@ -195,7 +212,5 @@ class Hinges(Batch):
         if not (primal <= most and word.gap < np.inf and primal - dual <= allowed):
             return None
         if result.status is GAP and not word.gap <= PRINTED * self.s.target:
-            return None
-        if not self.points.kernel.positive and result.gap <= STATIONARY and dual > most:
             return None
         return Solved(answer, result, word)
