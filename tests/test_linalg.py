@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from svmtool.errors import SvmtoolError
-from svmtool.problem.linalg import IN_PANELS, PANEL, SMALL, Factored, conjugate_gradient, solve_positive
+from svmtool.problem.linalg import BLOCK, IN_PANELS, PANEL, SMALL, Factored, conjugate_gradient, mirror, solve_positive
 
 SOLVERS = {"solve_positive": solve_positive, "Factored": lambda H, g: Factored(H).solve(g)}
 either = pytest.mark.parametrize("solve", SOLVERS.values(), ids=list(SOLVERS))
@@ -70,3 +70,10 @@ def test_conjugate_gradients_end_where_numbers_underflow():
     """q'Hq of features near 1e100 may be 0."""
     p, products, reached = conjugate_gradient(lambda q: 1e-320 * q, np.full(3, 1e-9), np.ones(3), 0.1, 10)
     assert products == 1 and not reached and not np.any(p)
+
+
+@pytest.mark.parametrize("d", [0, 1, 5, BLOCK, 2 * BLOCK + 3])
+def test_mirror_copies_the_upper_triangle(d):
+    H = np.random.default_rng(0).normal(size=(d, d))
+    wanted = np.triu(H) + np.triu(H, 1).T
+    assert mirror(H) is H and np.array_equal(H, wanted)

@@ -70,10 +70,10 @@ def write(path: str, state: State) -> None:
         "version": VERSION, "solver": state.solver, "C": state.C, "bias": state.bias,
         "own": [label for label, _ in state.class_weights], "factor": [f for _, f in state.class_weights],
         "features": sums.m, "labels": sums.labels, "count": sums.count, "weight": sums.weight, "first": sums.first,
-        "gram": [_packed(gram) for gram in sums.gram], "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
+        "gram": _packed(sums.gram), "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
         "before": state.before, "log": state.log, "entries": state.entries,
     }  # fmt: skip
-    if not all(np.all(np.isfinite(array)) for array in (state.C, state.bias, sums.weight, sums.first, sums.gram)):
+    if not all(np.all(np.isfinite(x)) for x in (state.C, state.bias, sums.weight, sums.first, arrays["gram"])):
         raise ModelError(OVERFLOWN)
     with replacing(path + STATE, "can't save the model's state to") as file:
         np.savez(file, **{name: np.asarray(value, ARRAYS[name][0]) for name, value in arrays.items()})
@@ -145,9 +145,16 @@ def _made(found: dict) -> State:
     return State(class_weights=own, sums=sums, model=found["model"].tobytes(), **numbers)
 
 
-def _packed(gram: np.ndarray) -> np.ndarray:
-    """The upper triangle of a symmetric matrix, row after row."""
-    return np.concatenate([np.zeros(0), *(gram[i, i:] for i in range(len(gram)))])
+def _packed(grams: np.ndarray) -> np.ndarray:
+    """The upper triangles of symmetric matrices, one a row of the result, row after row."""
+    count, m, _ = grams.shape
+    packed = np.empty((count, m * (m + 1) // 2))
+    for gram, row in zip(grams, packed, strict=True):
+        at = 0
+        for i in range(m):
+            row[at : at + m - i] = gram[i, i:]
+            at += m - i
+    return packed
 
 
 def _unpack(packed: np.ndarray, gram: np.ndarray) -> None:

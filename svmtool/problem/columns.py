@@ -6,6 +6,7 @@ import numpy as np
 
 from svmtool.compiled import l1_loops
 from svmtool.compiled.threads import run_blocks
+from svmtool.problem.linalg import mirror
 from svmtool.problem.rows import BLOCK_WORK, CsrRows, DenseRows, Rows
 
 TURNED_BLOCKS, TURNED_LEAST = 4, 2  # blocks of rows turned into columns side by side; numbers each has for a feature
@@ -93,7 +94,7 @@ class WeightedColumns:
 
     def gram(self) -> np.ndarray:
         """Inner products of all columns with each other, symmetric."""
-        return symmetric(Face(self._as_rows()).gram())
+        return mirror(Face(self._as_rows()).gram())
 
     def _as_rows(self) -> CsrRows:
         starts, row_numbers, values = self.arrays
@@ -123,10 +124,3 @@ class Face:
         out = np.empty(self.columns.n)
         self.columns.margins(r, self._ones, out)
         return out
-
-
-def symmetric(upper: np.ndarray) -> np.ndarray:
-    """The symmetric matrix with that upper triangle, which is all that is looked at."""
-    H = np.triu(upper)
-    H += np.triu(H, 1).T
-    return H

@@ -15,7 +15,7 @@ from svmtool import limits
 from svmtool.errors import SvmtoolError
 from svmtool.problem.kernel_problem import KernelProblem, LeastSquaresSvc, Points
 from svmtool.problem.kernel_tiles import apart
-from svmtool.problem.linalg import Factored
+from svmtool.problem.linalg import Factored, mirror
 from svmtool.problem.rows import DenseRows
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ def kernel_matrix(points: Points) -> np.ndarray:
     else:
         values = np.zeros((points.n, points.n))
         points.rows.fill_kernel(np.arange(points.n), values, 0)
-        values = np.tril(values) + np.tril(values, -1).T
+        mirror(values.T)
     norms = points.rows.square_norms()
     points.kernel.finish(values, norms, norms, apart(points.rows, points.rows))
     return values

@@ -15,7 +15,8 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled import hinge_loops, l1_loops, logistic_loops, small_l1_loops
 from svmtool.compiled.small_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
-from svmtool.problem.columns import Columns, symmetric
+from svmtool.problem.columns import Columns
+from svmtool.problem.linalg import mirror
 from svmtool.problem.objective import Losses, balance
 from svmtool.problem.rows import CsrRows, Rows
 from svmtool.problem.task import Task
@@ -123,14 +124,14 @@ class L1Objective(Losses):
 
     def hessian(self, rough: bool = False) -> np.ndarray:
         """sum_i c_i x_i x_i', d x d and symmetric; rough: some of the curvature may be lacking."""
-        return symmetric(self.gram())
+        return mirror(self.gram().copy())
 
     def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
         """The matrix of the weights `chosen` (i8, ascending, the bias feature's last where there is one) alone."""
         rows = self.rows.columns(chosen[: len(chosen) - (self.rows.bias >= 0)])
         H = np.zeros((rows.d, rows.d))
         rows.add_gram(self.c, H)
-        return symmetric(H)
+        return mirror(H)
 
     def columns(self) -> Columns:
         """The rows column after column."""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from svmtool.problem.linalg import mirror
 from svmtool.problem.normal_equations import Matrix, NormalEquations
 from svmtool.problem.rows import Rows
 
@@ -58,11 +59,15 @@ class LabelSums:
         plain, m, k = rows.without_bias(), rows.plain, len(labels)
         groups = [self.group(label) for label in labels]
         for g in sorted(set(groups)):
-            part = np.zeros((m, m))
+            empty = sign > 0.0 and m == self.m and not any(
+                n for label, n in zip(self.labels, self.count, strict=True) if self.group(label) == g
+            )
+            part = self.gram[g] if empty else np.zeros((m, m))
             mine = r if len(set(groups)) == 1 else np.where(np.array(groups)[number] == g, r, 0.0)
             plain.add_gram(mine, part)
-            part = np.triu(part) + np.triu(part, 1).T
-            self.gram[g, :m, :m] += sign * part
+            mirror(part)
+            if not empty:
+                self.gram[g, :m, :m] += sign * part
             self.past[:m] += np.diagonal(part) + np.diagonal(self.gram[g])[:m]
         at = [self.labels.index(label) for label in labels]
         self.first[at, :m] += sign * plain.class_sums(r, number, k)
@@ -80,7 +85,8 @@ class LabelSums:
             self.weight, self.count = np.append(self.weight, np.zeros(k)), np.append(self.count, np.zeros(k, np.int64))
         if m > self.m:
             more = m - self.m
-            self.gram = np.pad(self.gram, ((0, 0), (0, more), (0, more)))
+            before, self.gram = self.gram, np.zeros((len(self.gram), m, m))
+            self.gram[:, : self.m, : self.m] = before
             self.first, self.past, self.m = np.pad(self.first, ((0, 0), (0, more))), np.pad(self.past, (0, more)), m
 
     def join(self, other: LabelSums) -> None:

@@ -11,7 +11,7 @@ from svmtool.compiled import solve_loops
 from svmtool.errors import SvmtoolError
 
 SMALL = 64  # up to this order the compiled Cholesky beats the library's call
-BLOCK = 512  # rows of an inverse that are formed at a time
+BLOCK = 512  # rows of an inverse that are formed at a time, or of a triangle that are copied
 IN_PANELS, PANEL = 128, 40  # above this order a factorisation goes by panels of so many columns
 
 
@@ -38,6 +38,16 @@ def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
             solve_loops.substitute(lower, p, d)
             return p, shift
         H, shift = _shifted(H, shift)
+
+
+def mirror(H: np.ndarray) -> np.ndarray:
+    """Copy the upper triangle of H onto the lower one, some rows at a time: no second matrix is needed; returns H."""
+    for start in range(0, len(H), BLOCK):
+        stop = start + BLOCK
+        corner = H[start:stop, start:stop]
+        corner[...] = np.triu(corner) + np.triu(corner, 1).T
+        H[stop:, start:stop] = H[start:stop, stop:].T
+    return H
 
 
 class Factored:

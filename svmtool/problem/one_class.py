@@ -23,7 +23,7 @@ from svmtool import limits
 from svmtool.compiled import pair_loops
 from svmtool.compiled.pair_loops import EQUAL
 from svmtool.problem.certify import Certificate
-from svmtool.problem.linalg import Factored, solve_positive
+from svmtool.problem.linalg import Factored, mirror, solve_positive
 from svmtool.problem.rows import CsrRows, Rows
 
 FLOOR = 1e-8
@@ -147,7 +147,7 @@ class OneClassPasses:
         if not np.any(Q.flat[:: len(used) + 1]):  # rows without features: all the same
             return False
         Q.flat[:: len(used) + 1] *= 1.0 + DEPENDENT
-        Q = np.tril(Q) + np.tril(Q, -1).T
+        mirror(Q.T)
         try:
             self._settle(used, self.z[used], Q)
         finally:

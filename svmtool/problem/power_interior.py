@@ -20,7 +20,7 @@ import numpy as np
 
 from svmtool.problem.certify import best_multiple
 from svmtool.problem.dual_passes import COPY, FACTOR, VISIT
-from svmtool.problem.linalg import Factored
+from svmtool.problem.linalg import Factored, mirror
 from svmtool.problem.rows import Rows
 from svmtool.problem.task import Task
 
@@ -137,14 +137,12 @@ class PowerInterior:
         """R + X'DX, each feature in its own unit."""
         H = np.zeros((self.rows.d, self.rows.d))
         self.rows.add_gram(self._curve, H)
-        H = np.triu(H)
         H.flat[:: len(H) + 1] += self._penalty
         self._unit = 1.0 / np.sqrt(np.maximum(H.diagonal(), TINY))
         H *= self._unit
         H *= self._unit[:, None]
         self._factor = Factored(H)
-        H += np.triu(H, 1).T
-        self._H = H
+        self._H = mirror(H)
 
     def _solve(self, of_a: np.ndarray, of_v: np.ndarray) -> tuple[np.ndarray, ...]:
         """Changes of w, a, xi, s, v that take the residuals to 0, a s by of_a and v xi by of_v."""

@@ -14,7 +14,7 @@ from svmtool.compiled import small_loops
 from svmtool.compiled.conjugate_loops import csr_conjugate_gradient
 from svmtool.problem.dual_passes import of_data
 from svmtool.problem.kernel_cache import KernelCache
-from svmtool.problem.linalg import solve_positive, solve_shifted
+from svmtool.problem.linalg import mirror, solve_positive, solve_shifted
 from svmtool.problem.objective import Objective
 from svmtool.problem.orthogonal import minimiser, possible
 from svmtool.problem.pivots import nonnegative
@@ -168,7 +168,7 @@ class SquaredHinge(Objective):
         above: the rows (bool[n]) where it is thought to be above zero.  The memory is that of two n x n matrices.
         """
         used, Q = self._system(np.arange(self.n))
-        Q = np.tril(Q) + np.tril(Q, -1).T
+        mirror(Q.T)
         a = np.zeros(self.n)
         a[used] = nonnegative(Q, self._targets(used), above[used])
         w = self.rows.transpose_product(self.y * a)

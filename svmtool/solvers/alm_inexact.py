@@ -35,7 +35,7 @@ from svmtool.limits import EndedError
 from svmtool.problem.alternating import Alternating
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import VISIT, DualPasses, still_needed
-from svmtool.problem.linalg import Factored, conjugate_gradient
+from svmtool.problem.linalg import Factored, conjugate_gradient, mirror
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
@@ -164,8 +164,7 @@ class _Step:
         """
         o, sigma = self.o, self.o.sigma
         if self._factorised and self._gram is None:
-            upper = o.cost_gram()
-            self._gram = np.triu(upper) + np.triu(upper, 1).T
+            self._gram = mirror(o.cost_gram())
         aim = g if self.relaxed == 1.0 else self.left + self.relaxed * (g - self.left)
         p = self._direction(aim)
         inner = o.regular(p)
