@@ -206,3 +206,40 @@ def test_turns_end_though_no_pass_is_left(monkeypatch):
     p = reference.random_problem(4, 60, 30, 10.0)._replace(loss="squared hinge")
     found = mfn.solve(Task(CsrRows(*csr_of(p.X), 30), p.y, p.cost), Monitor(gap=1e-6), Rule())
     assert found.status.converged
+
+
+def uneven(n: int = 1000, d: int = 100, C: float = 100.0) -> Task:
+    """Sparse features on scales from 0.01 to 10: passes and conjugate gradients are slow at a large cost."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.2) * 10.0 ** rng.uniform(-2.0, 1.0, d)
+    y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0.0, 1.0, -1.0)
+    return Task(CsrRows(*csr_of(X), d), y, np.full(n, C))
+
+
+def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal(monkeypatch):
+    monkeypatch.setattr(mfn, "GRAM_BELOW", 0)
+    monkeypatch.setattr(mfn, "ROWS_SIDE", 0)
+    task, late = uneven(), 1e-3
+
+    def norms(w: np.ndarray) -> float:
+        z = np.empty(task.rows.n)
+        task.rows.margins(w, task.y, z)
+        g = w - 2.0 * task.rows.transpose_product(task.cost * task.y * np.maximum(1.0 - z, 0.0))
+        return float(np.linalg.norm(g))
+
+    def visits(**rule: float) -> tuple[float, float]:
+        """Of a run, and the gradient where it ends, as a share of that at 0."""
+        found = mfn.solve(task, Monitor(), Rule(**rule))
+        assert found.status.converged
+        return found.visits, norms(found.w) / norms(np.zeros(task.rows.d))
+
+    exact, _ = visits(projected=1e-6)
+    early, share = visits(projected=1e-6, late=late)
+    assert share <= late and early < 0.5 * exact
+
+
+def test_a_rule_that_passes_meet_knows_no_other(monkeypatch):
+    monkeypatch.setattr(mfn, "GRAM_BELOW", 0)
+    task = uneven(C=0.01)
+    plain, late = (mfn.solve(task, Monitor(), Rule(projected=0.1, late=share)) for share in (None, 1.0))
+    assert plain.status is late.status is RULE and np.array_equal(plain.w, late.w)

@@ -51,8 +51,9 @@ ROWS = (
         eps_default=0.1,
         stopping="the largest and the smallest projected gradient of the dual, and their difference, "
         "are all within -e of zero (LIBLINEAR's rule for -s 1; default 0.1); "
-        "up to some 1500 features at the exact minimum; beyond, where Newton steps end the run, with a certified gap "
-        "of 1e-3",
+        "up to some 1500 features at the exact minimum; beyond, where Newton steps end the run, a certified gap of "
+        "1e-3, or after 300 passes over the rows |f'(w)| <= 0.1 * e * max(1, min(pos, neg)) / l * |f'(0)| (where "
+        "LIBLINEAR, too, goes on by the rule of -s 2)",
         honours=RUN_OPTIONS | ON_DISK,
         paper=MFN,
     ),

@@ -15,6 +15,8 @@ from svmtool.solvers.progress import Progress
 SURE = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
 ENOUGH = 1e-3  # certified gap to which a run that -e may end goes on where that costs little beside what it has cost
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to: our order of rows may end at a worse objective
+LATE_PASSES = 300  # after so many dual passes LIBLINEAR goes on by the primal method, ...
+LATE = 0.1  # ... to this share of its tolerance
 SIZE_SHARE = 0.05  # of LIBLINEAR's tolerance of the sum of projected gradients: from there on a gap ends regressions
 KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 
@@ -144,6 +146,8 @@ class Rule:
     size: where coordinate passes solve a wide problem, stop when the projected gradients of a pass add up, in size, to
     SIZE_SHARE of this share of what they did in the first, if the certified gap is at most `loose` (numbers 12, 13); or
     when they have gone on for long enough after these were at most this share, LIBLINEAR's rule (DualPasses.beyond).
+    late: as `gradient`, but only where LATE_PASSES passes have not ended the run, or steps are ahead of them (number 1:
+    LIBLINEAR goes on by number 2 then).
     At most one is given else; with none the solver goes to its exact end.
     at_start: certified gap at which the rule may end a run with factorised features where it starts; as anywhere, but
     for a search for C, which goes from answer to answer and asks LIBLINEAR's rule alone.
@@ -155,6 +159,7 @@ class Rule:
 
     def __init__(
         self, gradient: float | None = None, projected: float | None = None, gap: float = -1.0, size: float = -1.0,
-        loose: float = -1.0,
+        loose: float = -1.0, late: float | None = None,
     ):  # fmt: skip
         self.gradient, self.projected, self.gap, self.size, self.loose = gradient, projected, gap, size, loose
+        self.late = late

@@ -4,7 +4,7 @@ On text dual passes reach LIBLINEAR's rule in some ten visits to each row.  Wher
 large they may need thousands, and conjugate gradients as many products as passes would need visits in other places.
 Passes begin; from then on both have turns of the same cost, each twice as long as the one before, until the steps have
 both the better primal and the better dual.  Steps that are behind restart from the point of the passes, in shorter
-turns.
+turns.  As in LIBLINEAR, a rule for the dual that 300 passes have not met gives way to one for the primal.
 Where few enough rows are active, a factorised system for each of them ends the run: it needs no turns.
 """
 
@@ -18,7 +18,7 @@ from svmtool.limits import EndedError
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import MOST_PASSES, VISIT, DualPasses
 from svmtool.problem.squared_hinge import SquaredHinge
-from svmtool.solvers.base import ENOUGH, RULE, Monitor, Result, Rule, Status
+from svmtool.solvers.base import ENOUGH, LATE_PASSES, RULE, Monitor, Result, Rule, Status
 from svmtool.solvers.newton import coordinate_passes, newton_steps
 
 FIRST_TURN = 40.0  # visits to each row by the first passes
@@ -28,9 +28,12 @@ NEARER = 0.1  # ... and each time that these do not end the run this share of it
 BEHIND = 0.25  # length of a turn of steps that are behind, beside the passes'
 
 
-def steps_rule(rule: Rule) -> Rule:
-    """What ends Newton steps where -e decides: passes have the sums of projected gradients, steps a certified gap."""
-    steps = Rule(rule.gradient, rule.projected, max(rule.gap, min(ENOUGH, rule.loose)))
+def steps_rule(rule: Rule, late: bool = False) -> Rule:
+    """What ends Newton steps where -e decides: passes have the sums of projected gradients, steps a certified gap.
+
+    late: passes have not ended the run, or steps are ahead of them (Rule.late).
+    """
+    steps = Rule(rule.late if late else rule.gradient, rule.projected, max(rule.gap, min(ENOUGH, rule.loose)))
     steps.sure = rule.sure
     return steps
 
@@ -43,11 +46,12 @@ def by_turns(
     most_visits: by passes, after which steps go on alone; most_rows: of a system that steps may factorise.
     """
     unit = VISIT * objective.rows.nnz
-    for_steps = steps_rule(rule)
     turn, share = FIRST_TURN, 1.0
     best, least = objective.w.copy(), np.inf  # the best weights so far, and their f
     while True:
         visits = min(passes.visits + turn, most_visits)
+        if rule.late is not None and passes.visits < LATE_PASSES:
+            visits = min(visits, LATE_PASSES)
         status = coordinate_passes(objective, passes, monitor, rule, visits, most_rows)
         if status is not None:
             if monitor.history[-1]["objective"] <= least:
@@ -55,16 +59,17 @@ def by_turns(
             return _result(best, status, passes, monitor)
         dual, few = passes.dual_value(), np.count_nonzero(passes.alpha) <= most_rows
         over = passes.visits >= most_visits or passes.count >= MOST_PASSES
+        late = rule.late is not None and (over or max(passes.count, passes.visits) >= LATE_PASSES)
         if few and (passes.enough(unit * passes.visits, most_rows) or over):
             return _by_rows(objective, passes, monitor, rule, most_rows, dual)
-        if few:
+        if few and not late:
             continue
         t, value = objective.least_multiple(passes.w)
         if value < least:
             best, least = t * passes.w, value
         objective.move(best)
         work = np.inf if over else share * turn * unit
-        status = newton_steps(objective, monitor, for_steps, "products", most_rows, work, dual)
+        status = newton_steps(objective, monitor, steps_rule(rule, late), "products", most_rows, work, dual)
         primal, bound = monitor.history[-1]["objective"], monitor.history[-1]["bound"]
         if primal <= least:
             best, least = objective.w.copy(), primal

@@ -17,7 +17,7 @@ from svmtool.model import LinearModel
 from svmtool.problem.labels import Classes
 from svmtool.problem.task import Task
 from svmtool.settings import Settings
-from svmtool.solvers.base import Result, Rule
+from svmtool.solvers.base import LATE, Result, Rule
 from svmtool.training.problem_set import ProblemSet
 
 TYPE_CHECKING = False
@@ -89,11 +89,11 @@ class Problems(ProblemSet):
     def rule(self, k: int) -> Rule:
         if self.eps is None:
             return Rule()
-        if self.solver.space == "dual":
-            return Rule(projected=self.eps)
         positive = int(self.classes.counts[k])
         smaller = min(positive, self.rows.n - positive)
         gradient = self.eps * max(1, smaller) / self.rows.n
+        if self.solver.space == "dual":
+            return Rule(projected=self.eps, late=LATE * gradient if self.solver.loss == "squared hinge" else None)
         if self.solver.regulariser == "|w|_1":
             return Rule(gradient, gap=min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), L1_MOST_GAP))
         return Rule(gradient)
