@@ -62,7 +62,7 @@ def by_turns(
         late = rule.late is not None and (over or max(passes.count, passes.visits) >= LATE_PASSES)
         if few and (passes.enough(unit * passes.visits, most_rows) or over):
             return _by_rows(objective, passes, monitor, rule, most_rows, dual)
-        if few and not late:
+        if few and not late and rule.gradient is None:
             continue
         t, value = objective.least_multiple(passes.w)
         if value < least:
@@ -119,5 +119,6 @@ def _result(
         if status is RULE and relative_gap(objective.primal_value(), objective.bound) <= ENOUGH:
             alpha = None
     result = Result(w, status, max(passes.count, monitor.iterations), monitor.history, alpha)
-    result.visits = passes.visits + sum(2 * int(record.get("cg", 0)) for record in monitor.history)
+    products = sum(2.0 * record.get("cg", 0) * record["active"] for record in monitor.history)  # over active rows alone
+    result.visits = passes.visits + products / max(passes.n, 1)
     return result
