@@ -243,3 +243,18 @@ def test_a_rule_that_passes_meet_knows_no_other(monkeypatch):
     task = uneven(C=0.01)
     plain, late = (mfn.solve(task, Monitor(), Rule(projected=0.1, late=share)) for share in (None, 1.0))
     assert plain.status is late.status is RULE and np.array_equal(plain.w, late.w)
+
+
+def test_liblinears_cap_on_passes_counts_as_its_rule(monkeypatch):
+    """Where 300 passes have not met its rule, as many visits again end a wide regression."""
+    for name in ("READING", "STARTING"):
+        monkeypatch.setattr(dual_passes, name, 0.0)
+    monkeypatch.setattr(dual_passes, "LATE_PASSES", 5)
+    p = reference.random_problem(3, 60, 40)
+    passes, ended = DualPasses(CsrRows(*csr_of(p.X), 40), p.y, np.zeros(60), np.full(60, 1e4), 1), []
+    for _ in range(12):
+        passes.run()
+        ended.append((passes.beyond(-1.0), passes.beyond(1e-300), passes.visits))
+    at = ended[4][2]
+    assert [late for _, late, _ in ended] == [visits >= 2.0 * at for *_, visits in ended]
+    assert not any(without for without, *_ in ended)

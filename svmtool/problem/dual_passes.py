@@ -43,6 +43,7 @@ FACE_FIRST, FACE_TURN = 32.0, 16.0
 # times LIBLINEAR's time, 1.7 times in geometric mean; without the limit up to 100 times.  Gaps above 0.1: 13, without
 # the limit 14; three that were below 0.02 rise to 0.03, 0.08 and 0.23.
 BEYOND = 1.0
+LATE_PASSES = 300  # passes that LIBLINEAR makes at most; -s 1 goes on by the primal method then
 # Visits to each row that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle), and
 # visits to non-zeros that take as long as the program's start.
 READING, STARTING = 8.0, 5e7
@@ -218,8 +219,10 @@ class DualPasses:
         return spent > PATIENCE * newton and expected > newton
 
     def beyond(self, size: float) -> bool:
-        """Whether passes have gone on long enough after their `size` was first at most this, LIBLINEAR's tolerance."""
-        if self._most_visits == np.inf and self.size <= size:
+        """Whether passes have gone on long enough after their `size` was first at most this, LIBLINEAR's tolerance, or
+        after its cap on passes; a negative size: there is none."""
+        ends = self.size <= size or (size >= 0.0 and self.count >= LATE_PASSES)
+        if self._most_visits == np.inf and ends:
             self._most_visits = (1.0 + BEYOND) * self.visits + READING + STARTING / max(self.data.nnz, 1)
         return self.visits >= self._most_visits
 

@@ -18,7 +18,7 @@ L1_RULE += "1e-2 e of the objective is left to gain, and the gap is at most 1e-3
 L1_RULE += "made it so"
 WIDE_RULE = (
     "above some 1500 features it also stops when LIBLINEAR's rule holds with e / 20 and the gap is at most min(e, 0.1)"
-    ", or after about twice the work that LIBLINEAR's rule took"
+    ", or after about twice the work that LIBLINEAR's rule, or its cap of 300 passes, took"
 )
 
 ROWS = (

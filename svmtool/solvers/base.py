@@ -15,8 +15,7 @@ from svmtool.solvers.progress import Progress
 SURE = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
 ENOUGH = 1e-3  # certified gap to which a run that -e may end goes on where that costs little beside what it has cost
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to: our order of rows may end at a worse objective
-LATE_PASSES = 300  # after so many dual passes LIBLINEAR goes on by the primal method, ...
-LATE = 0.1  # ... to this share of its tolerance
+LATE = 0.1  # share of -s 2's tolerance to which LIBLINEAR goes on with -s 1 after its cap on passes
 SIZE_SHARE = 0.05  # of LIBLINEAR's tolerance of the sum of projected gradients: from there on a gap ends regressions
 KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 

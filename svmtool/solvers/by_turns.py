@@ -16,9 +16,9 @@ import numpy as np
 
 from svmtool.limits import EndedError
 from svmtool.problem.certify import relative_gap
-from svmtool.problem.dual_passes import MOST_PASSES, VISIT, DualPasses
+from svmtool.problem.dual_passes import LATE_PASSES, MOST_PASSES, VISIT, DualPasses
 from svmtool.problem.squared_hinge import SquaredHinge
-from svmtool.solvers.base import ENOUGH, LATE_PASSES, RULE, Monitor, Result, Rule, Status
+from svmtool.solvers.base import ENOUGH, RULE, Monitor, Result, Rule, Status
 from svmtool.solvers.newton import coordinate_passes, newton_steps
 
 FIRST_TURN = 40.0  # visits to each row by the first passes
