@@ -250,11 +250,12 @@ def test_liblinears_cap_on_passes_counts_as_its_rule(monkeypatch):
     for name in ("READING", "STARTING"):
         monkeypatch.setattr(dual_passes, name, 0.0)
     monkeypatch.setattr(dual_passes, "LATE_PASSES", 5)
+    monkeypatch.setattr(DualPasses, "size", 1.0)
     p = reference.random_problem(3, 60, 40)
     passes, ended = DualPasses(CsrRows(*csr_of(p.X), 40), p.y, np.zeros(60), np.full(60, 1e4), 1), []
     for _ in range(12):
         passes.run()
-        ended.append((passes.beyond(-1.0), passes.beyond(1e-300), passes.visits))
+        ended.append((passes.beyond(-1.0), passes.beyond(0.1), passes.visits))
     at = ended[4][2]
     assert [late for _, late, _ in ended] == [visits >= 2.0 * at for *_, visits in ended]
     assert not any(without for without, *_ in ended)
