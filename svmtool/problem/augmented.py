@@ -138,35 +138,8 @@ class Augmented(Objective):
         self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
         if side == "rows" and not self.straight:
-            return self._curved_direction(g), 0, True
+            return self.curved_direction(g), 0, True
         return super()._direction(g, side, tolerance, most, stopped)
-
-    def _curved_direction(self, g: np.ndarray) -> np.ndarray:
-        """-H^-1 g from the side of the active rows A, whose curvatures c differ.
-
-        p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g; the step of a free bias is the multiplier of what
-        its own equation asks of the sum of Ds.  At least one row is active.
-        """
-        if self._kernel is None:
-            self._kernel = KernelCache(self.rows)
-        used, Q = self._kernel.block(self.active_rows())
-        root = np.sqrt(self.c[used])
-        Q *= root
-        Q *= root[:, None]
-        Q.flat[:: len(used) + 1] += 1.0
-        along, a = np.empty(self.n), np.zeros(self.n)
-        self.rows.margins(g, np.ones(self.n), along)
-        factored, shift = Factored(np.ascontiguousarray(Q.T)), 0.0
-        s = factored.solve(-root * along[used])
-        if self.free_bias:
-            shifted = factored.solve(root)
-            shift = -(g[-1] / self.rows.bias + float(root @ s)) / float(root @ shifted)
-            s += shift * shifted
-        a[used] = root * s
-        p = -g - self.rows.transpose_product(a)
-        if self.free_bias:
-            p[-1] = shift / self.rows.bias
-        return p
 
     def primal_value(self) -> float:
         if self.p > 1.0:

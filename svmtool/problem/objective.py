@@ -26,7 +26,8 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled import hinge_loops as loops
 from svmtool.problem.dual_passes import COPY, FACTOR, INNER, VISIT
-from svmtool.problem.linalg import conjugate_gradient, solve_positive
+from svmtool.problem.kernel_cache import KernelCache
+from svmtool.problem.linalg import Factored, conjugate_gradient, solve_positive
 from svmtool.problem.rows import Rows
 
 BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
@@ -140,6 +141,7 @@ class Objective(Losses):
     rows_quicker = False  # whether a system of active rows (`face`) takes less time than a factorised d x d matrix
     face_bound = -np.inf  # a lower bound of min f that systems of active rows have given (a loss that has `face`)
     _hessian: np.ndarray | None = None
+    _kernel: KernelCache | None = None
 
     @abstractmethod
     def sums(self) -> list[float]:
@@ -298,6 +300,33 @@ class Objective(Losses):
     ) -> tuple[np.ndarray, int, bool]:
         """linalg.conjugate_gradient on the Hessian."""
         return conjugate_gradient(self.hessian_product, g, self.preconditioner(), tolerance, most, stopped)
+
+    def curved_direction(self, g: np.ndarray) -> np.ndarray:
+        """-H^-1 g from the side of the active rows A, whose curvatures c differ (scale 1); sparse rows only.
+
+        p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g; the step of a free bias is the multiplier of what
+        its own equation asks of the sum of Ds.  At least one row is active.
+        """
+        if self._kernel is None:
+            self._kernel = KernelCache(self.rows)
+        used, Q = self._kernel.block(self.active_rows())
+        root = np.sqrt(self.c[used])
+        Q *= root
+        Q *= root[:, None]
+        Q.flat[:: len(used) + 1] += 1.0
+        along, a = np.empty(self.n), np.zeros(self.n)
+        self.rows.margins(g, np.ones(self.n), along)
+        factored, shift = Factored(np.ascontiguousarray(Q.T)), 0.0
+        s = factored.solve(-root * along[used])
+        if self.free_bias:
+            shifted = factored.solve(root)
+            shift = -(g[-1] / self.rows.bias + float(root @ s)) / float(root @ shifted)
+            s += shift * shifted
+        a[used] = root * s
+        p = -g - self.rows.transpose_product(a)
+        if self.free_bias:
+            p[-1] = shift / self.rows.bias
+        return p
 
     @property
     def products_a_matrix(self) -> float:

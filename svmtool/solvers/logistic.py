@@ -6,7 +6,8 @@ Notation   paper: w   C   D (diagonal)          H = I + C X'DX      s         co
 Differs from the paper in:
  1. A ray search in place of a trust region: f is convex, and a step on it costs a pass over two vectors (mfn.py).
  2. Where d is small, H is factorised (Gram matrix).  The factor of an earlier H is the preconditioner of later
-    steps, until they need more products than a new one costs; large d: the diagonal of H.
+    steps, until they need more products than a new one costs; large d: the diagonal of H, until CG has taken as long
+    as a system of the rows does, where these are few.
  3. The first guess is the minimiser over a random subset of the rows (heuristic 3 of the MFN paper), whose H is the
     first preconditioner.
  4. CG ends where its residual is to the Newton step what that step is to f: the gap then falls as its square.
@@ -15,7 +16,8 @@ Differs from the paper in:
     the run unless steps promise to be cheaper.
  6. Small problems are solved in one compiled call (compiled/small_logistic_loops.py), with a factorised H each step.
 Stops when: -e holds and the certified gap is at most SURE (newton.py); or --gap holds.
-Memory: 5 vectors of n, 8 of d; passes 4 more of n; d x d once for the Gram matrix and once for its factor.
+Memory: 5 vectors of n, 8 of d; passes 4 more of n; d x d (few rows: n x n) once for the Gram matrix and once for its
+factor.
 """
 
 from __future__ import annotations
@@ -30,12 +32,13 @@ from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.linalg import Factored, conjugate_gradient
 from svmtool.problem.logistic import Logistic
 from svmtool.problem.logistic_passes import LogisticPasses
+from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.newton import EXACT, FLAT, SURE, rounded, small_end, small_most
 
-GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
+GRAM_BELOW = 1500  # features, or rows, up to which their inner products are formed
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
@@ -110,6 +113,7 @@ class _Run:
         o, self.products, self.worth = objective, 0, np.inf
         if o.d <= GRAM_BELOW:
             self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1))
+        self.few_rows = o.d > GRAM_BELOW >= o.n and isinstance(o.rows, CsrRows) and o.rows.room is None
         self.aim = SURE if monitor.gap is None else monitor.gap
         self.enough = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
 
@@ -153,6 +157,11 @@ class _Run:
     def direction(self, f: float, g: np.ndarray, norm: float) -> tuple[np.ndarray, int]:
         """p with H p = -g, as nearly as the next step can use; and the products spent on it."""
         o = self.objective
+        if self.few_rows and self.products * o.product_cost >= o.face_cost:
+            try:
+                return o.curved_direction(g), 0
+            except EndedError:
+                return -g, 0
         if self.products >= (self.worth if self.factor else EARLY * self.worth // 1):
             try:
                 self.factor, self.products = Factored(o.hessian()), 0

@@ -1,0 +1,48 @@
+"""Newton's direction of the logistic loss by a system of rows, for few rows of many features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import csr_of
+
+from svmtool.problem.logistic import Logistic
+from svmtool.problem.rows import CsrRows
+from svmtool.problem.task import Task
+from svmtool.solvers import logistic
+from svmtool.solvers.base import GAP, RULE, Monitor, Rule
+
+
+def problem(n: int, d: int, bias: float) -> tuple[CsrRows, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
+    return CsrRows(*csr_of(X), d, bias), np.where(rng.random(n) < 0.4, 1.0, -1.0), rng.uniform(0.5, 20.0, n)
+
+
+@pytest.mark.parametrize("free_bias, bias", [(False, -1.0), (False, 1.0), (True, 1.0)], ids=["none", "bias", "free"])
+def test_the_direction_is_that_of_the_factorised_hessian(free_bias, bias):
+    rows, y, cost = problem(20, 35, bias)
+    o = Logistic(rows, y, cost, free_bias)
+    o.move(0.1 * np.random.default_rng(0).normal(size=rows.d))
+    _, g = o.gradient()
+    H = o.hessian()
+    exact = -np.linalg.solve(np.triu(H) + np.triu(H, 1).T, g)
+    assert o.curved_direction(g) == pytest.approx(exact, rel=1e-6, abs=1e-9 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("free_bias", [False, True])
+@pytest.mark.parametrize("rule", [{}, {"gradient": 1e-3}])
+def test_few_rows_need_few_products(free_bias, rule, monkeypatch):
+    """Once their products have cost as much as a system of the rows, steps take that."""
+    monkeypatch.setattr(logistic.DualPasses, "possible", lambda *_: False)
+    rows, y, cost = problem(60, logistic.GRAM_BELOW + 1, 1.0)
+
+    def run() -> tuple[float, int]:
+        found = logistic.solve(Task(rows, y, 100.0 * cost, free_bias), Monitor(None if rule else 1e-8), Rule(**rule))
+        assert found.status is (RULE if rule else GAP)
+        return found.history[-1]["objective"], sum(record["cg"] for record in found.history)
+
+    f, products = run()
+    monkeypatch.setattr(Logistic, "face_cost", np.inf)
+    other, more = run()
+    assert f == pytest.approx(other, rel=1e-4) and products < 0.5 * more
