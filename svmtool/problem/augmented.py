@@ -22,7 +22,7 @@ from svmtool.problem.dual_passes import FACTOR, of_data
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import Factored
 from svmtool.problem.objective import Objective
-from svmtool.problem.rows import CsrRows, Rows
+from svmtool.problem.rows import CsrRows, DenseRows, Rows
 
 SUMS = 8
 POWER_BLOCK = 8192  # rows of a block of work for 1 < p < 2
@@ -123,8 +123,8 @@ class Augmented(Objective):
 
     @property
     def rows_side(self) -> bool:
-        """Whether Newton systems can have a row for each active row: sparse rows, p < 2."""
-        return self.p < 2.0 and isinstance(of_data(self.rows), CsrRows)
+        """Whether Newton systems can have a row for each active row: rows at hand, p < 2."""
+        return self.p < 2.0 and isinstance(of_data(self.rows), (CsrRows, DenseRows))
 
     @property
     def rows_quicker(self) -> bool:
@@ -155,10 +155,9 @@ class Augmented(Objective):
         The others stay at the end 0 or C_i cap that they are at: v is their sum of alpha_i y_i x_i.  Then
         w = v + sum a_i y_i x_i with (Q + 1 / (sigma C)) a = target - y x.v + beta / sigma,  Q_ij = y_i y_j x_i.x_j:
         rows on the margin as equality constraints, up to a proximal term that keeps dependent rows solvable.
-        A free bias is the multiplier of sum alpha_i y_i = 0.  Sparse rows only.
+        A free bias is the multiplier of sum alpha_i y_i = 0.
         """
         if self._kernel is None:
-            assert isinstance(of_data(self.rows), CsrRows)
             self._kernel = KernelCache(self.rows)
         used, Q = self._kernel.block(used)
         rest = -self.u

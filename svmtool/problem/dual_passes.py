@@ -17,7 +17,7 @@ from svmtool.problem.rows import CsrRows, Rows
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
 VISIT = 1.3  # a non-zero in a coordinate pass
-INNER = 0.4  # a non-zero of an inner product of rows, half of them by symmetry
+INNER, INNER_DENSE = 0.4, 0.05  # a non-zero of an inner product of rows, half of them by symmetry; of dense rows
 FACTOR, COPY = 0.02, 10.0  # a factorisation: per m^3 and per m^2
 NEWTON_STEPS = 4  # usual from a good dual point, ...
 PRODUCTS = 3  # ... with so many products of all rows each

@@ -25,10 +25,10 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled import hinge_loops as loops
-from svmtool.problem.dual_passes import COPY, FACTOR, INNER, VISIT
+from svmtool.problem.dual_passes import COPY, FACTOR, INNER, INNER_DENSE, VISIT, of_data
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import Factored, conjugate_gradient, solve_positive
-from svmtool.problem.rows import Rows
+from svmtool.problem.rows import DenseRows, Rows
 
 BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
@@ -245,8 +245,8 @@ class Objective(Losses):
     @property
     def face_cost(self) -> float:
         """About what `face` of the active rows costs, the first time."""
-        m = float(self.active)
-        return INNER * m * m * self.mean_row_length + FACTOR * m**3 + COPY * m * m
+        m, inner = float(self.active), INNER_DENSE if isinstance(of_data(self.rows), DenseRows) else INNER
+        return inner * m * m * self.mean_row_length + FACTOR * m**3 + COPY * m * m
 
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
         """(R + sum_i scale c_i x_i x_i') v."""
@@ -302,7 +302,7 @@ class Objective(Losses):
         return conjugate_gradient(self.hessian_product, g, self.preconditioner(), tolerance, most, stopped)
 
     def curved_direction(self, g: np.ndarray) -> np.ndarray:
-        """-H^-1 g from the side of the active rows A, whose curvatures c differ (scale 1); sparse rows only.
+        """-H^-1 g from the side of the active rows A, whose curvatures c differ (scale 1).
 
         p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g; the step of a free bias is the multiplier of what
         its own equation asks of the sum of Ds.  At least one row is active.

@@ -314,6 +314,19 @@ class DenseRows(Rows):
         if self.bias >= 0:
             gram[:, -1] += self.bias * self.transpose_product(c)
 
+    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+        """As of CsrRows."""
+        step = max(64, self.GATHER // max(self.plain, 1))
+        for lo in range(first, len(chosen), step):
+            limits.check()
+            hi = min(lo + step, len(chosen))
+            part = self.X[chosen[lo:hi]]
+            for start in range(0, hi, step):
+                some = chosen[start : min(start + step, hi)]
+                K[lo:hi, start : start + len(some)] = part @ self.X[some].T
+            if self.bias >= 0:
+                K[lo:hi, :hi] += self.bias**2
+
     def diagonal(self, c: np.ndarray) -> np.ndarray:
         g = np.zeros(self.d)
         for block in self.blocks:

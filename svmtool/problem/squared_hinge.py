@@ -12,14 +12,14 @@ import numpy as np
 from svmtool.compiled import hinge_loops as loops
 from svmtool.compiled import small_loops
 from svmtool.compiled.conjugate_loops import csr_conjugate_gradient
-from svmtool.problem.dual_passes import of_data
+from svmtool.problem.dual_passes import FACTOR, of_data
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import mirror, solve_positive, solve_shifted
 from svmtool.problem.objective import Objective
 from svmtool.problem.orthogonal import minimiser, possible
 from svmtool.problem.pivots import nonnegative
 from svmtool.problem.repeated_rows import data_of
-from svmtool.problem.rows import CsrRows, Rows
+from svmtool.problem.rows import CsrRows, DenseRows, Rows
 
 # `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
@@ -144,8 +144,12 @@ class SquaredHinge(Objective):
 
     @property
     def rows_side(self) -> bool:
-        """Whether there are systems of rows: sparse rows and a regularised bias."""
-        return isinstance(data_of(self.rows), CsrRows) and not self.free_bias
+        """Whether there are systems of rows: those at hand, and a regularised bias."""
+        return isinstance(data_of(self.rows), (CsrRows, DenseRows)) and not self.free_bias
+
+    @property
+    def rows_quicker(self) -> bool:
+        return self.rows_side and 0 < self.active < self.d and self.face_cost < FACTOR * float(self.d) ** 3
 
     def _system(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows `used` (i8) in some order, and of these Q + D, Q_ij = y_i y_j x_i.x_j, D = 1 / (2 C_i).

@@ -63,7 +63,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         if start is None:
             _first_guess(objective, monitor, seed)
         status = newton_steps(objective, monitor, rule, "sparing")
-        return Result(objective.w, status, monitor.iterations, monitor.history)
+        return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
     if not by_passes:
         status = newton_steps(objective, monitor, rule, "products", ROWS_SIDE if objective.rows_side else 0)
         return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
