@@ -22,7 +22,7 @@ from svmtool.problem.dual_passes import FACTOR, of_data
 from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import Factored
 from svmtool.problem.objective import Objective
-from svmtool.problem.rows import CsrRows, DenseRows, Rows
+from svmtool.problem.rows import Rows
 
 SUMS = 8
 POWER_BLOCK = 8192  # rows of a block of work for 1 < p < 2
@@ -123,8 +123,8 @@ class Augmented(Objective):
 
     @property
     def rows_side(self) -> bool:
-        """Whether Newton systems can have a row for each active row: rows at hand, p < 2."""
-        return self.p < 2.0 and isinstance(of_data(self.rows), (CsrRows, DenseRows))
+        """Whether Newton systems can have a row for each active row: p < 2, and the rows are here."""
+        return self.p < 2.0 and of_data(self.rows).have_kernel
 
     @property
     def rows_quicker(self) -> bool:

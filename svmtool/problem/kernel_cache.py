@@ -6,13 +6,21 @@ import numpy as np
 
 from svmtool.problem.rows import Rows
 
+MANY = 2048  # rows: 32 MB
+
 
 class KernelCache:
-    """x_i.x_j among the rows asked for so far; only those with new rows are computed.  Memory: f8 (rows seen)^2."""
+    """x_i.x_j among the rows asked for so far; only those with new rows are computed.
+
+    Where they have become many, and more than twice those asked for, the others are forgotten.  Memory: f8 (rows)^2.
+    """
 
     def __init__(self, rows: Rows):
         self.rows = rows
-        self.place = np.full(rows.n, -1)  # where a row stands in K
+        self._forget()
+
+    def _forget(self) -> None:
+        self.place = np.full(self.rows.n, -1)  # where a row stands in K
         self.known = np.empty(0, np.int64)
         self.K = np.empty((0, 0))
 
@@ -22,6 +30,9 @@ class KernelCache:
         Only the matrix's lower triangle is meaningful.
         """
         new = used[self.place[used] < 0]
+        if len(self.known) + len(new) > max(MANY, 2 * len(used)):
+            self._forget()
+            new = used
         if len(new):
             m = len(self.known)
             known = np.concatenate([self.known, new])

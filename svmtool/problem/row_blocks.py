@@ -31,6 +31,7 @@ class Rows:
     largest_value = np.inf  # a bound of |x_ij|, the bias feature included, where one is known
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
+    have_kernel = False  # whether inner products among rows can be computed (`fill_kernel`)
     elsewhere = False  # whether other processes hold the rows: then nobody here can look at one
     room: Room | None = None  # where copies of rows go if not into memory
 

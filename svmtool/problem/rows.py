@@ -30,6 +30,8 @@ DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loo
 class CsrRows(Rows):
     """Compressed sparse rows: indptr i8[n+1], indices i4[nnz] from 0, values f8[nnz]."""
 
+    have_kernel = True
+
     def __init__(
         self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float = -1.0,
         room: Room | None = None,
@@ -235,6 +237,7 @@ class DenseRows(Rows):
 
     def __init__(self, X: np.ndarray, bias: float = -1.0, room: Room | None = None):
         self.X, self.bias, self.room = X, bias, room
+        self.have_kernel = room is None
         self.n, self.nnz = len(X), X.size
         self.d = X.shape[1] + (bias >= 0)
         self.blocks = self._partition(None, min(MAX_BLOCKS, X.size // BLOCK_WORK))

@@ -19,7 +19,7 @@ from svmtool.problem.objective import Objective
 from svmtool.problem.orthogonal import minimiser, possible
 from svmtool.problem.pivots import nonnegative
 from svmtool.problem.repeated_rows import data_of
-from svmtool.problem.rows import CsrRows, DenseRows, Rows
+from svmtool.problem.rows import CsrRows, Rows
 
 # `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
@@ -144,8 +144,8 @@ class SquaredHinge(Objective):
 
     @property
     def rows_side(self) -> bool:
-        """Whether there are systems of rows: those at hand, and a regularised bias."""
-        return isinstance(data_of(self.rows), (CsrRows, DenseRows)) and not self.free_bias
+        """Whether there are systems of rows: these are here, and the bias is regularised."""
+        return data_of(self.rows).have_kernel and not self.free_bias
 
     @property
     def rows_quicker(self) -> bool:
