@@ -6,7 +6,8 @@ import math
 
 FALL = 0.9  # of the least gap between two looks, and ...
 RISE = 1e-3  # ... of the dual value, as a share of that gap: with less of both a run would take a thousand times as
-# long as it has taken
+# long as it has taken; a rise by less than this share of the dual value is rounding
+ROUNDING = 1e-12
 
 
 class Progress:
@@ -31,4 +32,4 @@ class Progress:
         if dual_before == -math.inf:
             return False
         nearer = least < math.inf and least <= FALL * gap_before
-        return not nearer and not dual - dual_before > RISE * least
+        return not nearer and not dual - dual_before > max(RISE * least, ROUNDING * abs(dual))
