@@ -62,6 +62,8 @@ def by_turns(
         late = rule.late is not None and (over or max(passes.count, passes.visits) >= LATE_PASSES)
         if few and (passes.enough(unit * passes.visits, most_rows) or over):
             return _by_rows(objective, passes, monitor, rule, most_rows, dual)
+        # Steps may meet a rule for the gradient: on nine sets, -s 2, C = 1 and 100, with this turn of theirs news20 and
+        # farm-ads took 0.68 and 0.29 times as long at C = 100, and the others as long as before
         if few and not late and rule.gradient is None:
             continue
         t, value = objective.least_multiple(passes.w)
