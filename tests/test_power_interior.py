@@ -8,11 +8,11 @@ import reference
 
 from svmtool.problem import losses
 from svmtool.problem.certify import Judge
-from svmtool.problem.power_interior import STEPS, PowerInterior
+from svmtool.problem.power_interior import STEPS, PowerInterior, by_rows
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.task import Task
 from svmtool.settings import Settings
-from svmtool.solvers import alm, base, fallback
+from svmtool.solvers import alm, alm_inexact, base, fallback
 from svmtool.solvers.base import Monitor
 from svmtool.solvers.interior_steps import Slower
 from svmtool.training.multiclass import Problems
@@ -59,6 +59,30 @@ def certified_after_steps(task: Task, p: float, wanted: float) -> float:
 @pytest.mark.parametrize("p", POWERS)
 def test_few_steps_whatever_the_scale_of_features_and_costs(p, free):
     assert certified_after_steps(task_of(p, free), p, 1e-7) <= 2e-7
+
+
+def wide(p: float, free: bool, C: float) -> Task:
+    """Fewer rows than features, costs over six orders of magnitude."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(50, 400)) * (rng.random((50, 400)) < 0.3) * 10.0 ** rng.uniform(-2.0, 2.0, 400)
+    y = np.where(rng.random(50) < 0.3, 1.0, -1.0)
+    rows = CsrRows(*reference.csr_of(X), 400, 1.0 if free else -1.0)
+    return Task(rows, y, C * 10.0 ** rng.uniform(-3.0, 3.0, 50), free, None, p)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("p", POWERS)
+def test_systems_of_few_rows(p, free):
+    task = wide(p, free, 1.0)
+    assert by_rows(task.rows) and certified_after_steps(task, p, 1e-7) <= 2e-7
+
+
+@pytest.mark.parametrize("solver", [30, 31])
+def test_few_rows_with_costs_far_apart_reach_the_gap(solver):
+    """Newton's steps alone are a thousandth of the way long; on the path the gap grows for a while."""
+    task = wide(2.0, True, 1e6)
+    result = (alm.exact if solver == 31 else alm_inexact.solve)(task, Monitor(1e-3), base.Rule())
+    assert result.status is base.GAP and certified(task, result.w, result.alpha) <= 1.01e-3
 
 
 @pytest.mark.parametrize("p", [1.0, 1.5])

@@ -10,8 +10,8 @@ Newton steps go to where both products are C_i tau in place of 0, and tau falls:
 (SIAM J. Optimization 2 (1992) 575-601).  The third derivative of a power is at most (2 - p) / xi times the second,
 which is what the logarithm of xi needs for Newton steps to stay near this path (Nesterov and Nemirovskii,
 Interior-Point Polynomial Algorithms in Convex Programming, 1994).  Each step factorises R + X'DX, D > 0, after Jacobi
-scaling.  The number of steps is nearly independent of costs, feature scales and collinear features; that of gradient
-and multiplier steps is not.
+scaling, or where rows are fewer than features I + D^1/2 X X' D^1/2.  The number of steps is nearly independent of
+costs, feature scales and collinear features; that of gradient and multiplier steps is not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.problem.certify import best_multiple
-from svmtool.problem.dual_passes import COPY, FACTOR, VISIT
+from svmtool.problem.dual_passes import COPY, FACTOR, INNER, VISIT
 from svmtool.problem.linalg import Factored, mirror
 from svmtool.problem.rows import Rows
 from svmtool.problem.task import Task
@@ -34,9 +34,17 @@ TINY = 1e-300
 PRODUCTS = 4.0  # products with the rows in a step
 
 
+def by_rows(rows: Rows) -> bool:
+    """Whether the systems have a row for each row of the data."""
+    return rows.have_kernel and rows.n < rows.d
+
+
 def step_cost(rows: Rows) -> float:
     """About what a step costs, in the units of dual_passes.py."""
-    length, d = rows.nnz / max(rows.n, 1), float(rows.d)
+    length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n)
+    if by_rows(rows):
+        products = PRODUCTS + 2.0 * REFINED * PRODUCTS
+        return VISIT * rows.nnz * products + (FACTOR * n + COPY + INNER * length / STEPS) * n * n
     products = PRODUCTS + 0.5 * length / rows.gram_entries
     return VISIT * rows.nnz * products + FACTOR * d**3 + COPY * d * d
 
@@ -44,7 +52,7 @@ def step_cost(rows: Rows) -> float:
 class PowerInterior:
     """The iterates for one task and power; after `measure` primal and dual values at w and alpha, which is feasible.
 
-    gradient: the largest entry of R w - sum a_i y_i x_i.
+    gradient: the largest entry of R w - sum a_i y_i x_i; inner: the mean of both products over C_i.
     """
 
     def __init__(self, task: Task, p: float):
@@ -62,6 +70,7 @@ class PowerInterior:
         self._a = 0.5 * unit ** (self.p - 1.0) * self.cost
         self._v = self.p * self.cost * self._xi ** (self.p - 1.0) - self._a
         self._total = float(np.sum(self.cost))
+        self._kernel: np.ndarray | None = None  # inner products of all rows, but for a free bias
 
     def measure(self) -> None:
         """Values and residuals where the iterates are."""
@@ -74,7 +83,7 @@ class PowerInterior:
         self.gradient = float(np.abs(self._of_w).max(initial=0.0))
         self._of_rows = self._z + self._xi - self._s - self.target
         self._of_xi = p * self.cost * self._xi ** (p - 1.0) - a - self._v
-        self._inner = (float(a @ self._s) + float(self._v @ self._xi)) / (2.0 * self._total)
+        self.inner = (float(a @ self._s) + float(self._v @ self._xi)) / (2.0 * self._total)
 
     def settled(self) -> tuple[np.ndarray, float]:
         """The dual point, and its value, with multipliers at their ends where the iterates show that they belong.
@@ -124,8 +133,8 @@ class PowerInterior:
         _, da, dxi, ds, dv = self._solve(-a * s, -v * xi)
         t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
         after = float((a + t * da) @ (s + t * ds)) + float((v + t * dv) @ (xi + t * dxi))
-        share = min(max(after / (2.0 * self._total * self._inner), 0.0), 1.0)
-        centre = self._inner * share**3 * self.cost
+        share = min(max(after / (2.0 * self._total * self.inner), 0.0), 1.0)
+        centre = self.inner * share**3 * self.cost
         dw, da, dxi, ds, dv = self._solve(centre - a * s - da * ds, centre - v * xi - dv * dxi)
         t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
         t = 1.0 if t >= 1.0 else BACK * t
@@ -134,7 +143,10 @@ class PowerInterior:
         return t
 
     def _factorise(self) -> None:
-        """R + X'DX, each feature in its own unit."""
+        """R + X'DX, each feature in its own unit, or what stands for it where rows are few."""
+        if by_rows(self.rows):
+            self._factorise_rows()
+            return
         H = np.zeros((self.rows.d, self.rows.d))
         self.rows.add_gram(self._curve, H)
         H.flat[:: len(H) + 1] += self._penalty
@@ -144,16 +156,59 @@ class PowerInterior:
         self._factor = Factored(H)
         self._H = mirror(H)
 
+    def _factorise_rows(self) -> None:
+        """I + D^1/2 X X' D^1/2, X without a free bias."""
+        n = self.rows.n
+        if self._kernel is None:
+            self._kernel = np.zeros((n, n))
+            rows = self.rows.without_bias() if self.free_bias else self.rows
+            rows.fill_kernel(np.arange(n), self._kernel, 0)
+            mirror(self._kernel.T)
+        self._root = np.sqrt(self._curve)
+        M = self._root[:, None] * self._kernel * self._root
+        M.flat[:: n + 1] += 1.0
+        self._factor = Factored(M)
+        if self.free_bias:
+            self._along = self._factor.solve(self._root)
+
+    def _solve_system(self, right: np.ndarray) -> np.ndarray:
+        """(R + X'DX)^-1 right."""
+        if not by_rows(self.rows):
+            right = self._unit * right
+            x = self._factor.solve(right)
+            for _ in range(REFINED):
+                x = x + self._factor.solve(right - self._H @ x)
+            return self._unit * x
+        x = self._solve_by_rows(right)
+        for _ in range(REFINED):
+            left = right - self._penalty * x - self.rows.curvature_product(self._curve, x)
+            x = x + self._solve_by_rows(left)
+        return x
+
+    def _solve_by_rows(self, right: np.ndarray) -> np.ndarray:
+        """`_solve_system` to within what rounding leaves:  w = right - X'q,  (D^-1 + X X') q = X right + b,  and for a
+        free bias its product b is what gives q the sum that the bias's own equation asks for."""
+        plain, along = right.copy(), np.empty(self.rows.n)
+        if self.free_bias:
+            plain[-1] = 0.0
+        self.rows.margins(plain, np.ones(self.rows.n), along)
+        s = self._factor.solve(self._root * along)
+        if self.free_bias:
+            bias = self.rows.bias
+            shift = (right[-1] / bias - float(self._root @ s)) / float(self._root @ self._along)
+            s += shift * self._along
+        x = plain - self.rows.transpose_product(self._root * s)
+        if self.free_bias:
+            x[-1] = shift / bias
+        return x
+
     def _solve(self, of_a: np.ndarray, of_v: np.ndarray) -> tuple[np.ndarray, ...]:
         """Changes of w, a, xi, s, v that take the residuals to 0, a s by of_a and v xi by of_v."""
         a, s, v, xi = self._a, self._s, self._v, self._xi
         pull = of_v / xi - self._of_xi
         rest = of_a / a - self._of_rows - pull / self._bend
-        right = self._unit * (self.rows.transpose_product(self._curve * rest * self.y) - self._of_w)
-        x = self._factor.solve(right)
-        for _ in range(REFINED):
-            x = x + self._factor.solve(right - self._H @ x)
-        dw, dz = self._unit * x, np.empty(len(a))
+        right = self.rows.transpose_product(self._curve * rest * self.y) - self._of_w
+        dw, dz = self._solve_system(right), np.empty(len(a))
         self.rows.margins(dw, self.y, dz)
         da = self._curve * (rest - dz)
         dxi = (da + pull) / self._bend

@@ -12,7 +12,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import still_needed
-from svmtool.problem.power_interior import STEPS, PowerInterior, step_cost
+from svmtool.problem.power_interior import STEPS, PowerInterior, by_rows, step_cost
 from svmtool.problem.repeated_rows import data_of
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -20,15 +20,18 @@ from svmtool.solvers.alm_rounds import EXACT, ROUNDED
 from svmtool.solvers.base import Monitor, Status
 from svmtool.solvers.best import Best
 
-GRAM_BELOW = 1500  # features up to which their matrix is factorised
+GRAM_BELOW = 1500  # features, or rows, up to which their matrix is factorised
 LOOKS = 1.5  # from one look at what the other method still needs to the next
-MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap, after which rounding rules
+MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap, nor ...
+NEARER = 0.9  # ... products of this share of the least so far, after which rounding rules
 
 
 def possible(task: Task) -> bool:
-    """Whether a matrix of the features is small, and rows and vectors of their number are in memory here."""
-    in_memory = data_of(task.rows).room is None and not task.rows.elsewhere
-    return in_memory and task.rows.d <= GRAM_BELOW and bool(np.all(task.cost > 0.0))
+    """Whether a matrix of the features or of the rows is small, and rows and vectors of their number are in memory."""
+    rows = task.rows
+    in_memory = data_of(rows).room is None and not rows.elsewhere
+    small = rows.d <= GRAM_BELOW or (by_rows(rows) and rows.n <= GRAM_BELOW)
+    return in_memory and small and bool(np.all(task.cost > 0.0))
 
 
 class Slower:
@@ -55,7 +58,7 @@ class Slower:
 
 def interior_steps(task: Task, p: float, monitor: Monitor, best: Best) -> Status:
     """Improve on `best` until the gap is as small as asked for; returns why it ended."""
-    run, t, least, idle = PowerInterior(task, p), 0.0, np.inf, 0
+    run, t, least, nearest, idle = PowerInterior(task, p), 0.0, np.inf, np.inf, 0
     monitor.progress = None  # of another method
     with np.errstate(all="ignore"):
         for _ in range(MOST):
@@ -73,8 +76,8 @@ def interior_steps(task: Task, p: float, monitor: Monitor, best: Best) -> Status
                 if status is not None:
                     _settle(run, best, monitor)
                     return status
-                idle = 0 if gap < least else idle + 1
-                least = min(gap, least)
+                idle = 0 if gap < least or run.inner < NEARER * nearest else idle + 1
+                least, nearest = min(gap, least), min(run.inner, nearest)
                 if idle > PATIENCE:
                     break
                 t = run.step()
