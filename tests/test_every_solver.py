@@ -110,7 +110,8 @@ def rule_holds(case, s, eps) -> bool:
         return near and reference.liblinear_rule(s.p, s.w, 0.05 * eps)
     if case.row.space == "primal":
         return reference.liblinear_rule(s.p, s.w, eps)
-    if case.row.number == 1 and reference.liblinear_rule(s.p, s.w, base.LATE * eps):  # once passes have given up
+    # LIBLINEAR's rule after its cap on passes
+    if case.row.number == 1 and reference.liblinear_rule(s.p, s.w, base.LATE * eps):
         return True
     # from a primal method: the dual point that belongs to w
     alpha = s.p.dual_point(s.w) if s.result.alpha is None else s.result.alpha

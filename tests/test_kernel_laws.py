@@ -195,10 +195,10 @@ def test_a_standstill_is_found(gap):
     assert any(standing.stalls(gap, 0.01 * k) for k in range(1 << 10))
 
 
-def test_a_dual_value_that_creeps_by_roundings_stands_still():
+def test_a_dual_value_that_rises_by_rounding_alone_is_a_standstill():
     """16 rows of whole numbers near 1e13 took steps without end, each of which raised it by its last digit."""
-    creeping = Progress(64)
-    assert any(creeping.stalls(1e11, -1e27 * (1.0 - 1e-16 * k)) for k in range(1 << 10))
+    rising = Progress(64)
+    assert any(rising.stalls(1e11, -1e27 * (1.0 - 1e-16 * k)) for k in range(1 << 10))
 
 
 RNG = np.random.default_rng(5)

@@ -79,7 +79,7 @@ def test_systems_of_few_rows(p, free):
 
 @pytest.mark.parametrize("solver", [30, 31])
 def test_few_rows_with_costs_far_apart_reach_the_gap(solver):
-    """Newton's steps alone are a thousandth of the way long; on the path the gap grows for a while."""
+    """Newton steps alone have lengths near 1e-3; interior-point steps make the gap larger before it falls."""
     task = wide(2.0, True, 1e6)
     result = (alm.exact if solver == 31 else alm_inexact.solve)(task, Monitor(1e-3), base.Rule())
     assert result.status is base.GAP and certified(task, result.w, result.alpha) <= 1.01e-3

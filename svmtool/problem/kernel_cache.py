@@ -6,20 +6,21 @@ import numpy as np
 
 from svmtool.problem.rows import Rows
 
-MANY = 2048  # rows: 32 MB
+MANY = 2048  # rows kept: 32 MB
 
 
 class KernelCache:
     """x_i.x_j among the rows asked for so far; only those with new rows are computed.
 
-    Where they have become many, and more than twice those asked for, the others are forgotten.  Memory: f8 (rows)^2.
+    Once more rows than MANY, and than twice those asked for, would be kept, the others are dropped.
+    Memory: f8 (rows kept)^2.
     """
 
     def __init__(self, rows: Rows):
         self.rows = rows
-        self._forget()
+        self._drop()
 
-    def _forget(self) -> None:
+    def _drop(self) -> None:
         self.place = np.full(self.rows.n, -1)  # where a row stands in K
         self.known = np.empty(0, np.int64)
         self.K = np.empty((0, 0))
@@ -31,7 +32,7 @@ class KernelCache:
         """
         new = used[self.place[used] < 0]
         if len(self.known) + len(new) > max(MANY, 2 * len(used)):
-            self._forget()
+            self._drop()
             new = used
         if len(new):
             m = len(self.known)

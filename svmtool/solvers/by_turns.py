@@ -4,7 +4,7 @@ On text dual passes reach LIBLINEAR's rule in some ten visits to each row.  Wher
 large they may need thousands, and conjugate gradients as many products as passes would need visits in other places.
 Passes begin; from then on both have turns of the same cost, each twice as long as the one before, until the steps have
 both the better primal and the better dual.  Steps that are behind restart from the point of the passes, in shorter
-turns.  As in LIBLINEAR, a rule for the dual that 300 passes have not met gives way to one for the primal.
+turns.  As in LIBLINEAR, a rule for the dual that 300 passes have not met is replaced by one for the primal.
 Where few enough rows are active, a factorised system for each of them ends the run: it needs no turns.
 """
 

@@ -154,13 +154,13 @@ class Hinges(Batch):
         return found
 
     def _kept(self, k: int, result: KernelResult) -> Solved:
-        """What the laws leave of a result of pair k for which no other method has a better one."""
+        """The result of pair k as the laws have it, without a second method."""
         found = Solved(*lawful(self._whole(k), result, self.s.target, lambda: None))
         found.result.certified_gap = found.certificate.gap
         return found
 
     def _indefinite(self, k: int) -> bool:
-        """Whether pair k proves the kernel indefinite (kernel_laws.proven_indefinite): its answer stays."""
+        """Whether pair k proves the kernel indefinite (kernel_laws.proven_indefinite): no other method does better."""
         _, _, value, _, relative, *_ = self.out[k].tolist()
         return not self.points.kernel.positive and relative <= STATIONARY and -value > self.most[k]
 
