@@ -158,8 +158,8 @@ def _packed(grams: np.ndarray) -> np.ndarray:
 
 
 def _unpack(packed: np.ndarray, gram: np.ndarray) -> None:
-    """Fill gram with the symmetric matrix that `packed` is the upper triangle of."""
+    """Fill the upper triangle of gram, row after row."""
     m, at = len(gram), 0
     for i in range(m):
-        gram[i, i:] = gram[i:, i] = packed[at : at + m - i]
+        gram[i, i:] = packed[at : at + m - i]
         at += m - i

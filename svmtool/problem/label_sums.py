@@ -24,7 +24,7 @@ class LabelSums:
     """The sums of m features (see the module's text).
 
     labels: in order of appearance; own: labels that are groups of their own, gram[1 + k] that of own[k], gram[0] the
-    rest's; gram f8[1 + len(own), m, m], symmetric; first f8[labels, m]; weight f8[labels]; count i8[labels].
+    rest's; gram f8[1 + len(own), m, m], upper triangles; first f8[labels, m]; weight f8[labels]; count i8[labels].
     past f8[m]: the sums of x_ij^2 that gram's diagonal went through: rounding has left some UNIT of them there.
     """
 
@@ -65,7 +65,6 @@ class LabelSums:
             part = self.gram[g] if empty else np.zeros((m, m))
             mine = r if len(set(groups)) == 1 else np.where(np.array(groups)[number] == g, r, 0.0)
             plain.add_gram(mine, part)
-            mirror(part)
             if not empty:
                 self.gram[g, :m, :m] += sign * part
             self.past[:m] += np.diagonal(part) + np.diagonal(self.gram[g])[:m]
@@ -148,7 +147,7 @@ class LabelSums:
         of_group = np.ones(len(self.gram))
         for label, f in zip(self.labels, factor, strict=True):
             of_group[self.group(label)] = f if label in self.own else 1.0
-        plain = np.tensordot(of_group, self.gram, 1) if len(self.gram) > 1 else self.gram[0]
+        plain = mirror(np.tensordot(of_group, self.gram, 1) if len(self.gram) > 1 else self.gram[0])
         if bias < 0:
             return Matrix(plain, C)
         S = np.empty((self.m + 1, self.m + 1))

@@ -64,7 +64,10 @@ class LeastSquares(Objective):
 
     def _fitting_bound(self, g: np.ndarray) -> float:
         """The dual value of the slopes under the bias that fits best, whose sum is zero."""
-        t = float(np.sum(self.u)) / float(np.sum(2.0 * self.cost))
+        total = float(np.sum(2.0 * self.cost))
+        if not total:  # a class weight of 0 for the only class
+            return 0.0
+        t = float(np.sum(self.u)) / total
         u, g = self.u - t * 2.0 * self.cost, g - t * self._edge
         g[-1] = 0.0
         return dual_bound(-float((self.target * self.y) @ u), float(g @ g), 0.25 * float(np.sum(u * u / self.cost)))
