@@ -1,8 +1,7 @@
 """Where the rows live: dense or CSR, float64, in memory or mapped from files, in fixed blocks (row_blocks.py).
 
-Solvers never see a row.  They see vectors of the feature space (length d, the
-bias feature last where there is one) through the objective, which calls the
-passes below.  The bias feature is never stored: its value enters each pass as a
+Solvers never see a row.  They see vectors of the feature space (length d, the bias feature last where there is one)
+through the objective, which calls the passes below.  The bias feature is never stored: its value enters each pass as a
 number.
 """
 
@@ -21,10 +20,11 @@ if TYPE_CHECKING:
 
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
+KERNEL_ROWS = 64  # rows of a kernel matrix a block: enough to pay for its scratch vector
 DENSE_FROM = 0.5  # share of non-zeros from which a set is held dense ...
+DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
 COLUMNS_BELOW = 64  # features up to which such a set's Gram matrix is summed column after column
 PAIRS = 1 << 25  # of features of a row, that are gone over between two looks at what ends the run
-DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
 
 
 class CsrRows(Rows):
@@ -180,7 +180,7 @@ class CsrRows(Rows):
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
-        step, arrays = 64, self._arrays  # rows of K a block: enough to pay for its scratch vector
+        step, arrays = KERNEL_ROWS, self._arrays
         if self.room is not None:  # each block goes over all of them, wherever they lie: their copy is small
             arrays, chosen = self.take(chosen)._arrays, np.arange(len(chosen))
 
@@ -319,16 +319,12 @@ class DenseRows(Rows):
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         """As of CsrRows."""
-        step = max(64, self.GATHER // max(self.plain, 1))
-        for lo in range(first, len(chosen), step):
+        part = self._copy(chosen)
+        for lo in range(first, len(chosen), KERNEL_ROWS):
             limits.check()
-            hi = min(lo + step, len(chosen))
-            part = self.X[chosen[lo:hi]]
-            for start in range(0, hi, step):
-                some = chosen[start : min(start + step, hi)]
-                K[lo:hi, start : start + len(some)] = part @ self.X[some].T
-            if self.bias >= 0:
-                K[lo:hi, :hi] += self.bias**2
+            hi = lo + KERNEL_ROWS
+            np.matmul(part[lo:hi], part[:hi].T, out=K[lo:hi, :hi])
+        K[first:] += max(self.bias, 0.0) ** 2
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
         g = np.zeros(self.d)

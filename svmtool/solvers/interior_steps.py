@@ -20,7 +20,7 @@ from svmtool.solvers.alm_rounds import EXACT, ROUNDED
 from svmtool.solvers.base import Monitor, Status
 from svmtool.solvers.best import Best
 
-GRAM_BELOW = 1500  # features, or rows, up to which their matrix is factorised
+GRAM_BELOW = 1500  # features, or rows, up to which their matrix is factorised: 18 MB; when, `Slower` measures
 LOOKS = 1.5  # from one look at what the other method still needs to the next
 MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap, nor ...
 NEARER = 0.9  # ... products of this share of the least so far, after which rounding rules

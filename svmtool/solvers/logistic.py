@@ -38,7 +38,8 @@ from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.newton import EXACT, FLAT, SURE, rounded, small_end, small_most
 
-GRAM_BELOW = 1500  # features, or rows, up to which their inner products are formed
+GRAM_BELOW = 1500  # features, or rows, up to which their inner products are formed: 18 MB; of rows they are once the
+# products so far have cost as much
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
