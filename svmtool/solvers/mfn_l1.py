@@ -97,7 +97,7 @@ class _Run:
             phi, g = o.gradient()
             self.best.keep()
             gap = self.best.gap
-            norm = float(np.sqrt(g @ g))
+            norm = _size(g)
             status = monitor.step(self.best.primal, self.best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
                 flat = 0 if gap < 0.999 * smallest or phi < lowest - FLAT * abs(phi) else flat + 1
@@ -136,11 +136,18 @@ class _Run:
         flat: steps so far that brought nothing: systems of rows may have lost their digits where numbers are large.
         """
         o = self.objective
-        if o.d <= GRAM_BELOW and (flat or not o.rows_quicker):
-            side = "features"
-        else:
+        if o.d > GRAM_BELOW:
             side = "rows" if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE else "products"
-        return o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
+            return o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
+        if o.rows_quicker:
+            p = o.newton_direction(g, "rows")[0]
+            if not flat or _size(o.hessian_product(p) + g) <= CG_TOLERANCE * _size(g):
+                return p, 0
+        return o.newton_direction(g, "features")[0], 0
+
+
+def _size(x: np.ndarray) -> float:
+    return float(np.sqrt(x @ x))
 
 
 def _end(gap: float, flat: int) -> Status | None:
