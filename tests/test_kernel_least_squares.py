@@ -169,6 +169,19 @@ def test_a_hard_problem_is_solved_or_told(row):
     assert s.result.status.converged == (s.certificate.gap <= 1.1e-3)
 
 
+@pytest.mark.parametrize("seed", [7, 16, 20])
+def test_a_dual_value_above_that_of_zero_weights_ends_the_run(seed):
+    """Features of very different scales: the residuals followed in single precision say that the dual value rises."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(76, 6))
+    inner = X @ rng.normal(size=6)
+    X, positive = X[np.argsort(-inner)], int(np.sum(inner > 0.0))
+    X *= 10.0 ** np.array([-3.0, -2.0, 8.0, -5.0, 2.7, 2.0])
+    data = Data(X, np.repeat([1.0, -1.0], [positive, 76 - positive]), np.zeros(76), 0.01)
+    result = solve(SGD, data.problem(SGD, KERNELS["linear"]), 1e-8).result
+    assert result.status in (INDEFINITE, PRECISION)
+
+
 @pytest.mark.parametrize(
     "argv", ["-s 73 -g 0.5", "-s 73 -t 0 --sgd-rows 2", "-s 52 -g 0.5", "-s 52 -t 1 -r 1 -d 2", "-s 50 -g 0.5"]
 )

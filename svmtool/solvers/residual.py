@@ -17,6 +17,8 @@ BURST = 1000  # steps between two looks at limits and the gap
 CLEAR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
 PATIENCE = 5  # rounds from exact residuals without a larger dual value: rounding rules
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+BEYOND = 1e-6  # share of P(0) by which a dual value is below that of the start, or above P(0), only by rounding or ...
+# ... where eigenvalues are negative
 LOOKS = 512  # rounds before the first look at what they bring
 DIRECT = 100  # steps, and as many as there are rows, that cost more than a direct solution of few rows
 INDEFINITE = Status(
@@ -48,14 +50,16 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
     state = method.state
     at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
     directly = directly and state.problem.n <= interior.MOST
+    least = min(state.values()[0], 0.0) - BEYOND * at_zero
     best, stalled, convex, progress = -np.inf, 0, True, Progress(LOOKS)
     while True:
         dual, gap = state.values()
+        sound = convex and least <= dual <= (1.0 + BEYOND) * at_zero
         worst, found = float(np.abs(state.left()).max()), state.problem.relative(dual + gap, dual)
         close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
         exact, before = state.exact, (state.c.copy(), state.e.copy())
         try:
-            if not exact and (not convex or close or state.error() > CLEAR * max(worst, eps)):
+            if not exact and (not sound or close or state.error() > CLEAR * max(worst, eps)):
                 state.refresh()
                 method.restart()
                 convex = True
@@ -66,18 +70,17 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
             elif status is None and monitor.max_iter is not None and method.count >= monitor.max_iter:
                 status = ITERATIONS
             elif status is None:
-                wrong = not (convex and dual <= 2.0 * at_zero)
-                if exact and not wrong:
+                if exact and sound:
                     stalled = 0 if dual > best else stalled + 1
                     best = max(best, dual)
                 still = stalled >= PATIENCE or progress.stalls(min(gap, at_zero - dual), dual)
-                if directly and (wrong or still or method.count > max(DIRECT, state.problem.n)):
+                if directly and (not sound or still or method.count > max(DIRECT, state.problem.n)):
                     directly = False
-                    if _go_to_solution(state):
+                    if _go_to_solution(state, least):
                         method.restart()
                         best, stalled, convex, progress = -np.inf, 0, True, Progress(LOOKS)
                         continue
-                if wrong:
+                if not sound:
                     status = INDEFINITE
                 elif still:
                     status = OPTIMAL if found <= ROUNDED else PRECISION
@@ -90,8 +93,8 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
             return state.result(method.count, monitor.end())
 
 
-def _go_to_solution(state: Residuals) -> bool:
-    """Take the direct solution where its gap is smaller; says whether it is."""
+def _go_to_solution(state: Residuals, least: float) -> bool:
+    """Take the direct solution where its gap is smaller and its dual value `least` or more; says whether it is."""
     before, (_, gap) = state.c, state.values()
     c = interior.least_squares(state.problem)
     if c is None:
@@ -99,7 +102,7 @@ def _go_to_solution(state: Residuals) -> bool:
     for point in (c, before):
         state.c = point
         state.refresh()
-        if state.values()[1] < gap:
+        if (values := state.values())[0] >= least and values[1] < gap:
             return True
     return False
 
