@@ -24,36 +24,41 @@ def raw(n: int, d: int, seed: int = 2):
 
 
 def rows_of(X: np.ndarray, kind: str):
-    bias = 1.0 if kind.endswith("bias") else -1.0
+    bias = -1.0 if kind in ("csr", "dense") else 1.0
     return DenseRows(X, bias) if kind.startswith("dense") else CsrRows(*csr_of(X), X.shape[1], bias)
 
 
-@pytest.mark.parametrize("kind", ["csr", "csr bias", "dense", "dense bias"])
+@pytest.mark.parametrize("kind", ["csr", "csr bias", "csr free bias", "dense", "dense bias", "dense free bias"])
 @pytest.mark.parametrize("n, d", [(30, 70), (150, 40)])
 def test_points_meet_their_bound_in_few_steps(n, d, kind):
     X, y = raw(n, d)
     cost = np.where(y > 0.0, 1e3, 30.0)
-    objective = L1SquaredHinge(rows_of(X, kind), y, cost)
+    free = kind.endswith("free bias")
+    objective = L1SquaredHinge(rows_of(X, kind), y, cost, free)
     A = np.hstack([X, np.ones((n, 1))]) if kind.endswith("bias") else X
     path = L1Interior(objective)
-    best = check_course(path, objective, A, y, cost, most=40, gap=1e-9, room=1e-12)
+    best = check_course(path, objective, X if free else A, y, cost, most=40, gap=1e-9, room=1e-12)
+    if free:
+        alpha = path.bound()[1]
+        assert abs(float(alpha @ y)) <= 1e-12 * float(np.sum(alpha))
     # zeros where the path leads to zero, at no loss
     assert path.settled
     value, w = sparse(objective, path.w, path.used(), 1e-9, Monitor())
     assert value <= best * (1 + 1e-9)
     assert 0 < np.count_nonzero(w) <= min(n, d) * 0.7
     g = 2.0 * (cost * np.maximum(1.0 - y * (A @ w), 0.0) * -y) @ A
-    assert np.all(np.abs(g + np.sign(w))[w != 0.0] <= 1e-2)
+    assert np.all(np.abs(g + objective.penalty * np.sign(w))[w != 0.0] <= 1e-2)
 
 
 @pytest.mark.parametrize("gap", [1e-2, 1e-7])
-def test_a_run_on_raw_features_is_ended_by_it(gap):
+@pytest.mark.parametrize("free_bias", [False, True])
+def test_a_run_on_raw_features_is_ended_by_it(gap, free_bias):
     """Newton's steps alone are short: with them the gap is above 0.9 after so many iterations."""
     X, y = raw(300, 90)
-    task = Task(rows_of(X, "dense"), y, np.full(300, 1e4))
+    task = Task(rows_of(X, "dense free bias" if free_bias else "dense"), y, np.full(300, 1e4), free_bias=free_bias)
     result = l1.solve(task, Monitor(gap=gap, max_iter=100), Rule())
     assert result.status is base.GAP
-    objective = L1SquaredHinge(task.rows, y, task.cost)
+    objective = L1SquaredHinge(task.rows, y, task.cost, free_bias)
     objective.move(result.w)
     final = result.history[-1]
     assert objective.value() == pytest.approx(final["objective"], rel=1e-12)
@@ -94,7 +99,7 @@ def test_what_it_serves():
     X, y = raw(20, 30)
     cost = np.ones(20)
     assert L1Interior.possible(L1SquaredHinge(rows_of(X, "csr"), y, cost))
-    assert not L1Interior.possible(L1SquaredHinge(rows_of(X, "csr bias"), y, cost, free_bias=True))
+    assert L1Interior.possible(L1SquaredHinge(rows_of(X, "csr free bias"), y, cost, free_bias=True))
     assert not L1Interior.possible(l1.of_task(Task(rows_of(X, "csr"), y, cost, target=np.zeros(20))))
 
 

@@ -12,6 +12,9 @@ A step solves  A dw + E da = f,  dw - D A'da = h  (A = diag(y) X, E and D diagon
 of the fewer ones, rows or features:
 
     I + E^-1/2 A D A' E^-1/2     or     I + D^1/2 A' E^-1 A D^1/2
+
+A free bias b has neither p nor q: c'a = 0, c its column of A, and a step solves  A dw + c db + E da = f,
+c'da = -c'a  with that.
 """
 
 from __future__ import annotations
@@ -55,6 +58,7 @@ class L1Interior:
         o = self.objective = objective
         n, d = o.n, o.d
         self._by_rows = n < d
+        d = self._penalised = d - o.free_bias
         self.mu = START * o.value_at_zero() / (n + 2 * d)
         half = np.sqrt(0.25 + 0.5 * self.mu / o.cost)
         self.s = (0.5 * self.mu / o.cost) / (half + 0.5)
@@ -63,14 +67,14 @@ class L1Interior:
         self.low, self.high = np.ones(d), np.ones(d)
         self.work = 0.0
         self._steps, self._least, self._since = 0, np.inf, 0
-        self.w, self._v, self._z = np.zeros(d), self._sums(self.a), np.zeros(n)
+        self.w, self._v, self._z = np.zeros(o.d), self._sums(self.a), np.zeros(n)
 
     @staticmethod
     def possible(objective: object) -> bool:
-        """Whether the loss is this one, the rows are at hand, the bias is not free, and the systems are small."""
+        """Whether the loss is this one, the rows are at hand, and the systems are small."""
         o = objective
         here = isinstance(o.rows, (CsrRows, DenseRows)) and o.rows.room is None
-        return not o.logistic and not o.free_bias and here and 0 < min(o.n, o.d) <= MOST
+        return not o.logistic and here and 0 < min(o.n, o.d) <= MOST
 
     @staticmethod
     def numbers(objective: L1SquaredHinge) -> float:
@@ -86,11 +90,11 @@ class L1Interior:
         return steps * (gram + least**3 / 6.0 + PASS * PASSES * rows.nnz + CALL * CALLS)
 
     def _sums(self, a: np.ndarray) -> np.ndarray:
-        """A'a, length d."""
+        """[A c]'a, length d."""
         return self.objective.rows.transpose_product(a * self.objective.y)
 
     def _margins(self, w: np.ndarray) -> np.ndarray:
-        """A w, length n."""
+        """[A c] w, length n."""
         z = np.empty(self.objective.n)
         self.objective.rows.margins(w, self.objective.y, z)
         return z
@@ -103,87 +107,104 @@ class L1Interior:
     def _step(self) -> np.ndarray:
         cost, a, s, p, q, low, high = self.objective.cost, self.a, self.s, self.p, self.q, self.low, self.high
         slack = 1.0 - self._z - 0.5 * a / cost + s
-        left, right = 1.0 - self._v - low, 1.0 + self._v - high
+        v = self._v[: self._penalised]
+        left, right = 1.0 - v - low, 1.0 + v - high
         solve = self._system(0.5 / cost + s / a, p / low + q / high)
 
-        def direction(of_a: np.ndarray, of_p: np.ndarray, of_q: np.ndarray) -> tuple[np.ndarray, ...]:
-            """Changes of a, s, p, q, low, high that take residuals to 0 and change the products a s, p low, q high."""
+        def direction(of_a: np.ndarray, of_p: np.ndarray, of_q: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+            """Changes of a, s, p, q, low, high that take residuals to 0 and change the products a s, p low, q high.
+
+            And that of a free bias, of length 1 or none.
+            """
             h = (of_p - p * left) / low - (of_q - q * right) / high
-            da, v = solve(slack + of_a / a, h)
-            dlow, dhigh = left - v, right + v
-            return da, (of_a - s * da) / a, (of_p - p * dlow) / low, (of_q - q * dhigh) / high, dlow, dhigh
+            da, dv, db = solve(slack + of_a / a, h)
+            dlow, dhigh = left - dv, right + dv
+            return [da, (of_a - s * da) / a, (of_p - p * dlow) / low, (of_q - q * dhigh) / high, dlow, dhigh], db
 
-        def reach(da: np.ndarray, ds: np.ndarray, *rest: np.ndarray) -> float:
-            pairs = zip((a, s, p, q, low, high), (da, ds, *rest), strict=True)
-            return min(_reach(x, dx) for x, dx in pairs)
+        def reach(changes: list[np.ndarray]) -> float:
+            return min(_reach(x, dx) for x, dx in zip((a, s, p, q, low, high), changes, strict=True))
 
-        first = direction(-a * s, -p * low, -q * high)
-        t = reach(*first)
+        first, _ = direction(-a * s, -p * low, -q * high)
+        t = reach(first)
         da, ds, dp, dq, dlow, dhigh = first
         after = float((a + t * da) @ (s + t * ds) + (p + t * dp) @ (low + t * dlow) + (q + t * dq) @ (high + t * dhigh))
         centre = self.mu * min((after / (len(a) + 2 * len(p)) / self.mu) ** 3, 1.0)
-        best = direction(centre - a * s - da * ds, centre - p * low - dp * dlow, centre - q * high - dq * dhigh)
-        t = reach(*best)
+        best, db = direction(centre - a * s - da * ds, centre - p * low - dp * dlow, centre - q * high - dq * dhigh)
+        t = reach(best)
         t = t if t == 1.0 else BACK * t
         for x, dx in zip((a, s, p, q, low, high), best, strict=True):
             x += t * dx
             np.maximum(x, TINY, out=x)
-        self.w = p - q
+        self.w = np.append(p - q, self.w[self._penalised :] + t * db)
         self._v, self._z = self._sums(a), self._margins(self.w)
         self.work += float(PASSES)
         self._steps += 1
         self.mu = float(a @ s + p @ low + q @ high) / (len(a) + 2 * len(p))
         return self.w
 
-    def _system(
-        self, E: np.ndarray, D: np.ndarray
-    ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """A function of f and h: the da that solves the equations above, and A'da.
+    def _system(self, E: np.ndarray, D: np.ndarray) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, ...]]:
+        """A function of f and h: the da that solves the equations above, A'da, and db (f8[1], without b f8[0]).
 
         By columns A'da comes from dw: where D is large that alone has enough digits.
         """
-        rows, y = self.objective.rows, self.objective.y
-        if self._by_rows:
-            scale = 1.0 / np.sqrt(E)
-            M = self._products_of_rows(D)
-            M *= np.outer(scale * y, scale * y)
-        else:
-            scale = np.sqrt(D)
-            M = np.zeros((len(D), len(D)))
-            rows.add_gram(1.0 / E, M)
-            M *= scale
-            M *= scale[:, None]
+        return self._system_of_rows(E, D) if self._by_rows else self._system_of_columns(E, D)
+
+    def _system_of_rows(self, E: np.ndarray, D: np.ndarray) -> Callable:
+        """`_system` with a matrix of rows."""
+        o, m = self.objective, self._penalised
+        scale = 1.0 / np.sqrt(E)
+        M = self._products_of_rows(D)
+        M *= np.outer(scale * o.y, scale * o.y)
         M.flat[:: len(M) + 1] += 1.0
         factor = Factored(M)
+        c = o.rows.bias * o.y
+        along = scale * factor.solve(scale * c) if o.free_bias else c
 
-        def by_rows(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            da = np.zeros(len(f))
-            left = f - self._margins(h)
+        def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
+            da, db = np.zeros(len(f)), np.zeros(o.d - m)
+            left, excess = f - self._margins(np.append(h, db)), self._v[m:]
             for _ in range(1 + REFINED):
                 more = scale * factor.solve(scale * left)
+                if o.free_bias:
+                    shift = (float(c @ more) + float(excess[0])) / float(c @ along)
+                    db += shift
+                    more -= shift * along
                 da += more
                 v = self._sums(da)
-                left = f - self._margins(h + D * v) - E * da
+                left, excess = f - self._margins(np.append(h + D * v[:m], db)) - E * da, self._v[m:] + v[m:]
                 if _size(scale * left) <= CLOSE * _size(da / scale):
                     break
-            return da, v
+            return da, v[:m], db
 
-        def by_columns(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            dw = np.zeros(len(h))
-            left = self._sums(f / E) + h / D
+        return solve
+
+    def _system_of_columns(self, E: np.ndarray, D: np.ndarray) -> Callable:
+        """`_system` with a matrix of features, of a free bias too."""
+        o, m = self.objective, self._penalised
+        M = np.zeros((o.d, o.d))
+        o.rows.add_gram(1.0 / E, M)
+        scale = np.append(np.sqrt(D), 1.0 / np.sqrt(M.diagonal()[m:]))
+        M *= scale
+        M *= scale[:, None]
+        M.flat[: m * (o.d + 1) : o.d + 1] += 1.0
+        factor = Factored(M)
+
+        def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
+            dw = np.zeros(o.d)
+            left = self._sums(f / E) + np.append(h / D, self._v[m:])
             for _ in range(1 + REFINED):
                 dw += scale * factor.solve(scale * left)
                 da = (f - self._margins(dw)) / E
-                v = (dw - h) / D
-                left = self._sums(da) - v
+                v = (dw[:m] - h) / D
+                left = self._sums(da) - np.append(v, -self._v[m:])
                 if _size(scale * left) <= CLOSE * _size(dw / scale):
                     break
-            return da, v
+            return da, v, dw[m:]
 
-        return by_rows if self._by_rows else by_columns
+        return solve
 
     def _products_of_rows(self, D: np.ndarray) -> np.ndarray:
-        """X D X', n x n; its upper triangle."""
+        """X D X' but for a free bias, n x n; its upper triangle."""
         rows, n = self.objective.rows, self.objective.n
         if isinstance(rows, DenseRows):
             part = rows.X * np.sqrt(D[: rows.plain])
@@ -192,7 +213,7 @@ class L1Interior:
             M = np.zeros((n, n))
             c = self.objective.columns()
             CsrRows(c.starts, c.row_numbers, c.values, n).add_gram(D[: rows.plain].copy(), M)
-        if rows.bias >= 0:
+        if rows.bias >= 0 and not self.objective.free_bias:
             M += rows.bias**2 * D[-1]
         return M
 
@@ -221,11 +242,13 @@ class L1Interior:
 
         p_j low_j = mu: of the two either p_j goes to a weight's size, or low_j to zero and p_j to some mu.
         """
-        return np.maximum(self.p, self.q) > np.sqrt(self.mu * self._typical())
+        used = np.ones(self.objective.d, bool)
+        used[: self._penalised] = np.maximum(self.p, self.q) > np.sqrt(self.mu * self._typical())
+        return used
 
     def _typical(self) -> float:
         """Size of a weight that is not zero, if these are as many as a solution has at most."""
-        return float(np.abs(self.w).sum()) / min(self.objective.n, self.objective.d)
+        return float(np.abs(self.w[: self._penalised]).sum()) / min(self.objective.n, self.objective.d)
 
 
 def _size(x: np.ndarray) -> float:

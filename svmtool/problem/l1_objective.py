@@ -254,6 +254,12 @@ class L1SquaredHinge(L1Objective):
 
         v: sum_i a_i y_i x_i, length d.
         """
+        if self.free_bias:
+            factors = balance(float(a[self.y > 0.0].sum()), float(a[self.y < 0.0].sum()))
+            if factors is None:
+                return 0.0, np.zeros(self.n)
+            a = a * np.where(self.y > 0.0, *factors)
+            v = self.penalty * self.rows.transpose_product(a * self.y)
         steepest = float(np.abs(v).max(initial=0.0))
         s, value = self._best_multiple(-a * self.y, 1.0 / steepest if steepest > 0.0 else np.inf)
         return value, s * a
