@@ -343,6 +343,16 @@ def test_a_margin_of_nothing_is_reported(svm_train, tmp_path):
     assert "\nrho 0\n" in (tmp_path / "m").read_text()
 
 
+def test_warnings_about_pairs_of_classes_name_a_few(svm_train):
+    """Five classes at one point: no pair has a margin."""
+    data = "".join(f"{label} 1:1\n" for label in range(5))
+    status, _, err = svm_train("-t", "2", "-s", "1", "d", "m", data=data)
+    assert status == 0
+    lines = err.splitlines()
+    assert len(lines) == 6 and all(line.startswith("WARNING: classes 0 and ") for line in lines[:4])
+    assert lines[-1] == "WARNING: the same of 5 other pairs of classes (10 in all)"
+
+
 def test_one_class_of_labels_is_reported(svm_train, tmp_path):
     status, out, err = svm_train("-t", "2", "d", "m", data="4 1:1\n4 1:2\n")
     assert (status, err) == (0, "")

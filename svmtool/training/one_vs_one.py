@@ -21,6 +21,7 @@ from svmtool.training.kernel_fit import Fitting, KernelTraining, Solved
 from svmtool.training.kernel_set import KernelSet
 
 NUMBER = 16  # bytes that a number of a pair's rows takes: its value, its index, and its value in single precision
+NAMED = 5  # pairs of classes that a warning names
 ONE_CLASS = "WARNING: training data in only one class. See README for details.\n"
 
 
@@ -73,9 +74,11 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     model = _model(data, s, classes, members, solved, sigmoids)
     text = (ONE_CLASS if len(members) == 1 else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in missing]
-    for (i, j), fit in zip(pairs, solved, strict=True):
-        if fit.answer.doubt:
-            warnings.append(f"WARNING: classes {classes.labels[i]} and {classes.labels[j]}: {fit.answer.doubt}")
+    doubts = [(pair, doubt) for pair, fit in zip(pairs, solved, strict=True) if (doubt := fit.answer.doubt)]
+    for (i, j), doubt in doubts[:NAMED]:
+        warnings.append(f"WARNING: classes {classes.labels[i]} and {classes.labels[j]}: {doubt}")
+    if len(doubts) > NAMED:
+        warnings.append(f"WARNING: the same of {len(doubts) - NAMED} other pairs of classes ({len(pairs)} in all)")
     return KernelTraining(model, solved, text, warnings, lacking)
 
 
