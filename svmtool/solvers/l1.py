@@ -26,10 +26,10 @@ Differs from the papers in:
  8. Small problems are solved in one compiled call (compiled/small_l1_loops.py), with a matrix each.
  9. The squared hinge goes on by the method of multipliers (problem/l1_dual.py) where the model holds for a small part
     of the way only, or does not halve the gap within its share of the work (l1_turns.py); the two alternate from there.
-10. Once its steps have taken as much work as an interior point run would (problem/l1_interior.py; either in about so
-    many multiplications), that run takes over: badly scaled features and large costs make Newton steps short, but leave
-    the number of interior-point iterations nearly the same.  Newton steps over the nonzero weights then make the zeros
-    exact (l1_face.py).  It also takes over where rounding or a standstill ends the other methods.
+10. Once its steps have taken half as much work as an interior point run takes at most (problem/l1_interior.py; either
+    in about so many multiplications), that run takes over: badly scaled features and large costs make Newton steps
+    short, but leave the number of interior-point iterations nearly the same.  Newton steps over the nonzero weights
+    then make the zeros exact (l1_face.py).  It also takes over where rounding or a standstill ends the other methods.
 11. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
     step ends (look_at_model).
 Files: the outer steps, 5 and 11 here; 9, 10 and the end of a run in l1_run.py; the model of 3 in l1_matrix.py, that of
