@@ -98,8 +98,8 @@ class Rounds:
                 o.accept()
                 o.sigma = sigma
                 g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
-            if self.factorised and (flat or not o.rows_quicker):
-                side = "features"
+            if self.factorised and (o.active or not o.rows_quicker):
+                p, cg, _ = o.factorised_direction(g, flat > 0)
             else:
                 few = o.rows_side and 0 < o.active <= self.most_rows
                 if few and o.p == 1.0:
@@ -107,7 +107,7 @@ class Rounds:
                 elif few:  # by what the last step has cost
                     few = side == "rows" or cg * o.product_cost > o.face_cost
                 side = "rows" if few else "products"
-            p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, self.most_products, monitor.ended)
+                p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, self.most_products, monitor.ended)
             t = o.ray(p)
             o.advance(t, p)
 

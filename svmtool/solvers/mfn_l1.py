@@ -97,7 +97,7 @@ class _Run:
             phi, g = o.gradient()
             self.best.keep()
             gap = self.best.gap
-            norm = _size(g)
+            norm = float(np.sqrt(g @ g))
             status = monitor.step(self.best.primal, self.best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
                 flat = 0 if gap < 0.999 * smallest or phi < lowest - FLAT * abs(phi) else flat + 1
@@ -139,15 +139,7 @@ class _Run:
         if o.d > GRAM_BELOW:
             side = "rows" if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE else "products"
             return o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
-        if o.rows_quicker:
-            p = o.newton_direction(g, "rows")[0]
-            if not flat or _size(o.hessian_product(p) + g) <= CG_TOLERANCE * _size(g):
-                return p, 0
-        return o.newton_direction(g, "features")[0], 0
-
-
-def _size(x: np.ndarray) -> float:
-    return float(np.sqrt(x @ x))
+        return o.factorised_direction(g, flat > 0)[:2]
 
 
 def _end(gap: float, flat: int) -> Status | None:

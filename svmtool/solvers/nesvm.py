@@ -250,10 +250,9 @@ class _Homotopy:
         flat: steps so far that brought nothing: systems of rows may have lost their digits where numbers are large.
         """
         o = self.objective
-        if o.d <= GRAM_BELOW and (flat or not o.rows_quicker):
-            side = "features"
-        else:
-            side = "rows" if o.rows_side and 0 < o.active <= ROWS_SIDE else "products"
+        if o.d <= GRAM_BELOW:
+            return o.factorised_direction(g, flat > 0)[:2]
+        side = "rows" if o.rows_side and 0 < o.active <= ROWS_SIDE else "products"
         return o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
     def _sparse_rows(self) -> CsrRows:

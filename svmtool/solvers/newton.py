@@ -94,8 +94,10 @@ def newton_steps(
             p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
             exact, brief = False, brief - cg_steps if few else 0
         elif side == "features" or (side == "rows" and objective.active <= most_rows):
-            quicker = side == "features" and objective.rows_quicker and not flat
-            p, cg_steps, exact = objective.newton_direction(g, "rows" if quicker else side)
+            if side == "features":
+                p, cg_steps, exact = objective.factorised_direction(g, flat > 0)
+            else:
+                p, cg_steps, exact = objective.newton_direction(g, side)
             done += objective.face_cost
         else:
             tolerance = _tolerance(objective, f, g)
