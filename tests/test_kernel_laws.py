@@ -13,7 +13,7 @@ from svmtool import registry
 from svmtool.formats import kernel_model
 from svmtool.kernel_settings import KernelSettings
 from svmtool.limits import EndedError, StopFlag, until
-from svmtool.problem import interior
+from svmtool.problem import direct, interior, linear_minimum
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import (
     CSvc,
@@ -86,7 +86,7 @@ def test_direct_solution_is_the_optimum(name, kernel):
         assert F[up & side].max() - F[down & side].min() < 1e-6
 
 
-def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached():
+def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached(monkeypatch):
     """Raw features at a large cost: rows that the multipliers send to a bound take the value with them."""
     rng = np.random.default_rng(2)
     X = rng.uniform(size=(80, 16))
@@ -99,7 +99,8 @@ def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached():
         values.append(state.value())
     assert values[1] < 1.1 * values[0] < 0.0
     state.go_to(problem.start)
-    assert interior.go_to_minimum(state) and state.value() == pytest.approx(min(values))
+    monkeypatch.setattr(linear_minimum, "possible", lambda problem: False)
+    assert direct.go_to_minimum(state)[0] and state.value() <= (1.0 - 1e-9) * min(values)
 
 
 @pytest.mark.parametrize("free_bias", [True, False])

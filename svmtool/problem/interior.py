@@ -18,10 +18,6 @@ from svmtool.problem.kernel_tiles import apart
 from svmtool.problem.linalg import Factored, mirror
 from svmtool.problem.rows import DenseRows
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from svmtool.problem.decomposition import Decomposition
-
 MOST = 2048  # variables: some seconds
 DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
 STEPS = 100
@@ -216,16 +212,3 @@ def solution_of_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: f
         one = solve(np.ones(len(y)))
         c -= float(np.sum(c)) / float(np.sum(one)) * one
     return c if np.all(np.isfinite(c)) else None
-
-
-def go_to_minimum(state: Decomposition) -> bool:
-    """Take the better of the direct solutions where it is better than the state; says whether it is."""
-    before = best = state.a
-    least = state.value()
-    for a in minima(state.problem):
-        state.go_to(a)
-        if state.value() < least:
-            best, least = a, state.value()
-    if state.a is not best:
-        state.go_to(best)
-    return best is not before

@@ -22,7 +22,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.limits import EndedError
-from svmtool.problem import interior
+from svmtool.problem import direct
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
 from svmtool.problem.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, WholeDescent, room_for_rows
@@ -73,8 +73,7 @@ def solve(
         whole = WholeDescent(state, cache_mb) if o.pairs is None and WholeDescent.fits(problem, cache_mb) else None
     best, stalled, moved, progress = np.inf, 0, True, Progress(LOOKS)
     polishing, least = False, None  # from a direct solution on; the result with the smallest gap since
-    m = len(problem.y)
-    directly = not o.paper_form and m <= interior.MOST and bool(np.all(problem.upper < np.inf))
+    direct_cost, settled = np.inf if o.paper_form else direct.cost(problem), False
     while True:
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
@@ -94,14 +93,14 @@ def solve(
                 least = state.result(value, gap, rho, r, 0, None)
                 least.alpha = least.alpha.copy()
             status = monitor.step(gap - value, -value, found, violation=violation)
-            still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved)
+            still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved) or settled
             if violation <= eps and status is not GAP:
                 status = RULE
-            elif status is None and directly and (still or pairs.work > interior.DIRECT * m**3 + interior.ONCE):
-                directly, moved, still = False, True, False
+            elif status is None and direct_cost < np.inf and (still or pairs.work > direct_cost):
+                direct_cost, moved, still = np.inf, True, False
                 best, stalled, progress = np.inf, 0, Progress(POLISH)
-                if interior.go_to_minimum(state):
-                    polishing = True
+                polishing, settled = direct.go_to_minimum(state)
+                if polishing:
                     continue
             if status is None and still:
                 if least is not None and least.gap < found:  # rounding makes each round's gap larger or smaller
