@@ -9,7 +9,7 @@ import pytest
 
 from svmtool.compiled.weight_loops import add_rest, pair_weights
 from svmtool.limits import EndedError, until
-from svmtool.problem import direct, linear_minimum
+from svmtool.problem import direct, interior, linear_minimum
 from svmtool.problem.certify_kernel import certify, feasible_sums
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
@@ -154,3 +154,25 @@ def test_weights_are_summed_with_their_rounding_errors():
     add_rest(W, rest)
     assert W[0] == pytest.approx(float(exact), rel=1e-9, abs=0.0)
     assert abs(float(coef @ values) - float(exact)) > 1e-6 * abs(float(exact))
+
+
+@pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
+def test_systems_of_the_features_are_those_of_the_variables(kind, monkeypatch):
+    problem, values = problem_of(kind, 1.0), []
+    for numbers in (interior.NUMBERS, 0):
+        monkeypatch.setattr(interior, "NUMBERS", numbers)
+        assert interior.by_features(problem) is bool(numbers)
+        state = Decomposition(problem, 10.0)
+        state.go_to(interior.minima(problem)[0])
+        Face(state).settle()
+        values.append(state.value())
+    assert values[0] == pytest.approx(values[1], rel=1e-9)
+
+
+def test_a_direct_solution_begins_where_pairs_have_cost_as_much_and_will_again():
+    cost = direct.cost(problem_of("c-svc", 1.0))
+    shown = direct.Slower(problem_of("c-svc", 1.0), 1e-3).shown
+    assert not shown(0.4 * cost, 1.0) and not shown(0.6 * cost, 1.0)
+    assert shown(1.1 * cost, 0.99)
+    shown = direct.Slower(problem_of("c-svc", 1.0), 1e-3).shown
+    assert not shown(0.6 * cost, 1.0) and not shown(1.1 * cost, 2e-3)

@@ -11,20 +11,35 @@ import numpy as np
 from svmtool.limits import EndedError
 from svmtool.problem import interior, linear_minimum
 from svmtool.problem.decomposition import Decomposition
+from svmtool.problem.dual_passes import still_needed
 from svmtool.problem.kernel_problem import KernelProblem
 from svmtool.problem.linear_minimum import Face
+
+LOOKS = 1.5  # times the work at one look at what pairs still need is the next one
+
+
+class Slower:
+    """Whether steps of pairs are slower than a direct solution, which they are not before they have cost as much.
+
+    wanted: the violation of optimality, or the gap, that ends them.
+    """
+
+    def __init__(self, problem: KernelProblem, wanted: float):
+        self.cost, self._wanted = cost(problem), wanted
+        self._next, self._work, self._left = 0.5 * self.cost, 0.0, np.inf
+
+    def shown(self, work: float, left: float) -> bool:
+        """After so much work that has led to a violation, or a gap, of `left`."""
+        if not work > self._next:
+            return False
+        ahead = still_needed([self._left, left], [self._work, work], self._wanted, 1) if self._work else np.inf
+        self._work, self._left, self._next = work, left, max(LOOKS * work, self.cost)
+        return work > self.cost and ahead > self.cost
 
 
 def cost(problem: KernelProblem) -> float:
     """What a direct solution costs, in values of kernel rows that steps of pairs pass over; inf where there is none."""
-    return min(_by_variables(problem), _by_features(problem))
-
-
-def _by_variables(problem: KernelProblem) -> float:
-    m = len(problem.y)
-    if m > interior.MOST or not np.all(problem.upper < np.inf):
-        return np.inf
-    return interior.DIRECT * m**3 + interior.ONCE
+    return min(interior.cost(problem), _by_features(problem))
 
 
 def _by_features(problem: KernelProblem) -> float:
@@ -56,7 +71,7 @@ def go_to_minimum(state: Decomposition) -> tuple[bool, bool]:
 
 def _points(problem: KernelProblem) -> list[np.ndarray]:
     """Points near the minimum, by the cheaper way, or where it fails the other one."""
-    by_features, by_variables = _by_features(problem), _by_variables(problem)
+    by_features, by_variables = _by_features(problem), interior.cost(problem)
     if by_features < np.inf and by_features <= by_variables:
         a = linear_minimum.minimum(problem)
         if a is not None:

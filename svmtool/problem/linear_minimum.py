@@ -2,7 +2,8 @@
 
     min over a of  1/2 a'Qa + p'a,  Q_st = y_s y_t x_row(s).x_row(t),   0 <= a <= u,   fixed sums
 
-The problem is that of problem/kernel_problem.py.  With one fixed sum of 0 this is the dual of a hinge with a free bias in d + 1 unknowns,
+The problem is that of problem/kernel_problem.py.  With one fixed sum, of 0, it is the dual of a hinge with a free bias,
+in d + 1 unknowns,
 
     min over w, b of  1/2 |w|^2 + sum_t u_t max(0, -p_t - y_t (x_row(t).w + b)),
 
@@ -13,8 +14,8 @@ variables between their bounds, by a singular value decomposition of their rows,
 
 Steps of pairs of variables depend on the face's condition number, which is that of the features squared, and on u.
 Measured on 25 sets of 4 to 500 features and 300 to 2,000 rows, most of them raw, -s 0 or -s 3, C = 1, 100, 1e4, 1e6:
-100 runs that took 0.1 s to more than 15 s of CPU time each, 574 s in all, and in 26 cases had no end in 15 s, take 0.1 s
-to 0.6 s, 23 s in all; every gap is as small as before, or below 1e-10.
+100 runs that took 0.1 s to more than 15 s of CPU time, 574 s in all, 26 of them without an end in 15 s, take 0.1 s to
+0.6 s, 20 s in all, and no gap is larger than before.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ import numpy as np
 from svmtool import limits
 from svmtool.errors import SvmtoolError
 from svmtool.problem.certify import relative_gap
+from svmtool.problem.certify_kernel import feasible_sums
+from svmtool.problem.interior import restore_sum
 from svmtool.problem.kernel_problem import KernelProblem, Svr
 from svmtool.problem.kernels import LINEAR
-from svmtool.problem.power_interior import STEPS, PowerInterior, step_cost
+from svmtool.problem.power_interior import PowerInterior, step_cost
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
@@ -36,13 +39,16 @@ if TYPE_CHECKING:
     from svmtool.problem.decomposition import Decomposition
 
 FEATURES = 1500  # whose matrix is factorised: 18 MB
-CALLS, VALUE = 5e5, 3.0  # nanoseconds that a step takes however few numbers there are, and that pairs' steps take for
-# a value of a kernel row: 2.2 to 4.4 on six sets of 204 to 2,048 variables
+# what a run takes: steps, 15 to 35 on 28 sets, though 83 on w8a; nanoseconds of a step for a variable beside what its
+# row takes, 430 to 520 on three sets of 32,000 to 93,000, and at least
+STEPS, VARIABLE, CALLS = 20, 450.0, 5e5
+VALUE = 3.0  # nanoseconds that pairs' steps take for a value of a kernel row: 2.2 to 4.4 on six sets
 MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap; ...
 EXACT, ROUNDED = 1e-14, 1e-9  # ... the gap at which they end, and the one from which a larger one is rounding
-FACES, IDLE = 64, 3  # face steps, and those to a minimum of a face that bring no smaller gap nor ...
-ROUNDING = 1e-14  # ... a value lower by more than this share of it
-WORK = 1 << 29  # variables and features, times the smaller squared: a decomposition takes a second at most
+FACES, IDLE = 500, 3  # face steps at most, and those to the minimum of a face that bring no smaller gap nor ...
+NEARER, RISE = 0.9, 1e-3  # ... one below this share of the least, nor raise the dual value by this share of that
+WORK, ALL = 1 << 29, 1 << 32  # variables and features, times the smaller squared: a decomposition takes a second at
+# most, and all of them some seconds
 RANK, LEFT = 1e-13, 1e-9  # singular values below this share of the largest one are rounding, and so are differences of
 # decision values below this share of their size
 SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
@@ -60,7 +66,8 @@ def possible(problem: KernelProblem) -> bool:
 
 def cost(problem: KernelProblem) -> float:
     """About what a solution costs, in values of kernel rows that steps of pairs pass over."""
-    return STEPS * (step_cost(RepeatedRows(_with_bias(problem.rows), 1)) + CALLS) / VALUE
+    of_rows = step_cost(RepeatedRows(_with_bias(problem.rows), 1))
+    return STEPS * (of_rows + VARIABLE * len(problem.y) + CALLS) / VALUE
 
 
 def minimum(problem: KernelProblem) -> np.ndarray | None:
@@ -128,7 +135,8 @@ class Face:
     """
 
     def __init__(self, state: Decomposition):
-        self.state = state
+        self.state, self._left, p = state, ALL, state.problem
+        self._sums = [(e, float(e @ p.start)) for e in (np.where(side, p.y, 0.0) for side in state.signs)]
 
     @staticmethod
     def possible(problem: KernelProblem) -> bool:
@@ -136,14 +144,17 @@ class Face:
         return problem.kernel.kind == LINEAR and problem.rows is not None and bool(np.all(problem.upper < np.inf))
 
     def settle(self) -> bool:
-        """Steps until rounding is all that is left; says whether it is.  The state is then the one of the least gap."""
+        """Steps until rounding is all that is left; False where they would take too long.
+
+        The state is then the one of the least gap.
+        """
         state, joining, idle = self.state, False, 0
         least, lowest, best = np.inf, np.inf, state.a
         for _ in range(FACES):
             limits.check()
             _, rho, r = state.judge()
             value, gap = state.value_and_gap(rho, r)
-            nearer = gap < least or value < lowest - ROUNDING * abs(value)
+            nearer = gap < NEARER * least or value < lowest - RISE * least
             idle = 0 if nearer else idle + joining  # on the way to a face's minimum the gap may grow
             lowest = min(value, lowest)
             if gap < least:
@@ -174,7 +185,9 @@ class Face:
         state, p, whole = self.state, self.state.problem, True
         while len(face):
             least, most = sorted((len(face), p.rows.d))
-            if (least + most) * least * least > WORK:
+            work = (least + most) * least * least
+            self._left -= work
+            if work > WORK or self._left < 0:
                 return None
             c, length = self._change(face)
             da, a = p.y[face] * c, state.a[face]
@@ -190,6 +203,9 @@ class Face:
             if t < length:
                 first = reach <= t
                 new[face[first]] = np.where(da[first] > 0.0, p.upper[face[first]], 0.0)
+            if not feasible_sums(p, new):  # what roundings of many steps may add up to
+                for e, total in self._sums:
+                    restore_sum(new, e, p.upper, total)
             return new, whole and t >= length
         return state.a.copy(), True
 
