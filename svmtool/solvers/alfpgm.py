@@ -10,8 +10,8 @@ pair by pair over the l x l block of the matrix.  `paper_form` has the paper's o
 problem/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).  Either ends
 when the KKT conditions hold over all variables, with f in double precision where single could hide a violation.
 Where pairs have cost more than a direct solution of the whole (problem/direct.py), of few variables or of a linear
-kernel in few features, and are expected to cost as much again, they go on from that.  Among several classes the problems of pairs of few rows are solved many in one call, by the same steps
-(training/pairs_together.py).
+kernel in few features, and are expected to cost as much again, they go on from that.  Among several classes the
+problems of pairs of few rows are solved many in one call, by the same steps (training/pairs_together.py).
 """
 
 from __future__ import annotations
