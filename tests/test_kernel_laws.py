@@ -13,7 +13,7 @@ from svmtool import registry
 from svmtool.formats import kernel_model
 from svmtool.kernel_settings import KernelSettings
 from svmtool.limits import EndedError, StopFlag, until
-from svmtool.problem import interior
+from svmtool.problem import direct, interior, linear_minimum
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import (
     CSvc,
@@ -86,20 +86,22 @@ def test_direct_solution_is_the_optimum(name, kernel):
         assert F[up & side].max() - F[down & side].min() < 1e-6
 
 
-def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached():
+def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached(monkeypatch):
     """Raw features at a large cost: rows that the multipliers send to a bound take the value with them."""
     rng = np.random.default_rng(2)
     X = rng.uniform(size=(80, 16))
     X[:, 0] = np.exp(rng.uniform(4, 11, 80))
     targets = np.round(np.exp(rng.normal(10.5, 0.7, 80)), -2)
     problem = EpsilonSvr(Points(Kernel(0), DenseRows(X), None), targets, 1e6, 0.1)
+    monkeypatch.setattr(interior, "NUMBERS", 0)  # systems of the variables, as other kernels have them
     state, values = Decomposition(problem, 10.0), []
     for point in interior.minima(problem):
         state.go_to(point)
         values.append(state.value())
     assert values[1] < 1.1 * values[0] < 0.0
     state.go_to(problem.start)
-    assert interior.go_to_minimum(state) and state.value() == pytest.approx(min(values))
+    monkeypatch.setattr(linear_minimum, "possible", lambda problem: False)
+    assert direct.go_to_minimum(state)[0] and state.value() <= (1.0 - 1e-9) * min(values)
 
 
 @pytest.mark.parametrize("free_bias", [True, False])

@@ -307,21 +307,6 @@ def first_row_without(indptr, indices, last):
     return -1
 
 
-@loop("void(i8[], u4[], f8[], f8[], i8[], f8[], i8, i8)")
-def pair_weights(sv_indptr, sv_places, sv_values, coef, ends, W, columns, pairs):
-    """W (places, pairs) += sum of coef_s z_s for each pair: what a linear kernel's support vectors come down to."""
-    classes = len(ends) - 1
-    for c in range(classes):
-        for s in range(ends[c], ends[c + 1]):
-            for m in range(columns):
-                other = m if m < c else m + 1
-                i, j = min(c, other), max(c, other)
-                pair = i * classes - i * (i + 1) // 2 + j - i - 1 if classes > 1 else 0
-                factor = coef[m * ends[classes] + s]
-                for k in range(sv_indptr[s], sv_indptr[s + 1]):
-                    W[np.int64(sv_places[k]) * pairs + pair] += factor * sv_values[k]
-
-
 @loop("void(i8[], i4[], f8[], i4[], f8[], f8[], f8[], i8, i8, i8)")
 def linear_decisions(indptr, indices, values, features, W, rho, decisions, n_places, lo, hi):
     """decisions[i, :] = x_i W - rho for rows lo .. hi-1, W (places, pairs)."""

@@ -123,6 +123,16 @@ class Decomposition:
             self.a = before
             raise
 
+    def restore(self, kept: tuple[Any, ...]) -> None:
+        """Go back to where `kept` was."""
+        self.a, self.f, self.known, self.exact, self.drift = kept
+        self.judge()
+
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """Where the state is, for `restore` after `go_to`."""
+        return self.a, self.f, self.known, self.exact, self.drift
+
     def result(self, value: float, gap: float, rho: float, r: float, iterations: int, status: Any) -> KernelResult:
         gradient = -self.problem.y * self.F
         found = self.problem.relative(gap - value, -value)

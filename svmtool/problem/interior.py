@@ -1,10 +1,12 @@
-"""A kernel machine's dual solved directly, in double precision: for few variables, where pairs of them get nowhere.
+"""A kernel machine's dual solved directly, in double precision: for few variables, or a linear kernel in few features,
+where pairs of variables get nowhere.
 
     min over a of  1/2 a'Qa + p'a,   E a = e,   0 <= a <= u        (problem/kernel_problem.py)
 
 Primal-dual interior point with Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601): a step
-costs a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, and the number of
-steps hardly depends on costs, scales and the kernel's condition, on which that of pairs of variables does.
+costs a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, or of a matrix of the
+features that stands for it.  The number of steps hardly depends on costs, scales and the kernel's condition, on which
+that of pairs of variables does.
 """
 
 from __future__ import annotations
@@ -15,15 +17,14 @@ from svmtool import limits
 from svmtool.errors import SvmtoolError
 from svmtool.problem.kernel_problem import KernelProblem, LeastSquaresSvc, Points
 from svmtool.problem.kernel_tiles import apart
+from svmtool.problem.kernels import LINEAR
 from svmtool.problem.linalg import Factored, mirror
 from svmtool.problem.rows import DenseRows
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from svmtool.problem.decomposition import Decomposition
-
 MOST = 2048  # variables: some seconds
 DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
+NUMBERS = 1 << 24  # in the rows of a linear kernel's variables: 128 MB
+STEP_COST = 500.0  # see `cost`: seven sets of 600 to 45,568 variables and 8 to 500 features took 0.12 to 1.1 of that
 STEPS = 100
 SMALL = 1e-13  # complementarity and residuals, beside the values' size, from which no step makes them smaller
 BACK = 0.995  # of the way to the nearest bound
@@ -49,6 +50,23 @@ def kernel_matrix(points: Points) -> np.ndarray:
     return values
 
 
+def by_features(problem: KernelProblem) -> bool:
+    """Whether the systems are of the features: those of a linear kernel that are fewer than the variables."""
+    linear = problem.kernel.kind == LINEAR and problem.rows is not None
+    return linear and 0 < 2 * problem.rows.d <= len(problem.y) and problem.rows.d * len(problem.y) <= NUMBERS
+
+
+def cost(problem: KernelProblem) -> float:
+    """What `minima` cost, in values of kernel rows that steps of pairs pass over; inf where they are not for it."""
+    m = len(problem.y)
+    if not np.all(problem.upper < np.inf):
+        return np.inf
+    if by_features(problem):
+        d = problem.rows.d
+        return STEP_COST * m * (0.002 * d * d + d + 8.0) + ONCE
+    return DIRECT * m**3 + ONCE if m <= MOST else np.inf
+
+
 def minima(problem: KernelProblem) -> list[np.ndarray]:
     """Feasible a f8[m] close to the minimum; none where rounding or an indefinite kernel keeps it from being found.
 
@@ -63,17 +81,22 @@ def minima(problem: KernelProblem) -> list[np.ndarray]:
     sides = [y > 0, y < 0] if problem.two_sums else [np.ones(len(y), bool)]
     sides = [side for side in sides if np.any(side)]
     E = np.stack([np.where(side, y, 0.0) for side in sides])
-    K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix))[np.ix_(row, row)]
-    curve, pull = float(np.abs(K.diagonal()).max()), float(np.abs(problem.p[used]).max())
+    thin = by_features(problem)
+    curve, pull = float(np.abs(problem.diagonal()[row]).max()), float(np.abs(problem.p[used]).max())
     unit = float(upper.max())  # a = unit x, with x about 1 where the bounds do not say otherwise
     if problem.floor == 0.0 and pull > 0.0 and curve > 0.0:
         unit = min(unit, pull / curve)
     with np.errstate(all="ignore"):  # what overflows is not finite in the end, which is checked there
-        Q, p = (unit * y)[:, None] * K * (unit * y), unit * problem.p[used]
-        size = max(float(np.abs(p).max()), float(np.abs(Q.diagonal()).max()))
+        p = unit * problem.p[used]
+        size = max(float(np.abs(p).max()), unit * unit * curve)
         if not 0.0 < size < np.inf:
             return []
-        points = _interior(Q / size, p / size, E, E @ (problem.start[used] / unit), upper / unit, problem.floor / size)
+        if thin:
+            Q = _Thin(problem.rows.dense_of(row) * (unit / size**0.5 * y)[:, None])
+        else:
+            K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix))[np.ix_(row, row)]
+            Q = (unit * y)[:, None] * K * (unit * y) / size
+        points = _interior(Q, p / size, E, E @ (problem.start[used] / unit), upper / unit, problem.floor / size)
     found = []
     for x in points:
         with np.errstate(all="ignore"):
@@ -87,8 +110,34 @@ def minima(problem: KernelProblem) -> list[np.ndarray]:
     return found
 
 
+class _Thin:
+    """The matrix B B' of a linear kernel, which is not formed; B f8 (m, d), d < m."""
+
+    def __init__(self, B: np.ndarray):
+        self.B = B
+
+    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+        return self.B @ (x @ self.B)
+
+
+class _ThinFactor:
+    """I + B B' = H by I + B'B (Sherman, Morrison and Woodbury)."""
+
+    def __init__(self, B: np.ndarray):
+        self._B, inner = B, B.T @ B
+        inner.flat[:: len(inner) + 1] += 1.0
+        self._factor = Factored(inner)
+
+    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+        return x + self._B @ (x @ self._B)
+
+    def solve(self, g: np.ndarray) -> np.ndarray:
+        """H^-1 g."""
+        return g - self._B @ self._factor.solve(g @ self._B)
+
+
 def _interior(
-    Q: np.ndarray, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float
+    Q: np.ndarray | _Thin, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float
 ) -> list[np.ndarray]:
     """The best x seen: first with variables at their bounds where the multipliers show that they belong there.
 
@@ -136,11 +185,15 @@ def _interior(
 class _System:
     """Newton's system for one point: H = I + S Q S factorised, S^-2 = `curve` = z/x + w/room, bordered by E."""
 
-    def __init__(self, Q: np.ndarray, curve: np.ndarray, E: np.ndarray):
+    def __init__(self, Q: np.ndarray | _Thin, curve: np.ndarray, E: np.ndarray):
         scale = 1.0 / np.sqrt(curve)
-        H = scale[:, None] * Q * scale
-        H.flat[:: len(H) + 1] += 1.0
-        self._factor, self._H, self._scale, self._E = Factored(H), H, scale, E
+        if isinstance(Q, _Thin):
+            self._factor = self._H = _ThinFactor(scale[:, None] * Q.B)
+        else:
+            H = scale[:, None] * Q * scale
+            H.flat[:: len(H) + 1] += 1.0
+            self._factor, self._H = Factored(H), H
+        self._scale, self._E = scale, E
         self._border = np.stack([self._solve(e) for e in E])
         self._corner = E @ self._border.T
 
@@ -216,16 +269,3 @@ def solution_of_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: f
         one = solve(np.ones(len(y)))
         c -= float(np.sum(c)) / float(np.sum(one)) * one
     return c if np.all(np.isfinite(c)) else None
-
-
-def go_to_minimum(state: Decomposition) -> bool:
-    """Take the better of the direct solutions where it is better than the state; says whether it is."""
-    before = best = state.a
-    least = state.value()
-    for a in minima(state.problem):
-        state.go_to(a)
-        if state.value() < least:
-            best, least = a, state.value()
-    if state.a is not best:
-        state.go_to(best)
-    return best is not before

@@ -10,6 +10,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled import kernel_row_loops as loops
 from svmtool.compiled.threads import run_blocks
+from svmtool.compiled.weight_loops import pair_weights
 from svmtool.kernel_model import KernelModel
 from svmtool.problem.kernel_problem import KernelProblem
 from svmtool.problem.kernel_tiles import LINEAR, Tiles, tiles_of
@@ -192,6 +193,9 @@ def exact_sum(problem: KernelProblem, coef: np.ndarray, of: np.ndarray | None = 
         return coef[used] @ (problem.matrix[used] if of is None else problem.matrix[np.ix_(used, of)])
     rows = problem.rows if of is None else problem.rows.take(of)
     f = np.zeros(rows.n)
+    if problem.kernel.kind == LINEAR:
+        rows.margins(_weights(problem.rows, coef, used), np.ones(rows.n), f)
+        return f
     step = PART if isinstance(rows, DenseRows) else max(rows.n, 1)
     for first in range(0, len(used), PART):
         some = used[first : first + PART]
@@ -206,6 +210,18 @@ def exact_sum(problem: KernelProblem, coef: np.ndarray, of: np.ndarray | None = 
             scores.decide(part, part.n, values)
             f[lo : lo + part.n] += values
     return f
+
+
+def _weights(rows: CsrRows | DenseRows, coef: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """sum_i coef_i x_i over the rows `used` (i8) as svm-predict computes it, f8[d]."""
+    w, rest = np.zeros(rows.d), np.zeros(rows.d)
+    for first in range(0, len(used), PART):
+        limits.check()
+        some = used[first : first + PART]
+        support = as_csr(rows.take(some))
+        ends = np.array([0, len(some)])
+        pair_weights(support.indptr, support.indices, support.values, coef[some], ends, w, rest, 1, 1)
+    return w + rest
 
 
 def as_csr(rows: CsrRows | DenseRows) -> CsrRows:

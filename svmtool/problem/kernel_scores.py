@@ -19,9 +19,9 @@ from svmtool.compiled.kernel_loops import (
     kernel_decisions,
     largest_index,
     linear_decisions,
-    pair_weights,
     place_support,
 )
+from svmtool.compiled.weight_loops import add_rest, pair_weights
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -67,8 +67,10 @@ class KernelScores:
             self.n_places = len(self.features)
         place_support(model.indptr, model.indices, model.values, self.features, self.places, self.norms, self.n_places)
         if self.kernel.kind == LINEAR and self.n_places * self.pairs <= MOST_WEIGHTS:
-            self.W = Buffer("f8", self.n_places * self.pairs)
-            pair_weights(self.indptr, self.places, self.values, self.coef, self.ends, self.W, self.columns, self.pairs)
+            self.W, rest = (Buffer("f8", self.n_places * self.pairs) for _ in range(2))
+            support = self.indptr, self.places, self.values, self.coef, self.ends
+            pair_weights(*support, self.W, rest, self.columns, self.pairs)
+            add_rest(self.W, rest)
 
     def unfit_row(self, rows) -> int:
         """The first row that lacks kernel values which a precomputed kernel wants; -1 for none."""

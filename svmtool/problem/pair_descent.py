@@ -65,7 +65,7 @@ class PairDescent:
         part = _Part(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # what only fills lanes cannot move
         steps = part.descend(tolerance, EASY * len(chosen))
-        self.work += float(steps) * len(filled) + CALL
+        self.work += float(steps + len(filled)) * len(filled) + CALL
         left = STEPS * len(chosen) - steps
         sets = ViolatingSets(SMALL, MIDDLE)
         best, idle = np.inf, 0

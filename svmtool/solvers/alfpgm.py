@@ -9,9 +9,9 @@ By default sets are large (p = 1024), half of a set is the newest half of the on
 pair by pair over the l x l block of the matrix.  `paper_form` has the paper's own: p pairs by second order (pWSS,
 problem/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).  Either ends
 when the KKT conditions hold over all variables, with f in double precision where single could hide a violation.
-Where pairs of few variables have cost more than a direct solution of the whole (problem/interior.py), they go on from
-that.  Among several classes the problems of pairs of few rows are solved many in one call, by the same steps
-(training/pairs_together.py).
+Where pairs have cost more than a direct solution of the whole (problem/direct.py), of few variables or of a linear
+kernel in few features, and are expected to cost as much again, they go on from that.  Among several classes the
+problems of pairs of few rows are solved many in one call, by the same steps (training/pairs_together.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.limits import EndedError
-from svmtool.problem import interior
+from svmtool.problem import direct
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
 from svmtool.problem.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, WholeDescent, room_for_rows
@@ -38,6 +38,8 @@ WHOLE = 0.9  # share of eps to which steps among all variables go: more than rou
 NOISE = 0.5  # share of the violation from which errors of f send steps astray
 LOOKS = 128  # rounds before the first look at what they bring, ...
 POLISH = 8  # ... and from a direct solution on, where no more than rounding is left to them
+ROUND = 30.0  # values of kernel rows that could be passed over in the time that a round takes for each variable, beside
+# its subproblem: 27 and 42 on two sets of 50,000 and 93,000
 
 
 class Options(NamedTuple):
@@ -73,8 +75,9 @@ def solve(
         whole = WholeDescent(state, cache_mb) if o.pairs is None and WholeDescent.fits(problem, cache_mb) else None
     best, stalled, moved, progress = np.inf, 0, True, Progress(LOOKS)
     polishing, least = False, None  # from a direct solution on; the result with the smallest gap since
-    m = len(problem.y)
-    directly = not o.paper_form and m <= interior.MOST and bool(np.all(problem.upper < np.inf))
+    slower, settled = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
+    if o.paper_form or slower.cost == np.inf:
+        slower = None
     while True:
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
@@ -94,14 +97,14 @@ def solve(
                 least = state.result(value, gap, rho, r, 0, None)
                 least.alpha = least.alpha.copy()
             status = monitor.step(gap - value, -value, found, violation=violation)
-            still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved)
+            still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved) or settled
             if violation <= eps and status is not GAP:
                 status = RULE
-            elif status is None and directly and (still or pairs.work > interior.DIRECT * m**3 + interior.ONCE):
-                directly, moved, still = False, True, False
+            elif status is None and slower and (still or slower.shown(pairs.work, violation if eps > 0.0 else found)):
+                slower, moved, still = None, True, False
                 best, stalled, progress = np.inf, 0, Progress(POLISH)
-                if interior.go_to_minimum(state):
-                    polishing = True
+                polishing, settled = direct.go_to_minimum(state)
+                if polishing:
                     continue
             if status is None and still:
                 if least is not None and least.gap < found:  # rounding makes each round's gap larger or smaller
@@ -117,6 +120,8 @@ def solve(
                     pairs.work, whole, moved = whole.work, None, True
                 continue
             chosen = sets.choose(state)
+            if slower:
+                pairs.work += ROUND * len(problem.y)
             moved = state.change(chosen, subproblem(state, chosen, max(LAST * eps, INNER * violation)))
         except EndedError:
             return state.result(value, gap, rho, r, monitor.iterations - 1, monitor.end())

@@ -18,7 +18,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled import class_pair_loops as loops
 from svmtool.kernel_settings import KernelSettings
-from svmtool.problem import interior
+from svmtool.problem import direct, interior
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import WIDER, certificate_of
 from svmtool.problem.decomposition import Decomposition
@@ -176,7 +176,7 @@ class Hinges(Batch):
         with limits.until(stop.ended):
             try:
                 state = Decomposition(problem, self.s.cache_mb)
-                if not interior.go_to_minimum(state):
+                if not direct.go_to_minimum(state)[0]:
                     return None
             except limits.EndedError:
                 return None

@@ -1,0 +1,178 @@
+"""A linear kernel's problem solved directly in the features: raw features and large costs, to rounding."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from svmtool.compiled.weight_loops import add_rest, pair_weights
+from svmtool.limits import EndedError, until
+from svmtool.problem import direct, interior, linear_minimum
+from svmtool.problem.certify_kernel import certify, feasible_sums
+from svmtool.problem.decomposition import Decomposition
+from svmtool.problem.kernel_problem import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
+from svmtool.problem.kernels import LINEAR, RBF, Kernel
+from svmtool.problem.linear_minimum import Face
+from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.solvers import alfpgm
+from svmtool.solvers.base import ITERATIONS, RULE, Monitor
+from tests.reference import csr_of
+
+COSTS = [1.0, 1e3, 1e6]
+
+
+def rounding(C: float) -> float:
+    """The gap that multipliers of size C leave in double precision on these features."""
+    return 1e-9 + 1e-10 * C
+
+
+def raw(n: int = 150, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Features from 1e-2 to 1e4, as those of houses, and a quantity from 1e4 to 1e6."""
+    rng = np.random.default_rng(seed)
+    X = np.exp(rng.normal(size=(n, 7))) * 10.0 ** np.array([0, 1, 3, 2, 3, 2, -2])
+    X[:, 3] = 0.2 * X[:, 2] + 50.0 * rng.random(n)  # features that nearly depend on each other
+    targets = 3e4 * X[:, 0] + 400.0 * X[:, 1] + 5e4 * np.exp(rng.normal(size=n))
+    return np.round(X, 3), np.round(targets, -2)
+
+
+def problem_of(kind: str, C: float, sparse: bool = True, kernel: int = LINEAR):
+    X, targets = raw()
+    rows = CsrRows(*csr_of(X), X.shape[1]) if sparse else DenseRows(X)
+    points, y = Points(Kernel(kernel), rows, None), np.where(targets > np.median(targets), 1.0, -1.0)
+    return {
+        "c-svc": lambda: CSvc(points, y, np.where(y > 0, C, 2.0 * C)),
+        "epsilon-svr": lambda: EpsilonSvr(points, targets, C, 0.1),
+        "nu-svc": lambda: NuSvc(points, y, 0.7),
+        "nu-svr": lambda: NuSvr(points, targets, C, 0.5),
+        "one-class": lambda: OneClass(points, 0.3),
+    }[kind]()
+
+
+def certified_gap(state: Decomposition) -> float:
+    _, rho, r = state.judge()
+    return certify(state.problem, state.a, -state.problem.y * state.F, rho, r).gap
+
+
+def feasible(problem, a: np.ndarray) -> bool:
+    return bool(np.all(a >= 0.0) and np.all(a <= problem.upper)) and feasible_sums(problem, a)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("C", COSTS)
+@pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr"])
+def test_raw_features_are_solved_to_rounding(kind, C, sparse):
+    state = Decomposition(problem_of(kind, C, sparse), 10.0)
+    moved, settled = direct.go_to_minimum(state)
+    assert moved and settled and feasible(state.problem, state.a)
+    assert certified_gap(state) <= rounding(C)
+
+
+@pytest.mark.parametrize("C", COSTS)
+@pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr"])
+def test_a_run_takes_few_rounds_whatever_the_cost(kind, C):
+    """Steps of pairs alone take thousands: their number grows with the cost and with the condition of the features."""
+    found = alfpgm.solve(problem_of(kind, C), Monitor(max_iter=60), 1e-3)
+    assert found.status is not ITERATIONS and found.gap <= rounding(C)
+
+
+@pytest.mark.parametrize("kind", ["nu-svc", "nu-svr", "one-class"])
+def test_other_sums_go_on_by_face_steps(kind):
+    problem = problem_of(kind, 1e3)
+    assert not linear_minimum.possible(problem)
+    state = Decomposition(problem, 10.0)
+    _, settled = direct.go_to_minimum(state)
+    assert settled and feasible(problem, state.a) and certified_gap(state) <= 1e-9
+
+
+def test_rows_without_cost_stay_out():
+    X, targets = raw()
+    y, cost = np.where(targets > np.median(targets), 1.0, -1.0), np.full(len(X), 10.0)
+    cost[::3] = 0.0
+    state = Decomposition(CSvc(Points(Kernel(LINEAR), DenseRows(X), None), y, cost), 10.0)
+    assert all(direct.go_to_minimum(state)) and feasible(state.problem, state.a)
+    few = CSvc(Points(Kernel(LINEAR), DenseRows(X[cost > 0]), None), y[cost > 0], cost[cost > 0])
+    other = Decomposition(few, 10.0)
+    direct.go_to_minimum(other)
+    assert not np.any(state.a[::3]) and state.value() == pytest.approx(other.value(), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_face_steps_reach_the_minimum_from_any_point(seed):
+    """Rows of small whole numbers, of which many lie on the margin."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, size=(40, 3)).astype(float)
+    y = np.where(X[:, 0] + rng.normal(size=40) > 0.0, 1.0, -1.0)
+    problem = CSvc(Points(Kernel(LINEAR), DenseRows(X), None), y, np.full(40, 2.0))
+    state = Decomposition(problem, 10.0)
+    start = rng.uniform(size=40)
+    start *= np.where(y > 0, 1.0 / start[y > 0].sum(), 1.0 / start[y < 0].sum())
+    state.go_to(start)
+    assert Face(state).settle() and feasible(problem, state.a)
+    assert certified_gap(state) <= 1e-12
+
+
+def test_no_direct_solution_in_features_for_other_kernels_and_sums():
+    assert linear_minimum.possible(problem_of("c-svc", 1.0))
+    assert not linear_minimum.possible(problem_of("c-svc", 1.0, kernel=RBF))
+    assert not Face.possible(problem_of("c-svc", 1.0, kernel=RBF))
+    assert not linear_minimum.possible(problem_of("one-class", 1.0))
+
+
+@pytest.mark.parametrize("looks", [1, 5, 15])
+def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(looks):
+    state = Decomposition(problem_of("epsilon-svr", 1e3), 10.0)
+    state.judge()
+    before, F, left = state.a, state.F.copy(), [looks]
+
+    def ended() -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    with pytest.raises(EndedError), until(ended):
+        direct.go_to_minimum(state)
+    assert state.a is before and np.array_equal(state.F, F)
+
+
+def test_equal_costs_end_by_the_rule_that_was_asked_for():
+    found = alfpgm.solve(problem_of("c-svc", 1e3), Monitor(), 1e-3)
+    assert found.status is RULE
+
+
+def test_weights_are_summed_with_their_rounding_errors():
+    """Terms of 1e11 whose sum is about 1: plain sums lose all of its digits."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    values = np.round(rng.uniform(1e5, 1e6, n), 3)
+    coef = np.where(np.arange(n) % 2, 1e5, -1e5) * rng.choice([1.0, 1.1], n)
+    exact = sum(Fraction(c) * Fraction(v) for c, v in zip(coef.tolist(), values.tolist(), strict=True))
+    coef[-1] -= float(exact) / values[-1]
+    exact = sum(Fraction(c) * Fraction(v) for c, v in zip(coef.tolist(), values.tolist(), strict=True))
+    W, rest = np.zeros(1), np.zeros(1)
+    pair_weights(np.arange(n + 1), np.zeros(n, np.int32), values, coef, np.array([0, n]), W, rest, 1, 1)
+    add_rest(W, rest)
+    assert W[0] == pytest.approx(float(exact), rel=1e-9, abs=0.0)
+    assert abs(float(coef @ values) - float(exact)) > 1e-6 * abs(float(exact))
+
+
+@pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
+def test_systems_of_the_features_are_those_of_the_variables(kind, monkeypatch):
+    problem, values = problem_of(kind, 1.0), []
+    for numbers in (interior.NUMBERS, 0):
+        monkeypatch.setattr(interior, "NUMBERS", numbers)
+        assert interior.by_features(problem) is bool(numbers)
+        state = Decomposition(problem, 10.0)
+        state.go_to(interior.minima(problem)[0])
+        Face(state).settle()
+        values.append(state.value())
+    assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-9 * problem.floor)  # as gaps are relative
+
+
+def test_a_direct_solution_begins_where_pairs_have_cost_as_much_and_will_again():
+    cost = direct.cost(problem_of("c-svc", 1.0))
+    shown = direct.Slower(problem_of("c-svc", 1.0), 1e-3).shown
+    assert not shown(0.4 * cost, 1.0) and not shown(0.6 * cost, 1.0)
+    assert shown(1.1 * cost, 0.99)
+    shown = direct.Slower(problem_of("c-svc", 1.0), 1e-3).shown
+    assert not shown(0.6 * cost, 1.0) and not shown(1.1 * cost, 2e-3)
