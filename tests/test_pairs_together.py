@@ -113,6 +113,24 @@ def test_pairs_that_prove_the_kernel_indefinite_keep_their_answers(row, together
     assert all(np.any(f.answer.coef) for f in found.solved)
 
 
+def test_after_a_limit_such_pairs_are_not_judged(together, monkeypatch):
+    """Thousands of them would take seconds."""
+    together()
+    run = pairs_batch.Batch.run
+
+    def run_and_end(batch):
+        run(batch)
+        batch.fitting.stop.set = True
+
+    monkeypatch.setattr(pairs_batch.Batch, "run", run_and_end)
+    monkeypatch.setattr(pairs_together, "lawful", lambda *_: pytest.fail("judged"))
+    data = classes(Kernel(3, 2.0, coef0=-1.0), features=300)
+    found = train(data, Fitting(KernelSettings(solver=0, C=1e4)))
+    ended = [f for f in found.solved if f.result.status is INDEFINITE]
+    assert ended and all(np.any(f.answer.coef) and f.certificate.gap == np.inf for f in ended)
+    assert all(f.certificate.primal > f.certificate.dual > 0.0 for f in ended)
+
+
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_a_limit_on_iterations_ends_pairs_in_the_same_call(row, most, together):

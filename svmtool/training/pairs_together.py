@@ -25,6 +25,7 @@ from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult, Points
 from svmtool.problem.kernel_zero import ROUNDING, best_constant
 from svmtool.solvers.base import CONFIRMED, GAP, ITERATIONS, RULE, TAKEN_OVER
+from svmtool.solvers.residual import INDEFINITE
 from svmtool.training import pairs_apart
 from svmtool.training.kernel_fit import Fitting, Solved
 from svmtool.training.kernel_laws import PRINTED, STATIONARY, judged, lawful
@@ -129,7 +130,9 @@ class Hinges(Batch):
         del self._problems[k]
         if indefinite:
             result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
-            return self._kept(k, result)
+            if not self.fitting.stop.ended():
+                return self._kept(k, result)
+            return self._unjudged(problem, result, Certificate(gap - value, -value, violation))
         replaced = False
         if problem.shrunk < 1.0:
             rho, r = problem.without_losses(gradient)
@@ -158,6 +161,15 @@ class Hinges(Batch):
         found = Solved(*lawful(self._whole(k), result, self.s.target, lambda: None))
         found.result.certified_gap = found.certificate.gap
         return found
+
+    def _unjudged(self, problem: KernelProblem, result: KernelResult, word: Certificate) -> Solved:
+        """The result of a pair that proves the kernel indefinite, with what its own steps say of it: after a limit,
+        when thousands of them may have to end."""
+        result.status = INDEFINITE if result.status.converged else result.status
+        answer = problem.answer(result)
+        word.primal, word.dual = answer.worth(word.primal), answer.worth(word.dual)
+        word.gap = result.certified_gap = np.inf
+        return Solved(answer, result, word)
 
     def _indefinite(self, k: int) -> bool:
         """Whether pair k proves the kernel indefinite (kernel_laws.proven_indefinite): no other method does better."""
