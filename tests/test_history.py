@@ -14,6 +14,7 @@ import pytest
 from svmtool.cli.console import Console, _share
 from svmtool.cli.entry import BROKEN_PIPE, INTERRUPTED, guarded
 from svmtool.errors import DataError, SvmtoolError
+from svmtool.solvers.base import Monitor
 from svmtool.training.history import History
 
 RECORDS = [
@@ -32,6 +33,33 @@ def test_log_has_a_line_for_each_iteration_as_it_comes(tmp_path):
     first, second = map(json.loads, lines)
     assert first == {"iteration": 0, "seconds": 0.1, "objective": 3.0, "bound": None, "gap": None}
     assert second == {"iteration": 1, "seconds": 0.2, "objective": 2.0, "bound": 1.0, "gap": 0.5, "active": 7}
+
+
+def test_log_names_the_method_and_once_why():
+    records = []
+    monitor = Monitor(sink=lambda **record: records.append(record))
+    monitor.step(3.0, 0.0)
+    for method, why in [("passes", "few rows"), ("passes", "again"), ("steps", "passes are slow"), ("steps by CG", "")]:
+        monitor.uses(method, why)
+        if method != "steps":
+            monitor.step(2.0, 1.0)
+    found = [(r.get("method"), r.get("why")) for r in records]
+    assert found == [(None, None), ("passes", "few rows"), ("passes", None), ("steps by CG", "passes are slow")]
+    assert "method" not in monitor.history[-1]
+
+
+@pytest.mark.parametrize("solver", range(8))
+@pytest.mark.parametrize("d", [30, 1600])
+def test_liblinears_numbers_say_which_method_ran(solver, d, svm_train, tmp_path):
+    rng = np.random.default_rng(1)
+    lines = []
+    for y in rng.integers(0, 3, 120):
+        at = np.unique(rng.integers(1, d + 1, 9))
+        lines.append(f"{y} " + " ".join(f"{j}:{rng.normal() + (j % 3 == y):.3f}" for j in at) + "\n")
+    assert svm_train("-q", "-s", str(solver), "-c", "10", "--solver-log", "log", "d", "m", data="".join(lines))[0] == 0
+    records = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert records and all(r.get("method") for r in records if r["iteration"] > 0)
+    assert any(r.get("why") for r in records) or solver == 0  # truncated Newton steps alone
 
 
 def test_log_to_stdout(capsys):

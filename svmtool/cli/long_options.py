@@ -156,7 +156,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--sample": LongOption("sample", "M", _whole(1), "rows that a round looks at (default 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
     "--strict": LongOption("strict", "", None, "status 2 when not converged, -e left a gap above 1e-2, or -b 1 failed"),
-    "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line an iteration"),
+    "--solver-log": LongOption("solver_log", "FILE", _file, "write a JSON line an iteration, with the method used"),
     "--plot": LongOption("plot", "FILE", _file, "draw gap and objective against time (needs matplotlib)"),
     "--explain": LongOption("", "", None, "print the problem, the stopping rule and the paper behind -s, and exit"),
     "--version": LongOption("", "", None, "print the version and exit"),

@@ -30,6 +30,7 @@ from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import Factored, conjugate_gradient, solve_positive
 from svmtool.problem.rows import DenseRows, Rows
 
+WAYS = {"features": "a system of features", "rows": "a system of active rows", "products": "conjugate gradients"}
 SOLVED = 0.01  # what a direction may leave of Newton's equation, beside the gradient
 BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
@@ -140,6 +141,7 @@ class Objective(Losses):
     straight = False  # whether the slope of a row's loss has straight pieces and nothing else: it has `strip` then
     scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
     rows_quicker = False  # whether a system of active rows (`face`) takes less time than a factorised d x d matrix
+    way = ""  # of the last Newton direction: "a system of features", "a system of active rows" or "conjugate gradients"
     face_bound = -np.inf  # a lower bound of min f that systems of active rows have given (a loss that has `face`)
     _hessian: np.ndarray | None = None
     _kernel: KernelCache | None = None
@@ -280,6 +282,7 @@ class Objective(Losses):
         `face`); "products" by conjugate gradients to the tolerance, with at most so many products, or until stopped().
         Where the run comes to its end meanwhile p is along -g: f falls on the ray there too.
         """
+        self.way = WAYS[side]
         try:
             return self._direction(g, side, tolerance, most, stopped)
         except limits.EndedError:

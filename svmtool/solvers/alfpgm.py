@@ -102,6 +102,7 @@ def solve(
                 status = RULE
             elif status is None and slower and (still or slower.shown(pairs.work, violation if eps > 0.0 else found)):
                 slower, moved, still = None, True, False
+                monitor.uses("pairs of variables from a direct solution", "pairs alone cost more, or no longer help")
                 best, stalled, progress = np.inf, 0, Progress(POLISH)
                 polishing, settled = direct.go_to_minimum(state)
                 if polishing:

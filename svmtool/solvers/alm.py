@@ -162,6 +162,7 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
         chunk, passes, _passes_worth(d, rows.nnz), most,
     )  # fmt: skip
     status, count = None, 0
+    monitor.uses("coordinate passes and multiplier rounds in one compiled call", "a small problem")
     for f, bound, norm, support, t, passes_so_far in history[: int(history[-1, 0])].tolist():
         status = monitor.step(f, bound, gradient=norm, active=int(support), cg=0, step=t)
         count = int(passes_so_far)
@@ -220,6 +221,7 @@ class _Run(Rounds):
         worth = _passes_worth(objective.d, of_data(objective.rows).nnz)
         first = 1 if wide else PASSES  # pass after which there is something to decide
         spent, spread = 0.0, 1.0
+        monitor.uses("coordinate passes", "they come first, until Newton steps are expected to cost less")
         at, left, lefts, spreads, costs, seen, patience = 0, 1.0, [1.0], [1.0], [0.0], [0.0], 1.0
         while passes.visits < MOST_VISITS and passes.count < MOST_PASSES:
             spent += passes.run()

@@ -117,6 +117,7 @@ class _Run(Rounds):
         plain = -1.0 if rule.projected is None else rule.projected
         enough, ruled = SAFETY * plain, np.inf  # ruled: the cost at which LIBLINEAR's rule held first
         spent, looked, self.multiple = 0.0, 0.0, 1.0
+        monitor.uses("coordinate passes", "until Newton steps are expected to cost less")
         lefts, spreads, costs, seen, paid = [1.0], [1.0], [0.0], [1.0], [0.0]  # seen, paid: where the primal is known
         for _ in range(MOST_PASSES):
             spent += passes.run()

@@ -108,6 +108,7 @@ class Rounds:
                     few = side == "rows" or cg * o.product_cost > o.face_cost
                 side = "rows" if few else "products"
                 p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, self.most_products, monitor.ended)
+            monitor.uses(f"multiplier rounds: Newton steps by {o.way}")
             t = o.ray(p)
             o.advance(t, p)
 

@@ -69,6 +69,7 @@ class Monitor:
     command, so that one Ctrl-C and one limit of time end them all.  `max_seconds`
     from `started` on are a limit of this run alone.  `progress` detects a run that no longer gets closer.
     `history` has the records in order, of which a long run keeps KEPT: the sink has seen them all.
+    The sink also gets what `uses` was last told.
     """
 
     def __init__(
@@ -87,6 +88,12 @@ class Monitor:
         self.started = time.perf_counter() if started is None else started
         self.history: list[dict[str, Any]] = []
         self.iterations = 0
+        self._method: dict[str, str] = {}
+
+    def uses(self, method: str, why: str = "") -> None:
+        """Name the method of the next steps; the first record from where it changes has why it does."""
+        if self.sink and method != self._method.get("method"):
+            self._method = {**self._method, "method": method, **({"why": why} if why else {})}
 
     def step(self, objective: float, bound: float, gap: float | None = None, **fields: Any) -> Status | None:
         """Record one iteration: primal objective, dual lower bound, and whatever else the solver reports.
@@ -100,7 +107,8 @@ class Monitor:
         if len(self.history) > KEPT:
             del self.history[KEPT // 2 : KEPT // 2 + KEPT // 4]
         if self.sink:
-            self.sink(seconds=time.perf_counter() - self.started, **record)
+            self.sink(seconds=time.perf_counter() - self.started, **record, **self._method)
+            self._method.pop("why", None)
         self.iterations += 1
         if self.gap is not None and gap <= self.gap:
             return GAP

@@ -71,6 +71,7 @@ def by_turns(
             best, least = t * passes.w, value
         objective.move(best)
         work = np.inf if over else share * turn * unit
+        monitor.uses("Newton steps", f"passes have not ended the run in {passes.visits:.0f} visits to each row")
         status = newton_steps(objective, monitor, steps_rule(rule, late), "products", most_rows, work, dual)
         primal, bound = monitor.history[-1]["objective"], monitor.history[-1]["bound"]
         if primal <= least:
@@ -95,6 +96,7 @@ def _by_rows(
     with contextlib.suppress(EndedError):
         w = objective.face(np.flatnonzero(passes.alpha))
     objective.move(w)
+    monitor.uses("Newton steps", f"few active rows: their system costs less than passes, {passes.visits:.0f} so far")
     near = NEAR if rule.projected is not None and monitor.gap is None else -1.0
     while True:
         status = newton_steps(objective, monitor, rule, "rows", most_rows, known=dual, near=near)

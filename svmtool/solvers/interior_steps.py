@@ -60,6 +60,7 @@ def interior_steps(task: Task, p: float, monitor: Monitor, best: Best) -> Status
     """Improve on `best` until the gap is as small as asked for; returns why it ended."""
     run, t, least, nearest, idle = PowerInterior(task, p), 0.0, np.inf, np.inf, 0
     monitor.progress = None  # of another method
+    monitor.uses("interior point steps", "rounds are too slow for the gap that was asked for")
     with np.errstate(all="ignore"):
         for _ in range(MOST):
             try:

@@ -169,6 +169,7 @@ class _Run(Run):
         most = min(SMALL_ROUNDS, SMALL_WORK // (self.objective.n * self.objective.d))
         most = most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
         gap = -1.0 if monitor.gap is None else monitor.gap
+        monitor.uses("proximal Newton steps in one compiled call", "a small problem")
         records, code, self.alpha = self.objective.small_newton(w, gap, self.rule.gap, most)
         status = None
         for f, bound, largest, active, passes, t in records:
@@ -184,6 +185,7 @@ class _Run(Run):
         previous, apart, flat, t = np.inf, np.inf, 0, 0.0
         best, best_w = np.inf, o.w.copy()
         while True:
+            monitor.uses("proximal Newton steps", "models over columns" if self.wide else "models held as a matrix")
             f, g = o.gradient()
             if not f <= best + RISE * abs(best):  # rounding has misled the search along the step
                 o.move(best_w)

@@ -63,6 +63,7 @@ class Run:
     def _by_dual(self) -> Status | None:
         """Go on by the method of multipliers; None where Newton steps are next again."""
         w = self.objective.w.copy()
+        self.monitor.uses("method of multipliers", "Newton steps are short, or do not halve the gap in their turn")
         if self.dual is None:
             self.dual = L1Dual(self.objective, w)
         else:  # it goes on from where it was
@@ -76,6 +77,7 @@ class Run:
     def _by_interior_point(self) -> Status | None:
         """Go on by an interior point method; None where rounding ended it before the run."""
         o, path = self.objective, L1Interior(self.objective)
+        self.monitor.uses("interior point steps", "the others have cost half as much, or come to a standstill")
         status = self._follow(path, o.w.copy(), path.over)
         w, f = o.w.copy(), o.value()
         enough = self.rule.gap if self.monitor.gap is None else self.monitor.gap

@@ -152,6 +152,7 @@ class _Run:
                 return status
             previous, sure = f, SURE
             p, cg_steps = self.direction(f, g, norm)
+            monitor.uses("Newton steps by conjugate gradients" if cg_steps else "Newton steps by a factorised system")
             t = o.ray(p)
             o.advance(t, p)
 
@@ -184,6 +185,7 @@ class _Run:
         """Coordinate passes until the rule or the gap holds; None where steps from where they led promise more."""
         o, monitor = self.objective, self.monitor
         aim = self.aim
+        monitor.uses("coordinate passes", f"more than {GRAM_BELOW} features")
         gaps: list[float] = []
         while True:
             status = monitor.limit(passes.count)
@@ -207,6 +209,7 @@ class _Run:
             if len(gaps) > LOOK_BACK:
                 fall = _log(gaps[-1 - LOOK_BACK]) - _log(gaps[-1])
                 if fall * MOST_PASSES / LOOK_BACK < _log(gaps[-1]) - _log(aim * dual):
+                    monitor.uses("Newton steps", f"over {MOST_PASSES} passes more would be needed")
                     o.move(passes.w)
                     return None
 

@@ -110,6 +110,8 @@ class _Run:
                 lowest = np.inf
                 continue
             p, cg = self._direction(g, flat)
+            kind = "polish" if self.polishing else "stages of Huber's loss"
+            monitor.uses(f"{kind}: Newton steps by {o.way}")
             t = o.ray(p)
             o.advance(t, p)
             self.first = False

@@ -230,6 +230,7 @@ class _Homotopy:
             if first:
                 g = self._next_stage()
             p, cg = self._step(g, flat)
+            self.monitor.uses(f"stages of the smoothed loss: Newton steps by {o.way}")
             t = o.ray(p)
             o.advance(t, p)
 

@@ -108,6 +108,7 @@ def newton_steps(
             done += (cg_steps + 1) * objective.product_cost
             costly = objective.active <= most_rows and cg_steps * objective.product_cost > objective.face_cost
             side = "rows" if side == "products" and costly else side
+        monitor.uses(f"Newton steps by {objective.way}")
         # Step 3 (Section 4.4): exact minimiser on the ray
         t = objective.ray(p)
         objective.advance(t, p)
@@ -143,6 +144,7 @@ def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status
     None where it has made all its rounds and nothing else ends the run.
     """
     status = None
+    monitor.uses("Newton steps in one compiled call", "a small problem")
     for f, bound, norm, active, t in records:
         status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
     if SMALL_ENDS[code] is base.PRECISION:
@@ -165,6 +167,7 @@ def coordinate_passes(
     lefts, counts, look = [1.0], [0.0], FIRST_LOOK if gap > 0.0 else MOST_PASSES
     size, spent = SIZE_SHARE * rule.size, 0.0
     least, best = np.inf, passes.w
+    monitor.uses("coordinate passes", "many features, or fewer rows: a pass costs little beside a Newton step")
     while passes.visits < most_visits and passes.count < MOST_PASSES:
         status = monitor.limit(passes.count)
         if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
