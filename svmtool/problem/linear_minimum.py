@@ -114,9 +114,9 @@ def _interior(task: Task) -> np.ndarray | None:
                 break
             if gap < least:
                 found, _ = run.settled()
-            idle = 0 if gap < least or run.inner < 0.9 * nearest else idle + 1
+            idle = 0 if gap < least or run.left < 0.9 * nearest else idle + 1
             rounding = least <= ROUNDED and gap >= least
-            least, nearest = min(gap, least), min(run.inner, nearest)
+            least, nearest = min(gap, least), min(run.left, nearest)
             if least <= EXACT or rounding or idle > PATIENCE:
                 break
             run.step()

@@ -30,7 +30,7 @@ STEPS = 20
 BACK = 0.995  # of the way to where a variable is zero
 NEARER = 1e-3  # beside its slack: a multiplier that belongs at its end
 REFINED = 2  # rounds of refinement of a linear system
-TINY = 1e-300
+TINY, ROUNDING = 1e-300, 1e-14
 PRODUCTS = 4.0  # products with the rows in a step
 
 
@@ -52,7 +52,8 @@ def step_cost(rows: Rows) -> float:
 class PowerInterior:
     """The iterates for one task and power; after `measure` primal and dual values at w and alpha, which is feasible.
 
-    gradient: the largest entry of R w - sum a_i y_i x_i; inner: the mean of both products over C_i.
+    gradient: the largest entry of R w - sum a_i y_i x_i; inner: the mean of both products over C_i; left: the same, but
+    no less than where the products are rounding of the primal value.
     """
 
     def __init__(self, task: Task, p: float):
@@ -84,6 +85,7 @@ class PowerInterior:
         self._of_rows = self._z + self._xi - self._s - self.target
         self._of_xi = p * self.cost * self._xi ** (p - 1.0) - a - self._v
         self.inner = (float(a @ self._s) + float(self._v @ self._xi)) / (2.0 * self._total)
+        self.left = max(self.inner, ROUNDING * self.primal / (2.0 * self._total))
 
     def settled(self) -> tuple[np.ndarray, float]:
         """The dual point, and its value, with multipliers at their ends where the iterates show that they belong.
@@ -133,7 +135,7 @@ class PowerInterior:
         _, da, dxi, ds, dv = self._solve(-a * s, -v * xi)
         t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
         after = float((a + t * da) @ (s + t * ds)) + float((v + t * dv) @ (xi + t * dxi))
-        share = min(max(after / (2.0 * self._total * self.inner), 0.0), 1.0)
+        share = min(max(after / max(2.0 * self._total * self.inner, TINY), 0.0), 1.0)
         centre = self.inner * share**3 * self.cost
         dw, da, dxi, ds, dv = self._solve(centre - a * s - da * ds, centre - v * xi - dv * dxi)
         t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))

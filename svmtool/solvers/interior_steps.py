@@ -77,8 +77,8 @@ def interior_steps(task: Task, p: float, monitor: Monitor, best: Best) -> Status
                 if status is not None:
                     _settle(run, best, monitor)
                     return status
-                idle = 0 if gap < least or run.inner < NEARER * nearest else idle + 1
-                least, nearest = min(gap, least), min(run.inner, nearest)
+                idle = 0 if gap < least or run.left < NEARER * nearest else idle + 1
+                least, nearest = min(gap, least), min(run.left, nearest)
                 if idle > PATIENCE:
                     break
                 t = run.step()
