@@ -172,7 +172,7 @@ def _interior(
             dx, _, dz, dw = system.step(dual, primal, x, room, z, w, x * z, room * w)
             t = min(_reach(x, dx), _reach(room, -dx), _reach(z, dz), _reach(w, dw))
             after = float((x + t * dx) @ (z + t * dz) + (room - t * dx) @ (w + t * dw))
-            centre = inner / (2 * m) * min(max(after / inner, 0.0) ** 3, 1.0)
+            centre = inner / (2 * m) * min(max(after / max(inner, TINY), 0.0) ** 3, 1.0)
             low, high = x * z + dx * dz - centre, room * w - dx * dw - centre
             dx, dlam, dz, dw = system.step(dual, primal, x, room, z, w, low, high)
         except (np.linalg.LinAlgError, SvmtoolError):  # rounding, or an indefinite kernel

@@ -128,7 +128,7 @@ class L1Interior:
         t = reach(first)
         da, ds, dp, dq, dlow, dhigh = first
         after = float((a + t * da) @ (s + t * ds) + (p + t * dp) @ (low + t * dlow) + (q + t * dq) @ (high + t * dhigh))
-        centre = self.mu * min((after / (len(a) + 2 * len(p)) / self.mu) ** 3, 1.0)
+        centre = self.mu * min((after / (len(a) + 2 * len(p)) / max(self.mu, TINY)) ** 3, 1.0)
         best, db = direction(centre - a * s - da * ds, centre - p * low - dp * dlow, centre - q * high - dq * dhigh)
         t = reach(best)
         t = t if t == 1.0 else BACK * t
@@ -166,7 +166,7 @@ class L1Interior:
             for _ in range(1 + REFINED):
                 more = scale * factor.solve(scale * left)
                 if o.free_bias:
-                    shift = (float(c @ more) + float(excess[0])) / float(c @ along)
+                    shift = (c @ more + excess[0]) / (c @ along)  # numpy's: an overflow is no exception
                     db += shift
                     more -= shift * along
                 da += more

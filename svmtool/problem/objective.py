@@ -336,7 +336,7 @@ class Objective(Losses):
         s = factored.solve(-root * along[used])
         if self.free_bias:
             shifted = factored.solve(root)
-            shift = -(g[-1] / self.rows.bias + float(root @ s)) / float(root @ shifted)
+            shift = -(g[-1] / self.rows.bias + root @ s) / (root @ shifted)  # numpy's: 0 / 0 is no exception
             s += shift * shifted
         a[used] = root * s
         p = -g - self.rows.transpose_product(a)

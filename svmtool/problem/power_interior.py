@@ -197,7 +197,7 @@ class PowerInterior:
         s = self._factor.solve(self._root * along)
         if self.free_bias:
             bias = self.rows.bias
-            shift = (right[-1] / bias - float(self._root @ s)) / float(self._root @ self._along)
+            shift = (right[-1] / bias - self._root @ s) / (self._root @ self._along)  # numpy's: 0 / 0 is no exception
             s += shift * self._along
         x = plain - self.rows.transpose_product(self._root * s)
         if self.free_bias:
