@@ -18,6 +18,7 @@ from svmtool.compiled.logistic_loops import exp_of_negative, log_of_one_plus, lo
 ONE = np.uint64(1)
 LEFT = 0.1  # see `slopes_of_model`
 TINY = 1e-300  # what a logarithm may be taken of
+EVEN = 0.1  # share of the mean curvature along a ray that it must have where it ends, unless f is known to fall there
 SLOPE_LEFT = 1e-2  # share of its slope at w that f may keep where a step along a ray ends
 
 
@@ -124,6 +125,7 @@ def step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
         return 0.0
     low = 0.0
     high = 1.0
+    gained = 0.0  # by which f at low is below f at 0, at least: f is convex
     t = 1.0
     for _ in range(100):
         if logistic:
@@ -137,13 +139,16 @@ def step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
             kink = -w[j] / p[j] if w[j] * p[j] < 0.0 else 0.0
             left += size if t > kink else -size
             right += size if t >= kink else -size
-        if left <= SLOPE_LEFT * -first and (t == 1.0 or right >= SLOPE_LEFT * first):
+        # where most of the curvature is near 0, f may be higher at a t with a small positive slope than at 0
+        falls = left <= 0.0 or (t - low) * left <= gained or out[1] * t >= EVEN * (left - first)
+        if falls and left <= SLOPE_LEFT * -first and (t == 1.0 or right >= SLOPE_LEFT * first):
             break
         if left > 0.0:
             high = t
             new = t - to_minimum(w, p, penalty, t, -1.0, -left, out[1], t - low)
         else:
             low = t
+            gained = -right * t
             new = t + to_minimum(w, p, penalty, t, 1.0, right, out[1], high - t)
         if not (low < new and new < high):
             new = 0.5 * (low + high)

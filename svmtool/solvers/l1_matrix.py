@@ -25,6 +25,8 @@ FEW = 0.25  # share of the weights up to which those of dense rows that differ f
 PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
 LARGE_FACE = SMALL_FEATURES  # weights from which on losing them one by one is dear: the compiled call has no more
 RIDGE_STEP, RIDGE_MOST, SHORT_FACE = 10.0, 0.1, 0.1  # of RIDGE: its change after steps shorter than that, and the most
+# a whole step that is not sufficient is one that RIDGE has shortened, where columns nearly depend on each other
+RIDGE_FALL, RIDGE_LEAST = 0.1, 1e-15
 # INNER_MATRIX for models of the logistic loss while a step reduces f by more than FAR.  Compared with INNER_MATRIX
 # throughout on eleven sets with 100 to 620 features (madelon, dna, w8a, adult.raw, connect-4, mushrooms, a9a,
 # gas-drift, kdd99, isolet1, a sample of tdt2; -s 6, mostly C = 1 and 100, CPU time): 0.62 to 1.05 times the time; the
@@ -127,7 +129,10 @@ def step_of_matrix(
             part.flat[:: len(face) + 1] *= 1.0 + ridge
             q = -solve_positive(part, pull)
             v[face], t = face_step(v[face], q, penalty[face], pull, lambda x, part=part: float(x @ part @ x))
-            ridge = next_ridge(ridge, t) if len(face) > LARGE_FACE and k < BENT else RIDGE
+            if len(face) > LARGE_FACE and k < BENT:
+                ridge = next_ridge(ridge, t)
+            else:
+                ridge = max(RIDGE_FALL * ridge, RIDGE_LEAST) if t == 1.0 else RIDGE
             slope = g + H @ (v - w)
             passes[1] += FACE_CALLS * CALL + FACE_SQUARES * len(face) ** 2 + len(face) ** 3 / 6.0
         if monitor.ended() or passes[1] >= most:
