@@ -36,6 +36,25 @@ def wide(solver: int, monkeypatch) -> Problems:
     return Problems(reference.table_of(X, y), s, np.where(y > 0, 1e-7, 0.1))
 
 
+def test_a_free_bias_has_systems_of_rows_too(monkeypatch):
+    """Conjugate gradients take as long as one at most, whatever C makes of the condition."""
+    sides, products = [], []
+    direction = Augmented.newton_direction
+
+    def noted(o, g, side, *more):
+        found = direction(o, g, side, *more)
+        sides.append(side)
+        products.append((found[1] - 1.0) * o.product_cost / o.face_cost if side == "products" and o.active else 0.0)
+        return found
+
+    monkeypatch.setattr(Augmented, "newton_direction", noted)
+    problems = wide(31, monkeypatch)
+    problems.settings = problems.settings._replace(loss_power=1.0, gap=1e-6)
+    [result], certificate = problems.fit_and_certify()
+    assert certificate.gap <= 1e-6
+    assert "rows" in sides and max(products) <= 1.0
+
+
 def test_iterations_that_cannot_reach_the_gap_end_early(monkeypatch):
     monkeypatch.setattr(alm_inexact, "LOOK_AHEAD", 8)
     monkeypatch.setattr(alm_inexact, "MOST_ITERATIONS", 64)

@@ -101,13 +101,13 @@ class Rounds:
             if self.factorised and (o.active or not o.rows_quicker):
                 p, cg, _ = o.factorised_direction(g, flat > 0)
             else:
-                few = o.rows_side and 0 < o.active <= self.most_rows
-                if few and o.p == 1.0:
-                    few = not o.free_bias
-                elif few:  # by what the last step has cost
+                few, most = o.rows_side and 0 < o.active <= self.most_rows, self.most_products
+                if few and (o.p > 1.0 or o.free_bias):  # by what the last step has cost
                     few = side == "rows" or cg * o.product_cost > o.face_cost
+                    if o.p == 1.0:
+                        most = int(min(most, o.face_cost / o.product_cost + 1.0))
                 side = "rows" if few else "products"
-                p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, self.most_products, monitor.ended)
+                p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, most, monitor.ended)
             monitor.uses(f"multiplier rounds: Newton steps by {o.way}")
             t = o.ray(p)
             o.advance(t, p)
