@@ -58,7 +58,7 @@ def test_liblinears_numbers_say_which_method_ran(solver, d, svm_train, tmp_path)
         lines.append(f"{y} " + " ".join(f"{j}:{rng.normal() + (j % 3 == y):.3f}" for j in at) + "\n")
     assert svm_train("-q", "-s", str(solver), "-c", "10", "--solver-log", "log", "d", "m", data="".join(lines))[0] == 0
     records = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
-    assert records and all(r.get("method") for r in records if r["iteration"] > 0)
+    assert records and all(r.get("method") for r in records)
     assert any(r.get("why") for r in records) or solver == 0  # truncated Newton steps alone
 
 

@@ -350,7 +350,7 @@ def test_warnings_about_pairs_of_classes_name_a_few(svm_train):
     assert status == 0
     lines = err.splitlines()
     assert len(lines) == 6 and all(line.startswith("WARNING: classes 0 and ") for line in lines[:4])
-    assert lines[-1] == "WARNING: the same of 5 other pairs of classes (10 in all)"
+    assert lines[-1] == "WARNING: 5 other pairs of classes, of 10 in all, have such a warning too"
 
 
 def test_one_class_of_labels_is_reported(svm_train, tmp_path):

@@ -68,6 +68,20 @@ def test_a_run_on_raw_features_is_ended_by_it(gap, free_bias):
     assert np.sum(result.alpha - result.alpha**2 / 4e4) == pytest.approx(final["bound"], rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", [93, 100, 278])
+def test_a_system_of_features_follows_one_of_rows_without_digits(seed):
+    """A few rows less than features, whose scales span nine orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 60)), int(rng.integers(0, 60) if rng.random() < 0.6 else rng.integers(0, 4))
+    assert rng.random() < 0.5 and n <= d
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-4, 6, d)
+    y = np.where(rng.random(n) < rng.uniform(0.05, 0.95), 1.0, -1.0)
+    C = 10.0 ** rng.integers(-3, 8)
+    cost = np.full(n, C) * np.where(y > 0.0, 10.0 ** rng.integers(-2, 3), 1)
+    result = l1.solve(Task(DenseRows(X, 1.0), y, cost, free_bias=True), Monitor(gap=1e-6), Rule())
+    assert result.status is base.GAP and len(result.history) < 60
+
+
 def test_limits_end_it():
     X, y = raw(300, 90)
     task = Task(rows_of(X, "dense"), y, np.full(300, 1e4))

@@ -65,8 +65,9 @@ def feasible(problem, a: np.ndarray) -> bool:
 def test_raw_features_are_solved_to_rounding(kind, C, sparse):
     state = Decomposition(problem_of(kind, C, sparse), 10.0)
     moved, settled = direct.go_to_minimum(state)
-    assert moved and settled and feasible(state.problem, state.a)
-    assert certified_gap(state) <= rounding(C)
+    assert moved and feasible(state.problem, state.a)
+    gap = certified_gap(state)
+    assert gap <= rounding(C) and (settled or gap > linear_minimum.CLOSE)
 
 
 @pytest.mark.parametrize("C", COSTS)
@@ -113,6 +114,17 @@ def test_face_steps_reach_the_minimum_from_any_point(seed):
     assert certified_gap(state) <= 1e-12
 
 
+@pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_face_steps_are_settled_at_the_minimum_alone(kind, C):
+    """Not where they bring little, as from a start far away."""
+    state = Decomposition(problem_of(kind, C), 10.0)
+    settled = Face(state).settle()
+    _, rho, r = state.judge()
+    value, gap = state.value_and_gap(rho, r)
+    assert not settled or gap <= 1e-6 * max(abs(value), state.problem.floor)
+
+
 def test_no_direct_solution_in_features_for_other_kernels_and_sums():
     assert linear_minimum.possible(problem_of("c-svc", 1.0))
     assert not linear_minimum.possible(problem_of("c-svc", 1.0, kernel=RBF))
@@ -135,7 +147,7 @@ def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(looks):
     assert state.a is before and np.array_equal(state.F, F)
 
 
-def test_equal_costs_end_by_the_rule_that_was_asked_for():
+def test_two_costs_end_by_the_rule_that_was_asked_for():
     found = alfpgm.solve(problem_of("c-svc", 1e3), Monitor(), 1e-3)
     assert found.status is RULE
 
@@ -154,6 +166,14 @@ def test_weights_are_summed_with_their_rounding_errors():
     add_rest(W, rest)
     assert W[0] == pytest.approx(float(exact), rel=1e-9, abs=0.0)
     assert abs(float(coef @ values) - float(exact)) > 1e-6 * abs(float(exact))
+
+
+def test_a_system_of_the_features_solves_that_of_the_variables():
+    rng = np.random.default_rng(1)
+    B, g = rng.normal(size=(30, 4)) * [1.0, 3.0, 10.0, 30.0], rng.normal(size=30)
+    found = interior._ThinFactor(B)
+    np.testing.assert_allclose(found.solve(g), np.linalg.solve(np.eye(30) + B @ B.T, g), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found @ found.solve(g), g, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])

@@ -1,4 +1,4 @@
-"""A kernel machine's dual solved directly, by the cheaper of two ways, for where pairs of variables get nowhere.
+"""A kernel machine's dual solved directly, by the cheaper of two ways, where pairs of variables make little progress.
 
 problem/interior.py: systems of the variables, whatever the kernel; problem/linear_minimum.py: systems of the features,
 for the linear kernel.  A linear kernel's solution by either then goes on by steps on its face.
@@ -19,7 +19,9 @@ LOOKS = 1.5  # times the work at one look at what pairs still need is the next o
 
 
 class Slower:
-    """Whether steps of pairs are slower than a direct solution, which they are not before they have cost as much.
+    """Whether steps of pairs are slower than a direct solution.
+
+    They count as slower once they have cost as much, and are expected to cost as much again.
 
     wanted: the violation of optimality, or the gap, that ends them.
     """

@@ -1,11 +1,11 @@
 """A kernel machine's dual solved directly, in double precision: for few variables, or a linear kernel in few features,
-where pairs of variables get nowhere.
+where pairs of variables make little progress.
 
     min over a of  1/2 a'Qa + p'a,   E a = e,   0 <= a <= u        (problem/kernel_problem.py)
 
 Primal-dual interior point with Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601): a step
 costs a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, or of a matrix of the
-features that stands for it.  The number of steps hardly depends on costs, scales and the kernel's condition, on which
+features that stands for it.  The number of steps depends little on costs, scales and the kernel's condition, on which
 that of pairs of variables does.
 """
 
@@ -23,7 +23,7 @@ from svmtool.problem.rows import DenseRows
 
 MOST = 2048  # variables: some seconds
 DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
-NUMBERS = 1 << 24  # in the rows of a linear kernel's variables: 128 MB
+NUMBERS = 1 << 22  # in the rows of a linear kernel's variables, of which there are three copies: 100 MB in all
 STEP_COST = 500.0  # see `cost`: seven sets of 600 to 45,568 variables and 8 to 500 features took 0.12 to 1.1 of that
 STEPS = 100
 SMALL = 1e-13  # complementarity and residuals, beside the values' size, from which no step makes them smaller

@@ -40,6 +40,7 @@ NEARER, STILL, MOST_STEPS = 0.9, 10, 150  # it ends where mu is not that share o
 CLEAR = 1e-4  # share of weights' size that mu has where those that are zero show
 BACK = 0.995  # of the way to the nearest bound
 REFINED, CLOSE = 2, 1e-6  # times that a solution is refined at most, and the share of it that rounding may leave
+LOST = 1e-2  # share from which a system of rows is given up for one of features
 TINY = 1e-300
 # what a run costs, in multiplications of a product of matrices: a number of sparse rows, of any pass over rows, and a
 # call from Python beside that.  Measured with 60 to 1200 features, in nanoseconds: a product of matrices 0.1 to 0.4, a
@@ -147,10 +148,21 @@ class L1Interior:
 
         By columns A'da comes from dw: where D is large that alone has enough digits.
         """
-        return self._system_of_rows(E, D) if self._by_rows else self._system_of_columns(E, D)
+        if not self._by_rows:
+            return self._system_of_columns(E, D)
+        of_rows = self._system_of_rows(E, D)
+
+        def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
+            *found, left = of_rows(f, h)
+            if left <= LOST or self.objective.d > MOST:
+                return tuple(found)
+            self._by_rows = False  # badly scaled features have taken its digits: from here on
+            return self._system_of_columns(E, D)(f, h)
+
+        return solve
 
     def _system_of_rows(self, E: np.ndarray, D: np.ndarray) -> Callable:
-        """`_system` with a matrix of rows."""
+        """`_system` with a matrix of rows; its function also returns what is left of the equations, as share of da."""
         o, m = self.objective, self._penalised
         scale = 1.0 / np.sqrt(E)
         M = self._products_of_rows(D)
@@ -158,7 +170,7 @@ class L1Interior:
         M.flat[:: len(M) + 1] += 1.0
         factor = Factored(M)
         c = o.rows.bias * o.y
-        along = scale * factor.solve(scale * c) if o.free_bias else c
+        along = scale * factor.solve(scale * c)
 
         def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
             da, db = np.zeros(len(f)), np.zeros(o.d - m)
@@ -172,9 +184,10 @@ class L1Interior:
                 da += more
                 v = self._sums(da)
                 left, excess = f - self._margins(np.append(h + D * v[:m], db)) - E * da, self._v[m:] + v[m:]
-                if _size(scale * left) <= CLOSE * _size(da / scale):
+                lost = _size(scale * left) / max(_size(da / scale), TINY)
+                if lost <= CLOSE:
                     break
-            return da, v[:m], db
+            return da, v[:m], db, lost
 
         return solve
 

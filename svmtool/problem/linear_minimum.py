@@ -47,8 +47,10 @@ MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap; ...
 EXACT, ROUNDED = 1e-14, 1e-9  # ... the gap at which they end, and the one from which a larger one is rounding
 FACES, IDLE = 500, 3  # face steps at most, and those to the minimum of a face that bring no smaller gap nor ...
 NEARER, RISE = 0.9, 1e-3  # ... one below this share of the least, nor raise the dual value by this share of that
-WORK, ALL = 1 << 29, 1 << 32  # variables and features, times the smaller squared: a decomposition takes a second at
-# most, and all of them some seconds
+FLAT, CLOSE = 1e-12, 1e-6  # shares of the value: by which such steps change it where no more than rounding is left,
+# and the gap then
+WORK, ALL = 1 << 29, 1 << 32  # multiplications of one decomposition, (variables + features) times the square of the
+# fewer ones, at most: a second; and of all: some seconds
 RANK, LEFT = 1e-13, 1e-9  # singular values below this share of the largest one are rounding, and so are differences of
 # decision values below this share of their size
 SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
@@ -114,7 +116,7 @@ def _interior(task: Task) -> np.ndarray | None:
                 break
             if gap < least:
                 found, _ = run.settled()
-            idle = 0 if gap < least or run.left < 0.9 * nearest else idle + 1
+            idle = 0 if gap < least or run.left < NEARER * nearest else idle + 1
             rounding = least <= ROUNDED and gap >= least
             least, nearest = min(gap, least), min(run.left, nearest)
             if least <= EXACT or rounding or idle > PATIENCE:
@@ -144,18 +146,19 @@ class Face:
         return problem.kernel.kind == LINEAR and problem.rows is not None and bool(np.all(problem.upper < np.inf))
 
     def settle(self) -> bool:
-        """Steps until rounding is all that is left; False where they would take too long.
+        """Steps until rounding is all that is left; False where other steps may bring more, or these take too long.
 
         The state is then the one of the least gap.
         """
         state, joining, idle = self.state, False, 0
-        least, lowest, best = np.inf, np.inf, state.a
+        least, lowest, best, began, value = np.inf, np.inf, state.a, np.inf, np.inf
         for _ in range(FACES):
             limits.check()
             _, rho, r = state.judge()
             value, gap = state.value_and_gap(rho, r)
             nearer = gap < NEARER * least or value < lowest - RISE * least
             idle = 0 if nearer else idle + joining  # on the way to a face's minimum the gap may grow
+            began = value if nearer else began
             lowest = min(value, lowest)
             if gap < least:
                 least, best = gap, state.a
@@ -169,7 +172,8 @@ class Face:
             state.go_to(a)
         if state.a is not best:
             state.go_to(best)
-        return idle >= IDLE or least == 0.0
+        flat = began - lowest <= FLAT * max(abs(value), abs(least))
+        return least == 0.0 or (idle >= IDLE and flat and least <= CLOSE * abs(value))
 
     def _violating(self, rho: float, r: float) -> np.ndarray:
         """The variables at a bound that may leave it, bool[m], but for those that are much nearer to optimality."""
@@ -181,7 +185,8 @@ class Face:
         return beyond > SHARE * float(beyond.max(initial=0.0))
 
     def _step(self, face: np.ndarray) -> tuple[np.ndarray, bool] | None:
-        """The next a f8[m], and whether it is where the whole step leads; None where that would take too long."""
+        """The next a f8[m], and whether it is where the whole step leads; None where that would take too long, or no
+        variable can move."""
         state, p, whole = self.state, self.state.problem, True
         while len(face):
             least, most = sorted((len(face), p.rows.d))
@@ -193,7 +198,8 @@ class Face:
             da, a = p.y[face] * c, state.a[face]
             room = np.where(da > 0.0, p.upper[face] - a, a)
             reach = np.full(len(face), np.inf)
-            np.divide(room, np.abs(da), out=reach, where=da != 0.0)
+            with np.errstate(over="ignore"):
+                np.divide(room, np.abs(da), out=reach, where=da != 0.0)
             t = float(reach.min())
             if t <= 0.0:  # those that would leave the box stay at its side
                 face, whole = face[reach > 0.0], False
@@ -207,7 +213,7 @@ class Face:
                 for e, total in self._sums:
                     restore_sum(new, e, p.upper, total)
             return new, whole and t >= length
-        return state.a.copy(), True
+        return None
 
     def _change(self, face: np.ndarray) -> tuple[np.ndarray, float]:
         """c of the class's text, f8[len(face)], and 1; or where no c makes F equal the part that none changes, along

@@ -295,8 +295,10 @@ class Objective(Losses):
         """
         if self.rows_quicker:
             p, _, exact = found = self.newton_direction(g, "rows")
-            left = self.hessian_product(p) + g if doubtful else 0.0 * g
-            if not exact or float(left @ left) <= SOLVED**2 * float(g @ g):
+            if not (exact and doubtful):
+                return found
+            left = self.hessian_product(p) + g
+            if float(left @ left) <= SOLVED**2 * float(g @ g):
                 return found
         return self.newton_direction(g, "features")
 

@@ -32,6 +32,11 @@ class Solver(NamedTuple):
     sums_below: int = -1  # features up to which there are normal equations: of all rows, of those added; -1: never
 
     @property
+    def method(self) -> str:
+        """What the log has as method until the solver names another: its file."""
+        return self.module.rpartition(".")[2]
+
+    @property
     def default(self) -> str:
         """The option, with its value, that says when to stop where none is given; empty where there is none."""
         if self.eps_default is None and self.gap_default is None:

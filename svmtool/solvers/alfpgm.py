@@ -101,11 +101,12 @@ def solve(
             if violation <= eps and status is not GAP:
                 status = RULE
             elif status is None and slower and (still or slower.shown(pairs.work, violation if eps > 0.0 else found)):
+                why = "a standstill" if still else "it costs less than the pairs so far, and than those ahead"
                 slower, moved, still = None, True, False
-                monitor.uses("pairs of variables from a direct solution", "pairs alone cost more, or no longer help")
                 best, stalled, progress = np.inf, 0, Progress(POLISH)
                 polishing, settled = direct.go_to_minimum(state)
                 if polishing:
+                    monitor.uses("pairs of variables from a direct solution", why)
                     continue
             if status is None and still:
                 if least is not None and least.gap < found:  # rounding makes each round's gap larger or smaller

@@ -62,7 +62,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if objective.d <= GRAM_BELOW and not (by_passes and objective.n < objective.d):
         if start is None:
             _first_guess(objective, monitor, seed)
-        monitor.uses("Newton steps", f"at most {GRAM_BELOW} features: their matrix is small")
+        monitor.uses("Newton steps", f"at most {GRAM_BELOW} features: by the cheapest of three systems")
         status = newton_steps(objective, monitor, rule, "sparing")
         return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
     if not by_passes:

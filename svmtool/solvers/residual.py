@@ -17,8 +17,8 @@ BURST = 1000  # steps between two looks at limits and the gap
 CLEAR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
 PATIENCE = 5  # rounds from exact residuals without a larger dual value: rounding rules
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-BEYOND = 1e-6  # share of P(0) by which a dual value is below that of the start, or above P(0), only by rounding or ...
-# ... where eigenvalues are negative
+BEYOND = 1e-6  # a dual value that is further below the start's or above P(0), by this share of P(0), is rounding or has
+# a negative eigenvalue
 LOOKS = 512  # rounds before the first look at what they bring
 DIRECT = 100  # steps, and as many as there are rows, that cost more than a direct solution of few rows
 INDEFINITE = Status(

@@ -104,6 +104,7 @@ class Fitting:
 
         def run(solver: Callable[..., KernelResult], gap: float | None, *more: float, **own: Any) -> KernelResult:
             monitor = Monitor(gap, s.max_iter, None, report, stop, self.started)
+            monitor.uses(s.row.method)
             try:
                 with limits.until(monitor.ended), np.errstate(all="ignore"):  # the judge finds what is not finite
                     return zero(problem, monitor.end()) if stop.ended() else solver(problem, monitor, *more, **own)

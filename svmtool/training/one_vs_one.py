@@ -78,7 +78,8 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     for (i, j), doubt in doubts[:NAMED]:
         warnings.append(f"WARNING: classes {classes.labels[i]} and {classes.labels[j]}: {doubt}")
     if len(doubts) > NAMED:
-        warnings.append(f"WARNING: the same of {len(doubts) - NAMED} other pairs of classes ({len(pairs)} in all)")
+        others = len(doubts) - NAMED
+        warnings.append(f"WARNING: {others} other pairs of classes, of {len(pairs)} in all, have such a warning too")
     return KernelTraining(model, solved, text, warnings, lacking)
 
 

@@ -166,6 +166,9 @@ class Hinges(Batch):
         """The result of a pair that proves the kernel indefinite, with what its own steps say of it: after a limit,
         when thousands of them may have to end."""
         result.status = INDEFINITE if result.status.converged else result.status
+        if problem.shrunk < 1.0:
+            result.rho, result.r = problem.without_losses(result.gradient)
+        result.primal = word.primal
         answer = problem.answer(result)
         word.primal, word.dual = answer.worth(word.primal), answer.worth(word.dual)
         word.gap = result.certified_gap = np.inf

@@ -325,9 +325,10 @@ class ProblemSet(ABC):
     def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
         gap = self.gap()
         progress = Progress(FIRST_LOOK) if self.solver.optimal else None
-        return Monitor(
-            None if gap is None else SURELY * gap, self.settings.max_iter, sink=sink, stop=stop, progress=progress
-        )
+        aim = None if gap is None else SURELY * gap
+        monitor = Monitor(aim, self.settings.max_iter, sink=sink, stop=stop, progress=progress)
+        monitor.uses(self.solver.method)
+        return monitor
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
         """The answer w (None: zeros) of problem k, which the run had no time for; None: its solver gives it."""
