@@ -1,4 +1,4 @@
-"""A run of the L1 solvers: where it ends, and the other methods that its Newton steps give way to (l1.py, 9 and 10)."""
+"""A run of the L1 solvers: where it ends, and the other methods that follow its Newton steps (l1.py, 9 and 10)."""
 
 from __future__ import annotations
 
