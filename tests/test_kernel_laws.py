@@ -14,6 +14,7 @@ from svmtool.formats import kernel_model
 from svmtool.kernel_settings import KernelSettings
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.problem import direct, interior, linear_minimum
+from svmtool.problem.certify import Certificate
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import (
     CSvc,
@@ -33,6 +34,7 @@ from svmtool.solvers import nesvm_kernel
 from svmtool.solvers.base import GAP, INTERRUPTED, OPTIMAL, PRECISION, RULE, TIME, Monitor
 from svmtool.solvers.progress import Progress
 from svmtool.training.kernel_fit import Fitting
+from svmtool.training.kernel_laws import acceptable
 from tests.test_alfpgm import problems
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
@@ -396,3 +398,13 @@ def test_the_certificate_of_nu_is_that_of_the_model(kind, nu):
     scale = (nu * 20 / np.sum(np.abs(found.answer.coef))) ** 2 if kind is NuSvc else 1.0
     assert found.certificate.primal * scale == pytest.approx(value, rel=1e-9)
     assert found.certificate.dual <= found.certificate.primal < 0.0
+
+
+def test_no_worse_than_w_0_grants_rounding_of_rows_of_the_usual_size_alone():
+    """One-class programs have P(w = 0) = 0, to which no share can be granted."""
+    X = np.vstack([np.ones((9, 4)), 1e-4 * np.eye(4)[:1]])
+    problem = OneClass(Points(Kernel(0), DenseRows(X), None), 0.1)
+    result = KernelResult(0.1 * np.ones(10), 0.0, 0.0, 0.0, 1.0, 1, RULE, np.zeros(10))
+    scale = 0.5 * 4.0
+    for share, kept in ((2e-9, False), (5e-10, True)):
+        assert acceptable(problem, result, Certificate(share * scale, -share * scale, 0.0)) is kept

@@ -31,6 +31,7 @@ from svmtool.problem.kernel_zero import (
     value_at_zero,
     zero,
 )
+from svmtool.problem.one_class import FLOOR
 from svmtool.solvers.base import CONFIRMED, ENOUGH, GAP, INTERRUPTED, ITERATIONS, OPTIMAL, PRECISION, TAKEN_OVER, TIME
 from svmtool.solvers.residual import INDEFINITE
 
@@ -192,7 +193,7 @@ def acceptable(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, c
     if proven_indefinite(problem, certificate):
         return True
     value, _, _ = value_at_zero(problem)
-    return certificate.primal <= value + max(ROUNDING * abs(value), problem.floor)
+    return certificate.primal <= value + ROUNDING * max(abs(value), problem.floor / FLOOR)
 
 
 def proven_indefinite(problem: KernelProblem | LeastSquaresSvc, certificate: Certificate) -> bool:
