@@ -104,7 +104,7 @@ class Rounds:
                 few, most = o.rows_side and 0 < o.active <= self.most_rows, self.most_products
                 if few and (o.p > 1.0 or o.free_bias):  # by what the last step has cost
                     few = side == "rows" or cg * o.product_cost > o.face_cost
-                    if o.p == 1.0:
+                    if o.p == 1.0:  # with a large C products alone need not end: no longer than a system
                         most = int(min(most, o.face_cost / o.product_cost + 1.0))
                 side = "rows" if few else "products"
                 p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, most, monitor.ended)
