@@ -42,9 +42,9 @@ FEATURES = 1500  # whose matrix is factorised: 18 MB
 # what a run takes: steps, 15 to 35 on 28 sets, though 83 on w8a; nanoseconds of a step for a variable beside what its
 # row takes, 430 to 520 on three sets of 32,000 to 93,000, and at least
 STEPS, VARIABLE, CALLS = 20, 450.0, 5e5
-VALUE = 3.0  # nanoseconds that pairs' steps take for a value of a kernel row: 2.2 to 4.4 on six sets.  25 sets of 300 to
-# 2,000 rows, C = 1 and 1e4: `minimum` takes 0.39 to 1.67 of its `cost` (median 0.71); all runs together 11.3 s of CPU
-# time, with a third of VALUE 13.3, with three times that 10.3
+VALUE = 3.0  # nanoseconds that pairs take for a value of a kernel row: 2.2 to 4.4 on six sets.  On 25 sets of 300 to
+# 2,000 rows, C = 1 and 1e4, `minimum` takes 0.39 to 1.67 of its `cost` (median 0.71); all runs together 11.3 s of
+# CPU time, with a third of VALUE 13.3, with three times that 10.3
 MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap; ...
 EXACT, ROUNDED = 1e-14, 1e-9  # ... the gap at which they end, and the one from which a larger one is rounding
 FACES, IDLE = 500, 3  # face steps at most, and those to the minimum of a face that bring no smaller gap nor ...
