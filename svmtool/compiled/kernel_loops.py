@@ -17,7 +17,7 @@ if _library is None:
     import numpy as np
     from numpy import uint64
 
-    from svmtool.compiled.lane_loops import add_lanes, lane_products
+    from svmtool.compiled.lane_loops import add_lanes, lane_differences, lane_products
     from svmtool.compiled.power_table import bits_of_float, float_of_bits
 
 STRIP = 16  # support vectors whose kernel values are computed together
@@ -165,20 +165,14 @@ def place_support(indptr, indices, values, features, places, norms, n_places):
 
 
 @helper
-def lane_differences(places, values, start, stop, row, table, gamma, outside, out, at, n_places):
+def sum_differences(places, values, start, stop, row, table, gamma, outside, out, at, n_places):
     """out[at + a] = gamma |x_a - z|^2 summed over all places, and `outside`: no cancellation, but many places.
 
     row: n_places zeros, left as they were.
     """
     for k in range(start, stop):
         row[places[k]] = values[k]
-    for a in range(LANES):
-        out[at + a] = outside[a]
-    for j in range(n_places):
-        z = row[j]
-        for a in range(LANES):
-            difference = z - table[j * LANES + a]
-            out[at + a] += gamma * (difference * difference)
+    lane_differences(row, n_places, table, gamma, outside, out, at)
     for k in range(start, stop):
         row[places[k]] = 0.0
 
@@ -281,7 +275,7 @@ def kernel_decisions(
                         for i in range(first, last):
                             strip[at + i - first] = values[indptr[i] + np.int64(sv_places[s])]
                     elif kind == RBF and most + constant > largest:
-                        lane_differences(
+                        sum_differences(
                             sv_places, sv_values, start, stop, row, table, gamma, outside, strip, at, n_places
                         )
                     else:

@@ -95,6 +95,26 @@ if _library is None:
         return types.void(places, values, word, word, table, real, shift, real, out, word), generate
 
     @intrinsic
+    def lane_differences(typingctx, row, n, table, factor, shift, out, at):
+        """out[at + a] = shift[a] + factor times the sum over p < n of (row[p] - table[p LANES + a])^2, by lane."""
+
+        def generate(context, builder, signature, arguments):
+            write = Writer(context, builder, signature, arguments)
+            row, n, table, factor, shift, out, at = write.arguments
+
+            def term(total, p):
+                value = write.spread(builder.load(write.at(row, p)))
+                difference = builder.fsub(value, write.load(table, write.times_lanes(p)))
+                return builder.fadd(total, builder.fmul(difference, difference, **JOINED), **JOINED)
+
+            total = write.sum(write.zero, ir.Constant(WORD, 0), n, term)
+            write.store(write.plus(write.load(shift, ir.Constant(WORD, 0)), factor, total), out, at)
+            return context.get_dummy_value()
+
+        word, real = types.int64, types.float64
+        return types.void(row, word, table, real, shift, out, word), generate
+
+    @intrinsic
     def add_lanes(typingctx, factors, first, table, n, out, at):
         """out[at + a] += sum over k < n of factors[first + k] table[k LANES + a], for the LANES lanes a."""
 

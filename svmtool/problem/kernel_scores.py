@@ -33,8 +33,10 @@ BLOCK_VALUES = 1 << 18  # kernel values that a thread computes at a time, about
 ROWS_A_BLOCK = 2048  # at most
 
 # gamma (|x|^2 + |z|^2) up to which a distance is taken from inner products: its error, some units of the last place
-# of that sum, then is an error of about 1e-11 of the kernel's value.
-LARGEST_SQUARE = 1e4
+# of that sum, is an error of about 1e-14 of the kernel's value.  Where the support vectors are sparse, differences take
+# several times as long as products (25 x on w8a), and 1e-11 must do.
+LARGEST_SQUARE, LARGEST_SPARSE_SQUARE = 64.0, 1e4
+SPARSE = 0.5  # share of non-zeros below which rows are sparse: differences take up to 3 times as long as products then
 
 
 class KernelScores:
@@ -51,6 +53,7 @@ class KernelScores:
         self.features = Buffer("i4", 0)
         self.places, self.norms = Buffer("i4", model.indices.size), Buffer("f8", self.n_sv)
         self.last = self.n_places = 0
+        self.largest_square = LARGEST_SQUARE
         self.W: Buffer | None = None
         self._scratch: dict[int, tuple[Buffer, Buffer, Buffer]] = {}
         if self.kernel.kind == PRECOMPUTED:
@@ -66,6 +69,8 @@ class KernelScores:
             self.features = np.unique(indices)
             self.n_places = len(self.features)
         place_support(model.indptr, model.indices, model.values, self.features, self.places, self.norms, self.n_places)
+        sparse = model.indices.size < SPARSE * self.n_sv * self.n_places
+        self.largest_square = LARGEST_SPARSE_SQUARE if sparse else LARGEST_SQUARE
         if self.kernel.kind == LINEAR and self.n_places * self.pairs <= MOST_WEIGHTS:
             self.W, rest = (Buffer("f8", self.n_places * self.pairs) for _ in range(2))
             support = self.indptr, self.places, self.values, self.coef, self.ends
@@ -96,7 +101,7 @@ class KernelScores:
             kernel_decisions(
                 rows.indptr, rows.indices, rows.values, self.features, self.indptr, self.places, self.values,
                 self.norms, self.coef, self.ends, self.rho, *self._scratch[me], decisions, kernel.kind, kernel.gamma,
-                kernel.degree, kernel.coef0, self.columns, self.n_places, LARGEST_SQUARE, lo, hi,
+                kernel.degree, kernel.coef0, self.columns, self.n_places, self.largest_square, lo, hi,
             )  # fmt: skip
 
         self._run(work, n, min(ROWS_A_BLOCK, LANES * max(1, BLOCK_VALUES // (LANES * max(1, self.n_sv)))))
