@@ -160,3 +160,30 @@ def test_pairs_are_chosen_by_second_order():
     state.F = np.array([1.0, -1.0, -0.9])
     assert set(PairSets(1, 1e-6, 5, 20, None).choose(state)) == {0, 2}
     assert set(PairSets(1, 1e-6, 5, 20, 1).choose(state)) == {0, 1}  # only the smallest F is looked at
+
+
+@pytest.mark.parametrize("name", ["epsilon-svr", "nu-svr"])
+def test_targets_far_from_zero_lose_no_digits(name):
+    """The bias is free: targets of 1e7 and more move it, and nothing else."""
+    X, held = rows(n=80, d=12)
+    points, small = Points(Kernel(RBF, 0.1), held, None), np.random.default_rng(7).integers(-9, 9, 80) / 8.0
+    make = EpsilonSvr if name == "epsilon-svr" else NuSvr
+    found = []
+    for shift in (0.0, 2.0**24):
+        problem = make(points, small + shift, 100.0, 0.1)
+        result = alfpgm.solve(problem, Monitor(max_seconds=60), 1e-8)
+        assert result.status is RULE
+        found.append((result.objective, problem.answer(result).rho + shift))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-12)
+    assert found[0][1] == pytest.approx(found[1][1], abs=1e-6)
+
+
+def test_nu_svc_without_a_margin_ends_where_its_minimum_of_zero_is_known():
+    """Rows of both classes in the same places: r and the primal value of alpha are rounding, and -D is as good as 0."""
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 4, size=(280, 3)) / 1.5 - 1.0
+    y = np.where(X[:, 0] + rng.normal(size=280) > 0.0, 1.0, -1.0)
+    problem = NuSvc(Points(Kernel(RBF, 0.1), DenseRows(X), None), y, 0.1)
+    found = alfpgm.solve(problem, Monitor(gap=1e-5, max_seconds=60), 0.0)
+    assert found.status is GAP and found.iterations < 300
+    assert problem.relative(0.0, -found.objective) <= 1e-5

@@ -204,14 +204,31 @@ def test_decomposition_agrees_with_exact_small_problems(kernel, sparse, few_are_
         np.testing.assert_allclose(s.result.gradient, s.z, rtol=1e-4)
 
 
+class Idle:
+    """A PairDescent that moves nothing."""
+
+    work = 0.0
+
+    def __call__(self, state, chosen, tolerance):
+        return state.a[chosen]
+
+
 def test_what_decomposition_cannot_tell_exact_small_problems_can(few_are_many, monkeypatch):
     """Coarse kernel values in its blocks stop it; the run goes on from there to the same optimum."""
     X = cloud(200, 3, 13)
     exact = solve(X, KERNELS["narrow"], gap=1e-10)
-    monkeypatch.setattr("svmtool.solvers.fosvm.PairDescent", lambda: lambda state, chosen, tolerance: state.a[chosen])
+    monkeypatch.setattr("svmtool.solvers.fosvm.PairDescent", Idle)
     s = solve(X, KERNELS["narrow"], gap=1e-10)
     assert few_are_many == [200, 200] and s.result.status.converged
     assert s.rho == pytest.approx(exact.rho, rel=1e-9) and np.min(s.z) >= s.rho * (1 - 1e-9)
+
+
+def test_decomposition_that_costs_more_than_exact_small_problems_leaves_the_rest_to_them():
+    """Kernel values of 1e20 to 1e27: rounds by the thousand brought the gap from 1e3 to 300 in a minute."""
+    X = 800.0 * np.random.default_rng(6).normal(size=(120, 8)) + 50.0
+    s = solve(X, Kernel(1, 0.1, 5, 0.0), gap=1e-3)
+    assert s.result.status is base.GAP and np.count_nonzero(s.alpha) > fosvm.MANY
+    assert s.result.iterations < 100
 
 
 def test_samples_of_many_rows(few_are_many):

@@ -303,10 +303,15 @@ class Svr(KernelProblem):
     """Regression: each row stands twice, y = +1 and -1, and coef is the difference of the two.
 
     targets f8[n], cost f8[n]; tube: half its width, added to both linear terms.
+
+    The bias is free: targets are taken from their median, lest numbers far from 0 hide by their rounding what tells
+    them apart.  rho and the linear terms refer to these, the Answer's rho to the targets as they are.
     """
 
     def __init__(self, points: Points, targets: np.ndarray, cost: np.ndarray, tube: float, start: np.ndarray, **more):
         n = points.n
+        self.middle = float(np.median(targets)) if n else 0.0
+        targets = targets - self.middle
         p = np.concatenate((tube - targets, tube + targets))
         y, row = np.repeat((1.0, -1.0), n), np.tile(np.arange(n), 2)
         super().__init__(points, row, y, p, np.tile(cost, 2), np.tile(start, 2), **more)
@@ -314,6 +319,11 @@ class Svr(KernelProblem):
     def coefficients(self, alpha: np.ndarray) -> np.ndarray:
         above, below = alpha.reshape(2, -1)
         return above - below
+
+    def answer(self, result: KernelResult) -> Answer:
+        """See KernelProblem."""
+        found = super().answer(result)
+        return found._replace(rho=found.rho - self.middle)
 
 
 class EpsilonSvr(Svr):

@@ -30,14 +30,14 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective.move(np.zeros(objective.d) if start is None else start)
     side, most_rows = "features", 0
     if objective.d > GRAM_BELOW:
-        side = "products"
+        side, most_rows = "products", ROWS_SIDE if objective.rows_side else 0
         if task.target is None and DualPasses.possible(task.rows, task.cost, task.free_bias):
             passes = _passes_from(objective, seed)
             status = coordinate_passes(objective, passes, monitor, rule, MOST_VISITS, ROWS_SIDE)
             if status is not None:
                 return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
             objective.move(passes.w)
-            side, most_rows = "rows", ROWS_SIDE
+            side = "rows"
     status = newton_steps(objective, monitor, rule, side, most_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history)
 

@@ -93,7 +93,7 @@ def newton_steps(
         elif brief > 0:
             p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
             exact, brief = False, brief - cg_steps if few else 0
-        elif side == "features" or (side == "rows" and objective.active <= most_rows):
+        elif side == "features" or (side == "rows" and 0 < objective.active <= most_rows):
             if side == "features":
                 p, cg_steps, exact = objective.factorised_direction(g, flat > 0)
             else:
