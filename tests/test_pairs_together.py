@@ -18,7 +18,7 @@ from svmtool.problem.kernels import Kernel
 from svmtool.solvers.alfpgm import solve
 from svmtool.solvers.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
 from svmtool.solvers.residual import INDEFINITE
-from svmtool.training import pairs_apart, pairs_batch, pairs_together
+from svmtool.training import kernel_laws, pairs_apart, pairs_batch, pairs_together
 from svmtool.training.kernel_fit import Fitting
 from svmtool.training.kernel_set import KernelSet
 from svmtool.training.one_vs_one import pair_problem, train
@@ -231,6 +231,21 @@ def test_the_certificate_of_large_values_is_that_of_the_model():
     values = values_of_pairs(data, s, found)
     for value, certified in (values[0], values[2], values[4]):  # in class 2 decision values themselves round so far
         assert certified == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize("row", [0, 1, 52])
+def test_pairs_are_judged_together_as_they_are_alone(row, monkeypatch):
+    """At a large cost each is judged exactly: one by one that took five times as long as their solution."""
+    data, s, found = classes(), KernelSettings(solver=row, C=1e7, nu=0.01), []
+    for most in (pairs_apart.EXACT, -1.0):
+        monkeypatch.setattr(pairs_apart, "EXACT", most)
+        with monkeypatch.context() as m:
+            if most > 0.0:
+                m.setattr(kernel_laws, "certify", lambda *_: pytest.fail("a pair was judged alone"))
+            found.append(train(data, Fitting(s)))
+    for one, other in zip(*(f.solved for f in found), strict=True):
+        assert one.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-9)
+        assert one.certificate.gap == pytest.approx(other.certificate.gap, rel=1e-6, abs=1e-9)
 
 
 def test_the_rule_of_e_is_that_of_each_pair_alone(together):

@@ -20,7 +20,7 @@ from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.kernel_zero import zero
 from svmtool.solvers import residual
 from svmtool.solvers.base import CONFIRMED, TIME, Monitor, Status
-from svmtool.training.kernel_laws import lawful
+from svmtool.training.kernel_laws import lawful, nothing
 from svmtool.training.outcome import worst_status
 
 SOUND = 60  # the row whose solver takes over from others
@@ -94,6 +94,8 @@ class Fitting:
         stop: what ends this problem, None: what ends the run.
         """
         s, stop = self.settings, self.stop if stop is None else stop
+        if stop.ended():  # thousands of problems may have to end so
+            return self._unsolved(problem, stop)
 
         def sink(**record: Any) -> None:
             with self.reporting:
@@ -107,7 +109,7 @@ class Fitting:
             monitor.uses(s.row.method)
             try:
                 with limits.until(monitor.ended), np.errstate(all="ignore"):  # the judge finds what is not finite
-                    return zero(problem, monitor.end()) if stop.ended() else solver(problem, monitor, *more, **own)
+                    return solver(problem, monitor, *more, **own)
             except EndedError:  # before there was anything to show
                 return zero(problem, monitor.end())
 
@@ -124,6 +126,13 @@ class Fitting:
         solved = Solved(*lawful(problem, result, s.target, other))
         solved.result.certified_gap = solved.certificate.gap
         return solved
+
+    def _unsolved(self, problem: KernelProblem | LeastSquaresSvc, stop: StopFlag) -> Solved:
+        """w = 0 for a problem that the run has no time for."""
+        answer, result, certificate = nothing(problem, zero(problem, Monitor(stop=stop, started=self.started).end()))
+        certificate.primal, certificate.dual = answer.worth(certificate.primal), answer.worth(certificate.dual)
+        result.certified_gap = certificate.gap
+        return Solved(answer, result, certificate)
 
     def solve_several(
         self, problem: Callable[[int], KernelProblem | LeastSquaresSvc], sizes: list[int], labels: list[str | None],

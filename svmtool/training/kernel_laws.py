@@ -64,7 +64,7 @@ def _lawful(
 ) -> tuple[Answer, KernelResult, Certificate]:
     """`lawful`, in values of the program."""
     if result.status in (TIME, INTERRUPTED) and not np.any(result.alpha):
-        return _nothing(problem, result)
+        return nothing(problem, result)
     asked = -1.0 if target is None else target
     close = PRINTED * asked if target is not None else APART * CONFIRMED
     answer, certificate = judged(problem, result, asked)
@@ -133,7 +133,7 @@ def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certi
     return certificate.dual if feasible else -np.inf
 
 
-def _nothing(
+def nothing(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult
 ) -> tuple[Answer, KernelResult, Certificate]:
     """What is left of a run that a limit has ended before there were any weights: nothing is computed for it, since
@@ -145,21 +145,28 @@ def _nothing(
 
 
 def judged(
-    problem: KernelProblem | LeastSquaresSvc, result: KernelResult, target: float = -1.0
-) -> tuple[Answer, Certificate]:
+    problem: KernelProblem | LeastSquaresSvc, result: KernelResult, target: float = -1.0,
+    exact: np.ndarray | None = None,
+) -> tuple[Answer, Certificate]:  # fmt: skip
     """What a result means, and its certificate, in values of the program.
 
-    target: the gap that was asked for, below 0 if none was.
+    target: the gap that was asked for, below 0 if none was.  exact: the gradient by decision values as svm-predict
+    computes them, where the caller has them; the problem's rows then need not be there.
     """
     late = result.status is TIME or result.status is INTERRUPTED
     if isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
         with np.errstate(all="ignore"):
-            f = exact_sum(problem, problem.coefficients(result.alpha))  # as svm-predict computes them
-            result.rho, result.r = problem.without_losses(problem.gradient(result.alpha, f))
+            if exact is None:
+                exact = problem.gradient(result.alpha, exact_sum(problem, problem.coefficients(result.alpha)))
+            result.rho, result.r = problem.without_losses(exact)
     if not _finite(result.alpha, result.rho, result.r):
         return problem.answer(result), Certificate(np.nan, np.nan, np.nan)
     with np.errstate(all="ignore"):  # what is not finite shows in the gap
-        found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
+        if exact is None:
+            found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
+        else:
+            found = certificate_of(problem, result.alpha, exact, result.rho, result.r)
+            found.seen = exact, 0.0
         if found.primal > value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 CHECKED = 1 << 20  # kernel values, and decision values, that are computed a second time; ...
 LEAST = 64  # ... rows at least
+EXACT = 1 << 29  # products of coefficients and kernel values that take as long as judging some hundred pairs apart
 SEED = 1
 
 
@@ -25,36 +27,66 @@ def apart(batch: Batch) -> tuple[float, str]:
     points, n = batch.points, batch.points.n
     if points.rows is None or not batch.done:
         return 0.0, ""
-    signs = np.ones((batch.count - 1, n))
-    for c in range(batch.count):
-        signs[:c, batch.ends[c] : batch.ends[c + 1]] = -1.0
-    coef = signs * batch.a
-    used = np.flatnonzero(np.any(coef != 0.0, axis=0))
-    some = max(LEAST, CHECKED // max(len(used), len(batch.pairs)))
-    of = np.arange(n) if some >= n else draw_rows(n, n // some, SEED)
-    number = np.repeat(np.arange(batch.count), batch.sizes)
-    support, rows = as_csr(points.rows.take(used)), as_csr(points.rows.take(of))
-    kernel = Kernel(POLYNOMIAL, 1.0, 1, 0.0) if points.kernel.kind == LINEAR else points.kernel  # no weights kept
-    decisions = np.empty((rows.n, len(batch.pairs)))
-    KernelModel(
-        "c_svc", kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
-        np.ascontiguousarray(coef[:, used]), tuple(np.bincount(number[used], minlength=batch.count).tolist()),
-        support.indptr, support.indices, support.values,
-    ).scores.decide(rows, rows.n, decisions)  # fmt: skip
-    done, worst, p = np.zeros(len(batch.pairs), bool), 0.0, (0.0 if batch.nu else -1.0)
-    done[batch.done] = True
-    size = _sizes(batch)
-    for c in np.unique(number[of]).tolist():
-        mine = np.flatnonzero(number[of] == c)
-        others = [d for d in range(batch.count) if d != c]
-        ks = np.array([batch.place[min(c, d), max(c, d)] for d in others])
-        f = -batch.F[:, of[mine]] - p * signs[:, of[mine]]
-        far = np.abs(decisions[np.ix_(mine, ks)].T - f).max(axis=1)
-        known = done[ks] & (far > 0.0)
-        worst = max(worst, float(np.max(far[known] / size[ks[known]], initial=0.0)))
+    scores = _Scores(batch)
+    of = np.arange(n) if scores.at_once >= n else draw_rows(n, n // scores.at_once, SEED)
+    known = np.zeros(len(batch.pairs), bool)
+    known[batch.done] = True
+    size, worst = _sizes(batch), 0.0
+    for mine, ks, F in scores.of_classes(of):
+        far = np.abs(F - batch.F[:, mine]).max(axis=1)
+        some = known[ks] & (far > 0.0)
+        worst = max(worst, float(np.max(far[some] / size[ks[some]], initial=0.0)))
     if np.isnan(worst):
         worst = np.inf
     return worst, f"decision values of {len(of)} of {n} rows computed again" if len(of) < n else ""
+
+
+def exact(batch: Batch) -> np.ndarray | None:
+    """Batch.F from the decision values of svm-predict, of all rows; None where that would take long."""
+    n = batch.points.n
+    if batch.points.rows is None:
+        return batch.F
+    scores = _Scores(batch)
+    if float(n) * scores.used * (batch.count - 1) > EXACT:
+        return None
+    found = np.empty_like(batch.F)
+    for first in range(0, n, scores.at_once):
+        for mine, _, F in scores.of_classes(np.arange(first, min(first + scores.at_once, n))):
+            found[:, mine] = F
+    return found
+
+
+class _Scores:
+    """The batch's answers as svm-predict has them.  used: support vectors; at_once: rows that take little memory."""
+
+    def __init__(self, batch: Batch):
+        points, self.batch = batch.points, batch
+        self.signs = np.ones((batch.count - 1, points.n))
+        for c in range(batch.count):
+            self.signs[:c, batch.ends[c] : batch.ends[c + 1]] = -1.0
+        coef = self.signs * batch.a
+        support = np.flatnonzero(np.any(coef != 0.0, axis=0))
+        self.used, self.number = len(support), np.repeat(np.arange(batch.count), batch.sizes)
+        self.at_once = max(LEAST, CHECKED // max(self.used, len(batch.pairs)))
+        vectors = as_csr(points.rows.take(support))
+        kernel = Kernel(POLYNOMIAL, 1.0, 1, 0.0) if points.kernel.kind == LINEAR else points.kernel  # no weights kept
+        self.scores = KernelModel(
+            "c_svc", kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
+            np.ascontiguousarray(coef[:, support]),
+            tuple(np.bincount(self.number[support], minlength=batch.count).tolist()),
+            vectors.indptr, vectors.indices, vectors.values,
+        ).scores  # fmt: skip
+
+    def of_classes(self, of: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For each class among the rows `of` (i8): these rows, its pairs, and Batch.F of both."""
+        batch, p = self.batch, (0.0 if self.batch.nu else -1.0)
+        rows = as_csr(batch.points.rows.take(of))
+        decisions = np.empty((rows.n, len(batch.pairs)))
+        self.scores.decide(rows, rows.n, decisions)
+        for c in np.unique(self.number[of]).tolist():
+            at = np.flatnonzero(self.number[of] == c)
+            ks = np.array([batch.place[min(c, d), max(c, d)] for d in range(batch.count) if d != c])
+            yield of[at], ks, -decisions[np.ix_(at, ks)].T - p * self.signs[:, of[at]]
 
 
 def _sizes(batch: Batch) -> np.ndarray:

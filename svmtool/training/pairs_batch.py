@@ -10,17 +10,21 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from svmtool.compiled import class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.problem.kernel_problem import KernelProblem, Norms, Points
+from svmtool.problem.certify import Certificate
+from svmtool.problem.kernel_problem import Answer, KernelProblem, KernelResult, Norms, Points
 from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.kernel_tiles import Double, apart, tiles_of
 from svmtool.problem.rows import DenseRows
+from svmtool.training import pairs_apart
 from svmtool.training.kernel_fit import Fitting, Solved
+from svmtool.training.kernel_laws import judged
 
 MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten took less time so, by up to 6 times, six about as much
 MOST_DOUBLE = 2048  # where its own flow computes kernel values in double precision too: with up to 2048 in all cases
@@ -174,10 +178,30 @@ class Batch(ABC):
         return self.problem(self.points.take(np.r_[self._rows_of(k)]), k)
 
     def answer_of(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """alpha, and -y F, of pair k."""
+        """alpha, and the gradient of its program, of pair k."""
+        return self._alpha_of(k), self._gradient_of(k, self.F)
+
+    def _alpha_of(self, k: int) -> np.ndarray:
         (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
-        alpha = np.concatenate((self.a[j - 1, mine], self.a[i, theirs]))
-        return alpha, np.concatenate((-self.F[j - 1, mine], self.F[i, theirs]))
+        return np.concatenate((self.a[j - 1, mine], self.a[i, theirs]))
+
+    def _gradient_of(self, k: int, F: np.ndarray) -> np.ndarray:
+        """The gradient of pair k's program, f8[rows], from F (as of this class) of all pairs."""
+        (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
+        return np.concatenate((-F[j - 1, mine], F[i, theirs]))
+
+    def judged(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[Answer, Certificate]:
+        """kernel_laws.judged for pair k, from decision values of all pairs at once where that does not take long.
+
+        problem: pair k, with its rows or without.
+        """
+        if self._exact is None:
+            return judged(self._whole(k), result)
+        return judged(problem, result, exact=self._gradient_of(k, self._exact))
+
+    @cached_property
+    def _exact(self) -> np.ndarray | None:
+        return pairs_apart.exact(self)
 
     def _rows_of(self, k: int) -> tuple[slice, slice]:
         """The rows of either class of pair k."""

@@ -16,7 +16,7 @@ from svmtool.problem.kernel_zero import ROUNDING
 from svmtool.solvers.base import GAP, OPTIMAL, RULE
 from svmtool.solvers.residual import ROUNDED
 from svmtool.training.kernel_fit import Solved
-from svmtool.training.kernel_laws import PRINTED, acceptable, judged, proven_indefinite
+from svmtool.training.kernel_laws import PRINTED, acceptable, proven_indefinite
 from svmtool.training.pairs_batch import Batch
 
 
@@ -75,13 +75,18 @@ class Squares(Batch):
         self.out[k] = why, 1.0, -dual, gap, found, violation, 0.0 - bias, 0.0
         return True
 
+    def _gradient_of(self, k: int, F: np.ndarray) -> np.ndarray:
+        """See Batch."""
+        i, j = self.pairs[k]
+        cost = np.repeat((self.costs[i], self.costs[j]), (self.sizes[i], self.sizes[j]))
+        return super()._gradient_of(k, F) + 0.5 * self._alpha_of(k) / cost
+
     def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
         """See Batch."""
         why, rounds, value, _, found, _, rho, _ = self.out[k].tolist()
         if why == loops.OPEN:
             return None
         (i, j), (alpha, gradient), problem = self.pairs[k], self.answer_of(k), self._problem_of(k)
-        gradient = gradient + 0.5 * alpha / problem.cost
         result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), STATUS[why], gradient)
         error = apart[0] * float(np.sum(np.abs(alpha))) * max(self.largest[i], self.largest[j])
         word = certificate_of(problem, alpha, gradient, rho, 0.0, 1.0, error)
@@ -90,7 +95,7 @@ class Squares(Batch):
         answer = problem.answer(result)
         plain = certificate_of(problem, alpha, gradient, rho)
         if not word.primal - word.dual - (plain.primal - plain.dual) <= ROUNDING * abs(word.primal):
-            answer, word = judged(self._whole(k), result)  # the value of the model itself is wanted
+            answer, word = self.judged(k, problem, result)  # the value of the model itself is wanted
         if not (word.gap < np.inf and acceptable(problem, result, word)) or proven_indefinite(problem, word):
             return None
         if not word.gap <= (PRINTED * self.s.target if result.status is GAP else ROUNDED):

@@ -28,7 +28,7 @@ from svmtool.solvers.base import CONFIRMED, GAP, ITERATIONS, RULE, TAKEN_OVER
 from svmtool.solvers.residual import INDEFINITE
 from svmtool.training import pairs_apart
 from svmtool.training.kernel_fit import Fitting, Solved
-from svmtool.training.kernel_laws import PRINTED, STATIONARY, judged, lawful
+from svmtool.training.kernel_laws import PRINTED, STATIONARY, lawful
 from svmtool.training.pairs_batch import Batch
 from svmtool.training.pairs_squares import Squares
 
@@ -218,7 +218,7 @@ class Hinges(Batch):
             word.sampled = f"{apart[1]}: within {error:.1g}" if apart[1] else ""
         else:  # the value of the model itself is wanted, not a bound of it, or better constants
             before = result.rho, result.r
-            answer, word = judged(self._whole(k), result)
+            answer, word = self.judged(k, problem, result)
             if (result.rho, result.r) != before and result.status is not ITERATIONS and not word.gap <= CONFIRMED:
                 return None
         primal, dual = word.primal, word.dual
