@@ -18,7 +18,7 @@ from svmtool.problem.kernels import Kernel
 from svmtool.solvers.alfpgm import solve
 from svmtool.solvers.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
 from svmtool.solvers.residual import INDEFINITE
-from svmtool.training import kernel_laws, pairs_apart, pairs_batch, pairs_together
+from svmtool.training import kernel_laws, pairs_apart, pairs_batch, pairs_squares, pairs_together
 from svmtool.training.kernel_fit import Fitting
 from svmtool.training.kernel_set import KernelSet
 from svmtool.training.one_vs_one import pair_problem, train
@@ -236,13 +236,18 @@ def test_the_certificate_of_large_values_is_that_of_the_model():
 @pytest.mark.parametrize("row", [0, 1, 52])
 def test_pairs_are_judged_together_as_they_are_alone(row, monkeypatch):
     """At a large cost each is judged exactly: one by one that took five times as long as their solution."""
-    data, s, found = classes(), KernelSettings(solver=row, C=1e7, nu=0.01), []
+    data, s, found, judged = classes(), KernelSettings(solver=row, C=1e4, nu=0.1), [], pairs_batch.judged
+    calls = []
+    monkeypatch.setattr(pairs_batch, "judged", lambda *of, **known: calls.append(known) or judged(*of, **known))
+    for module in (pairs_together, pairs_squares):
+        monkeypatch.setattr(module, "ROUNDING", 0.0)  # of no pair the bounds are near enough
     for most in (pairs_apart.EXACT, -1.0):
         monkeypatch.setattr(pairs_apart, "EXACT", most)
         with monkeypatch.context() as m:
             if most > 0.0:
                 m.setattr(kernel_laws, "certify", lambda *_: pytest.fail("a pair was judged alone"))
             found.append(train(data, Fitting(s)))
+    assert len(calls) == 12 and [bool(known) for known in calls] == [True] * 6 + [False] * 6
     for one, other in zip(*(f.solved for f in found), strict=True):
         assert one.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-9)
         assert one.certificate.gap == pytest.approx(other.certificate.gap, rel=1e-6, abs=1e-9)
