@@ -20,7 +20,7 @@ from svmtool.problem.kernel_rows import MEGABYTE
 from svmtool.problem.kernel_zero import zero
 from svmtool.solvers import residual
 from svmtool.solvers.base import CONFIRMED, TIME, Monitor, Status
-from svmtool.training.kernel_laws import lawful, nothing
+from svmtool.training.kernel_laws import lawful
 from svmtool.training.outcome import worst_status
 
 SOUND = 60  # the row whose solver takes over from others
@@ -95,7 +95,8 @@ class Fitting:
         """
         s, stop = self.settings, self.stop if stop is None else stop
         if stop.ended():  # thousands of problems may have to end so
-            return self._unsolved(problem, stop)
+            end = Monitor(stop=stop, started=self.started).end()
+            return Solved(*lawful(problem, zero(problem, end), s.target, lambda: None))
 
         def sink(**record: Any) -> None:
             with self.reporting:
@@ -126,13 +127,6 @@ class Fitting:
         solved = Solved(*lawful(problem, result, s.target, other))
         solved.result.certified_gap = solved.certificate.gap
         return solved
-
-    def _unsolved(self, problem: KernelProblem | LeastSquaresSvc, stop: StopFlag) -> Solved:
-        """w = 0 for a problem that the run has no time for."""
-        answer, result, certificate = nothing(problem, zero(problem, Monitor(stop=stop, started=self.started).end()))
-        certificate.primal, certificate.dual = answer.worth(certificate.primal), answer.worth(certificate.dual)
-        result.certified_gap = certificate.gap
-        return Solved(answer, result, certificate)
 
     def solve_several(
         self, problem: Callable[[int], KernelProblem | LeastSquaresSvc], sizes: list[int], labels: list[str | None],

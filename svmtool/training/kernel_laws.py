@@ -64,7 +64,7 @@ def _lawful(
 ) -> tuple[Answer, KernelResult, Certificate]:
     """`lawful`, in values of the program."""
     if result.status in (TIME, INTERRUPTED) and not np.any(result.alpha):
-        return nothing(problem, result)
+        return _nothing(problem, result)
     asked = -1.0 if target is None else target
     close = PRINTED * asked if target is not None else APART * CONFIRMED
     answer, certificate = judged(problem, result, asked)
@@ -133,7 +133,7 @@ def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certi
     return certificate.dual if feasible else -np.inf
 
 
-def nothing(
+def _nothing(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult
 ) -> tuple[Answer, KernelResult, Certificate]:
     """What is left of a run that a limit has ended before there were any weights: nothing is computed for it, since
