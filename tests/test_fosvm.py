@@ -231,6 +231,22 @@ def test_decomposition_that_costs_more_than_exact_small_problems_leaves_the_rest
     assert s.result.iterations < 100
 
 
+def test_a_limit_during_the_exact_solution_keeps_what_decomposition_had(monkeypatch):
+    X, stop, plain, gaps = 800.0 * np.random.default_rng(6).normal(size=(120, 8)) + 50.0, StopFlag(), fosvm._of_many, []
+
+    def of_many(*args):
+        result = plain(*args)
+        assert result.status is fosvm.COSTLY
+        gaps.append(result.gap)
+        stop.set = True
+        return result
+
+    monkeypatch.setattr(fosvm, "_of_many", of_many)
+    s = solve(X, Kernel(1, 0.1, 5, 0.0), gap=1e-3, stop=stop)
+    assert s.result.status is base.INTERRUPTED and np.count_nonzero(s.alpha) > 8
+    assert s.result.gap == gaps[0]
+
+
 def test_samples_of_many_rows(few_are_many):
     """Parts of the rows that double, until a fresh sample of the others is clean; or all rows."""
     X, wide = cloud(3000, 3, 14), Kernel(2, 0.3)

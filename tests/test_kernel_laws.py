@@ -154,6 +154,24 @@ def test_no_wrong_answer_leaves_as_converged(row, which, monkeypatch):
         assert result.status is PRECISION
 
 
+@pytest.mark.parametrize(
+    "options", ["-s 2 -t 0 -n 0.2", "-s 1 -t 0 -n 0.2", "-s 1 -t 3 -g 0.3 -r -1 -n 0.5", "-s 2 -t 4 -n 0.2"]
+)
+def test_a_minimum_near_that_of_zero_keeps_its_support_vectors(options, svm_train):
+    """-D within the gap of P(0) = 0 ends no run whose own P is above: the laws would leave w = 0, a useless model."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    K = np.column_stack((np.arange(1.0, 81.0), X @ X.T))
+    rows, first = (K, 0) if "-t 4" in options else (X, 1)
+    labels = np.where(X[:, 0] + rng.normal(size=80) > 0.0, 1, -1) if "-s 1" in options else np.ones(80, int)
+    data = "".join(
+        f"{label} " + " ".join(f"{k}:{v!r}" for k, v in enumerate(row.tolist(), first)) + "\n"
+        for label, row in zip(labels, rows, strict=True)
+    )
+    status, out, err = svm_train(*options.split(), "--gap", "1e-3", "d", "m", data=data)
+    assert status == 0 and kernel_model.read("m").total_sv > 10
+
+
 def test_fosvm_on_rows_of_zeros_is_finite(svm_train):
     status, out, err = svm_train("-s", 80, "-t", 2, "d", "m", data="1\n1\n1\n")
     assert status == 0 and "Certified relative gap = 0" in out

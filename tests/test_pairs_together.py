@@ -240,9 +240,9 @@ def test_pairs_are_judged_together_as_they_are_alone(row, monkeypatch):
     calls = []
     monkeypatch.setattr(pairs_batch, "judged", lambda *of, **known: calls.append(known) or judged(*of, **known))
     for module in (pairs_together, pairs_squares):
-        monkeypatch.setattr(module, "ROUNDING", 0.0)  # of no pair the bounds are near enough
-    for most in (pairs_apart.EXACT, -1.0):
-        monkeypatch.setattr(pairs_apart, "EXACT", most)
+        monkeypatch.setattr(module, "ROUNDING", 0.0)  # for no pair are the bounds tight enough
+    for most in (pairs_apart.PRODUCTS, -1.0):
+        monkeypatch.setattr(pairs_apart, "PRODUCTS", most)
         with monkeypatch.context() as m:
             if most > 0.0:
                 m.setattr(kernel_laws, "certify", lambda *_: pytest.fail("a pair was judged alone"))

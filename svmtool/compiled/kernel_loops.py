@@ -179,11 +179,10 @@ def sum_differences(places, values, start, stop, row, table, gamma, outside, out
 
 @helper
 def spread_rows(indptr, indices, values, features, table, norms, outside, n_places, lo, hi):
-    """Write rows lo .. hi-1 into the lanes of the table; returns the largest of their square norms.
+    """Write rows lo .. hi-1 into the lanes of the table, and their square norms.
 
     outside: the part of a row's square norm that stands on features which the model lacks.
     """
-    most = 0.0
     for a in range(LANES):
         norms[a] = 0.0
         outside[a] = 0.0
@@ -197,8 +196,6 @@ def spread_rows(indptr, indices, values, features, table, norms, outside, n_plac
                 outside[a] += square
             else:
                 table[place * LANES + a] = values[k]
-        most = max(most, norms[a])
-    return most
 
 
 @helper
@@ -246,7 +243,7 @@ def kernel_decisions(
     sums: classes * columns * LANES numbers; table: n_places * LANES zeros and scratch: n_places + (2 + STRIP) * LANES
     of them, both left as they were up to n_places.
     PRECOMPUTED: places are positions in a row of the data.  RBF: a distance that is taken from inner products keeps
-    too little where gamma (|x|^2 + |z|^2) exceeds `largest`; it is then summed over all places.
+    too little where 2 gamma |z|^2 exceeds `largest`; it is then summed over all places.
     """
     classes = len(ends) - 1
     n_sv = ends[classes]
@@ -257,9 +254,8 @@ def kernel_decisions(
     factor = -2.0 * gamma if kind == RBF else (1.0 if kind == LINEAR else gamma)
     for first in range(lo, hi, LANES):
         last = min(first + LANES, hi)
-        most = 0.0
         if kind != PRECOMPUTED:
-            most = gamma * spread_rows(indptr, indices, values, features, table, norms, outside, n_places, first, last)
+            spread_rows(indptr, indices, values, features, table, norms, outside, n_places, first, last)
         for a in range(LANES):
             norms[a] = gamma * norms[a] if kind == RBF else 0.0
             outside[a] *= gamma
@@ -274,7 +270,7 @@ def kernel_decisions(
                     if kind == PRECOMPUTED:
                         for i in range(first, last):
                             strip[at + i - first] = values[indptr[i] + np.int64(sv_places[s])]
-                    elif kind == RBF and most + constant > largest:
+                    elif kind == RBF and 2.0 * constant > largest:
                         sum_differences(
                             sv_places, sv_values, start, stop, row, table, gamma, outside, strip, at, n_places
                         )

@@ -304,13 +304,15 @@ class Svr(KernelProblem):
 
     targets f8[n], cost f8[n]; tube: half its width, added to both linear terms.
 
-    The bias is free: targets are taken from their median, lest numbers far from 0 hide by their rounding what tells
-    them apart.  rho and the linear terms refer to these, the Answer's rho to the targets as they are.
+    The bias is free: the median is subtracted from the targets, because rounding of numbers far from 0 would hide
+    their differences.  rho and the linear terms refer to these, the Answer's rho to the targets as they are.
     """
 
     def __init__(self, points: Points, targets: np.ndarray, cost: np.ndarray, tube: float, start: np.ndarray, **more):
         n = points.n
-        self.middle = float(np.median(targets)) if n else 0.0
+        self.middle = float(np.median(0.5 * targets)) * 2.0 if n else 0.0  # of halves: their sums do not overflow
+        if not np.all(np.isfinite(targets - self.middle)):
+            self.middle = 0.0
         targets = targets - self.middle
         p = np.concatenate((tube - targets, tube + targets))
         y, row = np.repeat((1.0, -1.0), n), np.tile(np.arange(n), 2)

@@ -32,11 +32,12 @@ MOST_WEIGHTS = 1 << 24  # numbers in the weights of all pairs; beyond, a linear 
 BLOCK_VALUES = 1 << 18  # kernel values that a thread computes at a time, about
 ROWS_A_BLOCK = 2048  # at most
 
-# gamma (|x|^2 + |z|^2) up to which a distance is taken from inner products: its error, some units of the last place
-# of that sum, is an error of about 1e-14 of the kernel's value.  Where the support vectors are sparse, differences take
-# several times as long as products (25 x on w8a), and 1e-11 must do.
+# 2 gamma |z|^2 of a support vector z up to which distances from it are taken from inner products: their error, some
+# units of the last place of that number, is an error of about 1e-14 of a kernel value (rows much longer than z have a
+# value of nearly 0).  For sparse support vectors differences take many times as long as products (w8a: 9 times), and
+# 1e-11 must do.
 LARGEST_SQUARE, LARGEST_SPARSE_SQUARE = 64.0, 1e4
-SPARSE = 0.5  # share of non-zeros below which rows are sparse: differences take up to 3 times as long as products then
+SPARSE = 0.5  # share of non-zeros from which on support vectors are not sparse: differences take 1.3 to 4 times as long
 
 
 class KernelScores:
@@ -69,7 +70,7 @@ class KernelScores:
             self.features = np.unique(indices)
             self.n_places = len(self.features)
         place_support(model.indptr, model.indices, model.values, self.features, self.places, self.norms, self.n_places)
-        sparse = model.indices.size < SPARSE * self.n_sv * self.n_places
+        sparse = model.indices.size < SPARSE * self.n_sv * (self.n_places - 1)
         self.largest_square = LARGEST_SPARSE_SQUARE if sparse else LARGEST_SQUARE
         if self.kernel.kind == LINEAR and self.n_places * self.pairs <= MOST_WEIGHTS:
             self.W, rest = (Buffer("f8", self.n_places * self.pairs) for _ in range(2))

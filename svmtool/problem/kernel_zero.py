@@ -14,6 +14,7 @@ import numpy as np
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import certificate_of
 from svmtool.problem.kernel_problem import HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.problem.one_class import FLOOR
 
 ROUNDING = 1e-9  # share of a value that may be rounding
 HALVINGS = 40
@@ -24,6 +25,12 @@ def value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, floa
     if problem.at_zero is None:
         problem.at_zero = _value_at_zero(problem)
     return problem.at_zero
+
+
+def most_allowed(problem: KernelProblem | LeastSquaresSvc) -> float:
+    """The largest primal value that counts as no worse than that at w = 0."""
+    value, _, _ = value_at_zero(problem)
+    return value + ROUNDING * max(abs(value), problem.floor / FLOOR)
 
 
 def above_zero(problem: KernelProblem | LeastSquaresSvc, dual: float) -> bool:

@@ -25,7 +25,7 @@ from svmtool.limits import EndedError
 from svmtool.problem import direct
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import KernelProblem, KernelResult
-from svmtool.problem.kernel_zero import value_at_zero
+from svmtool.problem.kernel_zero import most_allowed, value_at_zero
 from svmtool.problem.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, WholeDescent, room_for_rows
 from svmtool.problem.working_sets import PairSets, ViolatingSets
 from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
@@ -77,7 +77,7 @@ def solve(
         whole = WholeDescent(state, cache_mb) if o.pairs is None and WholeDescent.fits(problem, cache_mb) else None
     best, stalled, moved, progress = np.inf, 0, True, Progress(LOOKS)
     polishing, least = False, None  # from a direct solution on; the result with the smallest gap since
-    at_zero, _, _ = value_at_zero(problem)
+    at_zero, allowed = value_at_zero(problem)[0], (most_allowed(problem) if problem.kernel.positive else -np.inf)
     slower, settled = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
     if o.paper_form or slower.cost == np.inf:
         slower = None
@@ -85,8 +85,9 @@ def solve(
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
         found = problem.relative(gap - value, -value)
-        if monitor.gap is not None and at_zero <= gap - value and problem.relative(at_zero, -value) <= monitor.gap:
-            found = 0.0  # w = 0 is as good as asked for, and what the judge takes
+        if monitor.gap is not None and at_zero <= gap - value <= allowed:
+            # no better than w = 0 but for rounding, and the dual value says that nothing is
+            found = min(found, problem.relative(at_zero, -value))
         close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
         done = violation <= eps or close
         try:

@@ -21,7 +21,8 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
    dual over all rows, C-SVC's without upper bounds, is decomposed: working sets of half the last one, the rows least
    w.f(x_i) and those of A with the most, solved pair by pair.  The stored rho is then the one that all of A satisfy.
    By samples the same is done over a part of the rows, which doubles until a sample of the others passes; where most
-   of a part carries its plane, a larger one would be nearly all rows, and all are looked at.
+   of a part carries its plane, a larger one would be nearly all rows, and all are looked at.  Where that stalls, or
+   takes far longer than an exact solution would (PAIR_STEPS), A is solved exactly after all.
 Where the origin lies among the rows rho goes to 0, and w = 0 is the answer; see problem/hard_one_class.py.
 Memory: the cache (kernel rows of A; those that find no room are computed each round; from MANY on the working set's
 block too), 4 vectors of n; of an A solved exactly the kernel matrix and its inverse.
@@ -35,7 +36,7 @@ from svmtool.limits import EndedError
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.hard_one_class import gap_of, is_zero, judge_linear, lead_of
 from svmtool.problem.kernel_problem import HardOneClass, KernelResult, Points
-from svmtool.problem.kernel_rows import exact_sum
+from svmtool.problem.kernel_rows import MEGABYTE, exact_sum
 from svmtool.problem.nearest_point import NearestPoint
 from svmtool.problem.pair_descent import LAST, PATIENCE, PairDescent, room_for_rows
 from svmtool.problem.projections import KernelProjections, LinearProjections, Projections
@@ -57,9 +58,10 @@ MANY = 64  # rows of A beyond which decomposition comes nearer in less time, wit
 GROWTH = 4  # times the support is what joins it as the first part of the rows
 CARRIED = 0.5  # share of a part's rows that carry its plane beyond which all rows are looked at
 WORKING = 2048  # rows of a working set
-COSTLY = Status("costly", False, "exact solution of the problem on A costs less than more rounds")  # never leaves here
-EXACT = 1200.0  # m^2 values of kernel rows, passed over by steps: four times what the exact solution with an A of m
-# rows takes.  Of 12 sets (m 68 to 3241, gap 1e-3) all were solved within 200 m^2; ill-conditioned ones take any number
+COSTLY = Status("costly", False, "an exact solution costs less than more rounds")  # internal, never returned
+PAIR_STEPS = 1200.0  # budget of pair steps, in kernel values per m^2 for m rows in A: about four times the cost of the
+# exact solution.  Of 12 sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
+EXACT_BYTES = 32.0  # an exact solution's memory per m^2; decomposition goes on where it exceeds the cache
 LOOKS = 128  # rounds of decomposition before the first look at what they bring
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
@@ -212,7 +214,7 @@ def _linear(task: Task, monitor: Monitor, sample: Sample | None) -> Result:
 
 
 def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None) -> KernelResult:
-    rows = KernelProjections(problem, cache_mb)
+    rows, before = KernelProjections(problem, cache_mb), None
     run = _Run(rows, monitor, sample)
     status = run.run(MANY)
     if status is None:
@@ -228,9 +230,10 @@ def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sa
             return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status not in (PRECISION, COSTLY):
             return result
-        rows = KernelProjections(problem, cache_mb)  # what they do not solve an exact small problem does
-        run = _Run(rows, monitor, None, np.flatnonzero(result.alpha))
+        rows = KernelProjections(problem, cache_mb)  # an exact solution goes on from their support
+        run = _Run(rows, monitor, run.sample if result.status is COSTLY else None, np.flatnonzero(result.alpha))
         status = run.run()
+        before = result
     if not monitor.ended():
         rows.alpha[run.chosen] = run.small.alpha
         try:
@@ -243,6 +246,9 @@ def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sa
         alpha[run.chosen], z = run.small.alpha, _guessed(rows.n, run.chosen, run.small.z, run.small.rho)
     rho = float(alpha @ z)
     gap = gap_of(lead_of(z), rho, rows.size)
+    if before is not None and monitor.ended() and before.gap < gap:  # a limit came before A was solved
+        before.status, before.iterations = status, monitor.iterations - 1
+        return before
     return KernelResult(alpha, rho * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
 
 
@@ -325,7 +331,8 @@ def _descend(problem: HardOneClass, monitor: Monitor, cache_mb: float) -> tuple[
             still = progress.stalls(primal - dual, dual) or stalled >= PATIENCE or (state.exact and not moved)
             if status is None and still:
                 status = OPTIMAL if gap <= ROUNDED else PRECISION
-            if status is None and subproblem.work > EXACT * max(MANY, np.count_nonzero(state.a)) ** 2:
+            square = float(max(MANY, np.count_nonzero(state.a))) ** 2
+            if status is None and subproblem.work > PAIR_STEPS * square and EXACT_BYTES * square < cache_mb * MEGABYTE:
                 status = COSTLY
             if status is None:
                 chosen = sets.choose(state)

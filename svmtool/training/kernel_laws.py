@@ -23,15 +23,14 @@ from svmtool.problem.certify_kernel import FEASIBLE, certificate_of, certify, fe
 from svmtool.problem.kernel_problem import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc, relative
 from svmtool.problem.kernel_rows import exact_sum
 from svmtool.problem.kernel_zero import (
-    ROUNDING,
     above_zero,
     best_constant,
     best_multiple,
     judged_zero,
+    most_allowed,
     value_at_zero,
     zero,
 )
-from svmtool.problem.one_class import FLOOR
 from svmtool.solvers.base import CONFIRMED, ENOUGH, GAP, INTERRUPTED, ITERATIONS, OPTIMAL, PRECISION, TAKEN_OVER, TIME
 from svmtool.solvers.residual import INDEFINITE
 
@@ -199,8 +198,7 @@ def acceptable(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, c
         return False
     if proven_indefinite(problem, certificate):
         return True
-    value, _, _ = value_at_zero(problem)
-    return certificate.primal <= value + ROUNDING * max(abs(value), problem.floor / FLOOR)
+    return certificate.primal <= most_allowed(problem)
 
 
 def proven_indefinite(problem: KernelProblem | LeastSquaresSvc, certificate: Certificate) -> bool:

@@ -13,11 +13,11 @@ from svmtool.problem.kernels import LINEAR, POLYNOMIAL, Kernel
 from svmtool.problem.row_blocks import draw_rows
 
 if TYPE_CHECKING:
-    from svmtool.training.pairs_together import Batch
+    from svmtool.training.pairs_batch import Batch
 
 CHECKED = 1 << 20  # kernel values, and decision values, that are computed a second time; ...
 LEAST = 64  # ... rows at least
-EXACT = 1 << 29  # products of coefficients and kernel values that take as long as judging some hundred pairs apart
+PRODUCTS = 1 << 21  # of coefficients and kernel values that take about as long as to judge one pair of classes alone
 SEED = 1
 
 
@@ -47,7 +47,7 @@ def exact(batch: Batch) -> np.ndarray | None:
     if batch.points.rows is None:
         return batch.F
     scores = _Scores(batch)
-    if float(n) * scores.used * (batch.count - 1) > EXACT:
+    if float(n) * scores.used * (batch.count - 1) > float(PRODUCTS) * len(batch.done):
         return None
     found = np.empty_like(batch.F)
     for first in range(0, n, scores.at_once):
@@ -57,7 +57,8 @@ def exact(batch: Batch) -> np.ndarray | None:
 
 
 class _Scores:
-    """The batch's answers as svm-predict has them.  used: support vectors; at_once: rows that take little memory."""
+    """Decision values of all pairs by svm-predict's code.  used: support vectors; at_once: rows per block, to bound
+    memory."""
 
     def __init__(self, batch: Batch):
         points, self.batch = batch.points, batch

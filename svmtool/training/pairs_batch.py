@@ -186,7 +186,7 @@ class Batch(ABC):
         return np.concatenate((self.a[j - 1, mine], self.a[i, theirs]))
 
     def _gradient_of(self, k: int, F: np.ndarray) -> np.ndarray:
-        """The gradient of pair k's program, f8[rows], from F (as of this class) of all pairs."""
+        """The gradient of pair k's program, f8[rows], from F f8 (count - 1, n), laid out like self.F."""
         (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
         return np.concatenate((-F[j - 1, mine], F[i, theirs]))
 

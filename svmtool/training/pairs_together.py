@@ -3,7 +3,8 @@ Python (training/kernel_fit.py) takes a hundred times as long.
 
 The kernel values are pairs_batch.py's, least squares pairs_squares.py's.  The judge's gradients are sums over these
 values, from the answers alone; of a sample of rows, or all if they are few, they are computed a second time by the code
-of svm-predict, and the largest difference goes to the gaps, as in problem/certify_kernel.py.  What the laws of
+of svm-predict, and the largest difference goes to the gaps, as in problem/certify_kernel.py.  Where that would widen a
+gap, all decision values are computed so (pairs_apart.exact).  What the laws of
 training/kernel_laws.py do not accept, and what a limit on steps has left open, is solved again in its own flow.
 --max-iter counts looks at all variables, as there; pairs that it ends keep what the laws leave of them.
 """
