@@ -244,7 +244,7 @@ def test_a_limit_during_the_exact_solution_keeps_what_decomposition_had(monkeypa
     monkeypatch.setattr(fosvm, "_of_many", of_many)
     s = solve(X, Kernel(1, 0.1, 5, 0.0), gap=1e-3, stop=stop)
     assert s.result.status is base.INTERRUPTED and np.count_nonzero(s.alpha) > 8
-    assert s.result.gap == gaps[0]
+    assert s.result.gap <= gaps[0]
 
 
 def test_samples_of_many_rows(few_are_many):

@@ -13,7 +13,7 @@ import numpy as np
 
 from svmtool.problem.certify import Certificate
 from svmtool.problem.certify_kernel import certificate_of
-from svmtool.problem.kernel_problem import HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.problem.kernel_problem import CSvc, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
 from svmtool.problem.one_class import FLOOR
 
 ROUNDING = 1e-9  # share of a value that may be rounding
@@ -47,6 +47,10 @@ def _value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, flo
         total, pull = float(np.sum(problem.cost)), float(problem.cost @ problem.y)
         b = pull / total if problem.free_bias and total > 0.0 else 0.0
         return total - b * pull, 0.0 - b, 0.0
+    if isinstance(problem, CSvc):  # of thousands of pairs of classes this is all that a limit leaves time for
+        plus = problem.y > 0
+        first, second = float(np.sum(problem.upper[plus])), float(np.sum(problem.upper[~plus]))
+        return 2.0 * min(first, second), float((second > first) - (second < first)), 0.0
     return best_constant(problem, problem.p)
 
 
