@@ -132,3 +132,14 @@ def oracle(row: registry.Solver, problem) -> Judged:
         b = np.sum(c)
     alpha = y * np.array(c)
     return judged(problem, KernelResult(alpha, -b, 0.0, -0.5 * float(y @ np.array(c)), 0.0, 1, None, alpha))
+
+
+NORMAL = np.random.default_rng(5).standard_normal((30, 5))
+
+
+def text(X: np.ndarray, labels) -> str:
+    """Dense rows as a file's text, zeros left out."""
+    return "".join(
+        f"{label:g} {' '.join(f'{j + 1}:{v:.17g}' for j, v in enumerate(row) if v)}\n"
+        for label, row in zip(labels, X, strict=True)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernel_suite import KERNELS, NU, random_data
+from kernel_suite import KERNELS, NU, random_data, text
 
 from svmtool import registry
 from svmtool.formats import kernel_model
@@ -15,13 +15,6 @@ from svmtool.problem.rows import DenseRows
 from svmtool.solvers.base import GAP, PRECISION, RULE
 from svmtool.training import kernel_laws
 from svmtool.training.kernel_fit import Fitting
-
-
-def text(X: np.ndarray, labels) -> str:
-    return "".join(
-        f"{label:g} {' '.join(f'{j + 1}:{v:.17g}' for j, v in enumerate(row) if v)}\n"
-        for label, row in zip(labels, X, strict=True)
-    )
 
 
 @pytest.mark.parametrize("seed", [1, 4])

@@ -6,20 +6,18 @@ import math
 
 import numpy as np
 import pytest
-from kernel_suite import KERNELS, NU, judged, nu_value, oracle, random_data
+from kernel_suite import KERNELS, NORMAL, NU, nu_value, random_data, text
 from scipy.optimize import linprog
 
 from svmtool import registry
 from svmtool.formats import kernel_model
 from svmtool.kernel_settings import KernelSettings
-from svmtool.limits import EndedError, StopFlag, until
 from svmtool.problem import direct, interior, linear_minimum
 from svmtool.problem.certify import Certificate
 from svmtool.problem.decomposition import Decomposition
 from svmtool.problem.kernel_problem import (
     CSvc,
     EpsilonSvr,
-    HardOneClass,
     KernelResult,
     LeastSquaresSvc,
     NuSvc,
@@ -28,10 +26,9 @@ from svmtool.problem.kernel_problem import (
 )
 from svmtool.problem.kernel_zero import value_at_zero
 from svmtool.problem.kernels import Kernel
-from svmtool.problem.nearest_point import NearestPoint
-from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.problem.rows import DenseRows
 from svmtool.solvers import nesvm_kernel
-from svmtool.solvers.base import GAP, INTERRUPTED, OPTIMAL, PRECISION, RULE, TIME, Monitor
+from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
 from svmtool.solvers.progress import Progress
 from svmtool.training.kernel_fit import Fitting
 from svmtool.training.kernel_laws import acceptable
@@ -223,18 +220,7 @@ def test_a_dual_value_that_rises_by_rounding_alone_is_a_standstill():
     assert any(rising.stalls(1e11, -1e27 * (1.0 - 1e-16 * k)) for k in range(1 << 10))
 
 
-RNG = np.random.default_rng(5)
-
-
-def text(X: np.ndarray, labels) -> str:
-    return "".join(
-        f"{label:g} {' '.join(f'{j + 1}:{v:.17g}' for j, v in enumerate(row) if v)}\n"
-        for label, row in zip(labels, X, strict=True)
-    )
-
-
 SIGNS = np.where(np.arange(30) % 2, 1, -1)
-NORMAL = RNG.standard_normal((30, 5))
 HARD = {
     "scales": text(NORMAL * np.array([1e6, 1.0, 1e-6, 1e3, 1e-3]), SIGNS),
     "positive": text(np.abs(NORMAL) + 1.0, SIGNS),
@@ -271,113 +257,6 @@ def test_hard_data_end_with_a_word(name, options, svm_train):
 def test_few_rows_are_solved_whatever_they_cost(options, svm_train):
     _, out, err = svm_train(*options.split(), "--gap", 1e-6, "--max-seconds", 60, "d", "m", data=HARD["positive"])
     assert err == "" and float(out.partition("relative gap = ")[2].split()[0]) <= 1e-6
-
-
-# Ends
-
-
-class Soon(StopFlag):
-    """Ends when it has been asked so many times: by time, or as Ctrl-C does."""
-
-    def __init__(self, asks: int, by_hand: bool):
-        self.asks, self.by_hand = asks, by_hand
-
-    @property
-    def ends(self) -> float:
-        self.asks -= 1
-        return -math.inf if self.asks < 0 and not self.by_hand else math.inf
-
-    @property
-    def set(self) -> bool:
-        self.asks -= 1
-        return self.asks < 0 and self.by_hand
-
-
-@every_row
-@pytest.mark.parametrize("by_hand", [False, True], ids=["time", "Ctrl-C"])
-def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row, by_hand):
-    problem = random_data(160).problem(row, KERNELS["rbf"])
-    least = oracle(row, problem).certificate
-    statuses = set()
-    for asks in (0, 1, 2, 5, 9, 14, 20, 30, 60):
-        settings = KernelSettings(solver=row.number, C=1.3, nu=NU, gap=1e-12)
-        answer, result, certificate = Fitting(settings, stop=Soon(asks, by_hand)).solve(problem)
-        statuses.add(result.status)
-        assert np.all(np.isfinite(answer.coef)) and np.isfinite(answer.rho)
-        size = abs(least.primal) + problem.floor
-        assert certificate.primal / answer.scale <= value_at_zero(problem)[0] + 1e-6 * size + problem.floor
-        if not np.any(result.alpha) or isinstance(problem, HardOneClass):
-            continue
-        word = judged(problem, result).certificate
-        assert word.primal == pytest.approx(certificate.primal, rel=1e-3), "it is the answer that is certified"
-    assert (INTERRUPTED if by_hand else TIME) in statuses
-
-
-@pytest.mark.parametrize("row", [0, 3, 52, 73])
-def test_a_run_with_a_large_cost_that_ends_early_has_a_direction(row):
-    """What is there after a few steps is worse than w = 0 by far, a multiple of it is better."""
-    data = random_data(160)._replace(C=1e5)
-    problem = data.problem(registry.find_kernel(row), KERNELS["rbf"])
-    settings = KernelSettings(solver=row, C=1e5, gap=1e-12, max_iter=2)
-    answer, result, certificate = Fitting(settings).solve(problem)
-    assert np.any(answer.coef) and not result.status.converged
-    assert certificate.primal < value_at_zero(problem)[0]
-    assert judged(problem, result).certificate.primal == pytest.approx(certificate.primal)
-
-
-def test_an_inverse_ends_between_its_halves(monkeypatch):
-    from svmtool.problem import nearest_point
-
-    monkeypatch.setattr(nearest_point, "WHOLE", 8)
-    X = np.random.default_rng(0).standard_normal((50, 60)) + 1.0
-    H = X @ X.T
-    np.testing.assert_allclose(nearest_point._inverted(H) @ H, np.eye(50), atol=1e-8)
-    small, asked = NearestPoint(), []
-    small.join(H)
-    with until(lambda: asked.append(1) or len(asked) > 3), pytest.raises(EndedError):
-        small.solve()
-    assert np.sum(small.alpha) == pytest.approx(1.0) and small.rho == pytest.approx(small.alpha @ H @ small.alpha)
-    small.solve()
-    assert np.min(small.z) >= small.rho * (1.0 - 1e-9), "and it can go on"
-
-
-@pytest.mark.parametrize("options", ["-t 2", "-t 2 -s 1 -n 0.2", "-t 2 -s 52", "-t 2 -b 1", "-t 2 -s 73 -w1 0"])
-def test_no_pair_is_solved_after_the_limit(options, svm_train):
-    data = text(NORMAL, np.arange(30) % 3)
-    status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "d", "m", data=data)
-    assert status == 0 and "WARNING: not converged: time limit reached" in err
-    assert kernel_model.read("m").total_sv == 0 and "nan" not in out
-    status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "-v", 3, "d", data=data)
-    assert "time limit reached" in err
-
-
-@pytest.mark.parametrize("solver", [0, 1, 50, 52, 73])
-def test_pairs_after_the_limit_take_no_rows(solver, svm_train, monkeypatch):
-    """Of a hundred classes there are thousands, and a second more than the limit for all of them."""
-    taken = []
-    for rows in (CsrRows, DenseRows):
-        monkeypatch.setattr(rows, "take", lambda self, chosen, plain=rows.take: taken.append(1) or plain(self, chosen))
-    data = text(NORMAL, np.arange(30) // 2)
-    status, _, err = svm_train("-s", solver, "-t", 2, "--max-seconds", 1e-9, "d", "m", data=data)
-    assert status == 0 and "time limit reached" in err and len(taken) <= 2 * 15 < 15 * 14 / 2
-
-
-def test_pairs_that_their_share_cut_short_go_on(one_thread):
-    """The first of two looks for its share all the time that it has, the other ends at once."""
-    data = random_data(60)
-    row = registry.find_kernel(0)
-    fitting = Fitting(KernelSettings(gap=1e-13), stop=StopFlag(30.0))
-    tried = []
-    solve = fitting.solve
-
-    def one(problem, label, cache_mb, stop):
-        tried.append(label)
-        return solve(problem, label, cache_mb, StopFlag(0.0) if len(tried) == 1 else stop)
-
-    fitting.solve = one
-    found = fitting.solve_several(lambda k: data.problem(row, KERNELS["rbf"]), [60, 60], ["a", "b"], 0.0)
-    assert tried == ["a", "b", "a"]
-    assert all(f.result.status is not TIME and f.certificate.gap < 1e-6 for f in found)
 
 
 @pytest.mark.parametrize("nu", [1e-300, 1e-20, 0.01])

@@ -241,8 +241,8 @@ def test_pairs_are_judged_together_as_they_are_alone(row, monkeypatch):
     monkeypatch.setattr(pairs_batch, "judged", lambda *of, **known: calls.append(known) or judged(*of, **known))
     for module in (pairs_together, pairs_squares):
         monkeypatch.setattr(module, "ROUNDING", 0.0)  # for no pair are the bounds tight enough
-    for most in (pairs_apart.PRODUCTS, -1.0):
-        monkeypatch.setattr(pairs_apart, "PRODUCTS", most)
+    for most in (1e18, -1e18):
+        monkeypatch.setattr(pairs_apart, "ALONE", most)
         with monkeypatch.context() as m:
             if most > 0.0:
                 m.setattr(kernel_laws, "certify", lambda *_: pytest.fail("a pair was judged alone"))

@@ -1,0 +1,126 @@
+"""Runs with kernels end anywhere, by time or Ctrl-C, with an answer and its certificate; shares of the time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from kernel_suite import KERNELS, NORMAL, NU, judged, oracle, random_data, text
+
+from svmtool import registry
+from svmtool.formats import kernel_model
+from svmtool.kernel_settings import KernelSettings
+from svmtool.limits import EndedError, StopFlag, until
+from svmtool.problem.kernel_problem import HardOneClass
+from svmtool.problem.kernel_zero import value_at_zero
+from svmtool.problem.nearest_point import NearestPoint
+from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.solvers.base import INTERRUPTED, TIME
+from svmtool.training.kernel_fit import Fitting
+
+every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
+
+
+class Soon(StopFlag):
+    """Ends when it has been asked so many times: by time, or as Ctrl-C does."""
+
+    def __init__(self, asks: int, by_hand: bool):
+        self.asks, self.by_hand = asks, by_hand
+
+    @property
+    def ends(self) -> float:
+        self.asks -= 1
+        return -math.inf if self.asks < 0 and not self.by_hand else math.inf
+
+    @property
+    def set(self) -> bool:
+        self.asks -= 1
+        return self.asks < 0 and self.by_hand
+
+
+@every_row
+@pytest.mark.parametrize("by_hand", [False, True], ids=["time", "Ctrl-C"])
+def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row, by_hand):
+    problem = random_data(160).problem(row, KERNELS["rbf"])
+    least = oracle(row, problem).certificate
+    statuses = set()
+    for asks in (0, 1, 2, 5, 9, 14, 20, 30, 60):
+        settings = KernelSettings(solver=row.number, C=1.3, nu=NU, gap=1e-12)
+        answer, result, certificate = Fitting(settings, stop=Soon(asks, by_hand)).solve(problem)
+        statuses.add(result.status)
+        assert np.all(np.isfinite(answer.coef)) and np.isfinite(answer.rho)
+        size = abs(least.primal) + problem.floor
+        assert certificate.primal / answer.scale <= value_at_zero(problem)[0] + 1e-6 * size + problem.floor
+        if not np.any(result.alpha) or isinstance(problem, HardOneClass):
+            continue
+        word = judged(problem, result).certificate
+        assert word.primal == pytest.approx(certificate.primal, rel=1e-3), "it is the answer that is certified"
+    assert (INTERRUPTED if by_hand else TIME) in statuses
+
+
+@pytest.mark.parametrize("row", [0, 3, 52, 73])
+def test_a_run_with_a_large_cost_that_ends_early_has_a_direction(row):
+    """What is there after a few steps is worse than w = 0 by far, a multiple of it is better."""
+    data = random_data(160)._replace(C=1e5)
+    problem = data.problem(registry.find_kernel(row), KERNELS["rbf"])
+    settings = KernelSettings(solver=row, C=1e5, gap=1e-12, max_iter=2)
+    answer, result, certificate = Fitting(settings).solve(problem)
+    assert np.any(answer.coef) and not result.status.converged
+    assert certificate.primal < value_at_zero(problem)[0]
+    assert judged(problem, result).certificate.primal == pytest.approx(certificate.primal)
+
+
+def test_an_inverse_ends_between_its_halves(monkeypatch):
+    from svmtool.problem import nearest_point
+
+    monkeypatch.setattr(nearest_point, "WHOLE", 8)
+    X = np.random.default_rng(0).standard_normal((50, 60)) + 1.0
+    H = X @ X.T
+    np.testing.assert_allclose(nearest_point._inverted(H) @ H, np.eye(50), atol=1e-8)
+    small, asked = NearestPoint(), []
+    small.join(H)
+    with until(lambda: asked.append(1) or len(asked) > 3), pytest.raises(EndedError):
+        small.solve()
+    assert np.sum(small.alpha) == pytest.approx(1.0) and small.rho == pytest.approx(small.alpha @ H @ small.alpha)
+    small.solve()
+    assert np.min(small.z) >= small.rho * (1.0 - 1e-9), "and it can go on"
+
+
+@pytest.mark.parametrize("options", ["-t 2", "-t 2 -s 1 -n 0.2", "-t 2 -s 52", "-t 2 -b 1", "-t 2 -s 73 -w1 0"])
+def test_no_pair_is_solved_after_the_limit(options, svm_train):
+    data = text(NORMAL, np.arange(30) % 3)
+    status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "d", "m", data=data)
+    assert status == 0 and "WARNING: not converged: time limit reached" in err
+    assert kernel_model.read("m").total_sv == 0 and "nan" not in out
+    status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "-v", 3, "d", data=data)
+    assert "time limit reached" in err
+
+
+@pytest.mark.parametrize("solver", [0, 1, 50, 52, 73])
+def test_pairs_after_the_limit_take_no_rows(solver, svm_train, monkeypatch):
+    """Of a hundred classes there are thousands, and a second more than the limit for all of them."""
+    taken = []
+    for rows in (CsrRows, DenseRows):
+        monkeypatch.setattr(rows, "take", lambda self, chosen, plain=rows.take: taken.append(1) or plain(self, chosen))
+    data = text(NORMAL, np.arange(30) // 2)
+    status, _, err = svm_train("-s", solver, "-t", 2, "--max-seconds", 1e-9, "d", "m", data=data)
+    assert status == 0 and "time limit reached" in err and len(taken) <= 2 * 15 < 15 * 14 / 2
+
+
+def test_pairs_that_their_share_cut_short_go_on(one_thread):
+    """The first of two looks for its share all the time that it has, the other ends at once."""
+    data = random_data(60)
+    row = registry.find_kernel(0)
+    fitting = Fitting(KernelSettings(gap=1e-13), stop=StopFlag(30.0))
+    tried = []
+    solve = fitting.solve
+
+    def one(problem, label, cache_mb, stop):
+        tried.append(label)
+        return solve(problem, label, cache_mb, StopFlag(0.0) if len(tried) == 1 else stop)
+
+    fitting.solve = one
+    found = fitting.solve_several(lambda k: data.problem(row, KERNELS["rbf"]), [60, 60], ["a", "b"], 0.0)
+    assert tried == ["a", "b", "a"]
+    assert all(f.result.status is not TIME and f.certificate.gap < 1e-6 for f in found)
