@@ -165,7 +165,25 @@ def test_a_face_of_more_weights_than_rows_takes_few_systems(monkeypatch):
     g = A.T @ (A @ w - y)  # of |A v - y|^2 / 2 + penalty.|v| at v = w
     violations = np.abs(g + penalty * np.sign(w))
     v = w + l1_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor())
-    slope = A.T @ (A @ v - y)
-    left = np.where(v != 0.0, np.abs(slope + penalty * np.sign(v)), np.maximum(np.abs(slope) - penalty, 0.0))
+    left = l1_objective.violations_at(v, A.T @ (A @ v - y), penalty)
     assert left.max() <= l1_matrix.INNER_MATRIX * violations.max()
     assert max(systems) > 200 and len(systems) < 150
+
+
+def test_far_from_the_minimum_small_features_need_no_exact_model(monkeypatch):
+    """Each weight's violation counts by its own curvature: by the smallest one the systems were too many."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(60, 200)) * np.logspace(-5, 0, 200)
+    w, penalty = 10.0 * rng.normal(size=200), np.full(200, 1e-3)
+    systems, plain = [], l1_matrix.solve_positive
+    monkeypatch.setattr(l1_matrix, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
+    g = A.T @ (A @ w - rng.normal(size=60))
+    violations, size = l1_objective.violations_at(w, g, penalty), np.linalg.norm(A, axis=0)
+    wanted = l1_matrix.INNER_MATRIX * np.minimum(violations.max(), (violations / size).max() * size)
+    counts = []
+    for fall in (0.0, 1.0):
+        v = w + l1_matrix.step_of_matrix(A.T @ A, g, w, penalty, violations, np.zeros(2), Monitor(), fall=fall)
+        assert np.all(l1_objective.violations_at(v, g + A.T @ (A @ (v - w)), penalty) <= wanted)
+        counts.append(len(systems))
+        systems.clear()
+    assert counts[1] < 0.2 * counts[0]

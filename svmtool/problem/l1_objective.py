@@ -155,12 +155,7 @@ class L1Objective(Losses):
 
     def violations(self, g: np.ndarray) -> np.ndarray:
         """How far each weight is from optimal, |subgradient of f|; g is what gradient() returned."""
-        out = np.abs(g)
-        out -= self.penalty
-        np.maximum(out, 0.0, out=out)
-        used = np.flatnonzero(self.w != 0.0)
-        out[used] = np.abs(g[used] + self.penalty[used] * np.sign(self.w[used]))
-        return out
+        return violations_at(self.w, g, self.penalty)
 
     def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
         """A step p from coordinate passes on f itself over the weights `chosen` (i8), or None where there are none.
@@ -346,3 +341,13 @@ def of_task(task: Task) -> L1Objective:
     """The objective of a task: the squared hinge with targets 1 (None), the logistic loss with targets 0."""
     kind = L1SquaredHinge if task.target is None else L1Logistic
     return kind(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)
+
+
+def violations_at(w: np.ndarray, g: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """How far each weight of w is from optimal where the losses' slopes are g."""
+    out = np.abs(g)
+    out -= penalty
+    np.maximum(out, 0.0, out=out)
+    used = np.flatnonzero(w != 0.0)
+    out[used] = np.abs(g[used] + penalty[used] * np.sign(w[used]))
+    return out
