@@ -8,7 +8,7 @@ import scipy.optimize
 from class_problems import GAP, PROBLEMS, ROWS, SOME, Problem, Solved, every_row, random_problem
 from reference import csr_of, table_of
 
-from svmtool.problem import class_faces, class_passes
+from svmtool.problem import class_faces, class_interior, class_passes
 from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
@@ -31,6 +31,7 @@ PATHS = {
         (class_faces, "MOST"): 10**6, (class_faces, "DECOMPOSED"): 1e12,
     },
     "handed over": {**NEWTON, (alm_rounds, "GRAM_BELOW"): 0},
+    "interior": {**NEWTON, (class_interior, "cost"): lambda task: 0.0},
 }
 every_path = pytest.mark.parametrize("path", PATHS)
 
@@ -90,7 +91,7 @@ def test_optimum_of_a_general_purpose_solver(row):
 @every_row
 def test_paths_are_taken(row, monkeypatch, choose):
     taken = set()
-    watched = [(ClassPasses, "run"), (alm, "exact")]
+    watched = [(ClassPasses, "run"), (class_interior.ClassInterior, "step"), (alm, "exact")]
     for owner, name in (*watched, *((ClassHinge, name) for name in ("hessian", "hessian_product", "face"))):
         plain = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, name=name, plain=plain: (taken.add(name), plain(*a))[1])
@@ -99,6 +100,7 @@ def test_paths_are_taken(row, monkeypatch, choose):
         ("newton", {"run", "hessian"}),
         ("products", {"run", "hessian_product"}),
         ("rows", {"run", "face"}),
+        ("interior", {"run", "face", "step"}),
     ):
         with monkeypatch.context():
             choose(path)

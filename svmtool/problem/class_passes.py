@@ -123,6 +123,11 @@ class ClassPasses:
         return 1.0 if self.factorised else cost / max(self._usual_step, 1e-300)
 
     @property
+    def usual_cost(self) -> float:
+        """About what a usual Newton step costs."""
+        return self.newton / self.steps
+
+    @property
     def most_products(self) -> int:
         """Of one Newton step by conjugate gradients: as many as all of them are expected to take."""
         return int(self.steps * PRODUCTS)

@@ -18,7 +18,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.problem.kernel_problem import KernelProblem, LeastSquaresSvc, Points
 from svmtool.problem.kernel_tiles import apart
 from svmtool.problem.kernels import LINEAR
-from svmtool.problem.linalg import Factored, mirror
+from svmtool.problem.linalg import Factored, mirror, reach
 from svmtool.problem.rows import DenseRows
 
 MOST = 2048  # variables: some seconds
@@ -171,14 +171,14 @@ def _interior(
         try:
             system = _System(Q, z / x + w / room, E)
             dx, _, dz, dw = system.step(dual, primal, x, room, z, w, x * z, room * w)
-            t = min(_reach(x, dx), _reach(room, -dx), _reach(z, dz), _reach(w, dw))
+            t = min(reach(x, dx), reach(room, -dx), reach(z, dz), reach(w, dw))
             after = float((x + t * dx) @ (z + t * dz) + (room - t * dx) @ (w + t * dw))
             centre = inner / (2 * m) * min(max(after / max(inner, TINY), 0.0) ** 3, 1.0)
             low, high = x * z + dx * dz - centre, room * w - dx * dw - centre
             dx, dlam, dz, dw = system.step(dual, primal, x, room, z, w, low, high)
         except (np.linalg.LinAlgError, SvmtoolError):  # rounding, or an indefinite kernel
             break
-        t = BACK * min(_reach(x, dx), _reach(room, -dx), _reach(z, dz), _reach(w, dw))
+        t = BACK * min(reach(x, dx), reach(room, -dx), reach(z, dz), reach(w, dw))
         x, room, lam, z, w = x + t * dx, room - t * dx, lam + t * dlam, z + t * dz, w + t * dw
     return found
 
@@ -217,11 +217,6 @@ class _System:
         dx = plain + self._border.T @ dlam
         return dx, dlam, -(low + z * dx) / x, -(high - w * dx) / room
 
-
-def _reach(x: np.ndarray, dx: np.ndarray) -> float:
-    """The largest t <= 1 with x + t dx >= 0."""
-    falling = dx < 0.0
-    return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))
 
 
 def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:

@@ -124,7 +124,7 @@ class L1Interior:
             return [da, (of_a - s * da) / a, (of_p - p * dlow) / low, (of_q - q * dhigh) / high, dlow, dhigh], db
 
         def reach(changes: list[np.ndarray]) -> float:
-            return min(_reach(x, dx) for x, dx in zip((a, s, p, q, low, high), changes, strict=True))
+            return min(reach(x, dx) for x, dx in zip((a, s, p, q, low, high), changes, strict=True))
 
         first, _ = direction(-a * s, -p * low, -q * high)
         t = reach(first)
@@ -267,9 +267,3 @@ class L1Interior:
 
 def _size(x: np.ndarray) -> float:
     return float(np.sqrt(x @ x))
-
-
-def _reach(x: np.ndarray, dx: np.ndarray) -> float:
-    """The largest t <= 1 with x + t dx >= 0."""
-    falling = dx < 0.0
-    return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))

@@ -91,6 +91,21 @@ class Factored:
         return whole
 
 
+def inverse(H: np.ndarray) -> np.ndarray:
+    """H^-1 of a positive definite H, both triangles; SvmtoolError where rounding has made H singular.
+
+    In a third of the time of `Factored.inverse` for some hundred rows, but no limit ends it meanwhile.
+    """
+    from scipy.linalg import lapack  # where the runs that come here are long
+
+    half, failed = lapack.dpotrf(H.T, lower=1)
+    if not failed:
+        half, failed = lapack.dpotri(half, lower=1, overwrite_c=1)
+    if failed:
+        raise SvmtoolError("rounding has made a matrix singular")
+    return mirror(half.T)
+
+
 def _cholesky(H: np.ndarray) -> np.ndarray | None:
     """The lower triangular L of H = L L', the upper triangle of H given; None where H is not positive definite."""
     d = len(H)
@@ -191,3 +206,9 @@ def conjugate_gradient(
         q *= rho / old
         q += s
     return p, max_steps, rho <= target
+
+
+def reach(x: np.ndarray, dx: np.ndarray) -> float:
+    """The largest t <= 1 with x + t dx >= 0, x > 0: how far an interior-point step can go."""
+    falling = dx < 0.0
+    return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))

@@ -35,7 +35,7 @@ from svmtool.problem.dual_passes import (
     random_state,
     still_needed,
 )
-from svmtool.problem.power_interior import step_cost
+from svmtool.problem.power_interior import PowerInterior, step_cost
 from svmtool.problem.rows import CsrRows, DenseRows
 from svmtool.problem.task import Task
 from svmtool.solvers import base
@@ -201,7 +201,7 @@ class _Run(Rounds):
             self.slower = Slower(task, share * step_cost(task.rows), monitor.gap)
         status = self.multiplier_rounds()
         if status is None or (direct and status is base.PRECISION):
-            status = interior_steps(task, task.p, monitor, best)
+            status = interior_steps(PowerInterior(task, task.p), monitor, best)
         return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
 
     def gives_way(self, ends: bool, cg: int) -> bool:

@@ -14,29 +14,34 @@ Differs from the papers in:
  2. Passes and rounds alternate.  Passes come first, until they are expected to take longer than Newton steps.  Rounds
     that cost more than expected end, and both alternate from there, each for twice as long as before.  Where d
     is large and -e decides, rounds also change to passes once sigma says that the rule is near: passes end the run.
- 3. Passes shrink classes away as LIBLINEAR does, row by row and at once; what was shrunk away comes back each time that
+ 3. Where both have cost half of what interior-point steps are expected to cost (problem/class_interior.py: few rows)
+    and are not about to end, these go on.  Data on raw scales with a large C need them.
+ 4. Passes shrink classes away as LIBLINEAR does, row by row and at once; what was shrunk away comes back each time that
     the largest violation has halved.
 Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for -s 4 besides.
 Memory: 5 vectors of n k, 4 of d k; where features times classes are few, one matrix of their order and, for each pair
-of classes, one of d x d, twice; from the rows' side three of the faces' classes squared, at most 2000.
+of classes, one of d x d, twice; from the rows' side three of the faces' classes squared, at most 2000; in
+interior-point steps k n^2, at most 128 MB.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem import class_faces
+from svmtool.limits import EndedError
+from svmtool.problem import class_faces, class_interior
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.dual_passes import still_needed
 from svmtool.solvers import base
-from svmtool.solvers.alm_rounds import RECENT_SPREADS, SIGMA_COLD, SMOOTH, SURE, WINDOW, Rounds
-from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
+from svmtool.solvers.alm_rounds import EXACT, RECENT_SPREADS, SIGMA_COLD, SMOOTH, SURE, WINDOW, Rounds
+from svmtool.solvers.base import ENOUGH, SAFETY, Monitor, Result, Rule, Status
+from svmtool.solvers.interior_steps import interior_steps
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
-MOST_PASSES = 100000  # LIBLINEAR's cap: most of them go over few rows
+MOST_PASSES = ALL_PASSES = 100000  # LIBLINEAR's cap, of a turn and of a run: most of them go over few rows
 TIGHTER = 0.3  # how much further than -e says passes go where the gap is not certified then
 # Passes compute the primal value each time their cost has grown by this share, and by so many evaluations of it
 LOOKS, DEAR = 0.3, 10.0
@@ -45,6 +50,7 @@ LOOKS, DEAR = 0.3, 10.0
 # is below LIBLINEAR's, with 0.5 none is; banking77 at C = 100 takes 3.4 s (8.6 s without this limit, LIBLINEAR 2.2),
 # the others end earlier
 AFTER_RULE = 0.5
+INTERIOR_SHARE = 0.5  # of the cost of interior-point steps that the run takes before they take its place
 NEAR = 1.5  # times the gap asked for, as passes estimate it, from which on they compute the primal
 
 
@@ -61,6 +67,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     objective.move(np.zeros(objective.d) if start is None else start)
     objective.sigma = SIGMA_COLD
     run = _Run(objective, monitor, rule)
+    run.interior = class_interior.cost(task)
     passes = ClassPasses(task, objective.rows, seed, run.factorised)
     newton = run.factorised or objective.has_kronecker or 2 * n <= class_faces.MOST
     run.passes = passes
@@ -89,11 +96,19 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
         if status is not None and not stuck:
             break
         status = None
+        if run.interior < np.inf and (stuck or run.outweighed):
+            status = run.interior_steps(task)
+            if status is not None:
+                break
+        if passes.count >= ALL_PASSES:
+            status = base.PRECISION
+            break
         if run.near or stuck:  # once: passes end the run, or are too many
             newton, run.handing_over, run.passes = False, False, None
         else:
             passes.in_vain()
         alpha = -objective.u if run.near else run.best.alpha
+        run.reached = run.best.gap
         passes.resume(objective.multipliers(alpha), monitor.iterations - before)
     return Result(run.best.w, status, monitor.iterations, monitor.history, places(run.best.alpha))
 
@@ -104,6 +119,8 @@ class _Run(Rounds):
     multiple = 1.0  # the best multiple of the passes' weights
     handing_over = False  # whether passes end the run where the multipliers' steps say that -e is near ...
     near = False  # ... as they did
+    reached = 1.0  # the certified gap before passes go on
+    interior, spent = np.inf, 0.0  # what interior-point steps are expected to cost; what passes and rounds have cost
     passes: ClassPasses | None = None  # that rounds hand back to where they cost more than these expect
 
     def class_passes(self, passes: ClassPasses, newton: bool) -> Status | None:
@@ -119,8 +136,10 @@ class _Run(Rounds):
         spent, looked, self.multiple = 0.0, 0.0, 1.0
         monitor.uses("coordinate passes", "until Newton steps are expected to cost less")
         lefts, spreads, costs, seen, paid = [1.0], [1.0], [0.0], [1.0], [0.0]  # seen, paid: where the primal is known
-        for _ in range(MOST_PASSES):
-            spent += passes.run()
+        while passes.count < MOST_PASSES:
+            cost = passes.run()
+            spent += cost
+            self.spent += cost
             lefts.append(passes.left)
             spreads.append(spreads[-1] ** SMOOTH * max(passes.spread, 1e-300) ** (1.0 - SMOOTH))
             costs.append(spent)
@@ -144,7 +163,7 @@ class _Run(Rounds):
                 left = relative_gap(primal, bound)
                 seen.append(left)
                 paid.append(spent)
-                if left <= gap or limit or (settled and (left <= SURE or not passes.factorised)):
+                if left <= gap or limit or (settled and (min(left, self.reached) <= SURE or not passes.factorised)):
                     support = int(np.count_nonzero(passes.alpha))
                     status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                     return status or limit or base.RULE
@@ -179,6 +198,29 @@ class _Run(Rounds):
         gap, costs = self.rule.gap if self.monitor.gap is None else self.monitor.gap, self._costs
         self._gaps.append(self.best.gap)
         costs.append(costs[-1] + passes.usual_steps(o.step_cost(cg)))
-        if costs[-1] <= passes.least_steps:
+        self.spent += passes.usual_cost * (costs[-1] - costs[-2])
+        if costs[-1] <= passes.least_steps and not self.outweighed:
             return False
-        return still_needed(self._gaps, costs, gap if gap > 0.0 else SURE, len(self._gaps) // 2) > passes.steps
+        ahead = still_needed(self._gaps, costs, gap if gap > 0.0 else SURE, len(self._gaps) // 2)
+        return ahead > passes.steps or (self.outweighed and ahead * passes.usual_cost > self.interior)
+
+    def interior_steps(self, task: ClassTask) -> Status | None:
+        """Interior-point steps, once.
+
+        None where passes go on from there: LIBLINEAR's rule is for dual points most of whose numbers are zero.
+        """
+        self.interior, ruled = np.inf, self.rule.projected is not None
+        try:
+            with np.errstate(all="ignore"):  # what overflows ends the steps
+                start = class_interior.ClassInterior(task)
+            status = interior_steps(start, self.monitor, self.best, SURE if ruled else EXACT)
+        except EndedError:
+            return self.monitor.end()
+        if status is base.PRECISION:
+            return status if self.best.gap <= ENOUGH else None
+        return None if ruled and status in (base.RULE, base.OPTIMAL) else status
+
+    @property
+    def outweighed(self) -> bool:
+        """Whether the run has cost so much that interior-point steps are worth their cost."""
+        return self.spent > INTERIOR_SHARE * self.interior

@@ -36,6 +36,7 @@ from svmtool.problem.alternating import Alternating
 from svmtool.problem.certify import relative_gap
 from svmtool.problem.dual_passes import VISIT, DualPasses, still_needed
 from svmtool.problem.linalg import Factored, conjugate_gradient, mirror
+from svmtool.problem.power_interior import PowerInterior
 from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
@@ -96,7 +97,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         if status is None and not np.any(g) and o.moved == 0.0:
             status = base.OPTIMAL
         if direct and (status is base.PRECISION or (status is None and slower.shown(k, best.gap))):
-            status = interior_steps(task, o.p, monitor, best)
+            status = interior_steps(PowerInterior(task, o.p), monitor, best)
         if status is not None:
             return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
         # Step 2: w and b

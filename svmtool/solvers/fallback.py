@@ -29,6 +29,7 @@ from svmtool.problem.augmented import Augmented
 from svmtool.problem.dual_passes import DualPasses
 from svmtool.problem.losses import Loss
 from svmtool.problem.orthogonal import Orthogonal, all_rows, possible
+from svmtool.problem.power_interior import PowerInterior
 from svmtool.problem.rows import DenseRows
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
@@ -82,7 +83,7 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
 def _by_interior(task: Task, p: float, gap: float, monitor: Monitor) -> tuple[Result, float]:
     """Where interior-point steps lead, and the gap there."""
     best = Best(task.objective(Augmented, p=p, target=task.target))
-    interior_steps(task, p, monitor.child(gap), best)
+    interior_steps(PowerInterior(task, p), monitor.child(gap), best)
     return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha), best.gap
 
 

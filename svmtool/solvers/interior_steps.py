@@ -1,4 +1,5 @@
-"""Interior-point steps for powers of the hinge (problem/power_interior.py) where another method takes too long.
+"""Interior-point steps where another method takes too long: for powers of the hinge (problem/power_interior.py), and
+for all classes at once (problem/class_interior.py).
 
 Any solver of such a problem may go on with them.  How many they will be is nearly known, so that their cost can be
 compared with what the other method expects to need.
@@ -19,6 +20,10 @@ from svmtool.solvers import base
 from svmtool.solvers.alm_rounds import EXACT, ROUNDED
 from svmtool.solvers.base import Monitor, Status
 from svmtool.solvers.best import Best
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.problem.class_interior import ClassInterior
 
 GRAM_BELOW = 1500  # features, or rows, up to which their matrix is factorised: 18 MB; when, `Slower` measures
 LOOKS = 1.5  # from one look at what the other method still needs to the next
@@ -56,9 +61,12 @@ class Slower:
         return k >= self._steps and ahead > self._steps
 
 
-def interior_steps(task: Task, p: float, monitor: Monitor, best: Best) -> Status:
-    """Improve on `best` until the gap is as small as asked for; returns why it ended."""
-    run, t, least, nearest, idle = PowerInterior(task, p), 0.0, np.inf, np.inf, 0
+def interior_steps(run: PowerInterior | ClassInterior, monitor: Monitor, best: Best, enough: float = EXACT) -> Status:
+    """Improve on `best` until the gap is as small as asked for; returns why it ended.
+
+    enough: the gap at which a run ends of which none was asked for.
+    """
+    t, least, nearest, idle = 0.0, np.inf, np.inf, 0
     monitor.progress = None  # of another method
     monitor.uses("interior point steps", "rounds are too slow for the gap that was asked for")
     with np.errstate(all="ignore"):
@@ -72,8 +80,8 @@ def interior_steps(task: Task, p: float, monitor: Monitor, best: Best) -> Status
                 status = monitor.step(
                     best.primal, best.dual, gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), cg=0, step=t
                 )
-                if status is None and gap <= EXACT:
-                    status = base.OPTIMAL
+                if status is None and gap <= enough:
+                    status = base.OPTIMAL if gap <= EXACT else base.RULE
                 if status is not None:
                     _settle(run, best, monitor)
                     return status
@@ -89,7 +97,7 @@ def interior_steps(task: Task, p: float, monitor: Monitor, best: Best) -> Status
     return base.OPTIMAL if best.gap <= ROUNDED else base.PRECISION
 
 
-def _settle(run: PowerInterior, best: Best, monitor: Monitor) -> None:
+def _settle(run: PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
     """Take a dual point with multipliers at their ends where the gap remains as small as asked for."""
     alpha, value = run.settled()
     if relative_gap(best.primal, value) <= max(best.gap, EXACT if monitor.gap is None else monitor.gap):

@@ -1,0 +1,70 @@
+"""Interior-point steps for all classes at once: values of feasible points, the way there, and when they are taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from class_problems import PROBLEMS, ROWS, Problem, Solved
+from reference import csr_of
+
+from svmtool.problem import class_interior
+from svmtool.problem.class_interior import ClassInterior
+from svmtool.problem.class_rows import ClassTask
+from svmtool.problem.rows import CsrRows
+from svmtool.solvers import alm_classes, base
+
+
+def task_of(p: Problem) -> ClassTask:
+    return ClassTask(CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), p.number, p.k, p.cost)
+
+
+def raw_problem() -> Problem:
+    """Raw values of which few features say nearly all, more rows than features and many classes."""
+    rng = np.random.default_rng(0)
+    F = rng.normal(size=(100, 5)) @ rng.normal(size=(5, 30)) + 0.2 * rng.normal(size=(100, 30))
+    return Problem(np.floor(np.exp(F)), np.minimum(rng.geometric(0.15, 100), 15) - 1.0, np.full(100, 10.0))
+
+
+def alpha_of(run: ClassInterior, alpha: np.ndarray) -> np.ndarray:
+    return alpha.reshape(-1, run.rows.wide)[:, : run.task.k]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_steps_lead_to_the_optimum(name):
+    p = PROBLEMS[name]
+    best, run = Solved(ROWS[0], p).f, ClassInterior(task_of(p))
+    for _ in range(class_interior.STEPS):
+        run.measure()
+        assert run.primal == pytest.approx(p.value(run.w), rel=1e-12) and run.primal >= best * (1 - 1e-10)
+        assert run.dual == pytest.approx(p.dual_value(alpha_of(run, run.alpha)), rel=1e-9, abs=1e-9)
+        if run.primal - run.dual <= 1e-8 * run.primal:
+            break
+        assert 0.0 < run.step() <= 1.0
+    assert run.primal <= best * (1 + 1e-8)
+    alpha, value = run.settled()
+    assert value == pytest.approx(p.dual_value(alpha_of(run, alpha)), rel=1e-12) and value == pytest.approx(best)
+    assert np.count_nonzero(alpha) < np.count_nonzero(run.alpha)
+
+
+def test_raw_values_are_certified(monkeypatch):
+    p = raw_problem()
+    s = Solved(ROWS[0], p, eps=0.1)
+    assert s.status is base.RULE and s.certificate.gap <= 1e-5
+    monkeypatch.setattr(class_interior, "NUMBERS", 0)
+    assert Solved(ROWS[0], p, eps=0.1).status is base.PRECISION, "after a hundred thousand passes"
+
+
+def test_passes_and_rounds_without_progress_come_to_an_end(monkeypatch):
+    monkeypatch.setattr(class_interior, "NUMBERS", 0)
+    monkeypatch.setattr(alm_classes, "ALL_PASSES", 1)
+    s = Solved(ROWS[0], raw_problem(), eps=1e-9)
+    assert s.status is base.PRECISION and s.result.iterations < 5000
+
+
+@pytest.mark.parametrize("settings", [{"max_iter": 3}, {"max_seconds": 0.0}])
+def test_limits(settings, monkeypatch):
+    monkeypatch.setattr(class_interior, "cost", lambda task: 0.0)
+    p = raw_problem()
+    s = Solved(ROWS[0], p, eps=1e-9, **settings)
+    assert s.status in (base.ITERATIONS, base.TIME)
+    assert p.dual_value(s.result.alpha) <= s.f
