@@ -7,8 +7,10 @@ import pytest
 from class_problems import PROBLEMS, ROWS, Problem, Solved
 from reference import csr_of
 
-from svmtool.problem import class_interior
+from svmtool.limits import EndedError
+from svmtool.problem import class_interior, class_passes
 from svmtool.problem.class_interior import ClassInterior
+from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
 from svmtool.problem.rows import CsrRows
 from svmtool.solvers import alm_classes, base
@@ -56,15 +58,38 @@ def test_raw_values_are_certified(monkeypatch):
 
 def test_passes_and_rounds_without_progress_come_to_an_end(monkeypatch):
     monkeypatch.setattr(class_interior, "NUMBERS", 0)
-    monkeypatch.setattr(alm_classes, "ALL_PASSES", 1)
+    monkeypatch.setattr(alm_classes, "MOST_PASSES", 1)
     s = Solved(ROWS[0], raw_problem(), eps=1e-9)
     assert s.status is base.PRECISION and s.result.iterations < 5000
 
 
-@pytest.mark.parametrize("settings", [{"max_iter": 3}, {"max_seconds": 0.0}])
-def test_limits(settings, monkeypatch):
+@pytest.mark.parametrize("within", [False, True])
+def test_limits(within, monkeypatch):
+    """Of iterations, between two steps, and of time or Ctrl-C, within one."""
+    made, apply = [], ClassInterior._apply
     monkeypatch.setattr(class_interior, "cost", lambda task: 0.0)
+    monkeypatch.setattr(ClassPasses, "newton", 0.0)
+    monkeypatch.setattr(class_passes, "NEWTON_STEPS", 1e-3)
+
+    def counted(self, right):
+        made.append(1)
+        if within and len(made) == 20:
+            raise EndedError
+        return apply(self, right)
+
+    monkeypatch.setattr(ClassInterior, "_apply", counted)
     p = raw_problem()
-    s = Solved(ROWS[0], p, eps=1e-9, **settings)
-    assert s.status in (base.ITERATIONS, base.TIME)
+    s = Solved(ROWS[0], p, eps=1e-9, **({} if within else {"max_iter": 20}))
+    assert made and (len(made) == 20 if within else s.result.iterations <= 21)
+    assert s.status is (base.TIME if within else base.ITERATIONS)
     assert p.dual_value(s.result.alpha) <= s.f
+
+
+def test_rows_of_small_cost_stay_feasible():
+    """A multiplier that belongs at zero is not the last one of its row."""
+    p = raw_problem()
+    run = ClassInterior(task_of(p._replace(cost=np.logspace(-9, 6, 100))))
+    for _ in range(20):
+        run.step()
+        run.measure()
+        p._replace(cost=run.task.cost).dual_value(alpha_of(run, run.settled()[0]))

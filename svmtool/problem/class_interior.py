@@ -23,9 +23,10 @@ from svmtool.problem.kernel_cache import KernelCache
 from svmtool.problem.linalg import Factored, inverse, mirror, reach
 from svmtool.problem.power_interior import BACK, NEARER, REFINED, TINY
 
-NUMBERS = 1 << 24  # in the inverses of all classes: 128 MB
-STEPS = 50  # usual
-INVERSE, CALLS = 0.15, 2e5  # nanoseconds: of an inverse, per rows^3; of a class's share of a step besides
+NUMBERS, OTHERS = 1 << 24, 6  # 128 MB: in the inverses of all classes, and in so many matrices of their order besides
+STEPS = 50  # usual on raw values (48 to 60); seven random problems of 20 to 1,000 rows took 11 to 25
+INVERSE, CALLS = 0.15, 2e5  # nanoseconds: a class's share of a step, per rows^3 and besides; those seven took 0.2 to
+# 1.1 times what these say
 CENTRE = 0.1  # of the largest z at first: the least
 SOLVED = 1e-12  # of a system's right side: what refinement may leave
 
@@ -33,7 +34,7 @@ SOLVED = 1e-12  # of a system's right side: what refinement may leave
 def cost(task: ClassTask) -> float:
     """About the nanoseconds that the steps take; infinite where the inverses are too large."""
     n, k = task.rows.n, task.k
-    if k * n * n > NUMBERS:
+    if (k + OTHERS) * n * n > NUMBERS:
         return np.inf
     return INNER * n * task.rows.nnz + STEPS * k * (CALLS + INVERSE * n**3)
 
@@ -78,7 +79,9 @@ class ClassInterior:
 
     def settled(self) -> tuple[np.ndarray, float]:
         """The dual point, and its value, without the b_im that their multipliers show to be zero."""
-        b = np.where(self._b < NEARER * self._z * self.task.cost[:, None], 0.0, self._b)
+        zero = self._b < NEARER * self._z * self.task.cost[:, None]
+        zero[np.arange(len(zero)), np.argmax(self._b, axis=1)] = False  # a row's sum stays
+        b = np.where(zero, 0.0, self._b)
         alpha, linear = self._dual_point(b)
         w = self.rows.transpose_product(alpha)
         return alpha, linear - 0.5 * float(w @ w)

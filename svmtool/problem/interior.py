@@ -218,7 +218,6 @@ class _System:
         return dx, dlam, -(low + z * dx) / x, -(high - w * dx) / room
 
 
-
 def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
     """Bring e'a (e of 0 and +-1) to `total`: rounding by variables within their bounds, the rest by all with room."""
     for some in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):

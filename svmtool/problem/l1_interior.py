@@ -23,7 +23,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.problem.linalg import Factored
+from svmtool.problem.linalg import Factored, reach
 from svmtool.problem.rows import CsrRows, DenseRows
 
 TYPE_CHECKING = False
@@ -123,16 +123,16 @@ class L1Interior:
             dlow, dhigh = left - dv, right + dv
             return [da, (of_a - s * da) / a, (of_p - p * dlow) / low, (of_q - q * dhigh) / high, dlow, dhigh], db
 
-        def reach(changes: list[np.ndarray]) -> float:
+        def length(changes: list[np.ndarray]) -> float:
             return min(reach(x, dx) for x, dx in zip((a, s, p, q, low, high), changes, strict=True))
 
         first, _ = direction(-a * s, -p * low, -q * high)
-        t = reach(first)
+        t = length(first)
         da, ds, dp, dq, dlow, dhigh = first
         after = float((a + t * da) @ (s + t * ds) + (p + t * dp) @ (low + t * dlow) + (q + t * dq) @ (high + t * dhigh))
         centre = self.mu * min((after / (len(a) + 2 * len(p)) / max(self.mu, TINY)) ** 3, 1.0)
         best, db = direction(centre - a * s - da * ds, centre - p * low - dp * dlow, centre - q * high - dq * dhigh)
-        t = reach(best)
+        t = length(best)
         t = t if t == 1.0 else BACK * t
         for x, dx in zip((a, s, p, q, low, high), best, strict=True):
             x += t * dx

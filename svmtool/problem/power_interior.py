@@ -20,7 +20,7 @@ import numpy as np
 
 from svmtool.problem.certify import best_multiple
 from svmtool.problem.dual_passes import COPY, FACTOR, INNER, VISIT
-from svmtool.problem.linalg import Factored, mirror, reach
+from svmtool.problem.linalg import Factored, mirror
 from svmtool.problem.rows import Rows
 from svmtool.problem.task import Task
 
@@ -133,12 +133,12 @@ class PowerInterior:
         self._bend, self._curve = bend, 1.0 / (1.0 / bend + s / a)
         self._factorise()
         _, da, dxi, ds, dv = self._solve(-a * s, -v * xi)
-        t = min(reach(a, da), reach(s, ds), reach(xi, dxi), reach(v, dv))
+        t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
         after = float((a + t * da) @ (s + t * ds)) + float((v + t * dv) @ (xi + t * dxi))
         share = min(max(after / max(2.0 * self._total * self.inner, TINY), 0.0), 1.0)
         centre = self.inner * share**3 * self.cost
         dw, da, dxi, ds, dv = self._solve(centre - a * s - da * ds, centre - v * xi - dv * dxi)
-        t = min(reach(a, da), reach(s, ds), reach(xi, dxi), reach(v, dv))
+        t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
         t = 1.0 if t >= 1.0 else BACK * t
         for x, dx in ((self.w, dw), (a, da), (s, ds), (xi, dxi), (v, dv)):
             x += t * dx
@@ -215,3 +215,9 @@ class PowerInterior:
         da = self._curve * (rest - dz)
         dxi = (da + pull) / self._bend
         return dw, da, dxi, (of_a - s * da) / a, (of_v - v * dxi) / xi
+
+
+def _reach(x: np.ndarray, dx: np.ndarray) -> float:
+    """The largest t with x + t dx >= 0, at most 1."""
+    least = float(np.min(dx / x, initial=-1.0))
+    return 1.0 if least >= -1.0 else -1.0 / least

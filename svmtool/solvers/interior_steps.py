@@ -68,7 +68,7 @@ def interior_steps(run: PowerInterior | ClassInterior, monitor: Monitor, best: B
     """
     t, least, nearest, idle = 0.0, np.inf, np.inf, 0
     monitor.progress = None  # of another method
-    monitor.uses("interior point steps", "rounds are too slow for the gap that was asked for")
+    monitor.uses("interior point steps", "they are expected to cost less than what is still needed")
     with np.errstate(all="ignore"):
         for _ in range(MOST):
             try:

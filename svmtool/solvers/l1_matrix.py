@@ -128,7 +128,8 @@ def step_of_matrix(
     for k in range(FACES):
         if loops.gram_passes(H.reshape(-1), v, slope, penalty, passes, PASSES, enough) <= enough:
             break
-        if fall > STEEP and np.all(violations_at(v, slope, penalty) <= np.maximum(share * largest, least)):
+        steep = fall > STEEP and len(v) > LARGE_FACE
+        if steep and np.all(violations_at(v, slope, penalty) <= np.maximum(share * largest, least)):
             break
         before = len(v) + 1
         while np.count_nonzero(v) < before and passes[1] < most:  # a step that ends at a zero leaves a smaller face
