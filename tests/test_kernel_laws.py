@@ -27,11 +27,11 @@ from svmtool.problem.kernel_problem import (
 from svmtool.problem.kernel_zero import value_at_zero
 from svmtool.problem.kernels import Kernel
 from svmtool.problem.rows import DenseRows
-from svmtool.solvers import nesvm_kernel
+from svmtool.solvers import alfpgm, nesvm_kernel
 from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
 from svmtool.solvers.progress import Progress
 from svmtool.training.kernel_fit import Fitting
-from svmtool.training.kernel_laws import acceptable
+from svmtool.training.kernel_laws import acceptable, lawful
 from tests.test_alfpgm import problems
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
@@ -305,3 +305,22 @@ def test_no_worse_than_w_0_grants_rounding_of_rows_of_the_usual_size_alone():
     scale = 0.5 * 4.0
     for share, kept in ((2e-9, False), (5e-10, True)):
         assert acceptable(problem, result, Certificate(share * scale, -share * scale, 0.0)) is kept
+
+
+def test_pairs_on_an_indefinite_kernel_end_after_libsvms_number_of_steps(svm_train, monkeypatch):
+    """Their steps need not come to an end: cubes of raw values took minutes."""
+    monkeypatch.setattr(alfpgm, "LIBSVM_STEPS", 1e-3)
+    rng = np.random.default_rng(0)
+    X = np.floor(np.exp(rng.normal(size=(60, 8)) * 2.0))
+    data = text(X, rng.integers(0, 20, 60))
+    status, out, err = svm_train(*"-s 4 -t 1 -r -1 -n 0.9 -e 0.01 d m".split(), data=data)
+    assert status == 0 and "LIBSVM's limit of steps is reached" in err and kernel_model.read("m").total_sv > 0
+
+
+def test_an_exact_minimiser_that_misses_the_gap_asked_for_is_no_convergence():
+    problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), 1.0 * SIGNS, np.ones(len(SIGNS)))
+    found = alfpgm.solve(problem, Monitor(1e-10), 0.0)
+    for target, status in ((1e-6, OPTIMAL), (1e-300, PRECISION)):
+        found.status = OPTIMAL
+        _, result, certificate = lawful(problem, found, target, lambda: None)
+        assert result.status is status and certificate.gap > 1e-300

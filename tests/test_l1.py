@@ -164,10 +164,19 @@ def test_a_face_of_more_weights_than_rows_takes_few_systems(monkeypatch):
     H, y, penalty = A.T @ A, A @ w + 1e-3 * rng.normal(size=30), np.full(300, 0.1)
     g = A.T @ (A @ w - y)  # of |A v - y|^2 / 2 + penalty.|v| at v = w
     violations = np.abs(g + penalty * np.sign(w))
-    v = w + l1_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor())
-    left = l1_objective.violations_at(v, A.T @ (A @ v - y), penalty)
-    assert left.max() <= l1_matrix.INNER_MATRIX * violations.max()
-    assert max(systems) > 200 and len(systems) < 150
+    values, counts = [], []
+    for little in (0.0, l1_matrix.LITTLE):
+        monkeypatch.setattr(l1_matrix, "LITTLE", little)
+        v = w + l1_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor())
+        values.append(0.5 * np.sum((A @ v - y) ** 2) + penalty @ np.abs(v))
+        counts.append(len(systems))
+        if not little:
+            left = l1_objective.violations_at(v, A.T @ (A @ v - y), penalty)
+            assert left.max() <= l1_matrix.INNER_MATRIX * violations.max()
+            assert max(systems) > 200 and len(systems) < 150
+        systems.clear()
+    before = 0.5 * np.sum((A @ w - y) ** 2) + penalty @ np.abs(w)
+    assert counts[1] < counts[0] and values[1] - values[0] <= 0.5 * (before - values[0])
 
 
 def test_far_from_the_minimum_small_features_need_no_exact_model(monkeypatch):

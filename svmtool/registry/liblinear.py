@@ -34,7 +34,8 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
         stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
-        "class among l (LIBLINEAR's rule for -s 0; default -e 0.01), and a certified gap of 1e-6",
+        "class among l (LIBLINEAR's rule for -s 0; default -e 0.01), and a certified gap of 1e-6, "
+        "or 1e-3 where conjugate gradients solve more than 1500 features",
         honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=LOGISTIC_PAPER,
     ),
@@ -155,7 +156,7 @@ ROWS = (
         bias=BIAS,
         eps_default=0.1,
         stopping="the largest derivative of the dual, in size, is at most -e (LIBLINEAR's rule for -s 7; default 0.1), "
-        "and a certified gap of 1e-6",
+        "and a certified gap of 1e-6, or 1e-3 where conjugate gradients solve more than 1500 features",
         honours=RUN_OPTIONS,
         paper=LOGISTIC_PAPER,
     ),

@@ -28,7 +28,7 @@ from svmtool.problem.kernel_problem import KernelProblem, KernelResult
 from svmtool.problem.kernel_zero import most_allowed, value_at_zero
 from svmtool.problem.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, WholeDescent, room_for_rows
 from svmtool.problem.working_sets import PairSets, ViolatingSets
-from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
+from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor
 from svmtool.solvers.progress import Progress
 
 MU = 0.1  # the paper's penalty
@@ -38,6 +38,7 @@ ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is a
 WHOLE = 0.9  # share of eps to which steps among all variables go: more than rounding may add to the violation
 NOISE = 0.5  # share of the violation from which errors of f send steps astray
 LOOKS = 128  # rounds before the first look at what they bring, ...
+LIBSVM_STEPS = 2.0  # times LIBSVM's own limit of steps: the most
 POLISH = 8  # ... and from a direct solution on, where no more than rounding is left to them
 ROUND = 30.0  # values of kernel rows that could be passed over in the time that a round takes for each variable, beside
 # its subproblem: 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in problem/linear_minimum.py) take
@@ -70,7 +71,7 @@ def solve(
     whole: WholeDescent | None = None
     if o.paper_form:
         sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
-        subproblem = augmented_lagrangian
+        subproblem, pairs = augmented_lagrangian, None
     else:
         sets = ViolatingSets(2 * (o.pairs or 1024))
         subproblem = pairs = PairDescent()
@@ -81,6 +82,8 @@ def solve(
     slower, settled = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
     if o.paper_form or slower.cost == np.inf:
         slower = None
+    # in values of kernel rows; pairs need not come to an end where the kernel may be indefinite
+    most = np.inf if problem.kernel.positive else LIBSVM_STEPS * max(1e7, 100.0 * len(problem.y)) * len(problem.y)
     while True:
         violation, rho, r = state.judge()
         value, gap = state.value_and_gap(rho, r)
@@ -120,6 +123,8 @@ def solve(
                     least.status = OPTIMAL if least.gap <= ROUNDED else PRECISION
                     return least
                 status = OPTIMAL if found <= ROUNDED else PRECISION
+            if status is None and pairs is not None and pairs.work > most:
+                status = STEPS
             if status is not None:
                 return state.result(value, gap, rho, r, monitor.iterations - 1, status)
             if whole is not None:

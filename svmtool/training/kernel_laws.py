@@ -31,7 +31,18 @@ from svmtool.problem.kernel_zero import (
     value_at_zero,
     zero,
 )
-from svmtool.solvers.base import CONFIRMED, ENOUGH, GAP, INTERRUPTED, ITERATIONS, OPTIMAL, PRECISION, TAKEN_OVER, TIME
+from svmtool.solvers.base import (
+    CONFIRMED,
+    ENOUGH,
+    GAP,
+    INTERRUPTED,
+    ITERATIONS,
+    OPTIMAL,
+    PRECISION,
+    STEPS,
+    TAKEN_OVER,
+    TIME,
+)
 from svmtool.solvers.residual import INDEFINITE
 
 STATIONARY = 0.1  # gap up to which a point counts as one where solvers end, whatever the kernel
@@ -67,9 +78,10 @@ def _lawful(
     asked = -1.0 if target is None else target
     close = PRINTED * asked if target is not None else APART * CONFIRMED
     answer, certificate = judged(problem, result, asked)
-    ended = result.status in (TIME, INTERRUPTED, ITERATIONS)
+    ended = result.status in (TIME, INTERRUPTED, ITERATIONS, STEPS)
     sound = acceptable(problem, result, certificate)
-    short = result.status is GAP and not certificate.gap <= close
+    claimed = (GAP,) if target is None else (GAP, OPTIMAL)
+    short = result.status in claimed and not certificate.gap <= close
     poor = result.replaced and not certificate.gap <= CONFIRMED
     known = _bound(problem, result, certificate)
     if not ended and (short or poor or result.status is PRECISION or not sound):
@@ -96,7 +108,7 @@ def _lawful(
             result.status = OPTIMAL if target is None else GAP
             answer = problem.answer(result)
     name, gap = result.status.name, certificate.gap
-    wanted = {"optimal": CONFIRMED, "gap": close, "taken over": APART * CONFIRMED}
+    wanted = {"optimal": min(close, CONFIRMED), "gap": close, "taken over": APART * CONFIRMED}
     allowed = wanted.get(name, ENOUGH if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = PRECISION
