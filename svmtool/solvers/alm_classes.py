@@ -228,7 +228,7 @@ class _Run(Rounds):
 
     @property
     def rounded(self) -> bool:
-        """Whether what came after interior-point steps has led no further than rounding let these."""
+        """Whether interior-point steps have led to a gap of ENOUGH, and passes and rounds have cost as much."""
         return self.spent > self.rounded_cost and self.best.gap <= ENOUGH
 
     @property
