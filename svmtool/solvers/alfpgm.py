@@ -38,11 +38,13 @@ ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is a
 WHOLE = 0.9  # share of eps to which steps among all variables go: more than rounding may add to the violation
 NOISE = 0.5  # share of the violation from which errors of f send steps astray
 LOOKS = 128  # rounds before the first look at what they bring, ...
-LIBSVM_STEPS = 2.0  # times LIBSVM's own limit of steps: the most
 POLISH = 8  # ... and from a direct solution on, where no more than rounding is left to them
 ROUND = 30.0  # values of kernel rows that could be passed over in the time that a round takes for each variable, beside
 # its subproblem: 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in problem/linear_minimum.py) take
 # 11.3 s of CPU time, with a third of it 11.4, with three times that 11.7
+# Times LIBSVM's own limit of steps, max(1e7, 100 l), each a row of l values: the most work with a kernel that may be
+# indefinite, where pairs need not come to an end.  197 rows of cubes: LIBSVM's objective is passed within a third of it
+LIBSVM_STEPS = 2.0
 
 
 class Options(NamedTuple):
@@ -82,7 +84,6 @@ def solve(
     slower, settled = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
     if o.paper_form or slower.cost == np.inf:
         slower = None
-    # in values of kernel rows; pairs need not come to an end where the kernel may be indefinite
     most = np.inf if problem.kernel.positive else LIBSVM_STEPS * max(1e7, 100.0 * len(problem.y)) * len(problem.y)
     while True:
         violation, rho, r = state.judge()

@@ -39,9 +39,10 @@ INNER_LOOSE, FAR = 0.5, 1e-3
 # (0.8 to 1.1 of those above a second), gaps as before; from a start far away with C = 1e6 a fifth of it.  With a STEEP
 # of 0.1 or less some end with a gap of 0.1 or more, where that was 1e-3
 STEEP = 0.3
-# Of what a model has fallen so far: a turn of passes and systems that brings no more is its last one, further from the
-# minimum, where a step reduces f by more than FAR, and elsewhere.  On those sets, C = 1, 0.5 to 1 times the time of the
-# runs above a second, gaps as before; with 0.1 throughout isolet1 takes 1.3 times as long
+# A model of more than LARGE_FACE weights is left as it is once a turn of passes and systems has lowered it by no more
+# than this share of its fall so far: LITTLE_FAR while the last step reduced f by more than FAR, else LITTLE.  On those
+# sets, C = 1, 0.5 to 1 times the time of the runs above a second, gaps as before; with 0.1 throughout isolet1 takes 1.3
+# times as long
 LITTLE_FAR, LITTLE = 0.1, 0.03
 FACE_CALLS, FACE_SQUARES = 6, 10  # of a face beside its factorised system, and products with its matrix
 BENT = FACES // 4  # faces solved with such a ridge; on the way to the model's minimum it would only delay
