@@ -326,3 +326,12 @@ def test_an_exact_minimiser_that_misses_the_gap_asked_for_is_no_convergence():
         _, result, certificate = lawful(problem, found, target, lambda: asked.append(1))
         assert result.status is status and certificate.gap > 1e-300
         assert len(asked) == (status is PRECISION), "another method is tried"
+
+
+def test_without_e_no_violation_at_all_is_the_exact_minimiser(monkeypatch):
+    """Not the rule of -e: its certificate must be as small as --gap asks for."""
+    judge = Decomposition.judge
+    monkeypatch.setattr(Decomposition, "judge", lambda self: (0.0, *judge(self)[1:]))
+    problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), 1.0 * SIGNS, np.ones(len(SIGNS)))
+    assert alfpgm.solve(problem, Monitor(1e-10), 0.0).status is OPTIMAL
+    assert alfpgm.solve(problem, Monitor(), 1e-3).status is RULE

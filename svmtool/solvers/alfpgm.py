@@ -109,7 +109,7 @@ def solve(
             status = monitor.step(gap - value, -value, found, violation=violation)
             still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved) or settled
             if violation <= eps and status is not GAP:
-                status = RULE
+                status = RULE if eps > 0.0 else OPTIMAL
             elif status is None and slower and (still or slower.shown(pairs.work, violation if eps > 0.0 else found)):
                 why = "a standstill" if still else "it costs less than the pairs so far, and than those ahead"
                 slower, moved, still = None, True, False

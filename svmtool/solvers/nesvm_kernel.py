@@ -60,7 +60,7 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
                 continue
             status = monitor.step(gap - value, -value, found, violation=violation, mu=mu)
             if status is None and violation <= eps:
-                status = RULE
+                status = RULE if eps > 0.0 else OPTIMAL
             if best is None or found < best.gap:
                 best, stalled = state.result(value, gap, rho, r, count, status), 0
             else:

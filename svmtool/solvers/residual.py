@@ -66,7 +66,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
                 continue
             status = monitor.step(dual + gap, dual, found, violation=worst)
             if worst <= eps and status is not GAP:
-                status = RULE
+                status = RULE if eps > 0.0 else OPTIMAL
             elif status is None and monitor.max_iter is not None and method.count >= monitor.max_iter:
                 status = ITERATIONS
             elif status is None:
