@@ -156,7 +156,7 @@ ROWS = (
         bias=BIAS,
         eps_default=0.1,
         stopping="the largest derivative of the dual, in size, is at most -e (LIBLINEAR's rule for -s 7; default 0.1), "
-        "and a certified gap of 1e-6, or 1e-3 where conjugate gradients solve more than 1500 features",
+        "and a certified gap of 1e-6",
         honours=RUN_OPTIONS,
         paper=LOGISTIC_PAPER,
     ),

@@ -50,11 +50,10 @@ LOOKS, DEAR = 0.3, 10.0
 # is below LIBLINEAR's, with 0.5 none is; banking77 at C = 100 takes 3.4 s (8.6 s without this limit, LIBLINEAR 2.2),
 # the others end earlier
 AFTER_RULE = 0.5
-# Share of the cost of interior-point steps that a run takes before they may take its place, and from which on, once
-# rounding has stopped them, a gap of ENOUGH ends it.  300 rows of each of 17 sets with 3 to 77 classes, C = 1, 100 and
-# 1e4: 0.3 to 1 times the time of the four runs above a second, whose gaps went from 0.23, 1.8e-3, 1e-7 and 3e-7 to
-# 4e-3, 2e-5, 1e-8 and 2e-6; the others take less and none of these steps
-INTERIOR_SHARE, ROUNDED_SHARE = 0.25, 1.0
+# Interior-point steps replace passes and rounds once these have cost this share of what the steps are expected to cost.
+# 300 rows of each of 17 sets with 3 to 77 classes, C = 1, 100 and 1e4: 0.3 to 1 times the time of the four runs above a
+# second, whose gaps went from 0.23, 1.8e-3, 1e-7 and 3e-7 to 4e-3, 2e-5, 1e-8 and 2e-6; the others end before
+INTERIOR_SHARE = 0.25
 NEAR = 1.5  # times the gap asked for, as passes estimate it, from which on they compute the primal
 
 
@@ -122,7 +121,7 @@ class _Run(Rounds):
     near = False  # ... as they did
     reached = 1.0  # the certified gap before passes go on
     interior, spent = np.inf, 0.0  # what interior-point steps are expected to cost; what passes and rounds have cost
-    rounded_cost = np.inf  # at which a run ends whose interior-point steps rounding has stopped
+    rounded_cost = np.inf  # at which a gap of ENOUGH ends a run whose interior-point steps ended by rounding
     passes: ClassPasses | None = None  # that rounds hand back to where they cost more than these expect
 
     def class_passes(self, passes: ClassPasses, newton: bool) -> Status | None:
@@ -216,7 +215,7 @@ class _Run(Rounds):
 
         None where passes go on from there: LIBLINEAR's rule is for dual points most of whose numbers are zero.
         """
-        ruled, self.rounded_cost, self.interior = self.rule.projected is not None, ROUNDED_SHARE * self.interior, np.inf
+        ruled, self.rounded_cost, self.interior = self.rule.projected is not None, self.interior, np.inf
         try:
             with np.errstate(all="ignore"):  # what overflows ends the steps
                 start = class_interior.ClassInterior(task)

@@ -38,7 +38,7 @@ RULE = Status("rule", True, "the stopping rule of -e holds")
 GAP = Status("gap", True, "the certified relative gap is as small as asked for")
 PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")
 ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter", early=True)
-STEPS = Status("steps", False, "twice the work of LIBSVM's limit of steps is done: scale the features", early=True)
+STEPS = Status("steps", False, "the work of LIBSVM's limit of steps is done: scale the features", early=True)
 TIME = Status("time", False, "time limit reached: raise --max-seconds", early=True)
 CONFIRMED = 1e-6  # certified gap that confirms an exact minimiser, and to which a method that takes over goes
 TAKEN_OVER = Status("taken over", True, f"another method took over, to a certified relative gap of {CONFIRMED:g}")

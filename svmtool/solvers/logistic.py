@@ -50,8 +50,8 @@ EARLY = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take 
 CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
 BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
 LOOK_BACK = 5  # passes over which their speed is measured; ...
-# ... where so many more would be needed, steps take over: on ten sets of 1,500 to 500,000 features (-s 0 and 7, C = 1
-# or 100, 18 runs) 0.93 of the time with 100 in geometric mean (0.4 to 1.05); with 10 -s 7 at times takes 1.5 as much
+# ... where so many more would be needed, steps take over.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1 and
+# 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to 1.63)
 MOST_PASSES = 30
 ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
@@ -119,7 +119,8 @@ class _Run:
             self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1))
         self.few_rows = o.d > GRAM_BELOW >= o.n and isinstance(o.rows, CsrRows) and o.rows.room is None
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
-        self.sure = SURE if o.d <= GRAM_BELOW or self.few_rows else ENOUGH
+        dear = o.d > GRAM_BELOW and not self.few_rows and rule.gradient is not None
+        self.sure = ENOUGH if dear else SURE
         self.aim = SURE if monitor.gap is None else monitor.gap
         self.enough = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
 
@@ -139,7 +140,7 @@ class _Run:
         """Truncated Newton steps from the objective's w."""
         o, monitor = self.objective, self.monitor
         best, best_w = o.value_at_zero(), np.zeros(o.d)
-        previous, sure, flat, cg_steps, t = np.inf, self.rule.at_start, 0, 0, 0.0
+        previous, sure, flat, cg_steps, t = np.inf, max(self.rule.at_start, self.sure), 0, 0, 0.0
         while True:
             f, g = o.gradient()
             norm, bound = float(np.sqrt(g @ g)), o.bound
