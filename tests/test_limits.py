@@ -15,6 +15,7 @@ from svmtool import limits, registry
 from svmtool.formats import linear_model
 from svmtool.limits import StopFlag, in_turns
 from svmtool.problem import rows as rows_module
+from svmtool.problem.label_sums import LabelSums
 from svmtool.problem.linalg import Factored, solve_positive
 from svmtool.settings import Settings
 from svmtool.solvers import base
@@ -255,6 +256,17 @@ def test_no_adaptable_model_without_its_sums(svm_train, tmp_path):
     status, _, err = svm_train("-s", 71, "--max-seconds", 1e-9, data, model)
     assert status == 1 and "ended before the sums" in err
     assert not model.exists()
+
+
+def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
+    """They are a copy of the sums, which in thousands of features takes a second."""
+    stop = StopFlag()
+    change = LabelSums.change
+    monkeypatch.setattr(LabelSums, "change", lambda *a: change(*a) or setattr(stop, "set", True))
+    monkeypatch.setattr(LabelSums, "equations", lambda *_: pytest.fail("formed"))
+    problems = problems_of(table_of(*made(60, 5, 2)), settings_of(registry.find(71)))
+    problems.fit(stop=stop)
+    assert problems.sums is not None and problems.sums.n == 60
 
 
 # An end within a step

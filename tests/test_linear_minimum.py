@@ -78,6 +78,14 @@ def test_a_run_takes_few_rounds_whatever_the_cost(kind, C):
     assert found.status is not ITERATIONS and found.gap <= rounding(C)
 
 
+def test_steps_over_all_variables_give_way_as_those_of_sets_do():
+    """Rows that differ by a millionth: each round of steps is short, and they were 40,000."""
+    rows = DenseRows(np.array([[1000003.0], [1000001.0], [1000007.0], [1000001.0], [1000002.0]]))
+    problem = CSvc(Points(Kernel(LINEAR), rows, None), np.array([1.0, -1.0, -1.0, -1.0, 1.0]), np.full(5, 0.1))
+    found = alfpgm.solve(problem, Monitor(max_iter=200), 1e-3)
+    assert found.status is not ITERATIONS and found.gap <= 1e-9
+
+
 @pytest.mark.parametrize("kind", ["nu-svc", "nu-svr", "one-class"])
 def test_other_sums_go_on_by_face_steps(kind):
     problem = problem_of(kind, 1e3)

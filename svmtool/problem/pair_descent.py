@@ -163,7 +163,7 @@ class WholeDescent:
             if wanted < 0 or self.count == self.most:
                 break
             self._compute(wanted, self.F + steps.rising, self.F + steps.falling)
-        self.work += float(taken) * self.l
+        self.work += float(taken) * self.l + CALL
         self.hard = wanted >= 0 or taken >= left
         return state.follow(self.a[self.place], self.F[self.place])
 

@@ -109,11 +109,11 @@ def solve(
             if polishing and (state.exact or not state.rows.followed) and (least is None or found < least.gap):
                 least = state.result(value, gap, rho, r, 0, None)
                 least.alpha = least.alpha.copy()
-            status = monitor.step(gap - value, -value, found, violation=violation)
+            status, steps = monitor.step(gap - value, -value, found, violation=violation), whole or pairs
             still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved) or settled
             if violation <= eps and status is not GAP:
                 status = RULE if eps > 0.0 else OPTIMAL
-            elif status is None and slower and (still or slower.shown(pairs.work, violation if eps > 0.0 else found)):
+            elif status is None and slower and (still or slower.shown(steps.work, violation if eps > 0.0 else found)):
                 why = "a standstill" if still else "it costs less than the pairs so far, and than those ahead"
                 slower, moved, still = None, True, False
                 best, stalled, progress = np.inf, 0, Progress(POLISH)

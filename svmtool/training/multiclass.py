@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight import Table
 from svmtool.limits import EndedError
@@ -50,6 +51,7 @@ class Problems(ProblemSet):
         if self.by_sums and self.sums is None and self.count:
             s = self.settings
             self.sums = self._summed(self.row_weights)
+            limits.check()  # the equations are a copy of them
             self._equations = self.sums.equations(s.C, s.bias, self.factor)
 
     def _summed(self, r: np.ndarray | None) -> LabelSums:
