@@ -8,12 +8,14 @@ import lzma
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job, and what it starts, may ignore Ctrl-C
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # as the commands set it, before numpy is imported
     os.environ[name] = "1"
 
