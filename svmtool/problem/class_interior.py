@@ -25,7 +25,7 @@ from svmtool.problem.power_interior import BACK, NEARER, REFINED, TINY
 
 NUMBERS, OTHERS = 1 << 24, 6  # 128 MB: in the inverses of all classes, and in so many matrices of their order besides
 # 300 rows of each of 16 sets with 3 to 56 classes, C = 1, 100 and 1e4, to a gap of 1e-6: 14 to 42 steps in the 40 of 48
-# runs that rounding does not end (raw values besides: 48 to 60), each 0.6 to 0.9 of the time that the next line says
+# runs that rounding does not end (raw values besides: 48 to 60), each 0.6 to 0.9 of the time that INVERSE says
 STEPS = 50
 INVERSE, CALLS = 0.15, 2e5  # nanoseconds: a class's share of a step, per rows^3 and besides
 CENTRE = 0.1  # of the largest z at first: the least; those 48 runs take 58 s, with 0.01 59 s, with 1 71 s
