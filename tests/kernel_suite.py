@@ -87,9 +87,11 @@ class Judged(NamedTuple):
     certificate: Certificate
 
 
-def solve(row: registry.Solver, problem, gap: float = GAP, cache_mb: float = 100.0, **own) -> Judged:
+def solve(
+    row: registry.Solver, problem, gap: float = GAP, cache_mb: float = 100.0, max_seconds: float = 60.0, **own
+) -> Judged:
     """Solve to a certified gap."""
-    result = registry.entry(row)(problem, Monitor(gap, max_seconds=60), 0.0, cache_mb, **own)
+    result = registry.entry(row)(problem, Monitor(gap, max_seconds=max_seconds), 0.0, cache_mb, **own)
     return judged(problem, result)
 
 

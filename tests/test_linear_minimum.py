@@ -24,8 +24,11 @@ COSTS = [1.0, 1e3, 1e6]
 
 
 def rounding(C: float) -> float:
-    """The gap that multipliers of size C leave in double precision on these features."""
-    return 1e-9 + 1e-10 * C
+    """The gap that multipliers of size C leave in double precision on these features.
+
+    On 12 such sets of other seeds, with OpenBLAS's routines for AVX2 and for AVX-512, at most 3.5e-10 C.
+    """
+    return 1e-9 + 5e-10 * C
 
 
 def raw(n: int = 150, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,10 @@ from svmtool.problem.repeated_rows import OrdinalRows, RepeatedRows
 from svmtool.problem.rows import CsrRows, Rows
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
-VISIT = 1.3  # a non-zero in a coordinate pass
+VISIT = 1.3  # a non-zero in a coordinate pass, ...
+# ... which costs that much a row besides: 5 to 90 on 36 sets, 35 in the middle, so that a pass over rows of ten
+# non-zeros costs as much as two to six products
+VISITED_ROW = 40.0
 INNER = 0.4  # a non-zero of an inner product of rows, half of them by symmetry; of dense rows ...
 INNER_DENSE = 0.05  # ... (0.035 to 0.1 on twelve shapes of 50 to 1000 rows and 100 to 1500 features)
 FACTOR, COPY = 0.02, 10.0  # a factorisation: per m^3 and per m^2
@@ -45,8 +48,8 @@ FACE_FIRST, FACE_TURN = 32.0, 16.0
 # the limit 14; three that were below 0.02 rise to 0.03, 0.08 and 0.23.
 BEYOND = 1.0
 LATE_PASSES = 300  # passes that LIBLINEAR makes at most; -s 1 goes on by the primal method then
-# Visits to each row that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle), and
-# visits to non-zeros that take as long as the program's start.
+# Visits to each non-zero that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle),
+# and visits to non-zeros that take as long as the program's start.
 READING, STARTING = 8.0, 5e7
 LOOKED_AFTER = 32  # chunks of such rows between two looks at the memory
 
@@ -141,6 +144,11 @@ class DualPasses:
         return float(np.mean(np.abs(self.target))) if self.n else 1.0
 
     @property
+    def cost(self) -> float:
+        """What a pass over all rows costs."""
+        return self.n * (self.row_length * VISIT + VISITED_ROW)
+
+    @property
     def share(self) -> float:
         """Share of the rows that the next pass will visit."""
         return float(self.state[0]) / self.data.n if self.n else 1.0
@@ -179,7 +187,7 @@ class DualPasses:
             self._first = size
         self.limits[0] = largest if largest > 0 else np.inf
         self.limits[1] = smallest if smallest < 0 else -np.inf
-        return spent + rows * self.row_length * VISIT
+        return spent + rows * (self.row_length * VISIT + VISITED_ROW)
 
     def settle(self, most: float) -> float:
         """Conjugate gradients over the free variables, of at most so many visits to non-zeros; returns how many."""
@@ -224,7 +232,8 @@ class DualPasses:
         after its cap on passes; a negative size: there is none."""
         ends = self.size <= size or (size >= 0.0 and self.count >= LATE_PASSES)
         if self._most_visits == np.inf and ends:
-            self._most_visits = (1.0 + BEYOND) * self.visits + READING + STARTING / max(self.data.nnz, 1)
+            start = (READING * self.data.nnz + STARTING) * VISIT / max(self.cost, 1.0)
+            self._most_visits = (1.0 + BEYOND) * self.visits + start
         return self.visits >= self._most_visits
 
     def restore(self) -> None:

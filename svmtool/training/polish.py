@@ -16,7 +16,7 @@ from svmtool.problem.certify import relative_gap
 from svmtool.problem.class_hinge import ClassHinge
 from svmtool.problem.class_passes import ClassPasses
 from svmtool.problem.class_rows import ClassTask
-from svmtool.problem.dual_passes import READING, STARTING, DualPasses
+from svmtool.problem.dual_passes import READING, STARTING, VISIT, DualPasses
 from svmtool.problem.squared_hinge import SquaredHinge
 from svmtool.problem.task import Task
 from svmtool.solvers.base import ENOUGH, Monitor
@@ -81,19 +81,20 @@ def _go_on(
 
     w, primal = least(w)
     nnz = objective.rows.nnz
+    each = passes.cost / VISIT if isinstance(passes, DualPasses) else nnz  # what a pass over all rows costs, in visits
     made, looked, sharp = 0.0, 0.0, np.inf
     if isinstance(passes, DualPasses) and relative_gap(primal, passes.dual_value()) > ENOUGH:
         made = passes.settle(SETTLING * work)
         w, primal = least(passes.w)
     while relative_gap(primal, passes.dual_value()) > ENOUGH:
-        made += passes.share * nnz + CALL
+        made += passes.share * each + CALL
         if made > work or monitor.ended():
             break
         passes.run()
         if passes.spread <= sharp and not passes.complete:
             sharp = SETTLED * passes.spread
             passes.restore()
-        if made >= looked + max(nnz, SPARED * looked):
+        if made >= looked + max(each, SPARED * looked):
             looked = made
             w, primal = least(passes.w)
     return least(passes.w)[0] if made > looked else w

@@ -38,10 +38,11 @@ def verified(
     if not found.primal <= least + ROUNDING * abs(least):
         result = _replaced(problems, k, result, where)
         found = problems.judge(k, result)
+    claimed = result.history[-1]["gap"]
     if problems.solver.optimal:
         if found.gap > ENOUGH and not monitor.ended():
             found = _polished(problems, k, result, found, monitor)
-        if _contradicts(result, found, problems.gap()):
+        if _contradicts(result, claimed, found, problems.gap()):
             result, found = _solved_anew(problems, k, result, found, monitor)
     last = result.history[-1]
     if not (np.isfinite(last["objective"]) and np.isfinite(last["bound"])):  # what is printed is the last record
@@ -110,13 +111,18 @@ def _polished(problems: ProblemSet, k: int, result: Result, found: Certificate, 
     return again
 
 
-def _contradicts(result: Result, found: Certificate, asked: float | None) -> bool:
-    """Whether the certificate does not bear out the status, or rounding ended the run."""
+def _contradicts(result: Result, claimed: float, found: Certificate, asked: float | None) -> bool:
+    """Whether the certificate does not bear out the status, or rounding ended the run.
+
+    claimed: the gap that the solver ended with.
+    """
     status = result.status
     if status is base.PRECISION or not np.isfinite(found.gap):
         return True
     if status is base.OPTIMAL:
         return found.gap > (CONFIRMED if asked is None else min(asked, CONFIRMED))
+    if status is base.RULE:  # rounding may spoil a gap that needed no other dual point
+        return claimed <= CONFIRMED < found.gap
     return status is base.GAP and asked is not None and found.gap > asked
 
 
