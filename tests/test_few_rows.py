@@ -234,7 +234,9 @@ def test_rows_of_a_tube_and_of_ranks_are_dense_with_their_bias():
     assert np.array_equal(ranks, np.append(X[5], [0.0, 0.0, -1.0])[None])
 
 
-@pytest.mark.parametrize(("claimed", "found", "doubted"), [(1e-9, 6e-4, True), (1e-9, 1e-9, False), (1e-3, 6e-4, False)])
+@pytest.mark.parametrize(
+    ("claimed", "found", "doubted"), [(1e-9, 6e-4, True), (1e-9, 1e-9, False), (1e-3, 6e-4, False)]
+)
 def test_an_answer_by_the_rule_whose_gap_rounding_spoils_is_solved_anew(claimed, found, doubted):
     result = base.Result(np.zeros(1), base.RULE, 1, [{"gap": claimed}])
     assert verify._contradicts(result, claimed, Certificate(1.0, 1.0 - found, 0.0), None) is doubted
