@@ -287,7 +287,8 @@ def test_a_fault_is_counted_from_the_beginning_of_its_file(whole, session, tmp_p
     assert part > 2
     ahead = text.splits.mapPartitionsWithIndex(lambda k, rows: [sum(1 for _ in rows)]).collect()[:part]
     fault = DataError(7 + (sum(ahead) if whole else 0), "", "token", "reason")
-    e = text.fault(1, 0, fault) if whole else text.fault_in([part], fault, {1: ahead[1]})
+    text.partitions = 1
+    e = text.fault(0, fault) if whole else text.fault_in([part], fault, {1: ahead[1]})
     assert (e.line, e.file) == (sum(ahead) - 10 + 7, str(tmp_path / "b"))
 
 

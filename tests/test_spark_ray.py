@@ -103,8 +103,8 @@ def test_no_zero_and_no_descent():
 @pytest.mark.parametrize("regularize_bias", [True, False])
 def test_a_ray_of_blocks_is_that_of_memory(kind, more, regularize_bias):
     settings = settings_of(31, bias=1.0, bias_given=True, regularize_bias=regularize_bias)
-    crew, lone = Here(cut(numbers_text(2), 3)), Here(cut(numbers_text(2), 1))
-    far_one = FarProblems(crew, settings).task(0).objective(kind, **more)
+    ranks, lone = Here(cut(numbers_text(2), 3)), Here(cut(numbers_text(2), 1))
+    far_one = FarProblems(ranks, settings).task(0).objective(kind, **more)
     FarProblems(lone, settings).task(0)
     block = lone.blocks[0]
     near = kind(block.rows, block.y, block.cost, free_bias=not regularize_bias, **more)
@@ -113,9 +113,9 @@ def test_a_ray_of_blocks_is_that_of_memory(kind, more, regularize_bias):
     p = -near.gradient()[1]
     far_one.gradient()
     for _ in range(3):
-        t, before = near.ray(p), crew.costs.passes
+        t, before = near.ray(p), ranks.costs.passes
         assert far_one.ray(p) == pytest.approx(t, rel=1e-9)
-        assert crew.costs.passes - before <= 3
+        assert ranks.costs.passes - before <= 3
         for o in (near, far_one):
             o.advance(t, p)
         p = -near.gradient()[1]

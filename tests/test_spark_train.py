@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import without_spark
-from spark_blocks import every_number, far, in_memory, numbers_text, same, settings_of
+from spark_blocks import every_number, in_memory, numbers_text, settings_of
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError
 from svmtool.formats import linear_model
-from svmtool.spark import gang, train
+from svmtool.spark import train
 from svmtool.spark.problems import FarProblems
 from svmtool.spark.reading import Text
 from svmtool.spark.session import sentence
+from svmtool.spark.stage import BarrierStage
 from svmtool.training.pipeline import fitted
 
 
@@ -109,7 +110,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 def session():
     from svmtool.spark.session import Session
 
-    with Session("local[2]") as running:
+    with Session("local[2]", settings={"spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "1"}) as running:
         yield running
 
 
@@ -294,19 +295,31 @@ def test_ctrl_c_while_java_works_is_no_traceback(session, caplog):
 
 
 @on_spark
-def test_fewer_places_than_partitions(session, tmp_path, monkeypatch):
-    """Where not all tasks can run at a time the rows are taken in fewer partitions."""
-    monkeypatch.setattr(gang, "ROOM_SECONDS", 1.0)
-    text = numbers_text(2)
-    (tmp_path / "d").write_text(text)
-    lines = Text(session, str(tmp_path / "d"))
-    lines.splits = session.context.textFile(str(tmp_path / "d"), 4, use_unicode=False)
-    lines.partitions = 4
-    settings = settings_of(40)
-    with contextlib.closing(gang.Gang(session, lines)) as crew:
-        found = far(crew, settings)
-        assert crew.size == 2
-    same(found, in_memory(text, settings, tmp_path), settings)
+def test_more_splits_than_tasks_are_joined_in_order(session, tmp_path):
+    """A barrier stage has a task for each partition: neighbouring files come together."""
+    lines = numbers_text(3, n=300).splitlines(keepends=True)
+    cuts = [0, 3, 50, 51, 51, 200, 300]
+    for k, (low, high) in enumerate(zip(cuts, cuts[1:], strict=False)):
+        (tmp_path / f"part-{k}").write_text("".join(lines[low:high]))
+    text = Text(session, str(tmp_path), few=True)
+    assert text.partitions == 2 and text.splits.getNumPartitions() >= 5
+    parts = text.rows().glom().collect()
+    assert b"".join(piece for part in parts for _, piece in part) == "".join(lines).encode()
+    sizes = [sum(len(piece) for _, piece in part) for part in parts]
+    assert len(sizes) == 2 and min(sizes) > 0.2 * sum(sizes)
+    whole = tmp_path / "whole"
+    whole.write_text("".join(lines))
+    assert Text(session, str(whole), few=True).splits.getNumPartitions() == 2
+
+
+@on_spark
+def test_fewer_places_than_partitions_is_a_sentence(session, tmp_path):
+    (tmp_path / "d").write_text(numbers_text(2))
+    text = Text(session, str(tmp_path / "d"), few=True)
+    text.splits = session.context.textFile(str(tmp_path / "d"), 4, use_unicode=False)
+    text.partitions = text.splits.getNumPartitions()
+    with pytest.raises(SvmtoolError, match=r"^ERROR: --spark: the cluster has no room for all tasks at a time"):
+        BarrierStage(session, text)
 
 
 def executors_below(pid: int) -> list[int]:
@@ -334,18 +347,18 @@ def test_an_executor_is_lost_in_mid_run(executors, cores, tmp_path):
         env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(test), os.environ["PYTHONPATH"]])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    partitions, lost, value = done.stdout.split()
-    assert int(partitions) == executors * cores and int(lost) >= cores
+    partitions, restarts, value = done.stdout.split()
+    assert int(partitions) == executors * cores and int(restarts) >= 1
     expected = in_memory((tmp_path / "d").read_text(), settings_of(31), tmp_path)
     assert float(value) == pytest.approx(expected.certificate.primal, rel=1e-8)
 
 
 def lose_an_executor(path: str, master: str) -> None:
-    """Train on a cluster of executors, one of which is killed at the fifth record; prints partitions, losses, value."""
+    """Train on a cluster of executors, one of which is killed at the fifth record; prints partitions, restarts, P."""
     from svmtool.spark.session import Session
 
     with Session(master) as cluster:
-        with contextlib.closing(gang.Gang(cluster, Text(cluster, path))) as crew:
+        with contextlib.closing(BarrierStage(cluster, Text(cluster, path, few=True))) as stage:
             records = []
 
             def kill(**record: Any) -> None:
@@ -354,9 +367,9 @@ def lose_an_executor(path: str, master: str) -> None:
                     os.kill(executors_below(cluster._gateway.proc.pid)[0], signal.SIGKILL)
                     time.sleep(0.5)
 
-            done = fitted(FarProblems(crew, settings_of(31)), None, kill, None, 0.0)
+            done = fitted(FarProblems(stage, settings_of(31)), None, kill, None, 0.0)
             assert len(records) > 5 and done.certificate.gap <= 1e-9
-        print(crew.size, crew.costs.lost, repr(done.certificate.primal))
+        print(stage.size, stage.costs.restarts, repr(done.certificate.primal))
 
 
 if __name__ == "__main__":

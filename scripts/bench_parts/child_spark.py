@@ -26,16 +26,16 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.formats import linear_model
 from svmtool.settings import Settings
-from svmtool.spark.gang import Gang
 from svmtool.spark.problems import FarProblems
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
+from svmtool.spark.stage import BarrierStage
 from svmtool.training.pipeline import fitted
 
 ASKED = 50  # times that a pass is made to measure what it costs the driver
 
 
-class Watched(Gang):
+class Watched(BarrierStage):
     """Counts the numbers in vectors and matrices that every partition is sent, and that are added up over them."""
 
     numbers = 0
@@ -44,8 +44,8 @@ class Watched(Gang):
         self.numbers += size_of(calls)
         return super()._exchange(calls, add)
 
-    def total(self, name: str, *arguments: Any) -> Any:
-        answer = super().total(name, *arguments)
+    def sum(self, name: str, *arguments: Any) -> Any:
+        answer = super().sum(name, *arguments)
         self.numbers += size_of(answer)
         return answer
 
@@ -57,34 +57,34 @@ def size_of(what: Any) -> int:
     return sum(map(size_of, what)) if isinstance(what, (list, tuple)) else 0
 
 
-def driver_seconds(gang: Gang, d: int) -> tuple[float, float]:
+def driver_seconds(stage: BarrierStage, d: int) -> tuple[float, float]:
     """Processor seconds of the driver for a pass of few numbers, and for each number in vectors beyond that."""
 
-    def pass_of(post: Callable[[], None], question: str) -> float:
+    def pass_of(before_it: Callable[[], None], question: str) -> float:
         before = time.process_time()
         for _ in range(ASKED):
-            post()
-            gang.total(question)
+            before_it()
+            stage.sum(question)
         return (time.process_time() - before) / ASKED
 
     few = pass_of(lambda: None, "sides")
-    many = pass_of(lambda: gang.post("move", np.ones(d)), "slopes_product")
+    many = pass_of(lambda: stage.defer("move", np.ones(d)), "slopes_product")
     return few, max(0.0, many - few) / (2 * d)
 
 
 def train(session: Session, path: str, settings: Settings):
     """(Training, seconds of reading, costs, rows) of one run."""
-    with contextlib.closing(Watched(session, Text(session, path))) as gang:
-        costs = gang.costs
+    with contextlib.closing(Watched(session, Text(session, path, few=True))) as stage:
+        costs = stage.costs
         began = time.perf_counter()
-        problems = FarProblems(gang, settings)
+        problems = FarProblems(stage, settings)
         done = fitted(problems, None, None, None, began)
         whole = time.perf_counter() - began
         found = {
             "whole": whole, "passes": costs.passes, "tasks": costs.slowest, "sending": costs.whole - costs.slowest,
-            "driver": whole - costs.whole, "partitions": gang.size, "numbers": gang.numbers,
+            "driver": whole - costs.whole, "partitions": stage.size, "numbers": stage.numbers,
         }  # fmt: skip
-        found["a pass"], found["a number"] = driver_seconds(gang, problems.rows.d)
+        found["a pass"], found["a number"] = driver_seconds(stage, problems.rows.d)
         return done, costs.reading, found, problems.rows.n
 
 

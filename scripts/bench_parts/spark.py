@@ -12,7 +12,7 @@ from bench_parts.alone import HERE
 from bench_parts.context import Context
 from bench_parts.measure import Sample, child_json, environment, run_once
 from bench_parts.measure import ours as our_command
-from svmtool.spark.tree import shape
+from svmtool.spark.rank import topology
 
 # loss -> our settings, and MLlib's estimator
 PROBLEMS = {
@@ -187,7 +187,7 @@ def shares(costs: dict, nodes: int) -> dict[str, float]:
 
 def longest_way(partitions: int) -> tuple[int, int]:
     """Levels of the tree of so many tasks, and connections to those below that are served on the longest way down."""
-    first, places = shape(partitions)
+    first, places = topology(partitions)
 
     def way(below: tuple[int, ...]) -> tuple[int, int]:
         levels, served = map(max, zip((0, 0), *(way(places[child][1]) for child in below), strict=True))

@@ -1,8 +1,6 @@
-"""The rows of one partition and the state of a run on them: what lives in an executor.  Knows nothing of Spark.
+"""The rows of one partition and the state of a run on them: what a rank holds.  Knows nothing of Spark.
 
-A block is a machine that is told calls, one after another: method and arguments, vectors of the feature space and
-scalars among them.  Its state is a function of its rows and of those calls alone: a block that lacks them, in an
-executor that takes the place of a lost one, is told all of them again and then stands where the lost one stood.
+A block is told calls, one after another: method and arguments, vectors of the feature space and scalars among them.
 
 The losses are those of problem/, over the block's rows, without their regulariser: w stays 0 in them.
 """

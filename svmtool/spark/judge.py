@@ -16,7 +16,7 @@ from svmtool.problem.rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.spark.crew import Crew
+    from svmtool.spark.collective import Collective
 
 
 class Part:
@@ -78,45 +78,45 @@ class Part:
         return float(size.max(initial=0.0))
 
 
-def certify(crew: Crew, loss: Loss, w: np.ndarray, free_bias: bool, kept: bool) -> Certificate:
+def certify(ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept: bool) -> Certificate:
     """Judge w (length d); kept: whether the blocks keep a dual point to try as well."""
     inner = w[:-1] if free_bias else w
-    primal = 0.5 * float(inner @ inner) + crew.total("judge", "primal", loss, w)
+    primal = 0.5 * float(inner @ inner) + ranks.sum("judge", "primal", loss, w)
     best = None
     for own in (False, True):
         if (own and not kept) or (not own and kept and loss.degree == 1.0):
             continue  # the slopes of a loss with a kink say nothing of the rows that lie on it
         if own:
-            crew.post("judge_kept")
+            ranks.defer("judge_kept")
         else:
-            crew.post("judge", "slopes")
-        dual, violation = _dual_value(crew, loss, free_bias)
+            ranks.defer("judge", "slopes")
+        dual, violation = _dual_value(ranks, loss, free_bias)
         if best is None or dual > best.dual:
             best = Certificate(primal, dual, violation)
     assert best is not None
     return best
 
 
-def _dual_value(crew: Crew, loss: Loss, free_bias: bool) -> tuple[float, float]:
+def _dual_value(ranks: Collective, loss: Loss, free_bias: bool) -> tuple[float, float]:
     """See Judge._dual_value."""
-    up, down, n = crew.total("judge", "sides").tolist()
+    up, down, n = ranks.sum("judge", "sides").tolist()
     factors = _factors(up, down, n, loss.floor == 0.0) if free_bias else (1.0, 1.0, 0.0)
-    v, sums = crew.total("judge", "product", *factors)
+    v, sums = ranks.sum("judge", "product", *factors)
     if free_bias:
         v[-1] = 0.0
     linear, conjugates = sums.tolist()
-    largest = max(crew.ask("judge", "largest"), default=0.0)
+    largest = max(ranks.gather("judge", "largest"), default=0.0)
     room = loss.cap / largest if largest > 0 else np.inf
     square, dual = float(v @ v), 0.0
     if largest > TINY and loss.degree is None:
         s = min(1.0, room)
-        conjugates = conjugates if s == 1.0 else crew.total("judge", "conjugates", s)
+        conjugates = conjugates if s == 1.0 else ranks.sum("judge", "conjugates", s)
         dual = s * linear - 0.5 * s * s * square - conjugates
     elif largest > TINY:
         dual = best_multiple(linear, square, conjugates, loss.degree, room)
-    total, free = crew.total("judge", "free", v).tolist()
+    total, free = ranks.sum("judge", "free", v).tolist()
     bias = total / free if free_bias and free else 0.0
-    return dual, max(crew.ask("judge", "violation", bias), default=0.0)
+    return dual, max(ranks.gather("judge", "violation", bias), default=0.0)
 
 
 def _factors(up: float, down: float, n: float, one_sided: bool) -> tuple[Any, ...]:

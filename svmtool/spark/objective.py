@@ -1,4 +1,4 @@
-"""Objectives of problem/ whose rows are in the blocks of a crew: what solvers see of rows that are elsewhere.
+"""Objectives of problem/ whose rows are in partitions: what solvers see of rows that are elsewhere.
 
 `far(SquaredHinge)` is a SquaredHinge: all that follows from vectors of the feature space is the very code that runs in
 memory.  Only what is a sum over rows is asked of the blocks; vectors of length n (y, z, u, c ..) are None here.
@@ -16,36 +16,36 @@ from svmtool.problem.objective import Losses, Objective, balance
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.row_blocks import Rows
 from svmtool.problem.task import Task
-from svmtool.spark.crew import Crew
+from svmtool.spark.collective import Collective
 from svmtool.spark.ray import search
 
 SAMPLE_VALUES = 1 << 22  # non-zeros of a sample of the rows, which comes to the driver, at most
 
 
 class FarRows(Rows):
-    """Rows that the blocks of a crew hold; passes over them leave vectors of length n where the rows are."""
+    """Rows that ranks hold; passes over them leave vectors of length n where the rows are."""
 
     elsewhere = True
 
-    def __init__(self, crew: Crew, n: int, plain: int, nnz: int, bias: float, gram_entries: float):
-        self.crew, self.n, self.nnz, self.bias = crew, n, nnz, bias
+    def __init__(self, ranks: Collective, n: int, plain: int, nnz: int, bias: float, gram_entries: float):
+        self.ranks, self.n, self.nnz, self.bias = ranks, n, nnz, bias
         self.d, self.gram_entries = plain + (bias >= 0), gram_entries
 
     def margins(self, w: np.ndarray, y: None, z: None) -> None:
         """The margins along w, by which rays and steps go."""
-        self.crew.post("line", w.copy())
+        self.ranks.defer("line", w.copy())
 
     def transpose_product(self, u: None) -> np.ndarray:
         """sum_i u_i x_i for the present slopes u, length d."""
-        return self.crew.total("slopes_product")
+        return self.ranks.sum("slopes_product")
 
     def curvature_product(self, c: None, v: np.ndarray) -> np.ndarray:
         """sum_i c_i (x_i.v) x_i for the present curvatures c, length d."""
-        return self.crew.total("curvature_product", v)
+        return self.ranks.sum("curvature_product", v)
 
     def diagonal(self, c: None) -> np.ndarray:
         """sum_i c_i x_ij^2 for the present curvatures c, length d."""
-        return self.crew.total("diagonal")
+        return self.ranks.sum("diagonal")
 
     def serve_several(self) -> None:
         """One problem after the other is solved here."""
@@ -59,19 +59,25 @@ class FarTask(Task):
     """A task whose rows are elsewhere.  `n` of them take part, with costs out of `costs`; y, cost, target: None, or
     what says no more than solvers look at."""
 
-    __slots__ = ("crew",)
+    __slots__ = ("_made", "ranks")
 
-    def __init__(self, crew: Crew, far_rows: FarRows, costs: np.ndarray, free_bias: bool, **more: Any):
+    def __init__(self, ranks: Collective, far_rows: FarRows, costs: np.ndarray, free_bias: bool, **more: Any):
         super().__init__(far_rows, None, costs, free_bias, **more)
-        self.crew = crew
+        self.ranks, self._made = ranks, None
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """Where the objective is that was made last; None before its first step."""
+        return None if self._made is None or not self._made._ready else self._made.w
 
     def objective(self, kind: type[Losses], **more: Any) -> Any:
-        return far(kind)(self.crew, self.rows, self.free_bias, kind, more)
+        self._made = far(kind)(self.ranks, self.rows, self.free_bias, kind, more)
+        return self._made
 
     def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
         if not self.free_bias or self.rows.n == 0:
             return None
-        low, high = np.max(self.crew.ask("ends", margin), axis=0) * (1.0, -1.0)
+        low, high = np.max(self.ranks.gather("ends", margin), axis=0) * (1.0, -1.0)
         return self.answer_between(float(low), float(high))
 
 
@@ -84,13 +90,15 @@ def far(kind: type[Objective]) -> type:
 class FarObjective(Objective):
     """What all kinds share; it comes before the kind in the order of classes."""
 
-    def __init__(self, crew: Crew, far_rows: FarRows, free_bias: bool, kind: type[Objective], more: dict[str, Any]):
+    def __init__(
+        self, ranks: Collective, far_rows: FarRows, free_bias: bool, kind: type[Objective], more: dict[str, Any]
+    ):  # fmt: skip
         Losses.__init__(self, far_rows, None, None, free_bias)
         more = {name: None if name == "target" else value for name, value in more.items()}
-        self.crew, self._kind, self._more, self._sent = crew, kind, more, {}
+        self.ranks, self._kind, self._more, self._sent = ranks, kind, more, {}
         for name, value in {"p": 1.0, "sigma": 1.0, "primal": np.inf, "_multiple": 1.0, **more}.items():
             setattr(self, name, value)
-        crew.post("objective", kind, more)
+        ranks.defer("objective", kind, more)
 
     def _prepare(self) -> None:
         self.w = np.zeros(self.d)
@@ -101,33 +109,33 @@ class FarObjective(Objective):
         """Tell the blocks of numbers that the solver has set."""
         if self._sent.get("sigma") != self.sigma:
             self._sent["sigma"] = self.sigma
-            self.crew.post("set", "sigma", self.sigma)
+            self.ranks.defer("set", "sigma", self.sigma)
 
     def move(self, w: np.ndarray) -> None:
         if not self._ready:
             self._prepare()
         self.w[:] = w
-        self.crew.post("move", self.w.copy())
+        self.ranks.defer("move", self.w.copy())
 
     def advance(self, t: float, p: np.ndarray) -> None:
         self.w += t * p
-        self.crew.post("advance", t)
+        self.ranks.defer("advance", t)
 
     def sums(self) -> list[float]:
         self._settle()
-        return self.crew.total("sums").tolist()
+        return self.ranks.sum("sums").tolist()
 
     def _summed(self) -> tuple[float, np.ndarray]:
         self._settle()
         if not self.free_bias:
-            sums, g = self.crew.total("state")
+            sums, g = self.ranks.sum("state")
             return self._take(sums.tolist()), g
-        sums, *self._by_side = self.crew.total("state_by_side")
+        sums, *self._by_side = self.ranks.sum("state_by_side")
         return self._take(sums.tolist()), self._by_side[1].sum(axis=0)
 
     def along(self, t: float) -> np.ndarray:
         self._settle()
-        return self.crew.total("along", t)
+        return self.ranks.sum("along", t)
 
     def ray(self, p: np.ndarray) -> float:
         if not self.straight:
@@ -135,28 +143,28 @@ class FarObjective(Objective):
         self.rows.margins(p, None, None)
         self._settle()
         inner = self.regular(p)
-        return search(functools.partial(self.crew.total, "kinks"), float(self.w @ inner), float(p @ inner))
+        return search(functools.partial(self.ranks.sum, "kinks"), float(self.w @ inner), float(p @ inner))
 
     def gram(self) -> np.ndarray:
-        return self.crew.total("gram")
+        return self.ranks.sum("gram")
 
     def _balanced_slopes(self) -> tuple[np.ndarray, list[float]] | None:
         sides, products = self._by_side
         factors = balance(*sides.tolist())
         if factors is None:
             return None
-        return np.array(factors) @ products, self.crew.total("balanced_sums", *factors).tolist()
+        return np.array(factors) @ products, self.ranks.sum("balanced_sums", *factors).tolist()
 
     def value_at_zero(self) -> float:
-        return self.crew.total("tell", "value_at_zero")
+        return self.ranks.sum("tell", "value_at_zero")
 
     def gradient_at_zero(self) -> float:
-        g = self.crew.total("gradient_at_zero")
+        g = self.ranks.sum("gradient_at_zero")
         return float(np.sqrt(g @ g))
 
     def sample(self, group: int, seed: int) -> Any:
         """See SquaredHinge; of rows so many that a sample would be large, fewer."""
-        parts = self.crew.ask("draw", max(group, self.rows.nnz // SAMPLE_VALUES), seed)
+        parts = self.ranks.gather("draw", max(group, self.rows.nnz // SAMPLE_VALUES), seed)
         indptr = np.zeros(1, np.int64)
         for part in parts:
             indptr = np.concatenate((indptr, part[0][1:] + indptr[-1]))
@@ -175,60 +183,60 @@ class FarObjective(Objective):
     # Of the augmented Lagrangian
 
     def begin(self) -> None:
-        self.crew.post("do", "begin")
+        self.ranks.defer("do", "begin")
 
     def cost_gram(self) -> np.ndarray:
-        return self.crew.total("tell", "cost_gram")
+        return self.ranks.sum("tell", "cost_gram")
 
     def cost_diagonal(self) -> np.ndarray:
-        return self.crew.total("tell", "cost_diagonal")
+        return self.ranks.sum("tell", "cost_diagonal")
 
     def cost_product(self, v: np.ndarray) -> np.ndarray:
-        return self.crew.total("tell", "cost_product", v)
+        return self.ranks.sum("tell", "cost_product", v)
 
     def bend(self, p: np.ndarray) -> float:
-        return self.crew.total("do", "bend", p.copy())
+        return self.ranks.sum("do", "bend", p.copy())
 
     def bent(self) -> np.ndarray:
-        return self.crew.total("tell", "bent")
+        return self.ranks.sum("tell", "bent")
 
     def step_rows(self, s: float, relaxed: float) -> np.ndarray:
-        return self.crew.total("do", "step_rows", s, relaxed)
+        return self.ranks.sum("do", "step_rows", s, relaxed)
 
     def multiply(self, sigma: float) -> None:
-        self.crew.post("do", "multiply", sigma)
+        self.ranks.defer("do", "multiply", sigma)
 
     def sizes(self) -> np.ndarray:
-        return self.crew.total("tell", "sizes")
+        return self.ranks.sum("tell", "sizes")
 
     def add_point(self) -> None:
-        self.crew.post("do", "add_point")
+        self.ranks.defer("do", "add_point")
 
     def forget_points(self) -> None:
-        self.crew.post("do", "forget_points")
+        self.ranks.defer("do", "forget_points")
 
     def go_to_mean(self, count: int) -> None:
-        self.crew.post("do", "go_to_mean", count)
+        self.ranks.defer("do", "go_to_mean", count)
 
     def go_back(self) -> None:
-        self.crew.post("do", "go_back")
+        self.ranks.defer("do", "go_back")
 
     def no_dual_point(self) -> Any:
         return None
 
     def dual_point(self) -> Any:
-        self.crew.post("keep_dual_point", self._multiple)
+        self.ranks.defer("keep_dual_point", self._multiple)
         return Kept()
 
     def start_multipliers(self) -> None:
-        self.crew.post("do", "start_multipliers")
+        self.ranks.defer("do", "start_multipliers")
 
     def accept(self) -> None:
-        self.crew.post("do", "accept")
+        self.ranks.defer("do", "accept")
 
     def gradient_on_pieces(self) -> np.ndarray:
         self._settle()
-        return self.crew.total("tell", "gradient_on_pieces") + self.regular(self.w)
+        return self.ranks.sum("tell", "gradient_on_pieces") + self.regular(self.w)
 
     def e_loss(self) -> float:
-        return self.crew.total("tell", "e_loss")
+        return self.ranks.sum("tell", "e_loss")

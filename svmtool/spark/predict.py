@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import Source
+from svmtool.spark import adapter
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session, reason, told
 
@@ -168,10 +169,9 @@ class _Folder:
     def __init__(self, context: Any, target: str):
         if not target:
             raise SvmtoolError("can't open output directory '': a directory needs a name")
-        self._name, files = target, context._jvm.org.apache.hadoop.fs
+        self._name = target
         try:
-            path = files.Path(target)
-            self._system = path.getFileSystem(context._jsc.hadoopConfiguration())
+            path, self._system = adapter.hadoop_path(context, target)
             self._target = self._system.makeQualified(path)
             taken = self._system.exists(self._target)
         except Exception as e:  # of Java's: a name or a file system that is none
@@ -179,7 +179,7 @@ class _Folder:
         if taken:
             raise SvmtoolError(f"can't open output directory {target}: it is there already")
         hidden = f".{self._target.getName()}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-        self._scratch = files.Path(self._target.getParent(), hidden)
+        self._scratch, _ = adapter.hadoop_path(context, f"{self._target.getParent()}/{hidden}")
         self.scratch, self._named = self._scratch.toString(), False
 
     def give_name(self) -> None:

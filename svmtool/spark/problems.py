@@ -1,7 +1,8 @@
-"""What a training set in the blocks of a crew asks of a solver; see training/problem_set.py for the face."""
+"""What a training set in partitions asks of a solver; see training/problem_set.py for what the methods mean."""
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +15,9 @@ from svmtool.problem.certify import Certificate, worst
 from svmtool.problem.label_sums import LabelSums
 from svmtool.problem.labels import Classes
 from svmtool.settings import Settings
-from svmtool.solvers.base import Result
+from svmtool.solvers.base import INTERRUPTED, Result, Rule
 from svmtool.spark.block import Tube, TwoClasses
-from svmtool.spark.crew import Crew
+from svmtool.spark.collective import Collective, LostError
 from svmtool.spark.judge import certify
 from svmtool.spark.objective import FarRows, FarTask, Kept
 from svmtool.training.multiclass import Problems
@@ -24,68 +25,125 @@ from svmtool.training.problem_set import ProblemSet
 from svmtool.training.ranges import refuse_range
 from svmtool.training.regression import Regression
 
+# -s 1, 3, 7, 12 and 13: the certified gap that ends a run, for each unit of -e, and at most
+GAP_AN_EPS, MOST_GAP = 1e-2, 1e-2
+
 
 class _Far(ProblemSet):
-    """What both kinds share: facts of the rows instead of the rows."""
+    """What both kinds share: facts of the rows instead of the rows.
 
-    def __init__(self, crew: Crew, settings: Settings):
-        self.crew, self.settings, self.solver = crew, settings, settings.row
+    Where ranks are lost all begin again with their rows alone; the problem at hand goes on from the driver's best
+    weights.
+    """
+
+    def __init__(self, ranks: Collective, settings: Settings):
+        self.ranks, self.settings, self.solver = ranks, settings, settings.row
         self.loss = losses.of(self.solver.loss, settings.loss_power)
         self.row_weights = None
-        facts = crew.ask("facts")
+        self._surviving(self._read_facts, ranks.restart)
+
+    def _read_facts(self) -> None:
+        s, facts = self.settings, self.ranks.gather("facts")
         n, nnz = (sum(part[key] for part in facts) for key in ("n", "nnz"))
         self.n_features = max((part["features"] for part in facts), default=0)
-        largest = max([1.0, settings.bias, *(part["largest"] for part in facts)])
+        largest = max([1.0, s.bias, *(part["largest"] for part in facts)])
         self._largest = max((part["label"] for part in facts), default=0.0)
         labels = self._largest_label(np.array([self._largest]))
-        refuse_range(n, settings.C, settings.class_weights, None, largest, labels)
+        refuse_range(n, s.C, s.class_weights, None, largest, labels)
         self._read_labels(np.zeros(0))
-        gram_entries = max(crew.ask("lay", self.n_features, settings.bias), default=1.0)
-        self.rows = FarRows(crew, n, self.n_features, nnz, settings.bias, gram_entries)
-        self._mark = crew.mark()
+        self.rows = FarRows(self.ranks, n, self.n_features, nnz, s.bias, self._lay())
+
+    def _lay(self) -> float:
+        """Have the ranks lay out their rows; returns the larger of their `gram_entries`."""
+        return max(self.ranks.gather("lay", self.n_features, self.settings.bias), default=1.0)
+
+    def _surviving(self, ask: Callable[[], Any], restart: Callable[[], None]) -> Any:
+        """What `ask` returns, which is called again after each loss of ranks and the restart."""
+        while True:
+            try:
+                return ask()
+            except LostError:
+                restart()
+
+    def _restart(self) -> None:
+        while True:
+            with contextlib.suppress(LostError):
+                self.ranks.restart()
+                self._lay()
+                return
 
     def _begin(self, spec: Any, costs: np.ndarray, **more: Any) -> FarTask:
-        """The task of a problem; the blocks turn to it and forget the one before."""
-        self.crew.forget(self._mark)
-        n, r = sum(self.crew.ask("begin", spec)), self.rows
+        """The task of a problem, to which the ranks turn."""
+        n, r = sum(self.ranks.gather("begin", spec)), self.rows
         nnz = r.nnz * n // max(r.n, 1)
-        rows = FarRows(self.crew, n, r.plain, nnz, r.bias, r.gram_entries)
-        return FarTask(self.crew, rows, costs, not self.settings.regularize_bias, **more)
+        rows = FarRows(self.ranks, n, r.plain, nnz, r.bias, r.gram_entries)
+        self._task = FarTask(self.ranks, rows, costs, not self.settings.regularize_bias, **more)
+        return self._task
+
+    def rule(self, k: int) -> Rule:
+        """See ProblemSet.  A certified gap takes the place of rules for dual variables, which speak of single rows."""
+        if self.solver.space == "dual" and self.eps is not None:
+            return Rule(gap=min(GAP_AN_EPS * self.eps, MOST_GAP))
+        return super().rule(k)
 
     def fit_and_certify(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
-        """See ProblemSet: one problem after the other, each judged before the blocks turn to the next."""
-        stop = self._prepared(stop)
+        """See ProblemSet: one problem after the other, each judged before the ranks turn to the next."""
+        stop = self._surviving(lambda: self._prepared(stop), self._restart)
         turns, results, found = Turns(stop, self.count, 1), [], []
         for k in range(self.count):
-            results.append(self._solve(k, start, report, turns.next()))
-            self.solved_at = time.perf_counter()
-            found.append(self.judge(k, results[k]))
+            result, certificate = self._solved(k, start, report, turns.next())
+            results.append(result)
+            found.append(certificate)
         return results, worst(found)
 
+    def _solved(
+        self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag
+    ) -> tuple[Result, Certificate]:
+        """The answer to problem k and its certificate, whatever ranks are lost meanwhile."""
+        best: Result | None = None
+
+        def keep(**record: Any) -> None:
+            nonlocal best
+            w = self._task.weights
+            if w is not None and (best is None or record["objective"] < best.history[-1]["objective"]):
+                best = Result(w.copy(), INTERRUPTED, record["iteration"] + 1, [record])
+            if report is not None:
+                report(**record)
+
+        before = None
+        while True:
+            try:
+                before = self._solve(k, start, keep, stop, before)
+                self.solved_at = time.perf_counter()
+                return before, self.judge(k, before)
+            except LostError:
+                before = best if before is None else before
+                self._restart()
+
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> None:
-        """None: the blocks have to turn to the problem in any case."""
+        """None: the ranks have to turn to the problem in any case."""
 
     def judge(self, k: int, result: Result) -> Certificate:
-        """The judge's word on problem k, which is the one that the blocks are at."""
+        """The certificate of an answer to problem k, which is the one that the ranks are at."""
         if not self.rows.n:
             return Certificate(0.0, 0.0, 0.0)
         free_bias = not self.settings.regularize_bias
-        return certify(self.crew, self.loss, result.w, free_bias, isinstance(result.alpha, Kept))
+        return certify(self.ranks, self.loss, result.w, free_bias, isinstance(result.alpha, Kept))
 
 
 class FarProblems(_Far, Problems):
     """Classes: one problem after the other."""
 
-    def __init__(self, crew: Crew, settings: Settings):
-        super().__init__(crew, settings)
+    def __init__(self, ranks: Collective, settings: Settings):
+        super().__init__(ranks, settings)
         self._equations = []
         self.count = self.classes.problems if self.rows.n else 0
 
     def _read_labels(self, labels: np.ndarray) -> None:
         """The labels that the blocks have, in order of appearance, and the rows of each."""
-        parts = self.crew.ask("classes")
+        parts = self.ranks.gather("classes")
         found = np.array([label for part, _ in parts for label in part])
         self.classes = Classes(found)
         self.classes.counts = np.zeros(len(self.classes.labels), np.int64)
@@ -94,7 +152,7 @@ class FarProblems(_Far, Problems):
 
     def _summed(self, r: np.ndarray | None) -> LabelSums:
         own = [label for label, _ in self.settings.class_weights]
-        parts = self.crew.ask("label_sums", own, list(self.classes.labels))
+        parts = self.ranks.gather("label_sums", own, list(self.classes.labels))
         whole = parts[0]
         for part in parts[1:]:
             whole.join(part)

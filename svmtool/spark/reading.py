@@ -8,50 +8,78 @@ from __future__ import annotations
 
 import contextlib
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from svmtool.compiled import text_loops
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import CHUNK, RawTable, Table, joined, parse_text
+from svmtool.spark import adapter
 from svmtool.spark.session import Session, told
 
 
 class Text:
     """The lines of `path`, in the order of its files: a file, a folder, a pattern, or several with commas between.
 
+    few: for training, where all parts must be read at a time: as few splits as can be.
     splits: RDD of the lines as bytes, cut as Spark cuts them; partitions: how many a training takes them in, which is
     as many as tasks run at a time, or fewer where there are fewer splits.
     """
 
-    def __init__(self, session: Session, path: str):
+    def __init__(self, session: Session, path: str, few: bool = False):
         if path == "-":
             raise SvmtoolError("can't open input file -: with --spark rows must lie where executors can read them")
         if path.endswith(".xz"):
             raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
         self._context = session.context
         with told():
-            # a line ends where it does without Spark, and not at \r too
-            self._context._jsc.hadoopConfiguration().set("textinputformat.record.delimiter", "\n")
-            self.splits = self._context.textFile(in_order(self._context, path), session.slots, use_unicode=False)
+            adapter.line_ends(self._context, "\n")  # as without Spark, and not at \r too
+            patterns = in_order(self._context, path)
+            self.splits = self._context.textFile(patterns, session.slots, use_unicode=False)
             found = self.splits.getNumPartitions()
+            if few and found > session.slots:
+                size = sum(length for _, _, length in adapter.splits(self.splits))
+                with adapter.least_split(self._context, -(-size // session.slots)):
+                    self.splits = self._context.textFile(patterns, 1, use_unicode=False)
+                found = self.splits.getNumPartitions()
             if not found:
                 self.splits, found = self._context.parallelize([], 1), 1
         self.partitions = min(found, session.slots)
 
-    def lines(self, partitions: int) -> Any:
-        """An RDD of the lines as bytes, in so many partitions."""
-        return self.splits.coalesce(partitions)
+    def rows(self) -> Any:
+        """An RDD of pieces of text, of which `table_of` makes rows, for a barrier stage: it has `partitions`.
 
-    def fault(self, partitions: int, partition: int, error: DataError) -> DataError:
-        """The error of a line of one of so many partitions, with the file and the line's number in it."""
-        splits = list(self.lines(partitions)._jrdd.rdd().partitions()[partition].parentsIndices())
+        Such a stage takes no coalesced RDD: where there are more splits, neighbours come together by a shuffle.
+        """
+        text = self.splits.mapPartitionsWithIndex(_pieces)
+        if self.splits.getNumPartitions() > self.partitions:
+            text = text.repartitionAndSortWithinPartitions(self.partitions, partial(_part_of, self._cuts()))
+        return text
+
+    def _cuts(self) -> list[int]:
+        """The first split of each partition but the first: neighbours, of about the same size together."""
+        sizes = np.cumsum([0, *(length for _, _, length in adapter.splits(self.splits))])
+        wanted = sizes[-1] * np.arange(1, self.partitions) / self.partitions
+        cuts = np.searchsorted(sizes, wanted)
+        least = np.arange(1, self.partitions)  # no partition without a split
+        return np.clip(cuts, least, len(sizes) - 1 - least[::-1]).tolist()
+
+    def fault(self, partition: int, error: DataError) -> DataError:
+        """The error of a line of one partition, with the file and the line's number in it."""
+        splits = [partition]
+        if self.splits.getNumPartitions() > self.partitions:
+            every, part = range(self.splits.getNumPartitions()), partial(_part_of, self._cuts())
+            splits = [k for k in every if part((k, 0)) == partition]
         return self.fault_in(splits, error, {})
 
     def fault_in(self, splits: list[int], error: DataError, counts: dict[int, int]) -> DataError:
         """The same of a line of these splits, one after the other; counts: how many lines some splits have."""
-        places = [_beginning(split) for split in self.splits._jrdd.rdd().partitions()]
+        places = [(name, start) for name, start, _ in adapter.splits(self.splits)]
         starts = {name: start for name, start in sorted(places[k] for k in splits)}
         ahead = {place: k for k, place in enumerate(places) if place[1] < starts.get(place[0], 0)}
         unknown = sorted({*ahead.values(), *splits[:-1]} - counts.keys())
@@ -66,17 +94,26 @@ class Text:
         return DataError(line, name.removeprefix("file:"), error.token, error.reason)
 
 
+def _part_of(cuts: list[int], key: tuple[int, int]) -> int:
+    """The partition of a piece, whose key is its split's number and its own."""
+    return bisect_right(cuts, key[0])
+
+
+def _pieces(split: int, lines: Iterable[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
+    """The text of a split in pieces, by its number and theirs."""
+    for k, chunk in enumerate(_chunks(lines)):
+        yield (split, k), b"\n".join(chunk) + b"\n"
+
+
 def in_order(context: Any, path: str) -> str:
     """The same input as patterns: Spark sorts the files that match a pattern, but not those of a folder.
 
     A name that is there is taken as it is, whatever characters it has.  If it is not, commas stand between several, and
     what is none of these names is a pattern, as to Spark's readers.  Folders are read with all folders in them.
     """
-    from py4j.protocol import Py4JJavaError
-
     names = re.split(r",(?![^{]*\})", path)
     if len(names) > 1:
-        with contextlib.suppress(Py4JJavaError):  # what stands between commas is looked at below
+        with contextlib.suppress(adapter.java_error()):  # what stands between commas is looked at below
             if _named(context, path) is not None:
                 names = [path]
     return ",".join(pattern for name in names for pattern in _patterns(context, name))
@@ -114,20 +151,14 @@ def _files(context: Any, status: Any) -> list[str]:
 
 def _named(context: Any, name: str) -> Any:
     """The status of a file or folder of this very name, None where there is none."""
-    place, system = _place(context, name)
+    place, system = adapter.hadoop_path(context, name)
     return system.getFileStatus(place) if system.exists(place) else None
 
 
 def _matches(context: Any, pattern: str) -> list[Any]:
     """The statuses of files and folders that match a pattern, sorted, but for those that Spark passes over."""
-    place, system = _place(context, pattern)
+    place, system = adapter.hadoop_path(context, pattern)
     return [status for status in system.globStatus(place) or () if not _hidden(status)]
-
-
-def _place(context: Any, name: str) -> tuple[Any, Any]:
-    """The path of this name, and its file system."""
-    place = context._jvm.org.apache.hadoop.fs.Path(name)
-    return place, place.getFileSystem(context._jsc.hadoopConfiguration())
 
 
 def _hidden(status: Any) -> bool:
@@ -143,25 +174,23 @@ def _count(lines: Iterable[bytes]) -> list[int]:
     return [sum(1 for _ in lines)]
 
 
-def _beginning(split: Any) -> tuple[str, int]:
-    """File and first byte of a split of the text."""
-    file = split.inputSplit().value()
-    return file.getPath().toString(), file.getStart()
+def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]]) -> Table:
+    """The rows of a partition; DataError numbers its lines from 1 on."""
+    return parse(text for _, text in pieces)
 
 
-def parse(lines: Iterable[bytes], name: str = "") -> Table:
-    """The rows of these lines (without line ends); DataError numbers them from 1 on."""
-    return joined(list(_parts(lines, name)))
+def parse(texts: Iterable[bytes], name: str = "") -> Table:
+    """The rows of texts of whole lines; DataError numbers the lines from 1 on."""
+    return joined(list(_parts(texts, name)))
 
 
-def _parts(lines: Iterable[bytes], name: str) -> Iterator[RawTable]:
+def _parts(texts: Iterable[bytes], name: str) -> Iterator[RawTable]:
     first = 0
-    for chunk in _chunks(lines):
-        text = b"\n".join(chunk) + b"\n"
+    for text in texts:
         buffer = Buffer("u1", len(text) + text_loops.PADDING)
-        buffer.items[: len(text)] = text
+        buffer.items[: len(text)] = np.frombuffer(text, np.uint8)
         yield parse_text(buffer, len(text), name, first_line=first)
-        first += len(chunk)
+        first += text.count(b"\n")
 
 
 def _chunks(lines: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -24,12 +24,16 @@ from typing import Any
 import svmtool
 from svmtool.errors import SvmtoolError
 from svmtool.integers import parse_integer
+from svmtool.spark import adapter
 
 PACKAGE = Path(svmtool.__file__).resolve().parent
 SENT = "svmtool-package"  # folder of the package in the working directory of an executor that was sent it
 CONNECT_SECONDS = 5.0  # for a standalone master to answer
 EXECUTOR_SECONDS = 60.0  # for the first executor to come, ...
 SETTLED_SECONDS = 1.0  # ... and for more of them, since the last one came
+END_SECONDS = 10.0  # for Java to remove its folders
+STAGE_ATTEMPTS = 20  # of a barrier stage, all but the first after a loss, ...
+ROOM_SECONDS = 60  # ... for each of which the cluster must have room in that time
 LOCAL = re.compile(r"local(\[(\*|\d+)(,\s*(\*|\d+))?\])?\Z")
 LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\]\Z")
 LOOPBACK = ("localhost", "127.0.0.1")
@@ -60,6 +64,15 @@ REASONS = (
     ),
     (r'Cannot run program "([^"]+)"', "the executors can't run {0}: PYSPARK_PYTHON names their Python"),
     (r"Python in worker has different version[:\s]*(.*)", "the executors' Python differs from the driver's: {0}"),
+    (
+        r"(SPARK-24819|requires more slots than)",
+        "the cluster has no room for all tasks at a time, as a barrier stage needs it: free cores, or add executors",
+    ),
+    (
+        r"(SPARK-24942|dynamic resource allocation)",
+        "a barrier stage does not run with dynamic allocation: spark.dynamicAllocation.enabled must be false",
+    ),
+    (r"(SPARK-248\d\d|[Bb]arrier execution mode[^\n]*)", "this cluster cannot run barrier stages: {0}"),
     (r"(OutOfMemoryError|MemoryError)", "an executor has not enough memory for its part of the rows ({0})"),
 )
 
@@ -69,7 +82,8 @@ class Session:
 
     master: local[N], local-cluster[N,C,M], spark://HOST:PORT, yarn, k8s://..; name: what Spark's pages call the run;
     settings: Spark's own, beside those of its configuration files.
-    slots: how many tasks run at a time.  SvmtoolError says in one sentence what keeps it from starting.
+    slots: how many tasks run at a time; host: the address at which they reach the driver, which listens on
+    `listens_on`, an interface.  SvmtoolError says in one sentence what keeps it from starting.
     """
 
     def __init__(self, master: str, name: str = "svmtool", settings: dict[str, str] | None = None):
@@ -94,6 +108,14 @@ class Session:
             with contextlib.suppress(ValueError):  # not the main thread: it has set none
                 signal.signal(signal.SIGINT, before)
         self.slots = int(self.context.defaultParallelism)
+        self._local = bool(LOCAL.match(master))
+        found = self.context.getConf()
+        self.host = "127.0.0.1" if self._local else found.get("spark.driver.host")
+        self.listens_on = "127.0.0.1" if self._local else found.get("spark.driver.bindAddress", self.host)
+
+    def threads_each(self, tasks: int) -> int:
+        """Threads that each of so many tasks may take: an executor's task has one core."""
+        return max(1, self.slots // tasks) if self._local else 1
 
     def _settings(self, name: str) -> dict[str, str]:
         log = Path(self._folder, "log4j2.properties")
@@ -104,7 +126,10 @@ class Session:
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log.as_uri()}",
-            "spark.dynamicAllocation.enabled": "false",
+            "spark.dynamicAllocation.enabled": "false",  # a barrier stage does not run with it
+            "spark.stage.maxConsecutiveAttempts": str(STAGE_ATTEMPTS),
+            "spark.scheduler.barrier.maxConcurrentTasksCheck.interval": "1s",
+            "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": str(ROOM_SECONDS),
             "spark.python.worker.reuse": "true",
             "spark.executorEnv.PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), SENT]),
             "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
@@ -119,14 +144,12 @@ class Session:
 
     def _start(self, pyspark: Any, conf: Any) -> None:
         """The Java side with its output in a file, whose last words tell what went wrong."""
-        from pyspark.java_gateway import launch_gateway
-
         logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would print where in it Ctrl-C came, ...
         logging.getLogger().addFilter(_not_of_py4j)  # ... and does so in the root's name too
         output = Path(self._folder, "output")
         try:
             with open(output, "wb") as file:
-                self._gateway = launch_gateway(conf=conf, popen_kwargs={"stdout": file, "stderr": file})
+                self._gateway = adapter.launch(conf, file)
             self.context = pyspark.SparkContext(conf=conf, gateway=self._gateway)
         except (SvmtoolError, KeyboardInterrupt):
             raise
@@ -142,13 +165,8 @@ class Session:
             self.context = None
         if self._gateway is not None:
             with contextlib.suppress(Exception):
-                self._gateway.shutdown()
-            if self._gateway.proc is not None:
-                self._gateway.proc.stdin.close()  # the Java side ends with it, ...
-                with contextlib.suppress(Exception):
-                    self._gateway.proc.wait(10.0)  # ... after it has removed its own folders
+                adapter.shut_down(self._gateway, END_SECONDS)
             self._gateway = None
-            _forget_gateway()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Session:
@@ -242,11 +260,6 @@ def _archive(folder: str) -> str:
     return path
 
 
-def executors(context: Any) -> int:
-    """How many executors there are; local masters have none beside the driver."""
-    return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1
-
-
 def _await_executors(context: Any, master: str) -> None:
     """Until all executors of a local cluster are there, or one of another and no more of them come."""
     if LOCAL.match(master):
@@ -255,7 +268,7 @@ def _await_executors(context: Any, master: str) -> None:
     wanted = parse_integer(found[1]) if found else None
     seen, since, deadline = 0, time.monotonic(), time.monotonic() + EXECUTOR_SECONDS
     while True:
-        now = executors(context)
+        now = adapter.executors(context)
         if now > seen:
             seen, since = now, time.monotonic()
         if seen == wanted or (wanted is None and seen and time.monotonic() - since > SETTLED_SECONDS):
@@ -272,10 +285,3 @@ def _await_executors(context: Any, master: str) -> None:
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
     return Path(record.pathname).parent.name != "py4j"
-
-
-def _forget_gateway() -> None:
-    """pyspark keeps the connection to the Java side for the next context: there is none any more."""
-    from pyspark import SparkContext
-
-    SparkContext._gateway = SparkContext._jvm = None

@@ -12,10 +12,10 @@ from svmtool.formats import linear_model
 from svmtool.limits import StopFlag
 from svmtool.model import LinearModel
 from svmtool.settings import Settings, check_after_reading
-from svmtool.spark.gang import Gang
 from svmtool.spark.problems import FarProblems, FarRegression
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
+from svmtool.spark.stage import BarrierStage
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, exit_status
 from svmtool.training.pipeline import ModelFile, Training, fitted, show, target_gap
@@ -25,15 +25,15 @@ KINDS = {"classification": FarProblems, "regression": FarRegression}
 
 def trained(
     session: Session, settings: Settings, path: str, initial: LinearModel | None, recorder: Recorder, console: Any
-) -> tuple[Training, Gang, bool]:
-    """Train on the rows of `path`; also the crew that held them, closed, and whether Ctrl-C asked for an end."""
-    with contextlib.closing(Gang(session, Text(session, path), console.reading)) as gang:
+) -> tuple[Training, BarrierStage, bool]:
+    """Train on the rows of `path`; also the stage that held them, ended, and whether Ctrl-C asked for an end."""
+    with contextlib.closing(BarrierStage(session, Text(session, path, few=True), console.reading)) as stage:
         check_after_reading(settings)
         began = time.perf_counter()
-        problems = KINDS[settings.row.task](gang, settings)
+        problems = KINDS[settings.row.task](stage, settings)
         start = None if initial is None else problems.start_from(initial)
         with Interruptible(StopFlag(settings.max_seconds)) as stop:
-            return fitted(problems, start, recorder.record, stop, began), gang, stop.set
+            return fitted(problems, start, recorder.record, stop, began), stage, stop.set
 
 
 def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
@@ -43,8 +43,8 @@ def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
     threads.set_count(1)  # one problem after the other; the rows' threads are in the executors
     with named(path), Session(settings.spark, f"svm-train -s {settings.solver} {path}") as session:
         with Recorder(settings, target_gap(settings), console) as recorder:
-            done, gang, interrupted = trained(session, settings, path, initial, recorder, console)
+            done, stage, interrupted = trained(session, settings, path, initial, recorder, console)
         show(done, settings, [], console)
         ModelFile(model_path).write(done)
-        console.solver(gang.costs.line(gang.size))
+        console.solver(stage.costs.line(stage.size))
     return exit_status(settings, done, model_path, interrupted, console)

@@ -1,4 +1,4 @@
-"""The door through which tasks come to the driver: who has the key comes in, whoever else calls."""
+"""Connections between driver and tasks: those with the key are accepted, whatever else connects."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from multiprocessing import AuthenticationError
 
 import pytest
 
-from svmtool.spark import door
+from svmtool.spark import listener
 
 KEY = b"k" * 32
 
 
 @pytest.fixture
 def opened():
-    """A door on loopback: its address, and a queue of those who came in with what they said first."""
+    """A listener on loopback: its address, and a queue of the connections with their first messages."""
     came: queue.Queue = queue.Queue()
-    with contextlib.closing(door.Door("127.0.0.1", KEY, lambda *caller: came.put(caller))) as opened:
+    with contextlib.closing(listener.Listener("127.0.0.1", KEY, lambda *caller: came.put(caller))) as opened:
         yield ("127.0.0.1", opened.port), came
 
 
-def enters(address, came, after: float = 0.0) -> None:
-    """Come in with the key and be answered, so many seconds later."""
-    mine = door.knock(address, KEY)
+def connects(address, came, after: float = 0.0) -> None:
+    """Connect with the key and be answered, so many seconds later."""
+    mine = listener.connect(address, KEY)
     mine.send("hello")
     theirs, hello = came.get(timeout=10)
     assert hello == "hello"
@@ -45,42 +45,42 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("what", GARBAGE)
-def test_strangers_hold_up_nobody(what, opened):
+def test_connections_without_the_key_delay_nobody(what, opened):
     address, came = opened
     with contextlib.ExitStack() as stack:
         for _ in range(20):
             stranger = stack.enter_context(socket.create_connection(address))
             stranger.sendall(GARBAGE[what])
-        enters(address, came)
-    enters(address, came)
+        connects(address, came)
+    connects(address, came)
     assert came.empty()
 
 
-def test_strangers_who_say_nothing_are_sent_away(opened, monkeypatch):
+def test_silent_connections_are_closed(opened, monkeypatch):
     address, came = opened
-    monkeypatch.setattr(door, "HELLO_SECONDS", 0.3)
+    monkeypatch.setattr(listener, "HELLO_SECONDS", 0.3)
     with socket.create_connection(address, 10) as stranger:
         while stranger.recv(100):  # its challenge, and then the end
             continue
-    enters(address, came, after=1.0)  # the limit ends with the handshake
+    connects(address, came, after=1.0)  # the limit ends with the handshake
 
 
-def test_a_caller_with_another_key_stays_outside(opened):
+def test_another_key_is_refused(opened):
     address, came = opened
     with pytest.raises((AuthenticationError, EOFError, OSError)):
-        door.knock(address, b"l" * 32)
-    enters(address, came)
+        listener.connect(address, b"l" * 32)
+    connects(address, came)
     assert came.empty()
 
 
-def test_a_door_that_does_not_answer_is_left(monkeypatch):
-    monkeypatch.setattr(door, "HELLO_SECONDS", 0.3)
+def test_a_listener_that_does_not_answer_is_given_up(monkeypatch):
+    monkeypatch.setattr(listener, "HELLO_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as mute, pytest.raises(OSError):
-        door.knock(mute.getsockname(), KEY)
+        listener.connect(mute.getsockname(), KEY)
 
 
-def test_a_closed_door_is_no_port_any_more():
-    opened = door.Door("127.0.0.1", KEY, lambda *_: None)
+def test_a_closed_listener_has_no_port():
+    opened = listener.Listener("127.0.0.1", KEY, lambda *_: None)
     opened.close()
     with pytest.raises(OSError):
-        door.knock(("127.0.0.1", opened.port), KEY)
+        listener.connect(("127.0.0.1", opened.port), KEY)

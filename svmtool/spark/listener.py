@@ -1,6 +1,6 @@
-"""Connections between the processes of one run: who has its key comes in, who has not does no harm.
+"""TCP connections between the processes of one run, with mutual HMAC authentication by the run's key.
 
-The handshake is multiprocessing's, by HMAC in both directions.  Nothing is unpickled before it is over.
+The handshake is multiprocessing's.  Nothing is unpickled before it is over.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from typing import Any
 
-HELLO_SECONDS = 30.0  # for each word of a handshake
-CALM_SECONDS = 0.2  # after a caller who could not be let in, for want of file handles say
+HELLO_SECONDS = 30.0  # for each message of a handshake
+PAUSE_SECONDS = 0.2  # after a connection that could not be accepted, for want of file descriptors say
 
 
-class Door:
-    """A port of `host` to which processes of the run connect.
+class Listener:
+    """A port of the interface `host` to which processes of the run connect.
 
-    welcome(connection, hello) is called with what each has said first, in a thread of its own: one that connects and
-    says nothing, or something else, keeps nobody waiting.
+    accepted(connection, hello) is called with the first message of each that proves the key, in a thread of its own:
+    one that connects and sends nothing, or something else, delays nobody.
     """
 
-    def __init__(self, host: str, key: bytes, welcome: Callable[[Connection, Any], None], backlog: int = 128):
-        self._key, self._welcome, self._closed = key, welcome, False
+    def __init__(self, host: str, key: bytes, accepted: Callable[[Connection, Any], None], backlog: int = 128):
+        self._key, self._accepted, self._closed = key, accepted, False
         self._socket = socket.create_server((host, 0), backlog=backlog)
         self.port: int = self._socket.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -36,36 +36,36 @@ class Door:
         while not self._closed:
             try:
                 caller, _ = self._socket.accept()
-                threading.Thread(target=self._hear, args=(caller,), daemon=True).start()
+                threading.Thread(target=self._handshake, args=(caller,), daemon=True).start()
             except (OSError, RuntimeError):  # RuntimeError: no room for a thread
-                time.sleep(CALM_SECONDS)
+                time.sleep(PAUSE_SECONDS)
 
-    def _hear(self, caller: socket.socket) -> None:
+    def _handshake(self, caller: socket.socket) -> None:
         connection = _limited(caller)
         try:
             deliver_challenge(connection, self._key)
             answer_challenge(connection, self._key)
             hello = connection.recv()
-            _prompt(connection)
-        except Exception:  # whatever a stranger may send
+            _established(connection)
+        except Exception:  # whatever a peer without the key may send
             connection.close()
             return
-        self._welcome(connection, hello)
+        self._accepted(connection, hello)
 
     def close(self) -> None:
         self._closed = True
         with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)  # or who waits for callers would not notice
+            self._socket.shutdown(socket.SHUT_RDWR)  # or `accept` would go on waiting
         self._socket.close()
 
 
-def knock(address: tuple[str, int], key: bytes) -> Connection:
-    """A connection to a door, which waits for the first word; OSError, EOFError or AuthenticationError if it fails."""
+def connect(address: tuple[str, int], key: bytes) -> Connection:
+    """A connection to a Listener, which waits for the first message; OSError, EOFError, AuthenticationError."""
     connection = _limited(socket.create_connection(address, HELLO_SECONDS))
     try:
         answer_challenge(connection, key)
         deliver_challenge(connection, key)
-        _prompt(connection)
+        _established(connection)
     except BaseException:
         connection.close()
         raise
@@ -79,14 +79,14 @@ def own_host(connection: Connection) -> str:
 
 
 def _limited(s: socket.socket) -> Connection:
-    """The socket as a connection that waits no longer than HELLO_SECONDS for a word."""
+    """The socket as a connection that waits no longer than HELLO_SECONDS for a message."""
     s.settimeout(None)
     _wait_at_most(s, HELLO_SECONDS)
     return Connection(s.detach())
 
 
-def _prompt(connection: Connection) -> None:
-    """From now on wait as long as it takes, send at once, and notice when the other side has gone without a word."""
+def _established(connection: Connection) -> None:
+    """From now on wait without a limit, send at once, and notice when the other side has gone without closing."""
     with socket.socket(fileno=os.dup(connection.fileno())) as s:
         _wait_at_most(s, 0.0)
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,0 +1,239 @@
+"""Ranks as threads on loopback, some of which die in mid-run, whereupon all start again.  No Spark is needed."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+from spark_blocks import cut, far, numbers_text, same, settings_of
+
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.spark import listener, rank
+from svmtool.spark.block import Block
+from svmtool.spark.rank import FAN, Rank, portable, topology
+from svmtool.spark.reading import _pieces, parse, table_of
+from svmtool.spark.stage import Ranks
+from svmtool.training.problem_set import DENSE_BELOW
+
+PATIENCE = 30.0  # seconds until a test is given up
+
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+class Killed(BaseException):
+    """The end of a task without a word."""
+
+
+class Mortal:
+    """A block that dies when it is asked for the n-th time, for each n of `deaths`; those are used up."""
+
+    def __init__(self, block: Any, deaths: set[int]):
+        self.block, self.deaths, self.asked = block, deaths, 0
+
+    def run(self, calls: list) -> Any:
+        self.asked += 1
+        if self.asked in self.deaths:
+            self.deaths.remove(self.asked)
+            raise Killed
+        return self.block.run(calls)
+
+
+class Threads(Ranks):
+    """Ranks in threads of this process; where one dies all begin again with blocks made anew, as Spark does it.
+
+    deaths: pairs of attempt, from 0, rank and question before whose answer it dies.
+    """
+
+    def __init__(self, make: Callable[[int], Any], size: int, deaths: Iterable[tuple[int, int, int]] = ()):
+        super().__init__("127.0.0.1", size)
+        self.make, self.deaths, self.attempts = make, list(deaths), 0
+        self.spark = threading.Thread(target=self._attempts)
+        self.spark.start()
+        self.await_all()
+
+    def _attempts(self) -> None:
+        while not self._over:
+            texts, barrier = [""] * self.size, threading.Barrier(self.size)
+            ranks = [threading.Thread(target=self._live, args=(rank, texts, barrier)) for rank in range(self.size)]
+            for thread in ranks:
+                thread.start()
+            for thread in ranks:
+                thread.join(PATIENCE)
+                assert not thread.is_alive()
+            self.attempts += 1
+
+    def _live(self, rank: int, texts: list[str], barrier: threading.Barrier) -> None:
+        def all_gather(text: str) -> list[str]:
+            texts[rank] = text
+            with contextlib.suppress(threading.BrokenBarrierError):
+                barrier.wait(PATIENCE)
+            return texts
+
+        block: Any
+        try:
+            block = self.make(rank)
+        except DataError as e:
+            block = e
+        else:
+            block = Mortal(block, {n for a, r, n in self.deaths if (a, r) == (self.attempts, rank)})
+        with contextlib.suppress(Killed, EOFError, OSError):
+            address = ("127.0.0.1", self.listener.port)
+            member = Rank(rank, self.size, self.attempts * self.size + rank, address, self.key, all_gather)
+            with contextlib.closing(member):
+                member.serve(block)
+        barrier.abort()
+
+    def close(self) -> None:
+        super().close()
+        self.spark.join(PATIENCE)
+        assert not self.spark.is_alive()
+
+
+def blocks_of(text: str, size: int) -> Callable[[int], Block]:
+    parts = cut(text, size)
+    return lambda index: Block(parse([b"\n".join([*parts[index], b""])]), DENSE_BELOW)
+
+
+class Number:
+    """Answers its index, and a vector whose sum depends on the order; `pause`: seconds before it answers."""
+
+    def __init__(self, index: int, pause: float = 0.0):
+        self.index, self.pause = index, pause
+
+    def run(self, calls: list) -> Any:
+        time.sleep(self.pause)
+        name, arguments = calls[-1]
+        return self.index if name == "who" else (np.full(3, 0.1 * 1.7**self.index), self.index)
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 16, 64, 73, 1600])
+def test_the_tree_is_flat_while_it_may_be_and_has_each_task_once(size):
+    first, places = topology(size)
+    seen, level, depth = [], list(first), 0
+
+    def below(index: int) -> list[int]:
+        return [index, *(i for child in places[index][1] for i in below(child))]
+
+    for index in range(size):
+        assert len(places[index][1]) <= FAN
+        assert all(places[child][0] == index for child in places[index][1])
+        assert below(index) == list(range(index, index + len(below(index))))  # in the order of the rows
+    assert [i for index in first for i in below(index)] == list(range(size)) and len(first) == min(size, FAN)
+    while level:
+        seen, level, depth = seen + level, [c for i in level for c in places[i][1]], depth + 1
+    assert sorted(seen) == list(range(size)) and depth <= 1 + np.ceil(np.log(size) / np.log(FAN))
+    assert all(places[index] == (None, ()) for index in range(size)) or size > FAN
+    assert topology(size, size) == (tuple(range(size)), [(None, ())] * size)
+
+
+@pytest.mark.parametrize("size", [1, 9, 40])
+def test_answers_are_in_the_order_of_the_rows_and_sums_the_same_whenever_they_come(size):
+    found = []
+    for seed in range(3):
+        pauses = np.random.default_rng(seed).random(size) * 0.02 * (seed > 0)
+        with contextlib.closing(Threads(lambda index, p=pauses: Number(index, p[index]), size)) as ranks:
+            assert ranks.gather("who") == list(range(size))
+            found += [ranks.sum("sum") for _ in range(3)]
+            assert ranks.costs.slowest <= ranks.costs.ranks and ranks.costs.restarts == 0
+    for vector, number in found:
+        assert number == size * (size - 1) // 2
+        np.testing.assert_array_equal(vector, found[0][0])
+    np.testing.assert_allclose(found[0][0], sum(0.1 * 1.7**k for k in range(size)))
+
+
+@pytest.mark.parametrize("number", [2, 31])
+def test_lost_ranks_cost_time_and_no_answer(number):
+    """A rank below the driver, one in the middle and one without others below it; two at a time; one as it connects."""
+    settings, text, size = settings_of(number, loss_power=1.0 if number == 31 else 2.0), numbers_text(2, n=320), 80
+    first, places = topology(size)
+    middle = next(index for index in range(size) if places[index][0] is not None and places[index][1])
+    leaf = next(index for index in range(size) if places[index][0] is not None and not places[index][1])
+    with contextlib.closing(Threads(blocks_of(text, size), size)) as ranks:
+        expected = far(ranks, settings)
+        passes = ranks.costs.passes
+    half, late = passes // 2, passes - 2
+    deaths = [(0, first[0], 1), (1, first[3], 2), (2, leaf, 4), (3, middle, half), (3, first[5], half), (4, 79, late)]
+    with contextlib.closing(Threads(blocks_of(text, size), size, deaths)) as ranks:
+        found = far(ranks, settings)
+        assert 4 <= ranks.costs.restarts <= 5 and not ranks.costs.star
+        assert "after a loss" in ranks.costs.line(size)
+    same(found, expected, settings)
+
+
+def test_tasks_that_cannot_reach_each_other_answer_the_driver(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nowhere = closed.getsockname()[1]
+
+    class Shut(rank.Listener):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            self.port = nowhere
+
+    monkeypatch.setattr(rank, "Listener", Shut)
+    with contextlib.closing(Threads(Number, 20)) as ranks:
+        assert ranks.gather("who") == list(range(20))
+        assert ranks.sum("sum")[1] == 190
+        assert ranks.costs.star and "can't reach each other" in ranks.costs.line(20)
+
+
+@pytest.mark.parametrize("bad", [(4,), (19, 3, 11), (0, 1)])
+def test_of_faults_the_first_in_order_is_reported(bad):
+    def make(index: int) -> Number:
+        if index in bad:
+            raise DataError(index, "d", "1:x", "made up")
+        return Number(index)
+
+    with contextlib.closing(Threads(make, 20)) as ranks, pytest.raises(DataError) as told:
+        ranks.sum("sum")
+    assert told.value.line == min(bad)
+
+
+def test_what_a_block_cannot_do_is_reported_with_its_reason():
+    text = "\n".join(f"{k} 1:1" for k in range(10001)) + "\n"
+    with contextlib.closing(Threads(blocks_of(text, 1), 1)) as ranks:
+        with pytest.raises(SvmtoolError, match="is this a regression"):
+            ranks.gather("classes")
+    with contextlib.closing(Threads(blocks_of(text, 10), 10)) as ranks:
+        with pytest.raises(RuntimeError, match="(?s)in an executor: .*no_such_thing"):
+            ranks.gather("no_such_thing")
+
+
+def test_a_task_reads_no_further_than_a_bad_line(monkeypatch):
+    monkeypatch.setattr("svmtool.spark.reading.CHUNK", 1)
+    lines = iter([b"1 1:1", b"1 1:x", b"1 1:2"])
+    with pytest.raises(DataError, match="line 2"):
+        table_of(_pieces(0, lines))
+    assert list(lines) == [b"1 1:2"]
+
+
+def test_ranks_of_a_lost_attempt_are_not_taken_for_the_newest():
+    """Its tasks may connect after those of the next, whose numbers are larger."""
+    with contextlib.closing(Ranks("127.0.0.1", 3)) as ranks:
+        ends = []
+
+        def connect(rank: int, attempt: int) -> None:
+            mine = listener.connect(("127.0.0.1", ranks.listener.port), ranks.key)
+            mine.send((rank, attempt))
+            ends.append(mine)
+
+        for rank, attempt in [(0, 10), (2, 12), (1, 14), (0, 13), (2, 15)]:
+            connect(rank, attempt)
+        with ranks._changed:
+            assert ranks._changed.wait_for(lambda: len(ranks._links) == 3, PATIENCE)
+        connect(1, 11)
+        with pytest.raises(EOFError):
+            ends[-1].recv()
+        assert {rank: attempt for rank, (attempt, _) in ranks._links.items()} == {0: 13, 1: 14, 2: 15}
+        for end in ends:
+            end.close()
+
+
+def test_errors_of_memory_are_reported_as_such():
+    assert "use more executors" in str(portable(MemoryError()))
