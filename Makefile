@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN = .venv/bin
 DEMO = results/demo
+PYSPARK ?= 4.0
+SPARK_ENV = .venv-spark$(if $(filter 4%,$(PYSPARK)),,-$(PYSPARK))
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py)
 
@@ -22,8 +24,8 @@ demo: .venv/installed  ## scale, train and predict on a real set
 test: .venv/installed  ## run the tests
 	$(BIN)/python -m pytest -q -n auto
 
-test-spark: .venv-spark/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17
-	.venv-spark/bin/python -m pytest -q tests/test_spark_*.py tests/test_readme.py
+test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5
+	$(SPARK_ENV)/bin/python -m pytest -q tests/test_spark_*.py tests/test_readme.py
 
 stress: .venv/installed  ## data nobody tuned on against every solver; MINUTES=30 SEED=1 ONLY=family SOLVER=s
 	$(BIN)/python scripts/stress --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) \
@@ -44,7 +46,7 @@ lint: .venv/installed  ## check style
 	$(BIN)/ruff check .
 
 clean:  ## remove what was built: .venv, compiled loops, results
-	rm -rf .venv .venv-peers .venv-spark build results *.egg-info svmtool/compiled/loops-*
+	rm -rf .venv .venv-peers .venv-spark* build results *.egg-info svmtool/compiled/loops-*
 
 .venv/installed: $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
@@ -56,9 +58,9 @@ clean:  ## remove what was built: .venv, compiled loops, results
 	@$(BIN)/python -m compileall -q svmtool
 	@touch $@
 
-.venv-spark/installed: $(SOURCES)
-	test -x .venv-spark/bin/pip || $(PYTHON) -m venv .venv-spark
-	.venv-spark/bin/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test,spark]'
+$(SPARK_ENV)/installed: $(SOURCES)
+	test -x $(SPARK_ENV)/bin/pip || $(PYTHON) -m venv $(SPARK_ENV)
+	$(SPARK_ENV)/bin/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test,spark]' 'pyspark~=$(PYSPARK)'
 	@touch $@
 
 .venv/drawing: .venv/installed

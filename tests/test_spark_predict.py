@@ -25,6 +25,8 @@ from svmtool.spark import predict as spark_predict  # noqa: E402
 from svmtool.spark import session as spark_session  # noqa: E402
 from svmtool.spark.reading import Text  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of pyspark 3.5's own sockets
+
 MODELS = {
     "classes": ("-s", "2", "digits"),
     "joint": ("-s", "4", "digits"),

@@ -238,8 +238,6 @@ def parse(argv: list[str]) -> Command:
     if not files and scan.action == "train" and not adapts:
         raise UsageError("")
     settings, search_note = _choose_for_search(scan.settings)
-    if settings.spark is not None and not scan.settings.solver_given:
-        settings, search_note = settings._replace(solver=2), ("Solver not specified. Using -s 2",)
     notes = (*scan.notes, *search_note)
     if settings.auto:
         settings = settings._replace(given=tuple(scan.given))
@@ -348,7 +346,7 @@ def _check_spark(s: Settings) -> None:
     others = {
         "-s auto": s.auto, "-v": s.folds is not None, "-C": s.find_C, "-b 1": s.probability, "--loo": s.loo,
         "--weights": s.weights is not None, "--memory": s.memory is not None, "--threads": s.threads is not None,
-        "--add": s.add is not None, "--remove": s.remove is not None,
+        "--add": s.add is not None, "--remove": s.remove is not None, "--no-homotopy": s.no_homotopy,
     }  # fmt: skip
     for name, given in others.items():
         if given:

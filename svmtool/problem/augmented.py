@@ -247,6 +247,10 @@ class Augmented(Objective):
         """beta <- the slopes of the loss at w, which are the multipliers if w is the answer; p > 1."""
         self.beta[:] = self.p * np.maximum(self.target - self.z, 0.0) ** (self.p - 1.0)
 
+    def fill_multipliers(self, b: float) -> None:
+        """beta <- b for all rows."""
+        self.beta[:] = b
+
     def accept(self) -> None:
         """Multiplier step, Eq. 9: beta <- b."""
         np.multiply(self.u, self.y, out=self.beta)

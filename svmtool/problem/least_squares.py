@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from svmtool import limits
@@ -24,9 +26,18 @@ class LeastSquares(Objective):
         self._p: np.ndarray | None = None
         self._factor: Factored | None = None
 
-    def _prepare(self) -> None:
-        super()._prepare()
-        self._edge = self.rows.transpose_product(2.0 * self.cost) if self.free_bias else None
+    @cached_property
+    def _edge(self) -> np.ndarray:
+        return self.edge()
+
+    def edge(self) -> np.ndarray:
+        """sum_i 2 C_i x_i: by how much the slopes' sum of rows changes with a free bias."""
+        return self.rows.transpose_product(2.0 * self.cost)
+
+    def fitting_sums(self) -> np.ndarray:
+        """Sums over the rows of 2 C, u, target y u, 2 C target y and u^2 / C, for slopes u."""
+        signed, twice = self.target * self.y, 2.0 * self.cost
+        return np.array([np.sum(twice), np.sum(self.u), signed @ self.u, signed @ twice, np.sum(self.u**2 / self.cost)])
 
     def sums(self) -> list[float]:
         xi = self.target - self.z
@@ -64,13 +75,13 @@ class LeastSquares(Objective):
 
     def _fitting_bound(self, g: np.ndarray) -> float:
         """The dual value of the slopes under the bias that fits best, whose sum is zero."""
-        total = float(np.sum(2.0 * self.cost))
+        total, slopes, linear, signed, squares = self.fitting_sums().tolist()
         if not total:  # a class weight of 0 for the only class
             return 0.0
-        t = float(np.sum(self.u)) / total
-        u, g = self.u - t * 2.0 * self.cost, g - t * self._edge
+        t = slopes / total  # u - 2 t C are the slopes under that bias
+        g = g - t * self._edge
         g[-1] = 0.0
-        return dual_bound(-float((self.target * self.y) @ u), float(g @ g), 0.25 * float(np.sum(u * u / self.cost)))
+        return dual_bound(t * signed - linear, float(g @ g), 0.25 * (squares - 2.0 * t * slopes))
 
     def value_at_zero(self) -> float:
         """f(0)."""

@@ -55,7 +55,7 @@ ROWS = (
         "up to some 1500 features at the exact minimum; beyond, where Newton steps end the run, a certified gap of "
         "1e-3, or after 300 passes over the rows |f'(w)| <= 0.1 * e * max(1, min(pos, neg)) / l * |f'(0)| (where "
         "LIBLINEAR, too, goes on by the rule of -s 2)",
-        honours=RUN_OPTIONS | ON_DISK,
+        honours=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MFN,
     ),
     Solver(
@@ -90,7 +90,7 @@ ROWS = (
         stopping="the largest and the smallest projected gradient of the dual, and their difference, "
         "are all within -e of zero (LIBLINEAR's rule for -s 3; default 0.1); "
         "up to some 1500 features also a certified gap of 1e-6",
-        honours=RUN_OPTIONS | ON_DISK,
+        honours=RUN_OPTIONS | ON_DISK | SPARK,
         paper=ALM + "Algorithm 1 with p = 1 and a regularised bias",
     ),
     Solver(
@@ -157,7 +157,7 @@ ROWS = (
         eps_default=0.1,
         stopping="the largest derivative of the dual, in size, is at most -e (LIBLINEAR's rule for -s 7; default 0.1), "
         "and a certified gap of 1e-6",
-        honours=RUN_OPTIONS,
+        honours=RUN_OPTIONS | SPARK,
         paper=LOGISTIC_PAPER,
     ),
     Solver(
@@ -191,7 +191,7 @@ ROWS = (
         eps_default=0.1,
         stopping="certified relative duality gap (P - D)/P <= 1e-5 times -e, at most 1e-6 (default -e 0.1): "
         "further than LIBLINEAR's rule for -s 12 goes; " + WIDE_RULE,
-        honours=(RUN_OPTIONS | {"-p"}) - {"--stratified"},
+        honours=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
     Solver(
@@ -209,7 +209,7 @@ ROWS = (
         eps_default=0.1,
         stopping="certified relative duality gap (P - D)/P <= 1e-5 times -e, at most 1e-6 (default -e 0.1): "
         "further than LIBLINEAR's rule for -s 13 goes; " + WIDE_RULE,
-        honours=(RUN_OPTIONS | {"-p"}) - {"--stratified"},
+        honours=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=ALM + "Algorithm 1 with p = 1, a regularised bias and two hinges a row, one on each side of the tube",
     ),
     Solver(

@@ -98,7 +98,7 @@ ROWS = (
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops by the rule "
         "of -s 2 on this objective's gradient",
-        honours=RUN_OPTIONS | {"-R"},
+        honours=RUN_OPTIONS | SPARK | {"-R"},
         paper=MFN_PAPER + "modified Huber loss of Section 6",
     ),
     Solver(
@@ -113,7 +113,7 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",
-        honours=(RUN_OPTIONS | {"-R"}) - {"-e"},
+        honours=(RUN_OPTIONS | SPARK | {"-R"}) - {"-e"},
         paper=MFN_PAPER + "hinge as the limit of Huber's loss, Section 6",
     ),
     Solver(
@@ -148,7 +148,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-3,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
-        honours=(RUN_OPTIONS | ON_DISK | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
+        honours=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "C-SVM, Eqs. 45-48",
     ),
     Solver(
@@ -183,7 +183,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-3,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
-        honours=(RUN_OPTIONS | {"-R", "--no-homotopy"}) - {"-e"},
+        honours=(RUN_OPTIONS | SPARK | {"-R", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LS-SVM, Eqs. 53-56",
     ),
     Solver(

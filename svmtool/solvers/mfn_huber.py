@@ -26,7 +26,7 @@ ROWS_SIDE = 4000  # rows of weight up to which their system is factorised in pla
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    objective = ModifiedHuber(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
+    objective = task.objective(ModifiedHuber, target=task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
     side, most_rows = "features", 0
     if objective.d > GRAM_BELOW:

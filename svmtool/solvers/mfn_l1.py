@@ -41,8 +41,8 @@ FLAT, FLAT_STEPS = 1e-13, 12  # steps without a better gap or a lower phi, after
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    objective = Augmented(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
-    objective.beta[:] = 0.5
+    objective = task.objective(Augmented, target=task.target)
+    objective.fill_multipliers(0.5)
     objective.sigma = 0.5  # tau_0 = 1
     objective.move(np.zeros(objective.d) if start is None else start)
     run = _Run(objective, monitor)

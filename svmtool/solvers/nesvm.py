@@ -83,7 +83,7 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 
 
 def _c_homotopy(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
-    objective = Augmented(task.rows, task.y, task.cost, 1.0, task.free_bias, task.target)
+    objective = task.objective(Augmented, target=task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
     run, status, mu = _Homotopy(objective, monitor), None, MU_FIRST
     if start is None and isinstance(task.rows, CsrRows) and objective.n:
@@ -136,10 +136,11 @@ def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
 
 
 def _ls_steps(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
-    objective = LeastSquares(task.rows, task.y, task.cost, task.free_bias, task.target)
+    objective = task.objective(LeastSquares, target=task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
-    if objective.d <= GRAM_BELOW:
-        status = newton_steps(objective, monitor, rule, "features")
+    if objective.d <= GRAM_BELOW or task.rows.elsewhere:
+        side = "features" if objective.d <= GRAM_BELOW else "products"
+        status = newton_steps(objective, monitor, rule, side)
         return Result(objective.w, status, monitor.iterations, monitor.history)
     return by_products(objective, monitor)
 

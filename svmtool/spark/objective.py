@@ -231,6 +231,9 @@ class FarObjective(Objective):
     def start_multipliers(self) -> None:
         self.ranks.defer("do", "start_multipliers")
 
+    def fill_multipliers(self, b: float) -> None:
+        self.ranks.defer("do", "fill_multipliers", b)
+
     def accept(self) -> None:
         self.ranks.defer("do", "accept")
 
@@ -240,3 +243,11 @@ class FarObjective(Objective):
 
     def e_loss(self) -> float:
         return self.ranks.sum("tell", "e_loss")
+
+    # Of least squares
+
+    def edge(self) -> np.ndarray:
+        return self.ranks.sum("tell", "edge")
+
+    def fitting_sums(self) -> np.ndarray:
+        return self.ranks.sum("tell", "fitting_sums")

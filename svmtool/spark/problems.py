@@ -25,8 +25,9 @@ from svmtool.training.problem_set import ProblemSet
 from svmtool.training.ranges import refuse_range
 from svmtool.training.regression import Regression
 
-# -s 1, 3, 7, 12 and 13: the certified gap that ends a run, for each unit of -e, and at most
-GAP_AN_EPS, MOST_GAP = 1e-2, 1e-2
+# The numbers whose dual method visits single rows, and those whose method over sums solves the same problem here; ...
+OVER_SUMS = {1: "-s 2", 3: "-s 31 --loss-power 1", 7: "-s 0", 12: "-s 11", 13: "-s 31 --loss-power 1, for a tube"}
+GAP_AN_EPS, MOST_GAP = 1e-2, 1e-2  # ... the certified gap that ends their runs, for each unit of -e, and at most
 
 
 class _Far(ProblemSet):
@@ -82,9 +83,18 @@ class _Far(ProblemSet):
 
     def rule(self, k: int) -> Rule:
         """See ProblemSet.  A certified gap takes the place of rules for dual variables, which speak of single rows."""
-        if self.solver.space == "dual" and self.eps is not None:
+        if self.solver.number in OVER_SUMS and self.eps is not None:
             return Rule(gap=min(GAP_AN_EPS * self.eps, MOST_GAP))
         return super().rule(k)
+
+    @property
+    def method_line(self) -> str:
+        """One line for the user where another number's method solves the problem; else empty."""
+        n = self.solver.number
+        if n not in OVER_SUMS:
+            return ""
+        ends = "" if self.eps is None else f", to a certified gap of {self.rule(0).gap:g}"
+        return f"Spark: -s {n} by the primal method of {OVER_SUMS[n]}{ends}\n"
 
     def fit_and_certify(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
@@ -177,7 +187,11 @@ class FarRegression(_Far, Regression):
     def _read_labels(self, labels: np.ndarray) -> None:
         """The blocks keep them."""
 
+    def finish(self, result: Result) -> None:
+        """Dual points stay where the rows are."""
+
     def task(self, k: int) -> FarTask:
         """See ProblemSet."""
         C = self.settings.C
-        return self._begin(Tube(C, self.settings.p), np.array([C]), target=np.array([self._largest]))
+        targets = np.array([self._largest])
+        return self._begin(Tube(C, self.settings.p), np.array([C]), target=targets, p=self.loss.power)

@@ -31,6 +31,7 @@ def trained(
         check_after_reading(settings)
         began = time.perf_counter()
         problems = KINDS[settings.row.task](stage, settings)
+        console.solver(problems.method_line)
         start = None if initial is None else problems.start_from(initial)
         with Interruptible(StopFlag(settings.max_seconds)) as stop:
             return fitted(problems, start, recorder.record, stop, began), stage, stop.set
