@@ -339,40 +339,68 @@ def executors_below(pid: int) -> list[int]:
 
 @on_spark
 @pytest.mark.parametrize(("executors", "cores"), [(2, 1), (2, 6)])
-def test_an_executor_is_lost_in_mid_run(executors, cores, tmp_path):
+def test_executors_are_lost_at_five_moments(executors, cores, tmp_path):
     """Among few tasks, and among as many as form a tree.  A process of its own: one Java side serves one session."""
     (tmp_path / "d").write_text(numbers_text(3, n=400))
     test = os.path.abspath(__file__)
     argv = [sys.executable, test, tmp_path / "d", f"local-cluster[{executors},{cores},1024]"]
     done = subprocess.run(
-        argv, capture_output=True, text=True, timeout=100,
+        argv, capture_output=True, text=True, timeout=300,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(test), os.environ["PYTHONPATH"]])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    partitions, restarts, value = done.stdout.split()
-    assert int(partitions) == executors * cores and int(restarts) >= 1
     expected = in_memory((tmp_path / "d").read_text(), settings_of(31), tmp_path)
-    assert float(value) == pytest.approx(expected.certificate.primal, rel=1e-8)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[0] for line in lines] == MOMENTS
+    for moment, partitions, restarts, value in lines:
+        assert int(partitions) == executors * cores
+        assert int(restarts) >= 1 or moment == "reading"  # a loss before all are there only delays the start
+        assert float(value) == pytest.approx(expected.certificate.primal, rel=1e-8)
 
 
-def lose_an_executor(path: str, master: str) -> None:
-    """Train on a cluster of executors, one of which is killed at the fifth record; prints partitions, restarts, P."""
+MOMENTS = ["reading", "facts", "first", "fifth", "judge"]
+
+
+def lose_executors(path: str, master: str) -> None:
+    """Train on a cluster once for each moment, at which an executor is killed; prints partitions, restarts, P."""
     from svmtool.spark.session import Session
 
+    class Killing(BarrierStage):
+        """Kills an executor before it asks for the facts, or first calls the certifier; or at a record."""
+
+        def __init__(self, moment: str, *arguments: Any):
+            self.moment, self.records = moment, 0
+            super().__init__(*arguments)
+
+        def kill(self) -> None:
+            self.moment = ""
+            os.kill(executors_below(cluster._gateway.proc.pid)[0], signal.SIGKILL)
+
+        def _start(self) -> None:
+            super()._start()
+            if self.moment == "reading":
+                time.sleep(0.5)
+                self.kill()
+
+        def _exchange(self, calls: list, add: bool) -> list[Any]:
+            if self.moment in [name for name, _ in calls]:
+                self.kill()
+            return super()._exchange(calls, add)
+
+        def record(self, **record: Any) -> None:
+            self.records += 1
+            if (self.moment, self.records) in (("first", 1), ("fifth", 5)):
+                self.kill()
+                time.sleep(0.5)
+
     with Session(master) as cluster:
-        with contextlib.closing(BarrierStage(cluster, Text(cluster, path, few=True))) as stage:
-            records = []
-
-            def kill(**record: Any) -> None:
-                records.append(record)
-                if len(records) == 5:
-                    os.kill(executors_below(cluster._gateway.proc.pid)[0], signal.SIGKILL)
-                    time.sleep(0.5)
-
-            done = fitted(FarProblems(stage, settings_of(31)), None, kill, None, 0.0)
-            assert len(records) > 5 and done.certificate.gap <= 1e-9
-        print(stage.size, stage.costs.restarts, repr(done.certificate.primal))
+        for moment in MOMENTS:
+            text = Text(cluster, path, few=True)
+            with contextlib.closing(Killing(moment, cluster, text)) as stage:
+                done = fitted(FarProblems(stage, settings_of(31)), None, stage.record, None, 0.0)
+                assert done.certificate.gap <= 1e-9 and not stage.moment
+            print(moment, stage.size, stage.costs.restarts, repr(done.certificate.primal))
 
 
 if __name__ == "__main__":
-    lose_an_executor(*sys.argv[1:])
+    lose_executors(*sys.argv[1:])
