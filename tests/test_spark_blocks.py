@@ -13,13 +13,17 @@ from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbe
 from test_odd_data import ODD
 
 from svmtool import registry
+from svmtool.cli.console import Console
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import svmlight
+from svmtool.limits import StopFlag
 from svmtool.problem.rows import DenseRows
 from svmtool.settings import Settings
 from svmtool.spark.block import Tube, TwoClasses
 from svmtool.spark.reading import _pieces, parse
+from svmtool.spark.validation import FarFolds
 from svmtool.training.pipeline import Training
+from svmtool.training.validation import Folds
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -183,3 +187,21 @@ def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
 def test_errors_travel():
     e = pickle.loads(pickle.dumps(DataError(7, "d", "1:x", "the value is not a number")))
     assert (e.line, e.file, e.token, e.reason) == (7, "d", "1:x", "the value is not a number")
+
+
+@every_number
+@pytest.mark.parametrize("lost", [(), (1, 2, 5, 40)])
+def test_cross_validation_predicts_as_in_memory(number, lost, tmp_path):
+    """On the same folds, with models of the same certified gap."""
+    settings, text = settings_of(number)._replace(folds=3, stratified=number == 2), numbers_text(3)
+    (tmp_path / "d").write_text(text)
+    console = Console(True)
+    near = Folds(svmlight.read(str(tmp_path / "d")), settings, None, console, 3)
+    apart = FarFolds(Here(cut(text, 4), lost), settings, console, 3)
+    np.testing.assert_array_equal(apart.order, near.order)
+    there, _ = apart.evaluate(settings, StopFlag())
+    here, _ = near.evaluate(settings, StopFlag())
+    if settings.row.task == "regression":
+        np.testing.assert_allclose(there, here, atol=1e-2)
+    else:
+        assert np.mean(there != here) <= 0.01

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -35,8 +36,6 @@ from svmtool.training.pipeline import fitted
         (("-s", 5), "does not honour --spark: use -s 0, 1, 2, 3, 7, 11, 12, 13, 30, 31, 40, 41, 42, 50, 52 or 70"),
         (("-s", 50, "--no-homotopy", "--mu", 1), "not with --no-homotopy"),
         (("-s", "auto"), "not with -s auto"),
-        (("-v", 3), "not with -v"),
-        (("-C",), "not with -C"),
         (("-b", 1, "-s", 2), "not with -b 1"),
         (("-s", 70, "--loo"), "not with --loo"),
         (("--memory", "1G"), "not with --memory"),
@@ -135,6 +134,24 @@ def test_the_command_gives_the_model_of_memory(number, spark_train, svm_train, d
     far_off = np.sqrt(2.0 * 1e-6 * P) if number == 13 else 0.0  # 1/2 |w - w*|^2 <= P - D, of weights near zero
     apart = max(3e-3 * np.abs(near.W).max(), far_off)
     np.testing.assert_allclose(far_model.W, near.W, atol=apart)
+
+
+@on_spark
+@pytest.mark.parametrize(
+    "argv",
+    [("-s", 2, "-v", 5), ("-s", 3, "-v", 3, "--stratified"), ("-s", 11, "-v", 4), ("-s", 2, "-C"),
+     ("-s", 0, "-C", "-v", 3), ("-s", 11, "-C", "-p", 0.1)],
+)  # fmt: skip
+def test_folds_are_those_of_memory(argv, spark_train, svm_train, data):
+    path = data / ("diabetes" if 11 in argv else "breast_cancer")
+    gap = ("--gap", "1e-7")
+    there, here = spark_train(*argv, *gap, path), svm_train(*argv, *gap, path)
+    assert there[0] == here[0] == 0 and there[2] == here[2]
+    lines = there[1].splitlines()
+    assert lines.pop().startswith("Spark: 2 partitions")
+    for a, b in zip(lines, here[1].splitlines(), strict=True):
+        numbers = [[float(x) for x in re.findall(r"-?[0-9][0-9.]*(?:e-?[0-9]+)?", line)] for line in (a, b)]
+        np.testing.assert_allclose(*numbers, rtol=1e-3)
 
 
 @on_spark

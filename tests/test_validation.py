@@ -21,6 +21,10 @@ every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLAS
 searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS if "-C" in row.honours])
 
 
+def first_C(table: Table, bias: float, loss: str) -> float:
+    return validation.smallest_C(len(table), validation.largest_square(table, bias), loss)
+
+
 def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     X = random_rows(rng, n, d)
@@ -172,7 +176,7 @@ def test_search_prints_what_a_loop_over_C_gives(number):
     X, y = made()
     console = search(X, y, solver=number, folds=3)
     lines = console.solver_text.splitlines()
-    start = np.log2(validation.smallest_C(table_of(X, y), -1.0, registry.find(number).loss))
+    start = np.log2(first_C(table_of(X, y), -1.0, registry.find(number).loss))
     rates = {}
     drawn = folds.liblinear_folds(len(y), 3)
     last = len(lines) - lines.count("WARNING: maximum C reached.")
@@ -278,9 +282,9 @@ def test_search_without_a_solver_says_which(svm_train):
 
 def test_smallest_C_counts_the_bias():
     table = Table(np.ones(2), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, 3.0]), 1)
-    assert validation.smallest_C(table, -1.0, "squared hinge") == 2.0**-6  # 1 / (2 * 2 * 9) = 2^-5.17
-    assert validation.smallest_C(table, 3.0, "squared hinge") == 2.0**-7  # 1 / (2 * 2 * 18)
-    assert validation.smallest_C(table, -1.0, "logistic") == 2.0**-5  # 1 / (2 * 9) = 2^-4.17
+    assert first_C(table, -1.0, "squared hinge") == 2.0**-6  # 1 / (2 * 2 * 9) = 2^-5.17
+    assert first_C(table, 3.0, "squared hinge") == 2.0**-7  # 1 / (2 * 2 * 18)
+    assert first_C(table, -1.0, "logistic") == 2.0**-5  # 1 / (2 * 9) = 2^-4.17
 
 
 @pytest.mark.parametrize("solver, rate", [(2, "82.5926")])

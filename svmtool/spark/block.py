@@ -57,20 +57,24 @@ class Tube:
 class Block:
     """One partition: `table` is used up.  What methods return is added up over the blocks, unless they say else.
 
-    dense_below: features up to which rows may be held dense; see rows.from_csr.
+    dense_below: features up to which rows may be held dense; see rows.from_csr.  rank: which partition it is.
     """
 
-    def __init__(self, table: Table, dense_below: int):
-        self._labels, self._dense_below = np.asarray(table.labels, np.float64), dense_below
+    def __init__(self, table: Table, dense_below: int, rank: int = 0):
+        self._all_labels, self._dense_below, self._rank = np.asarray(table.labels, np.float64), dense_below, rank
+        self._labels = self._all_labels  # of the rows that are not held out
         self._facts = {
             "n": len(table),
             "nnz": len(table.values),
             "features": table.n_features,
             "largest": max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0))),
-            "label": float(np.abs(self._labels).max(initial=0.0)),
+            "label": float(np.abs(self._all_labels).max(initial=0.0)),
         }
+        self._fold: np.ndarray | None = None  # of each row, in a cross-validation, ...
+        self._held_out = -1  # ... and the one whose rows take no part
         # as if no block had more features, while other tasks still read: most of the time none has
-        self._laid = rows.from_csr(table.indptr, table.indices, table.values, table.n_features, -1.0, dense_below)
+        self._whole = rows.from_csr(table.indptr, table.indices, table.values, table.n_features, -1.0, dense_below)
+        self._laid = self._whole
         self._o: Any = None
         self._kept: np.ndarray | None = None  # a dual point
         self._kinks: Kinks | None = None  # of the present line
@@ -85,8 +89,35 @@ class Block:
     # Rows
 
     def facts(self) -> dict[str, Any]:
-        """Of these rows: n, nnz, features, largest |value| and |label|."""
-        return self._facts
+        """Of these rows: n, about nnz, features, largest |value| and |label|; n and nnz without those held out."""
+        n, whole = len(self._labels), self._facts
+        return {**whole, "n": n, "nnz": whole["nnz"] * n // max(whole["n"], 1)}
+
+    def labels(self) -> np.ndarray:
+        """Of all rows, of this block."""
+        return self._all_labels
+
+    def largest_square(self, bias: float) -> float:
+        """max |x_i|^2 with the bias feature, of this block."""
+        norms = self._whole.without_bias().square_norms()
+        return float(np.max(norms, initial=0.0)) + (bias * bias if bias >= 0.0 and len(norms) else 0.0)
+
+    def take_folds(self, fold: np.ndarray, starts: np.ndarray) -> None:
+        """fold: the fold of each row of all ranks, i4[n]; starts: the number of each rank's first row, and n."""
+        self._fold = fold[starts[self._rank] : starts[self._rank + 1]]
+
+    def hold_out(self, k: int) -> None:
+        """From now on the rows of fold k take no part."""
+        self._held_out = k
+        self._labels = self._all_labels[self._fold != k]
+
+    def scores(self, W: np.ndarray) -> np.ndarray:
+        """x.w of the rows held out, of this block, for each column of W; f8[m, columns]."""
+        outside = self._whole.take(np.flatnonzero(self._fold == self._held_out))
+        found = np.empty((W.shape[1], outside.n))
+        for w, scores in zip(np.ascontiguousarray(W.T), found, strict=True):
+            outside.margins(w, np.ones(outside.n), scores)
+        return np.ascontiguousarray(found.T)
 
     def classes(self) -> tuple[list[float], list[int]]:
         """The different labels in order of appearance, and how many rows each has; of this block."""
@@ -98,12 +129,15 @@ class Block:
 
     def lay(self, plain: int, bias: float) -> float:
         """Rows of so many features, in the layout that is faster; `gram_entries` of it, of this block."""
-        laid = self._laid.without_bias()
+        laid = self._whole.without_bias()
         if isinstance(laid, rows.DenseRows) and plain == laid.plain:
-            self._laid = rows.DenseRows(laid.X, bias)
+            self._whole = rows.DenseRows(laid.X, bias)
         else:
             csr = laid.as_csr() if isinstance(laid, rows.DenseRows) else laid
-            self._laid = rows.from_csr(csr.indptr, csr.indices, csr.values, plain, bias, self._dense_below)
+            self._whole = rows.from_csr(csr.indptr, csr.indices, csr.values, plain, bias, self._dense_below)
+        self._laid = self._whole
+        if self._held_out >= 0:
+            self._laid = self._whole.take(np.flatnonzero(self._fold != self._held_out))
         return self._laid.gram_entries
 
     # A problem on them

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -55,6 +56,7 @@ class Collective(ABC):
     def __init__(self) -> None:
         self.costs = Costs()
         self._deferred: list[Call] = []
+        self._kept: dict[str, Call] = {}  # what ranks are told again after a restart
 
     @abstractmethod
     def _exchange(self, calls: list[Call], add: bool) -> list[Any]:
@@ -64,8 +66,16 @@ class Collective(ABC):
         """
 
     def restart(self) -> None:
-        """After a LostError: wait for the tasks that Spark starts anew.  They have read their rows and nothing else."""
-        self._deferred.clear()
+        """After a LostError: wait for the tasks that Spark starts anew.  They know their rows and what is kept."""
+        self._deferred = list(self._kept.values())
+
+    def surviving(self, ask: Callable[[], Any], restart: Callable[[], None] | None = None) -> Any:
+        """What `ask` returns; after each loss of ranks and the restart it is called again."""
+        while True:
+            try:
+                return ask()
+            except LostError:
+                (restart or self.restart)()
 
     def close(self) -> None:  # noqa: B027  a kind may have nothing to give back
         """Give the ranks up."""
@@ -73,6 +83,11 @@ class Collective(ABC):
     def defer(self, name: str, *arguments: Any) -> None:
         """A call that ranks make before the next question."""
         self._deferred.append((name, arguments))
+
+    def keep(self, name: str, *arguments: Any) -> None:
+        """As `defer`, and again first thing after a restart; the last call of a name is kept."""
+        self._kept[name] = (name, arguments)
+        self.defer(name, *arguments)
 
     def gather(self, name: str, *arguments: Any) -> list[Any]:
         """The ranks' answers, in the order of the rows."""

@@ -37,11 +37,12 @@ class _Far(ProblemSet):
     weights.
     """
 
-    def __init__(self, ranks: Collective, settings: Settings):
-        self.ranks, self.settings, self.solver = ranks, settings, settings.row
+    def __init__(self, ranks: Collective, settings: Settings, labels: np.ndarray | None = None):
+        """labels: of all rows that take part, in the order in which classes are to appear; None: the rows' own."""
+        self.ranks, self.settings, self.solver, self._ordered = ranks, settings, settings.row, labels
         self.loss = losses.of(self.solver.loss, settings.loss_power)
         self.row_weights = None
-        self._surviving(self._read_facts, ranks.restart)
+        ranks.surviving(self._read_facts)
 
     def _read_facts(self) -> None:
         s, facts = self.settings, self.ranks.gather("facts")
@@ -58,13 +59,9 @@ class _Far(ProblemSet):
         """Have the ranks lay out their rows; returns the larger of their `gram_entries`."""
         return max(self.ranks.gather("lay", self.n_features, self.settings.bias), default=1.0)
 
-    def _surviving(self, ask: Callable[[], Any], restart: Callable[[], None]) -> Any:
-        """What `ask` returns, which is called again after each loss of ranks and the restart."""
-        while True:
-            try:
-                return ask()
-            except LostError:
-                restart()
+    def surviving(self, ask: Callable[[], Any]) -> Any:
+        """Collective.surviving, of what needs the rows laid out."""
+        return self.ranks.surviving(ask, self._restart)
 
     def _restart(self) -> None:
         while True:
@@ -100,7 +97,7 @@ class _Far(ProblemSet):
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
         """See ProblemSet: one problem after the other, each judged before the ranks turn to the next."""
-        stop = self._surviving(lambda: self._prepared(stop), self._restart)
+        stop = self.surviving(lambda: self._prepared(stop))
         turns, results, found = Turns(stop, self.count, 1), [], []
         for k in range(self.count):
             result, certificate = self._solved(k, start, report, turns.next())
@@ -146,13 +143,17 @@ class _Far(ProblemSet):
 class FarProblems(_Far, Problems):
     """Classes: one problem after the other."""
 
-    def __init__(self, ranks: Collective, settings: Settings):
-        super().__init__(ranks, settings)
+    def __init__(self, ranks: Collective, settings: Settings, labels: np.ndarray | None = None):
+        super().__init__(ranks, settings, labels)
         self._equations = []
         self.count = self.classes.problems if self.rows.n else 0
 
     def _read_labels(self, labels: np.ndarray) -> None:
         """The labels that the blocks have, in order of appearance, and the rows of each."""
+        if self._ordered is not None:
+            self.classes = Classes(self._ordered)
+            self.factor, self.missing = self.classes.weights(self.settings.class_weights)
+            return
         parts = self.ranks.gather("classes")
         found = np.array([label for part, _ in parts for label in part])
         self.classes = Classes(found)
@@ -195,3 +196,8 @@ class FarRegression(_Far, Regression):
         C = self.settings.C
         targets = np.array([self._largest])
         return self._begin(Tube(C, self.settings.p), np.array([C]), target=targets, p=self.loss.power)
+
+
+def kind_of(settings: Settings) -> type[FarProblems | FarRegression]:
+    """What makes problems of the rows."""
+    return FarRegression if settings.row.task == "regression" else FarProblems

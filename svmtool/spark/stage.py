@@ -236,7 +236,7 @@ def serve(
     block: Block | Exception
     with contextlib.closing(member):
         try:
-            block = Block(table_of(part), DENSE_BELOW)
+            block = Block(table_of(part), DENSE_BELOW, rank)
         except Exception as e:  # the driver tells the user
             block = portable(e)
         member.serve(block)

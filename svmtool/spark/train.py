@@ -12,15 +12,15 @@ from svmtool.formats import linear_model
 from svmtool.limits import StopFlag
 from svmtool.model import LinearModel
 from svmtool.settings import Settings, check_after_reading
-from svmtool.spark.problems import FarProblems, FarRegression
+from svmtool.spark.problems import kind_of
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
 from svmtool.spark.stage import BarrierStage
+from svmtool.spark.validation import FarFolds
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, exit_status
 from svmtool.training.pipeline import ModelFile, Training, fitted, show, target_gap
-
-KINDS = {"classification": FarProblems, "regression": FarRegression}
+from svmtool.training.validation import DEFAULT_FOLDS, DOING, searched, validated
 
 
 def trained(
@@ -30,11 +30,25 @@ def trained(
     with contextlib.closing(BarrierStage(session, Text(session, path, few=True), console.reading)) as stage:
         check_after_reading(settings)
         began = time.perf_counter()
-        problems = KINDS[settings.row.task](stage, settings)
+        problems = kind_of(settings)(stage, settings)
         console.solver(problems.method_line)
         start = None if initial is None else problems.start_from(initial)
         with Interruptible(StopFlag(settings.max_seconds)) as stop:
             return fitted(problems, start, recorder.record, stop, began), stage, stop.set
+
+
+def validate(session: Session, settings: Settings, path: str, console: Any) -> int:
+    """-v and -C: LIBLINEAR's lines; returns the exit status."""
+    wanted = DEFAULT_FOLDS if settings.folds is None else settings.folds
+    with contextlib.closing(BarrierStage(session, Text(session, path, few=True), console.reading)) as stage:
+        check_after_reading(settings)
+        stop = StopFlag(settings.max_seconds)
+        if settings.find_C:
+            console.out(DOING.format(wanted))
+        folds = FarFolds(stage, settings, console, wanted)
+        status = (searched if settings.find_C else validated)(folds, settings, stop)
+    console.solver(stage.costs.line(stage.size))
+    return status
 
 
 def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
@@ -43,6 +57,8 @@ def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
     initial = linear_model.read(settings.initial_model) if settings.initial_model else None
     threads.set_count(1)  # one problem after the other; the rows' threads are in the executors
     with named(path), Session(settings.spark, f"svm-train -s {settings.solver} {path}") as session:
+        if settings.find_C or settings.folds is not None:
+            return validate(session, settings, path, console)
         with Recorder(settings, target_gap(settings), console) as recorder:
             done, stage, interrupted = trained(session, settings, path, initial, recorder, console)
         show(done, settings, [], console)

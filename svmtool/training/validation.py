@@ -25,6 +25,7 @@ P_STEPS = 20
 UNMOVED_ROUNDS = 5  # values of C in a row at which no fold's w moves: the search ends
 UNMOVED = 1e-15
 DEFAULT_FOLDS = 5
+DOING = "Doing parameter search with {}-fold cross validation.\n"
 
 
 class Folds:
@@ -96,6 +97,10 @@ class Folds:
                 self.console.warn(sentence)
         return predictions, any(moved)
 
+    def largest_square(self, bias: float) -> float:
+        """max |x_i|^2 with the bias feature."""
+        return largest_square(self.table, bias)
+
     def rate(self, predictions: np.ndarray) -> float:
         """Share of rows whose label is predicted."""
         return float(np.count_nonzero(predictions == self.table.labels)) / len(self.table)
@@ -110,17 +115,22 @@ def cross_validate(
     """
     assert settings.folds is not None
     stop = StopFlag(settings.max_seconds) if stop is None else stop
-    folds = Folds(table, settings, row_weights, console, settings.folds)
+    return validated(Folds(table, settings, row_weights, console, settings.folds), settings, stop)
+
+
+def validated(folds: Folds, settings: Settings, stop: StopFlag) -> int:
+    """`cross_validate` on folds that are drawn."""
+    console, labels = folds.console, folds.table.labels
     with Interruptible(stop):
         predictions, _ = folds.evaluate(settings, stop)
     if settings.row.task == "regression":
-        tell_regression(console, table.labels, predictions)
+        tell_regression(console, labels, predictions)
     else:
         console.out(f"Cross Validation Accuracy = {percent(folds.rate(predictions))}%\n")
     if settings.row.task == "ordinal":
         from svmtool.training.ordinal import validation_lines
 
-        console.out(validation_lines(table.labels, predictions))
+        console.out(validation_lines(labels, predictions))
     return told_folds(folds.open_ends, folds.count, settings, console)
 
 
@@ -175,8 +185,13 @@ def search_C(
     """
     stop = StopFlag(settings.max_seconds) if stop is None else stop
     wanted = settings.folds if settings.folds is not None else DEFAULT_FOLDS
-    console.out(f"Doing parameter search with {wanted}-fold cross validation.\n")
-    folds = Folds(table, settings, row_weights, console, wanted)
+    console.out(DOING.format(wanted))
+    return searched(Folds(table, settings, row_weights, console, wanted), settings, stop)
+
+
+def searched(folds: Folds, settings: Settings, stop: StopFlag) -> int:
+    """`search_C` on folds that are drawn."""
+    console = folds.console
     if settings.row.task == "regression":
         return _search_p(folds, settings, stop)
 
@@ -184,7 +199,9 @@ def search_C(
         rate = folds.rate(predictions)
         return rate, f"rate={percent(rate)}"
 
-    start = settings.C if settings.C_given else smallest_C(table, settings.bias, settings.row.loss)
+    start = settings.C
+    if not settings.C_given:
+        start = smallest_C(len(folds.table), folds.largest_square(settings.bias), settings.row.loss)
     tried: list[Tried] = []
     last = _double_C(folds, settings, start, MAX_C, tell, stop, tried)
     best = _best(tried)
@@ -210,7 +227,7 @@ def _search_p(folds: Folds, settings: Settings, stop: StopFlag) -> int:
             error = errors.squared / errors.n
             return -error, f"p={p:7.2f}\tMean squared error={error:g}"
 
-        start = settings.C if settings.C_given else smallest_C_of_tube(folds.table, settings.bias, p)
+        start = settings.C if settings.C_given else smallest_C_of_tube(labels, p, folds.largest_square(settings.bias))
         last = _double_C(folds, settings._replace(p=p), start, MAX_C_REGRESSION, tell, stop, tried)
         if last is not None:
             break
@@ -257,29 +274,33 @@ def _double_C(
     return None
 
 
-def smallest_C(table: Table, bias: float, loss: str) -> float:
+def smallest_C(n: int, square: float, loss: str) -> float:
     """LIBLINEAR's first C: a power of two below 1 / (2 n max |x_i|^2), for the logistic loss below twice that."""
     factor = 1.0 if loss == "logistic" else 2.0
-    return _power_of_two_below(1.0 / (factor * len(table) * _largest_square(table, bias)))
+    return _power_of_two_below(1.0 / (factor * n * square))
 
 
-def smallest_C_of_tube(table: Table, bias: float, p: float) -> float:
+def smallest_C_of_tube(labels: np.ndarray, p: float, square: float) -> float:
     """LIBLINEAR's first C for -s 11: a power of two below 0.01 sum max(0, |t_i| - p)^2 / (8 (sum |t_i|)^2 max |x_i|^2).
 
     Infinite where every label lies in the tube.  Labels are divided by the largest: their squares stay numbers.
     """
-    sizes = np.abs(table.labels)
+    sizes = np.abs(labels)
     largest = float(np.max(sizes, initial=0.0)) or 1.0
     loss = float(np.sum(np.square(np.maximum(sizes - p, 0.0) / largest)))
     if loss == 0.0:
         return math.inf
-    return _power_of_two_below(0.01 * loss / (8.0 * float(np.sum(sizes / largest)) ** 2 * _largest_square(table, bias)))
+    return _power_of_two_below(0.01 * loss / (8.0 * float(np.sum(sizes / largest)) ** 2 * square))
 
 
-def _largest_square(table: Table, bias: float) -> float:
-    """max |x_i|^2 with the bias feature; SvmtoolError where every row is empty, or none can be squared."""
+def largest_square(table: Table, bias: float) -> float:
+    """max |x_i|^2 with the bias feature; see checked_square."""
     rows = CsrRows(table.indptr, table.indices, table.values, table.n_features, bias)
-    largest = float(np.max(rows.square_norms(), initial=0.0))
+    return checked_square(float(np.max(rows.square_norms(), initial=0.0)))
+
+
+def checked_square(largest: float) -> float:
+    """max |x_i|^2 itself; SvmtoolError where every row is empty, or none can be squared."""
     if largest <= 0:
         raise SvmtoolError("the search for C needs rows with features: every row of the data is empty; give -c")
     if largest == math.inf:

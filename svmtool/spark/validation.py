@@ -1,0 +1,76 @@
+"""Cross-validation (-v) and the search for C (-C) over rows in partitions: folds as in memory, and no row is moved.
+
+Labels, folds and predictions of all rows are the driver's, some 30 bytes for each; each rank is told the fold of every
+row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.limits import StopFlag, Turns
+from svmtool.settings import Settings
+from svmtool.solvers.base import TIME, Status
+from svmtool.spark.collective import Collective
+from svmtool.spark.problems import kind_of
+from svmtool.training.folds import fold_rows
+from svmtool.training.outcome import worst_status
+from svmtool.training.validation import UNMOVED, Folds, checked_square
+
+
+class Labels:
+    """What folds ask of a table."""
+
+    def __init__(self, labels: np.ndarray):
+        self.labels = labels
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+class FarFolds(Folds):
+    """See Folds."""
+
+    def __init__(self, ranks: Collective, settings: Settings, console: Any, wanted: int):
+        self.ranks = ranks
+        parts = ranks.surviving(lambda: ranks.gather("labels"))
+        if settings.row.task != "regression":
+            ranks.surviving(lambda: ranks.gather("classes"))  # refuses labels that are none
+        super().__init__(Labels(np.concatenate(parts)), settings, None, console, wanted)
+        self.fold = np.empty(len(self.table), np.int32)
+        for k in range(self.count):
+            self.fold[self.order[self.starts[k] : self.starts[k + 1]]] = k
+        ranks.keep("take_folds", self.fold, np.cumsum([0, *map(len, parts)]))
+
+    def largest_square(self, bias: float) -> float:
+        parts = self.ranks.surviving(lambda: self.ranks.gather("largest_square", bias))
+        return checked_square(max(parts, default=0.0))
+
+    def evaluate(self, settings: Settings, stop: StopFlag, warm: list | None = None) -> tuple[np.ndarray, bool]:
+        """See Folds; one fold after the other."""
+        predictions, moved, ends = np.empty(len(self.table)), False, []
+        turns = Turns(stop, self.count, 1)
+        warnings: dict[str, None] = {}
+        for k in range(self.count):
+            self.ranks.keep("hold_out", k)
+            inside, _ = fold_rows(self.order, self.starts, k, False)
+            problems = kind_of(settings)(self.ranks, settings, self.table.labels[inside])
+            warnings.update(dict.fromkeys(problems.warnings()))
+            problems.any_start = warm is not None
+            start = None if warm is None else warm[k]
+            results, _ = problems.fit_and_certify(start, stop=turns.next())
+            W = problems.weights(results)
+            ends.append(TIME if any(r.status is TIME for r in results) else worst_status(results))
+            moved |= start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
+            if warm is not None:
+                warm[k] = W
+            scores = np.concatenate(problems.surviving(lambda W=W: self.ranks.gather("scores", W)))
+            predictions[self.fold == k] = problems.model(W).labels_from(scores)
+        if stop.set:
+            raise KeyboardInterrupt
+        self.open_ends: tuple[Status, ...] = tuple(end for end in ends if end is not None and not end.converged)
+        for sentence in warnings:
+            self.console.warn(sentence)
+        return predictions, moved
