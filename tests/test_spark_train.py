@@ -36,7 +36,6 @@ from svmtool.training.pipeline import fitted
         (("-s", 5), "does not honour --spark: use -s 0, 1, 2, 3, 7, 11, 12, 13, 30, 31, 40, 41, 42, 50, 52 or 70"),
         (("-s", 50, "--no-homotopy", "--mu", 1), "not with --no-homotopy"),
         (("-s", "auto"), "not with -s auto"),
-        (("-b", 1, "-s", 2), "not with -b 1"),
         (("-s", 70, "--loo"), "not with --loo"),
         (("--memory", "1G"), "not with --memory"),
         (("--threads", 2), "not with --threads"),
@@ -152,6 +151,18 @@ def test_folds_are_those_of_memory(argv, spark_train, svm_train, data):
     for a, b in zip(lines, here[1].splitlines(), strict=True):
         numbers = [[float(x) for x in re.findall(r"-?[0-9][0-9.]*(?:e-?[0-9]+)?", line)] for line in (a, b)]
         np.testing.assert_allclose(*numbers, rtol=1e-3)
+
+
+@on_spark
+@pytest.mark.parametrize(("number", "name"), [(2, "breast_cancer"), (3, "digits"), (0, "breast_cancer")])
+def test_sigmoids_are_those_of_memory(number, name, spark_train, svm_train, data):
+    for train_it, model in ((spark_train, "far"), (svm_train, "near")):
+        status, out, err = train_it("-q", "-s", number, "-b", 1, "--gap", "1e-8", data / name, model)
+        assert (status, err) == (0, "")
+    far_model, near = linear_model.read("far"), linear_model.read("near")
+    assert far_model.gives_probabilities
+    a, b = (np.array(linear_model.sigmoids_of(model)) for model in (far_model, near))
+    np.testing.assert_allclose(a, b, rtol=5e-2)
 
 
 @on_spark

@@ -16,7 +16,8 @@ from svmtool.spark.problems import kind_of
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
 from svmtool.spark.stage import BarrierStage
-from svmtool.spark.validation import FarFolds
+from svmtool.spark.validation import FarFolds, calibrate
+from svmtool.training.calibration import NotCalibratedError
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, exit_status
 from svmtool.training.pipeline import ModelFile, Training, fitted, show, target_gap
@@ -34,7 +35,14 @@ def trained(
         console.solver(problems.method_line)
         start = None if initial is None else problems.start_from(initial)
         with Interruptible(StopFlag(settings.max_seconds)) as stop:
-            return fitted(problems, start, recorder.record, stop, began), stage, stop.set
+            done = fitted(problems, start, recorder.record, stop, began)
+            if settings.probability and not done.model.gives_probabilities:
+                try:
+                    found = calibrate(stage, settings, done.model.labels or (), stop, console)
+                    done.model.notes += linear_model.sigmoid_notes(found)
+                except NotCalibratedError as e:
+                    done.lacking = str(e)
+            return done, stage, stop.set
 
 
 def validate(session: Session, settings: Settings, path: str, console: Any) -> int:

@@ -1,7 +1,7 @@
-"""Cross-validation (-v) and the search for C (-C) over rows in partitions: folds as in memory, and no row is moved.
+"""Cross-validation (-v), the search for C (-C) and sigmoids (-b 1) over rows in partitions.
 
-Labels, folds and predictions of all rows are the driver's, some 30 bytes for each; each rank is told the fold of every
-row.
+Folds are as in memory, and no row is moved.  Labels, folds and predictions of all rows are the driver's, some 30 bytes
+for each; each rank is told the fold of every row.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag, Turns
 from svmtool.settings import Settings
 from svmtool.solvers.base import TIME, Status
 from svmtool.spark.collective import Collective
-from svmtool.spark.problems import kind_of
+from svmtool.spark.problems import FarProblems, FarRegression, kind_of
+from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
 from svmtool.training.folds import fold_rows
 from svmtool.training.outcome import worst_status
 from svmtool.training.validation import UNMOVED, Folds, checked_square
@@ -48,15 +50,23 @@ class FarFolds(Folds):
         parts = self.ranks.surviving(lambda: self.ranks.gather("largest_square", bias))
         return checked_square(max(parts, default=0.0))
 
+    def problems(self, k: int, settings: Settings) -> FarProblems | FarRegression:
+        """Those of all rows but fold k, which is held out from now on."""
+        self.ranks.keep("hold_out", k)
+        inside, _ = fold_rows(self.order, self.starts, k, False)
+        return kind_of(settings)(self.ranks, settings, self.table.labels[inside])
+
+    def scores(self, problems: FarProblems | FarRegression, W: np.ndarray) -> np.ndarray:
+        """Decision values of the rows held out, in their order, f8[m, columns]."""
+        return np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", W)))
+
     def evaluate(self, settings: Settings, stop: StopFlag, warm: list | None = None) -> tuple[np.ndarray, bool]:
         """See Folds; one fold after the other."""
         predictions, moved, ends = np.empty(len(self.table)), False, []
         turns = Turns(stop, self.count, 1)
         warnings: dict[str, None] = {}
         for k in range(self.count):
-            self.ranks.keep("hold_out", k)
-            inside, _ = fold_rows(self.order, self.starts, k, False)
-            problems = kind_of(settings)(self.ranks, settings, self.table.labels[inside])
+            problems = self.problems(k, settings)
             warnings.update(dict.fromkeys(problems.warnings()))
             problems.any_start = warm is not None
             start = None if warm is None else warm[k]
@@ -66,11 +76,30 @@ class FarFolds(Folds):
             moved |= start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
             if warm is not None:
                 warm[k] = W
-            scores = np.concatenate(problems.surviving(lambda W=W: self.ranks.gather("scores", W)))
-            predictions[self.fold == k] = problems.model(W).labels_from(scores)
+            predictions[self.fold == k] = problems.model(W).labels_from(self.scores(problems, W))
         if stop.set:
             raise KeyboardInterrupt
         self.open_ends: tuple[Status, ...] = tuple(end for end in ends if end is not None and not end.converged)
         for sentence in warnings:
             self.console.warn(sentence)
         return predictions, moved
+
+
+def calibrate(
+    ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag, console: Any
+) -> list[tuple[float, float]]:
+    """See training/calibration.py; the ranks hold rows out from now on."""
+    try:
+        folds = FarFolds(ranks, settings._replace(stratified=True), console, FOLDS)
+    except SvmtoolError as e:
+        raise NotCalibratedError(str(e)) from e
+    values = np.empty((len(folds.table), 1 if len(labels) == 2 else len(labels)))
+    for k in range(folds.count):
+        check(stop)
+        problems = folds.problems(k, settings)
+        results, _ = problems.fit_and_certify(stop=stop)
+        check(stop)
+        W = problems.weights(results)
+        model = problems.model(W)
+        values[folds.fold == k] = by_label(model, model.class_values(folds.scores(problems, W)), labels)
+    return sigmoids(values, folds.table.labels, np.ones(len(values)), labels)

@@ -56,14 +56,20 @@ def calibrate(
         kept = np.flatnonzero(row_weights > 0)
         table, row_weights = take(table, kept), row_weights[kept]
     weights = np.ones(len(table)) if row_weights is None else row_weights
-    values = held_out(table, settings, row_weights, labels, stop)
-    sigmoids = []
+    return sigmoids(held_out(table, settings, row_weights, labels, stop), table.labels, weights, labels)
+
+
+def sigmoids(
+    values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels: tuple[int, ...]
+) -> list[tuple[float, float]]:
+    """See calibrate; values: as of held_out; truth, weights: each row's label and weight, f8[n]."""
+    found = []
     for label, column in zip(labels, values.T, strict=False):  # one column for two labels
         known = ~np.isnan(column)
         if not known.any():
             raise NotCalibratedError(f"class label {label} has too few rows to hold some of them out")
-        sigmoids.append(fit_sigmoid(column[known], np.trunc(table.labels[known]) == label, weights[known]))
-    return sigmoids
+        found.append(fit_sigmoid(column[known], np.trunc(truth[known]) == label, weights[known]))
+    return found
 
 
 def held_out(
@@ -80,10 +86,7 @@ def held_out(
     values = np.empty((n, 1 if len(labels) == 2 else len(labels)))
 
     def one(k: int) -> None:
-        if stop.set:
-            raise NotCalibratedError("interrupted")
-        if stop.ended():
-            raise NotCalibratedError("time limit reached: raise --max-seconds")
+        check(stop)
         inside, outside = fold_rows(order, starts, k, table.room is not None)
         weights = None if row_weights is None else row_weights[inside]
         problems = problems_of(take(table, inside), settings, weights)
@@ -97,6 +100,14 @@ def held_out(
     if stop.set:
         raise NotCalibratedError("interrupted")
     return values
+
+
+def check(stop: StopFlag) -> None:
+    """NotCalibratedError where the run has ended."""
+    if stop.set:
+        raise NotCalibratedError("interrupted")
+    if stop.ended():
+        raise NotCalibratedError("time limit reached: raise --max-seconds")
 
 
 def by_label(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...]) -> np.ndarray:
