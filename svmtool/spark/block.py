@@ -1,6 +1,6 @@
 """The rows of one partition and the state of a run on them: what a rank holds.  Knows nothing of Spark.
 
-A block is told calls, one after another: method and arguments, vectors of the feature space and scalars among them.
+A block executes calls in order: the name of a method and its arguments, scalars and vectors of length d.
 
 The losses are those of problem/, over the block's rows, without their regulariser: w stays 0 in them.
 """

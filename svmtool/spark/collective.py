@@ -56,7 +56,7 @@ class Collective(ABC):
     def __init__(self) -> None:
         self.costs = Costs()
         self._deferred: list[Call] = []
-        self._kept: dict[str, Call] = {}  # what ranks are told again after a restart
+        self._kept: dict[str, Call] = {}  # calls that are repeated after a restart
 
     @abstractmethod
     def _exchange(self, calls: list[Call], add: bool) -> list[Any]:

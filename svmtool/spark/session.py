@@ -31,7 +31,7 @@ SENT = "svmtool-package"  # folder of the package in the working directory of an
 CONNECT_SECONDS = 5.0  # for a standalone master to answer
 EXECUTOR_SECONDS = 60.0  # for the first executor to come, ...
 SETTLED_SECONDS = 1.0  # ... and for more of them, since the last one came
-END_SECONDS = 10.0  # for Java to remove its folders
+JAVA_SECONDS = 10.0  # for Java to remove its folders
 STAGE_ATTEMPTS = 8  # of a barrier stage, all but the first after a loss, ...
 ROOM_SECONDS = 60  # ... for each of which the cluster must have room in that time
 LOCAL = re.compile(r"local(\[(\*|\d+)(,\s*(\*|\d+))?\])?\Z")
@@ -165,7 +165,7 @@ class Session:
             self.context = None
         if self._gateway is not None:
             with contextlib.suppress(Exception):
-                adapter.shut_down(self._gateway, END_SECONDS)
+                adapter.shut_down(self._gateway, JAVA_SECONDS)
             self._gateway = None
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -25,7 +25,7 @@ from svmtool.spark.reading import Text
 from svmtool.spark.session import Session, sentence, told
 
 POLL_SECONDS = 0.5  # between two looks at the job while tasks are silent
-END_SECONDS = 5.0  # for the tasks to end once they have been told
+END_SECONDS = 5.0  # for the tasks to end after the driver's last message
 GROUP = "svmtool"
 
 
@@ -51,7 +51,7 @@ class Ranks(Collective):
         """Called while ranks are awaited; SvmtoolError if they will not come."""
 
     def _refused(self, rank: int, error: Exception) -> Exception:
-        """Why a rank could not answer, for the user."""
+        """The error to raise where a rank could not answer."""
         return error
 
     def _accepted(self, connection: Connection, hello: tuple[int, int]) -> None:
@@ -139,7 +139,7 @@ class Ranks(Collective):
         self.costs.restarting += time.perf_counter() - began
 
     def _dismiss(self) -> int:
-        """Tell all ranks that the run is over; returns how many there were."""
+        """End the run on all ranks; returns how many there were."""
         with self._changed:
             self._over = True
             links, self._links = [link for _, link in self._links.values()], {}
@@ -190,7 +190,7 @@ class BarrierStage(Ranks):
                     lambda rank, part: serve(rank, size, part, address, key, threads_each)
                 )
                 held.repartition(1).count()  # a shuffle, whose stage Spark starts again where a task is lost
-            except BaseException as e:  # told by whoever waits for an answer
+            except BaseException as e:  # raised where the driver waits for an answer
                 failure = e
             self._failure = failure
 
@@ -237,7 +237,7 @@ def serve(
     with contextlib.closing(member):
         try:
             block = Block(table_of(part), DENSE_BELOW, rank)
-        except Exception as e:  # the driver tells the user
+        except Exception as e:  # the driver raises it
             block = portable(e)
         member.serve(block)
     return iter(())

@@ -1,7 +1,7 @@
 """Cross-validation (-v), the search for C (-C) and sigmoids (-b 1) over rows in partitions.
 
-Folds are as in memory, and no row is moved.  Labels, folds and predictions of all rows are the driver's, some 30 bytes
-for each; each rank is told the fold of every row.
+Folds are as in memory, and no row is moved.  The driver holds labels, folds and predictions of all rows, some 30 bytes
+each; every rank receives the folds of all rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from svmtool.training.validation import UNMOVED, Folds, checked_square
 
 
 class Labels:
-    """What folds ask of a table."""
+    """The part of a Table that Folds needs."""
 
     def __init__(self, labels: np.ndarray):
         self.labels = labels
@@ -39,7 +39,7 @@ class FarFolds(Folds):
         self.ranks = ranks
         parts = ranks.surviving(lambda: ranks.gather("labels"))
         if settings.row.task != "regression":
-            ranks.surviving(lambda: ranks.gather("classes"))  # refuses labels that are none
+            ranks.surviving(lambda: ranks.gather("classes"))  # raises where labels are no classes
         super().__init__(Labels(np.concatenate(parts)), settings, None, console, wanted)
         self.fold = np.empty(len(self.table), np.int32)
         for k in range(self.count):
@@ -51,7 +51,7 @@ class FarFolds(Folds):
         return checked_square(max(parts, default=0.0))
 
     def problems(self, k: int, settings: Settings) -> FarProblems | FarRegression:
-        """Those of all rows but fold k, which is held out from now on."""
+        """The problems of all rows but fold k, which is held out from now on."""
         self.ranks.keep("hold_out", k)
         inside, _ = fold_rows(self.order, self.starts, k, False)
         return kind_of(settings)(self.ranks, settings, self.table.labels[inside])
