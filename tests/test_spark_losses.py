@@ -73,6 +73,7 @@ def lose_executors(path: str, master: str) -> None:
         def kill(self) -> None:
             self.moment = ""
             os.kill(executors_below(cluster._gateway.proc.pid)[0], signal.SIGKILL)
+            time.sleep(1.0)  # its Python processes outlive it for a moment, and might answer what is left to ask
 
         def _start(self) -> None:
             super()._start()
@@ -89,7 +90,6 @@ def lose_executors(path: str, master: str) -> None:
             self.records += 1
             if (self.moment, self.records) in (("first", 1), ("fifth", 5)):
                 self.kill()
-                time.sleep(0.5)
 
     with Session(master) as cluster:
         for moment in MOMENTS:
