@@ -126,13 +126,6 @@ class L1Objective(Losses):
         """sum_i c_i x_i x_i', d x d and symmetric; rough: some of the curvature may be lacking."""
         return mirror(self.gram().copy())
 
-    def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
-        """The matrix of the weights `chosen` (i8, ascending, the bias feature's last where there is one) alone."""
-        rows = self.rows.columns(chosen[: len(chosen) - (self.rows.bias >= 0)])
-        H = np.zeros((rows.d, rows.d))
-        rows.add_gram(self.c, H)
-        return mirror(H)
-
     def columns(self) -> Columns:
         """The rows column after column."""
         if self._columns is None:

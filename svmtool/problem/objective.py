@@ -27,7 +27,7 @@ from svmtool import limits
 from svmtool.compiled import hinge_loops as loops
 from svmtool.problem.dual_passes import COPY, FACTOR, INNER, INNER_DENSE, VISIT, of_data
 from svmtool.problem.kernel_cache import KernelCache
-from svmtool.problem.linalg import Factored, conjugate_gradient, solve_positive
+from svmtool.problem.linalg import Factored, conjugate_gradient, mirror, solve_positive
 from svmtool.problem.rows import DenseRows, Rows
 
 WAYS = {"features": "a system of features", "rows": "a system of active rows", "products": "conjugate gradients"}
@@ -113,6 +113,13 @@ class Losses(ABC):
         self._gram, self._pending = gram, None
         return gram
 
+    def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
+        """sum_i c_i x_i x_i' for the features `chosen` (i8, ascending, the bias feature last where there is one)."""
+        rows = self.rows.columns(chosen[: len(chosen) - (self.rows.bias >= 0)])
+        H = np.zeros((rows.d, rows.d))
+        rows.add_gram(self.c, H)
+        return mirror(H)
+
     def advance(self, t: float, p: np.ndarray) -> None:
         """w += t p, margins with it; p is the vector last given to `ray`."""
         self.w += t * p
@@ -174,6 +181,10 @@ class Objective(Losses):
         """A lower bound of min f under a free bias from balanced slopes; g = sum u_i x_i without the bias."""
         return 0.0
 
+    def multiplied_sums(self, up: float, down: float) -> list[float]:
+        """`balanced_sums` of the slopes, those of rows with y = 1 times `up`, the others times `down`."""
+        return self.balanced_sums(self.balanced(up, down))
+
     def _balanced_slopes(self) -> tuple[np.ndarray, list[float]] | None:
         """sum_i u_i x_i and `balanced_sums` of the slopes u made a dual point under a free bias.
 
@@ -182,7 +193,7 @@ class Objective(Losses):
         factors = balance(*self.sides())
         if factors is None:
             return None
-        return np.array(factors) @ self._by_side, self.balanced_sums(self.balanced(*factors))
+        return np.array(factors) @ self.by_side, self.multiplied_sums(*factors)
 
     def _free_bound(self) -> float:
         """A lower bound of min f under a free bias."""
@@ -209,17 +220,17 @@ class Objective(Losses):
         """The value at w of the problem itself, where f is a smoothed form of it; else f."""
         return self.value()
 
-    def _summed(self) -> tuple[float, np.ndarray]:
+    def loss_and_slope(self) -> tuple[float, np.ndarray]:
         """The sum of losses and of u_i x_i, at the present margins."""
         loss = self._classify()
         if not self.free_bias:
             return loss, self.rows.transpose_product(self.u)
-        self._by_side = self.rows.sums_by_side(self.u, self.y)
-        return loss, self._by_side.sum(axis=0)
+        self.by_side = self.rows.sums_by_side(self.u, self.y)
+        return loss, self.by_side.sum(axis=0)
 
     def gradient(self) -> tuple[float, np.ndarray]:
         """f and its gradient (length d) at w."""
-        loss, g = self._summed()
+        loss, g = self.loss_and_slope()
         self.bound = self._free_bound() if self.free_bias else self._dual_bound(g, loss)
         inner = self.regular(self.w)
         g += inner

@@ -125,7 +125,7 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
         stopping=L1_GAP + "further than LIBLINEAR's rule for -s 5 goes; " + L1_RULE,
-        honours=RUN_OPTIONS | {"-R"},
+        honours=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN + ", here for the squared hinge",
     ),
     Solver(
@@ -141,7 +141,7 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
         stopping=L1_GAP + "further than LIBLINEAR's rule for -s 6 goes; " + L1_RULE,
-        honours=RUN_OPTIONS | {"-R"},
+        honours=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN,
     ),
     Solver(

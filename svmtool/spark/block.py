@@ -220,9 +220,6 @@ class Block:
     def advance(self, t: float) -> None:
         self._o.advance(t, np.zeros(self._o.d))
 
-    def along(self, t: float) -> np.ndarray:
-        return self._o.along(t).copy()
-
     def kinks(self, low: float, high: float) -> np.ndarray:
         """What Kinks.sums tells between low and high; the kinks are kept as long as the line."""
         found, o = self._kinks, self._o
@@ -244,30 +241,18 @@ class Block:
     def diagonal(self) -> np.ndarray:
         return self.rows.diagonal(self._o.c)
 
-    def gram(self) -> np.ndarray:
-        return self._o.gram().copy()
-
-    def sides(self) -> np.ndarray:
-        return np.array(self._o.sides())
-
     def state(self) -> tuple[np.ndarray, np.ndarray]:
         """`sums`, and sum_i u_i x_i."""
         return self.sums(), self.slopes_product()
 
     def state_by_side(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """`sums`, `sides`, and sum_i u_i x_i over the rows with y = 1 and over the others, f8[2, d]."""
-        return self.sums(), self.sides(), self.rows.sums_by_side(self._o.u, self.y)
+        return self.sums(), np.array(self._o.sides()), self.rows.sums_by_side(self._o.u, self.y)
 
-    def balanced_sums(self, up: float, down: float) -> np.ndarray:
-        return np.array(self._o.balanced_sums(self._o.balanced(up, down)))
-
-    def tell(self, name: str, *arguments: Any) -> Any:
-        """What a method of the losses answers that does not change them."""
-        return getattr(self._o, name)(*arguments)
-
-    def do(self, name: str, *arguments: Any) -> Any:
-        """What a method of the losses answers that changes them."""
-        return getattr(self._o, name)(*arguments)
+    def losses(self, name: str, *arguments: Any) -> Any:
+        """What a method of the losses answers; sums as numbers or arrays."""
+        answer = getattr(self._o, name)(*arguments)
+        return np.array(answer) if isinstance(answer, (list, tuple)) else answer
 
     def keep_dual_point(self, multiple: float) -> None:
         """Remember the present slopes as the dual point that the judge will be shown."""

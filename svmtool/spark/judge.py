@@ -63,9 +63,12 @@ class Part:
         """The sum of conjugates at s a."""
         return float(self.cost @ self.loss.conjugate(s * self._a / self.cost))
 
-    def free(self, v: np.ndarray) -> np.ndarray:
-        """Look at v = sum a y x: the sum of the violations, with signs y, of free rows, and how many are free."""
-        self._g = self.loss.conjugate_slope(self._a / self.cost) - self._slack(v)
+    def free(self, v: np.ndarray | None) -> np.ndarray:
+        """The sum of the violations, with signs y, of free rows, and how many are free; v: sum a y x, None for |w|_1.
+
+        With |w|_1 slacks do not follow from a dual point: they are those at w.
+        """
+        self._g = self.loss.conjugate_slope(self._a / self.cost) - (self._xi if v is None else self._slack(v))
         free = ~(self._at_zero | self._at_cap)
         return np.array([float(np.sum((self._g * self.y)[free])), int(np.count_nonzero(free))])
 
@@ -78,10 +81,13 @@ class Part:
         return float(size.max(initial=0.0))
 
 
-def certify(ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept: bool) -> Certificate:
-    """Judge w (length d); kept: whether the blocks keep a dual point to try as well."""
+def certify(
+    ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept: bool, l1: bool = False
+) -> Certificate:
+    """Judge w (length d); kept: whether the blocks keep a dual point to try as well; l1: see Judge."""
     inner = w[:-1] if free_bias else w
-    primal = 0.5 * float(inner @ inner) + ranks.sum("judge", "primal", loss, w)
+    regular = float(np.sum(np.abs(inner))) if l1 else 0.5 * float(inner @ inner)
+    primal = regular + ranks.sum("judge", "primal", loss, w)
     best = None
     for own in (False, True):
         if (own and not kept) or (not own and kept and loss.degree == 1.0):
@@ -90,14 +96,14 @@ def certify(ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept:
             ranks.defer("judge_kept")
         else:
             ranks.defer("judge", "slopes")
-        dual, violation = _dual_value(ranks, loss, free_bias)
+        dual, violation = _dual_value(ranks, loss, free_bias, l1)
         if best is None or dual > best.dual:
             best = Certificate(primal, dual, violation)
     assert best is not None
     return best
 
 
-def _dual_value(ranks: Collective, loss: Loss, free_bias: bool) -> tuple[float, float]:
+def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tuple[float, float]:
     """See Judge._dual_value."""
     up, down, n = ranks.sum("judge", "sides").tolist()
     factors = _factors(up, down, n, loss.floor == 0.0) if free_bias else (1.0, 1.0, 0.0)
@@ -108,13 +114,16 @@ def _dual_value(ranks: Collective, loss: Loss, free_bias: bool) -> tuple[float, 
     largest = max(ranks.gather("judge", "largest"), default=0.0)
     room = loss.cap / largest if largest > 0 else np.inf
     square, dual = float(v @ v), 0.0
+    if l1:
+        square, steepest = 0.0, float(np.abs(v).max(initial=0.0))
+        room = min(room, 1.0 / steepest if steepest > 0 else np.inf)
     if largest > TINY and loss.degree is None:
         s = min(1.0, room)
         conjugates = conjugates if s == 1.0 else ranks.sum("judge", "conjugates", s)
         dual = s * linear - 0.5 * s * s * square - conjugates
     elif largest > TINY:
         dual = best_multiple(linear, square, conjugates, loss.degree, room)
-    total, free = ranks.sum("judge", "free", v).tolist()
+    total, free = ranks.sum("judge", "free", None if l1 else v).tolist()
     bias = total / free if free_bias and free else 0.0
     return dual, max(ranks.gather("judge", "violation", bias), default=0.0)
 

@@ -125,17 +125,16 @@ class FarObjective(Objective):
         self._settle()
         return self.ranks.sum("sums").tolist()
 
-    def _summed(self) -> tuple[float, np.ndarray]:
+    def loss_and_slope(self) -> tuple[float, np.ndarray]:
         self._settle()
         if not self.free_bias:
             sums, g = self.ranks.sum("state")
             return self._take(sums.tolist()), g
-        sums, *self._by_side = self.ranks.sum("state_by_side")
-        return self._take(sums.tolist()), self._by_side[1].sum(axis=0)
+        sums, self._sides, self.by_side = self.ranks.sum("state_by_side")
+        return self._take(sums.tolist()), self.by_side.sum(axis=0)
 
-    def along(self, t: float) -> np.ndarray:
-        self._settle()
-        return self.ranks.sum("along", t)
+    def sides(self) -> list[float]:
+        return self._sides.tolist()
 
     def ray(self, p: np.ndarray) -> float:
         if not self.straight:
@@ -144,19 +143,6 @@ class FarObjective(Objective):
         self._settle()
         inner = self.regular(p)
         return search(functools.partial(self.ranks.sum, "kinks"), float(self.w @ inner), float(p @ inner))
-
-    def gram(self) -> np.ndarray:
-        return self.ranks.sum("gram")
-
-    def _balanced_slopes(self) -> tuple[np.ndarray, list[float]] | None:
-        sides, products = self._by_side
-        factors = balance(*sides.tolist())
-        if factors is None:
-            return None
-        return np.array(factors) @ products, self.ranks.sum("balanced_sums", *factors).tolist()
-
-    def value_at_zero(self) -> float:
-        return self.ranks.sum("tell", "value_at_zero")
 
     def gradient_at_zero(self) -> float:
         g = self.ranks.sum("gradient_at_zero")
@@ -180,47 +166,6 @@ class FarObjective(Objective):
             more["target"] = target.ravel()
         return self._kind(some, y.ravel(), cost.ravel(), free_bias=self.free_bias, **more)
 
-    # Of the augmented Lagrangian
-
-    def begin(self) -> None:
-        self.ranks.defer("do", "begin")
-
-    def cost_gram(self) -> np.ndarray:
-        return self.ranks.sum("tell", "cost_gram")
-
-    def cost_diagonal(self) -> np.ndarray:
-        return self.ranks.sum("tell", "cost_diagonal")
-
-    def cost_product(self, v: np.ndarray) -> np.ndarray:
-        return self.ranks.sum("tell", "cost_product", v)
-
-    def bend(self, p: np.ndarray) -> float:
-        return self.ranks.sum("do", "bend", p.copy())
-
-    def bent(self) -> np.ndarray:
-        return self.ranks.sum("tell", "bent")
-
-    def step_rows(self, s: float, relaxed: float) -> np.ndarray:
-        return self.ranks.sum("do", "step_rows", s, relaxed)
-
-    def multiply(self, sigma: float) -> None:
-        self.ranks.defer("do", "multiply", sigma)
-
-    def sizes(self) -> np.ndarray:
-        return self.ranks.sum("tell", "sizes")
-
-    def add_point(self) -> None:
-        self.ranks.defer("do", "add_point")
-
-    def forget_points(self) -> None:
-        self.ranks.defer("do", "forget_points")
-
-    def go_to_mean(self, count: int) -> None:
-        self.ranks.defer("do", "go_to_mean", count)
-
-    def go_back(self) -> None:
-        self.ranks.defer("do", "go_back")
-
     def no_dual_point(self) -> Any:
         return None
 
@@ -228,26 +173,37 @@ class FarObjective(Objective):
         self.ranks.defer("keep_dual_point", self._multiple)
         return Kept()
 
-    def start_multipliers(self) -> None:
-        self.ranks.defer("do", "start_multipliers")
-
-    def fill_multipliers(self, b: float) -> None:
-        self.ranks.defer("do", "fill_multipliers", b)
-
-    def accept(self) -> None:
-        self.ranks.defer("do", "accept")
-
     def gradient_on_pieces(self) -> np.ndarray:
         self._settle()
-        return self.ranks.sum("tell", "gradient_on_pieces") + self.regular(self.w)
+        return self.ranks.sum("losses", "gradient_on_pieces") + self.regular(self.w)
 
-    def e_loss(self) -> float:
-        return self.ranks.sum("tell", "e_loss")
 
-    # Of least squares
+def _summed(name: str) -> Any:
+    def method(self: FarObjective, *arguments: Any) -> Any:
+        self._settle()
+        return self.ranks.sum("losses", name, *arguments)
 
-    def edge(self) -> np.ndarray:
-        return self.ranks.sum("tell", "edge")
+    return method
 
-    def fitting_sums(self) -> np.ndarray:
-        return self.ranks.sum("tell", "fitting_sums")
+
+def _sent(name: str) -> Any:
+    def method(self: FarObjective, *arguments: Any) -> None:
+        self.ranks.defer("losses", name, *arguments)
+
+    return method
+
+
+# methods of the losses, by what their answers are: sums over the rows, ...
+SUMMED = (
+    "along", "gram", "part_of_hessian", "multiplied_sums", "value_at_zero", "e_loss", "cost_gram", "cost_diagonal",
+    "cost_product", "bend", "bent", "step_rows", "sizes", "edge", "fitting_sums",
+)  # fmt: skip
+# ... or nothing, for they change what is held for each row
+SENT = (
+    "begin", "multiply", "add_point", "forget_points", "go_to_mean", "go_back", "start_multipliers",
+    "fill_multipliers", "accept",
+)  # fmt: skip
+for _name in SUMMED:
+    setattr(FarObjective, _name, _summed(_name))
+for _name in SENT:
+    setattr(FarObjective, _name, _sent(_name))

@@ -80,9 +80,14 @@ class _Far(ProblemSet):
 
     def rule(self, k: int) -> Rule:
         """See ProblemSet.  A certified gap takes the place of rules for dual variables, which speak of single rows."""
-        if self.solver.number in OVER_SUMS and self.eps is not None:
+        by_gap = self.solver.number in OVER_SUMS or self._l1
+        if by_gap and self.eps is not None:
             return Rule(gap=min(GAP_AN_EPS * self.eps, MOST_GAP))
         return super().rule(k)
+
+    @property
+    def _l1(self) -> bool:
+        return self.solver.regulariser == "|w|_1"
 
     @property
     def method_line(self) -> str:
@@ -137,7 +142,7 @@ class _Far(ProblemSet):
         if not self.rows.n:
             return Certificate(0.0, 0.0, 0.0)
         free_bias = not self.settings.regularize_bias
-        return certify(self.ranks, self.loss, result.w, free_bias, isinstance(result.alpha, Kept))
+        return certify(self.ranks, self.loss, result.w, free_bias, isinstance(result.alpha, Kept), self._l1)
 
 
 class FarProblems(_Far, Problems):
@@ -177,7 +182,7 @@ class FarProblems(_Far, Problems):
         target = 0.0 if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
         spec = TwoClasses(self.classes.labels[k], *costs.tolist(), target)
         return self._begin(
-            spec, costs[costs > 0.0], p=self.loss.power, one_of_several=self.count > 1, inner_steps=s.inner_steps,
+            spec, costs[costs > 0.0], target=None if target is None else np.zeros(1), p=self.loss.power, one_of_several=self.count > 1, inner_steps=s.inner_steps,
             mu=s.mu, equations=self._equations[k] if self._equations else None,
         )  # fmt: skip
 
