@@ -11,13 +11,14 @@ import pytest
 from reference import random_rows, text_of
 
 from svmtool import registry
-from svmtool.formats import svmlight
+from svmtool.formats import svmlight, weight_file
 from svmtool.registry.row import SPARK
 from svmtool.settings import Settings
 from svmtool.spark.block import Block
 from svmtool.spark.collective import Collective, LostError
 from svmtool.spark.problems import FarProblems, FarRegression
 from svmtool.spark.reading import parse
+from svmtool.spark.train import take_weights
 from svmtool.training.pipeline import Training, fitted
 from svmtool.training.pipeline import train as train_in_memory
 from svmtool.training.problem_set import DENSE_BELOW
@@ -67,6 +68,7 @@ def settings_of(number: int, **more: Any) -> Settings:
 
 
 def far(ranks: Collective, settings: Settings, start=None) -> Training:
+    take_weights(ranks, settings)
     kind = FarRegression if settings.row.task == "regression" else FarProblems
     return fitted(kind(ranks, settings), start, None, None, 0.0)
 
@@ -74,7 +76,9 @@ def far(ranks: Collective, settings: Settings, start=None) -> Training:
 def in_memory(text: str, settings: Settings, tmp_path) -> Training:
     path = tmp_path / "rows"
     path.write_text(text)
-    return train_in_memory(svmlight.read(str(path)), settings)
+    table = svmlight.read(str(path))
+    row_weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
+    return train_in_memory(table, settings, row_weights=row_weights)
 
 
 def numbers_text(classes: int, n: int = 150, d: int = 12, density: float = 0.4, seed: int = 3) -> str:

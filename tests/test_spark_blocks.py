@@ -101,6 +101,26 @@ def test_blocks_that_learn_of_more_features(last, tmp_path):
     assert {block._laid.plain for block in ranks.blocks} == {int(last[2:-2])}
 
 
+@pytest.fixture
+def weights(tmp_path) -> str:
+    """A file of weights for 150 rows: some are 0 or below, and those rows take no part."""
+    rng = np.random.default_rng(4)
+    path = tmp_path / "weights"
+    path.write_text("".join(f"{v:.3f}\n" for v in np.maximum(rng.uniform(-0.2, 3.0, 150), 0.0)))
+    return str(path)
+
+
+@every_number
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_with_weights(number, classes, weights, tmp_path):
+    settings, text = settings_of(number, weights=weights), numbers_text(classes)
+    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
+    whole = Here(cut(text, 3))
+    far(whole, settings)
+    ranks = Here(cut(text, 3), {whole.asked // 2})
+    same(far(ranks, settings), in_memory(text, settings, tmp_path), settings)
+
+
 @every_number
 def test_one_block_or_several_give_the_same(number):
     settings, text = settings_of(number), numbers_text(2)

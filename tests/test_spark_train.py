@@ -35,7 +35,6 @@ from svmtool.spark.stage import BarrierStage
         (("-s", 70, "--loo"), "not with --loo"),
         (("--memory", "1G"), "not with --memory"),
         (("--threads", 2), "not with --threads"),
-        (("--weights", "w"), "not with --weights"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(argv, words, svm_train):

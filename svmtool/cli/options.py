@@ -345,7 +345,7 @@ def _check_spark(s: Settings) -> None:
     """Refuse what --spark cannot do."""
     others = {
         "-s auto": s.auto, "--loo": s.loo,
-        "--weights": s.weights is not None, "--memory": s.memory is not None, "--threads": s.threads is not None,
+        "--memory": s.memory is not None, "--threads": s.threads is not None,
         "--add": s.add is not None, "--remove": s.remove is not None, "--no-homotopy": s.no_homotopy,
     }  # fmt: skip
     for name, given in others.items():

@@ -176,7 +176,8 @@ class _Run:
         o, v, slope = self.losses, w.copy(), g.copy()
         diagonal = o.rows.diagonal(o.c)[chosen]
         diagonal += 1e-300 + RIDGE_FIRST * float(diagonal.mean())
-        enough = max((INNER_LOOSE if self._far else INNER_MATRIX) * float(violations.max()), INNER_LEAST * float(np.abs(g).max()))
+        share = INNER_LOOSE if self._far else INNER_MATRIX
+        enough = max(share * float(violations.max()), INNER_LEAST * float(np.abs(g).max()))
 
         def product(x: np.ndarray, where: np.ndarray = chosen) -> np.ndarray:
             self.products += 1

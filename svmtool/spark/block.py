@@ -30,10 +30,10 @@ class TwoClasses:
     def __init__(self, label: int, positive: float, negative: float, target: float | None = None):
         self.label, self.positive, self.negative, self.target = label, positive, negative, target
 
-    def terms(self, data: rows.Rows, labels: np.ndarray) -> tuple:
-        """Rows, signs y, costs and targets (f8[n] or None); rows of cost 0 are left out."""
+    def terms(self, data: rows.Rows, labels: np.ndarray, weights: np.ndarray | float) -> tuple:
+        """Rows, signs y, costs and targets (f8[n] or None); rows of cost 0 are left out.  weights > 0 multiply C."""
         mine = np.trunc(labels) == self.label
-        cost = np.where(mine, self.positive, self.negative)
+        cost = weights * np.where(mine, self.positive, self.negative)
         if min(self.positive, self.negative) <= 0.0:
             used = np.flatnonzero(cost > 0.0)
             data, mine, cost = data.take(used), mine[used], cost[used]
@@ -47,11 +47,11 @@ class Tube:
     def __init__(self, C: float, eps: float):
         self.C, self.eps = C, eps
 
-    def terms(self, data: rows.Rows, labels: np.ndarray) -> tuple:
+    def terms(self, data: rows.Rows, labels: np.ndarray, weights: np.ndarray | float) -> tuple:
         """As of TwoClasses."""
         targets = np.concatenate((labels - self.eps, -labels - self.eps))
         signs = np.repeat((1.0, -1.0), data.n)
-        return RepeatedRows(data, 2), signs, np.full(2 * data.n, self.C), targets
+        return RepeatedRows(data, 2), signs, np.tile(weights * np.full(data.n, self.C), 2), targets
 
 
 class Block:
@@ -62,7 +62,9 @@ class Block:
 
     def __init__(self, table: Table, dense_below: int, rank: int = 0):
         self._all_labels, self._dense_below, self._rank = np.asarray(table.labels, np.float64), dense_below, rank
-        self._labels = self._all_labels  # of the rows that are not held out
+        self._labels = self._all_labels  # of the rows that take part, ...
+        self._used: np.ndarray | None = None  # ... and which these are; None: all
+        self._all_weights: np.ndarray | None = None  # of all rows; None: 1
         self._facts = {
             "n": len(table),
             "nnz": len(table.values),
@@ -109,7 +111,25 @@ class Block:
     def hold_out(self, k: int) -> None:
         """From now on the rows of fold k take no part."""
         self._held_out = k
-        self._labels = self._all_labels[self._fold != k]
+        self._take_part()
+
+    def take_weights(self, weights: np.ndarray, starts: np.ndarray) -> None:
+        """weights: of all rows of all ranks, f8[n], which multiply C; starts: as of `take_folds`."""
+        self._all_weights = weights[starts[self._rank] : starts[self._rank + 1]]
+        self._take_part()
+
+    def _take_part(self) -> None:
+        """Which rows take part from now on."""
+        used = np.ones(len(self._all_labels), bool) if self._held_out < 0 else self._fold != self._held_out
+        if self._all_weights is not None:
+            used &= self._all_weights > 0.0
+        self._used = np.flatnonzero(used)
+        self._labels = self._all_labels[used]
+
+    @property
+    def _weights(self) -> np.ndarray | None:
+        """Of the rows that take part."""
+        return None if self._all_weights is None else self._all_weights[self._used]
 
     def scores(self, W: np.ndarray) -> np.ndarray:
         """x.w of the rows held out, of this block, for each column of W; f8[m, columns]."""
@@ -135,9 +155,7 @@ class Block:
         else:
             csr = laid.as_csr() if isinstance(laid, rows.DenseRows) else laid
             self._whole = rows.from_csr(csr.indptr, csr.indices, csr.values, plain, bias, self._dense_below)
-        self._laid = self._whole
-        if self._held_out >= 0:
-            self._laid = self._whole.take(np.flatnonzero(self._fold != self._held_out))
+        self._laid = self._whole if self._used is None else self._whole.take(self._used)
         return self._laid.gram_entries
 
     # A problem on them
@@ -145,7 +163,9 @@ class Block:
     def begin(self, spec: TwoClasses | Tube) -> int:
         """Take up a problem; returns how many rows take part."""
         self._o = self._kept = None
-        self.rows, self.y, self.cost, self.target = spec.terms(self._laid, self._labels)
+        self.rows, self.y, self.cost, self.target = spec.terms(
+            self._laid, self._labels, 1.0 if self._all_weights is None else self._weights
+        )
         self._judge = Part(self.rows, self.y, self.cost, self.target)
         return self.rows.n
 
@@ -156,7 +176,9 @@ class Block:
         number = np.array([place[int(label)] for label in np.trunc(self._labels).tolist()], np.int64)
         present = np.bincount(number, minlength=len(labels)) > 0
         here = np.cumsum(present) - 1
-        sums.change(self._laid, [label for label, yes in zip(labels, present, strict=True) if yes], here[number])
+        sums.change(
+            self._laid, [label for label, yes in zip(labels, present, strict=True) if yes], here[number], self._weights
+        )
         return sums
 
     def ends(self, margin: float | None) -> list[float]:

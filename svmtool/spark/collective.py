@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 Call = tuple[str, tuple]  # a method of Block, and its arguments
 
 
@@ -57,6 +59,7 @@ class Collective(ABC):
         self.costs = Costs()
         self._deferred: list[Call] = []
         self._kept: dict[str, Call] = {}  # calls that are repeated after a restart
+        self.weights: np.ndarray | None = None  # of all rows, f8[n]; see take_weights
 
     @abstractmethod
     def _exchange(self, calls: list[Call], add: bool) -> list[Any]:
@@ -88,6 +91,14 @@ class Collective(ABC):
         """As `defer`, and again first thing after a restart; the last call of a name is kept."""
         self._kept[name] = (name, arguments)
         self.defer(name, *arguments)
+
+    def take_weights(self, weights: np.ndarray, counts: list[int]) -> None:
+        """From now on rows cost as much as their weights (f8[n]) say, and those of none take no part.
+
+        counts: how many rows each rank has.
+        """
+        self.weights = weights
+        self.keep("take_weights", weights, np.cumsum([0, *counts]))
 
     def gather(self, name: str, *arguments: Any) -> list[Any]:
         """The ranks' answers, in the order of the rows."""

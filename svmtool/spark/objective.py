@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.problem import rows
-from svmtool.problem.objective import Losses, Objective, balance
+from svmtool.problem.objective import Losses, Objective
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.row_blocks import Rows
 from svmtool.problem.task import Task

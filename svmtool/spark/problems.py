@@ -51,7 +51,7 @@ class _Far(ProblemSet):
         largest = max([1.0, s.bias, *(part["largest"] for part in facts)])
         self._largest = max((part["label"] for part in facts), default=0.0)
         labels = self._largest_label(np.array([self._largest]))
-        refuse_range(n, s.C, s.class_weights, None, largest, labels)
+        refuse_range(n, s.C, s.class_weights, self.ranks.weights, largest, labels)
         self._read_labels(np.zeros(0))
         self.rows = FarRows(self.ranks, n, self.n_features, nnz, s.bias, self._lay())
 
@@ -75,6 +75,9 @@ class _Far(ProblemSet):
         n, r = sum(self.ranks.gather("begin", spec)), self.rows
         nnz = r.nnz * n // max(r.n, 1)
         rows = FarRows(self.ranks, n, r.plain, nnz, r.bias, r.gram_entries)
+        weights = self.ranks.weights
+        if weights is not None and n:  # of costs solvers ask how large they are
+            costs = costs * float(np.mean(weights[weights > 0.0]))
         self._task = FarTask(self.ranks, rows, costs, not self.settings.regularize_bias, **more)
         return self._task
 
@@ -182,8 +185,9 @@ class FarProblems(_Far, Problems):
         target = 0.0 if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
         spec = TwoClasses(self.classes.labels[k], *costs.tolist(), target)
         return self._begin(
-            spec, costs[costs > 0.0], target=None if target is None else np.zeros(1), p=self.loss.power, one_of_several=self.count > 1, inner_steps=s.inner_steps,
-            mu=s.mu, equations=self._equations[k] if self._equations else None,
+            spec, costs[costs > 0.0], target=None if target is None else np.full(1, target), p=self.loss.power,
+            one_of_several=self.count > 1, inner_steps=s.inner_steps, mu=s.mu,
+            equations=self._equations[k] if self._equations else None,
         )  # fmt: skip
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from svmtool.compiled import threads
 from svmtool.errors import named
-from svmtool.formats import linear_model
+from svmtool.formats import linear_model, weight_file
 from svmtool.limits import StopFlag
 from svmtool.model import LinearModel
 from svmtool.settings import Settings, check_after_reading
+from svmtool.spark.collective import Collective
 from svmtool.spark.problems import kind_of
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
@@ -30,6 +31,7 @@ def trained(
     """Train on the rows of `path`; also the stage that held them, ended, and whether Ctrl-C asked for an end."""
     with contextlib.closing(BarrierStage(session, Text(session, path, few=True), console.reading)) as stage:
         check_after_reading(settings)
+        take_weights(stage, settings)
         began = time.perf_counter()
         problems = kind_of(settings)(stage, settings)
         console.solver(problems.method_line)
@@ -45,11 +47,19 @@ def trained(
             return done, stage, stop.set
 
 
+def take_weights(ranks: Collective, settings: Settings) -> None:
+    """Give the rows the weights of --weights, a file of this machine's with a number for each."""
+    if settings.weights:
+        counts = [part["n"] for part in ranks.surviving(lambda: ranks.gather("facts"))]
+        ranks.take_weights(weight_file.read(settings.weights, sum(counts)), counts)
+
+
 def validate(session: Session, settings: Settings, path: str, console: Any) -> int:
     """-v and -C: LIBLINEAR's lines; returns the exit status."""
     wanted = DEFAULT_FOLDS if settings.folds is None else settings.folds
     with contextlib.closing(BarrierStage(session, Text(session, path, few=True), console.reading)) as stage:
         check_after_reading(settings)
+        take_weights(stage, settings)
         stop = StopFlag(settings.max_seconds)
         if settings.find_C:
             console.out(DOING.format(wanted))

@@ -33,18 +33,22 @@ class Labels:
 
 
 class FarFolds(Folds):
-    """See Folds."""
+    """See Folds.  whole: whether rows without weight are in the folds too, to be predicted."""
 
-    def __init__(self, ranks: Collective, settings: Settings, console: Any, wanted: int):
+    def __init__(self, ranks: Collective, settings: Settings, console: Any, wanted: int, whole: bool = True):
         self.ranks = ranks
         parts = ranks.surviving(lambda: ranks.gather("labels"))
+        labels, weights = np.concatenate(parts), ranks.weights
+        self.of_table = np.arange(len(labels)) if whole or weights is None else np.flatnonzero(weights > 0.0)
         if settings.row.task != "regression":
             ranks.surviving(lambda: ranks.gather("classes"))  # raises where labels are no classes
-        super().__init__(Labels(np.concatenate(parts)), settings, None, console, wanted)
+        super().__init__(Labels(labels[self.of_table]), settings, None, console, wanted)
         self.fold = np.empty(len(self.table), np.int32)
         for k in range(self.count):
             self.fold[self.order[self.starts[k] : self.starts[k + 1]]] = k
-        ranks.keep("take_folds", self.fold, np.cumsum([0, *map(len, parts)]))
+        fold = np.full(len(labels), self.count, np.int32)  # rows that are in no fold have no weight
+        fold[self.of_table] = self.fold
+        ranks.keep("take_folds", fold, np.cumsum([0, *map(len, parts)]))
 
     def largest_square(self, bias: float) -> float:
         parts = self.ranks.surviving(lambda: self.ranks.gather("largest_square", bias))
@@ -54,6 +58,8 @@ class FarFolds(Folds):
         """The problems of all rows but fold k, which is held out from now on."""
         self.ranks.keep("hold_out", k)
         inside, _ = fold_rows(self.order, self.starts, k, False)
+        if self.ranks.weights is not None:
+            inside = inside[self.ranks.weights[self.of_table[inside]] > 0.0]
         return kind_of(settings)(self.ranks, settings, self.table.labels[inside])
 
     def scores(self, problems: FarProblems | FarRegression, W: np.ndarray) -> np.ndarray:
@@ -90,7 +96,7 @@ def calibrate(
 ) -> list[tuple[float, float]]:
     """See training/calibration.py; the ranks hold rows out from now on."""
     try:
-        folds = FarFolds(ranks, settings._replace(stratified=True), console, FOLDS)
+        folds = FarFolds(ranks, settings._replace(stratified=True), console, FOLDS, whole=False)
     except SvmtoolError as e:
         raise NotCalibratedError(str(e)) from e
     values = np.empty((len(folds.table), 1 if len(labels) == 2 else len(labels)))
@@ -102,4 +108,5 @@ def calibrate(
         W = problems.weights(results)
         model = problems.model(W)
         values[folds.fold == k] = by_label(model, model.class_values(folds.scores(problems, W)), labels)
-    return sigmoids(values, folds.table.labels, np.ones(len(values)), labels)
+    weights = np.ones(len(values)) if ranks.weights is None else ranks.weights[folds.of_table]
+    return sigmoids(values, folds.table.labels, weights, labels)
