@@ -16,7 +16,7 @@ from svmtool.registry.row import SPARK
 from svmtool.settings import Settings
 from svmtool.spark.block import Block
 from svmtool.spark.collective import Collective, LostError
-from svmtool.spark.problems import FarProblems, FarRegression
+from svmtool.spark.problems import kind_of
 from svmtool.spark.reading import parse
 from svmtool.spark.train import take_weights
 from svmtool.training.pipeline import Training, fitted
@@ -25,7 +25,7 @@ from svmtool.training.problem_set import DENSE_BELOW
 
 NUMBERS = [row.number for row in registry.SOLVERS if SPARK <= row.honours]
 every_number = pytest.mark.parametrize("number", NUMBERS)
-TIGHT = {30: 1e-6}  # gap asked for where 1e-9 takes a solver very long
+TIGHT = {30: 1e-6, 21: 1e-6}  # gap asked for where 1e-9 takes a solver very long, or where an optimum of 0 is far
 
 
 class Here(Collective):
@@ -69,8 +69,7 @@ def settings_of(number: int, **more: Any) -> Settings:
 
 def far(ranks: Collective, settings: Settings, start=None) -> Training:
     take_weights(ranks, settings)
-    kind = FarRegression if settings.row.task == "regression" else FarProblems
-    return fitted(kind(ranks, settings), start, None, None, 0.0)
+    return fitted(kind_of(settings)(ranks, settings), start, None, None, 0.0)
 
 
 def in_memory(text: str, settings: Settings, tmp_path) -> Training:
@@ -96,5 +95,5 @@ def same(a: Training, b: Training, settings: Settings) -> None:
         assert done.status is None or done.status.converged
         assert done.certificate.gap <= 1.01 * settings.gap
     assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1.01 * settings.gap)
-    assert a.certificate.dual <= b.certificate.primal * (1.0 + 1e-12)
+    assert a.certificate.dual <= b.certificate.primal + 1e-12 * abs(b.certificate.primal)
     assert a.model.labels == b.model.labels

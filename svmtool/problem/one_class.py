@@ -33,8 +33,12 @@ DEPENDENT = 1e-12  # keeps the inner products of dependent rows positive definit
 
 def scale_of(square_norms: np.ndarray, cost: np.ndarray, k: float) -> float:
     """FLOOR M, from the |x_i|^2."""
-    total = float(np.sum(cost))
-    return FLOOR * 0.5 * k * k * float(cost @ square_norms) / total if total > 0.0 else 0.0
+    return scale_of_sums(float(cost @ square_norms), float(np.sum(cost)), k)
+
+
+def scale_of_sums(squares: float, total: float, k: float) -> float:
+    """The same from sum c |x|^2 and sum c."""
+    return FLOOR * 0.5 * k * k * squares / total if total > 0.0 else 0.0
 
 
 def gap_of(primal: float, dual: float, scale: float) -> float:

@@ -227,7 +227,7 @@ ROWS = (
         eps_default=0.01,
         stopping="the largest w.x_i of rows that may shrink in the dual exceeds the smallest of rows that may grow by "
         "-e at most (LIBLINEAR's rule for -s 21; default 0.01); also a certified gap of 1e-6",
-        honours=(RUN_OPTIONS | {"-n"}) - {"-B", "--stratified"},
+        honours=(RUN_OPTIONS | SPARK | {"-n"}) - {"-B", "--stratified"},
         paper="Chou, Lin and Lin, Dual Coordinate-Descent Methods for Linear One-Class SVM and SVDD, SDM 2020: "
         "two-level coordinate descent (supplement, Algorithm 7)",
     ),

@@ -27,10 +27,12 @@ MOST_LABELS = 10000  # different labels that a classification may have
 class TwoClasses:
     """Rows of one label against the rest: +1 and -1, C_i of either side; target of all rows (None: 1)."""
 
+    part = Part
+
     def __init__(self, label: int, positive: float, negative: float, target: float | None = None):
         self.label, self.positive, self.negative, self.target = label, positive, negative, target
 
-    def terms(self, data: rows.Rows, labels: np.ndarray, weights: np.ndarray | float) -> tuple:
+    def terms(self, data: rows.Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
         """Rows, signs y, costs and targets (f8[n] or None); rows of cost 0 are left out.  weights > 0 multiply C."""
         mine = np.trunc(labels) == self.label
         cost = weights * np.where(mine, self.positive, self.negative)
@@ -44,10 +46,12 @@ class TwoClasses:
 class Tube:
     """Each row twice, as the sides of a tube of half the width eps about its label; see training/regression.py."""
 
+    part = Part
+
     def __init__(self, C: float, eps: float):
         self.C, self.eps = C, eps
 
-    def terms(self, data: rows.Rows, labels: np.ndarray, weights: np.ndarray | float) -> tuple:
+    def terms(self, data: rows.Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
         """As of TwoClasses."""
         targets = np.concatenate((labels - self.eps, -labels - self.eps))
         signs = np.repeat((1.0, -1.0), data.n)
@@ -160,13 +164,13 @@ class Block:
 
     # A problem on them
 
-    def begin(self, spec: TwoClasses | Tube) -> int:
+    def begin(self, spec: Any) -> int:
         """Take up a problem; returns how many rows take part."""
         self._o = self._kept = None
         self.rows, self.y, self.cost, self.target = spec.terms(
-            self._laid, self._labels, 1.0 if self._all_weights is None else self._weights
+            self._laid, self._labels, 1.0 if self._all_weights is None else self._weights, self._rank
         )
-        self._judge = Part(self.rows, self.y, self.cost, self.target)
+        self._judge = spec.part(self.rows, self.y, self.cost, self.target)
         return self.rows.n
 
     def label_sums(self, own: list[int], labels: list[int]) -> LabelSums:

@@ -27,10 +27,11 @@ from svmtool.training.regression import Regression
 
 # The numbers whose dual method visits single rows, and those whose method over sums solves the same problem here; ...
 OVER_SUMS = {1: "-s 2", 3: "-s 31 --loss-power 1", 7: "-s 0", 12: "-s 11", 13: "-s 31 --loss-power 1, for a tube"}
+OVER_SUMS[21] = "-s 31 --loss-power 1, with a row for rho"
 GAP_AN_EPS, MOST_GAP = 1e-2, 1e-2  # ... the certified gap that ends their runs, for each unit of -e, and at most
 
 
-class _Far(ProblemSet):
+class Far(ProblemSet):
     """What both kinds share: facts of the rows instead of the rows.
 
     Where ranks are lost all begin again with their rows alone; the problem at hand goes on from the driver's best
@@ -48,16 +49,29 @@ class _Far(ProblemSet):
         s, facts = self.settings, self.ranks.gather("facts")
         n, nnz = (sum(part[key] for part in facts) for key in ("n", "nnz"))
         self.n_features = max((part["features"] for part in facts), default=0)
-        largest = max([1.0, s.bias, *(part["largest"] for part in facts)])
+        largest = max([1.0, self.bias, *(part["largest"] for part in facts)])
         self._largest = max((part["label"] for part in facts), default=0.0)
         labels = self._largest_label(np.array([self._largest]))
         refuse_range(n, s.C, s.class_weights, self.ranks.weights, largest, labels)
         self._read_labels(np.zeros(0))
-        self.rows = FarRows(self.ranks, n, self.n_features, nnz, s.bias, self._lay())
+        self.rows = FarRows(self.ranks, n, self.n_features, nnz, self.bias, self._lay())
+
+    @property
+    def bias(self) -> float:
+        """Of the rows as the ranks lay them out."""
+        return self.settings.bias
+
+    def answer_at(self, w: np.ndarray) -> np.ndarray:
+        """The answer that the weights w of the task at hand are, copied."""
+        return w.copy()
+
+    def decisions(self, W: np.ndarray) -> np.ndarray:
+        """Weights whose products with rows are the decision values of these answers."""
+        return W
 
     def _lay(self) -> float:
         """Have the ranks lay out their rows; returns the larger of their `gram_entries`."""
-        return max(self.ranks.gather("lay", self.n_features, self.settings.bias), default=1.0)
+        return max(self.ranks.gather("lay", self.n_features, self.bias), default=1.0)
 
     def surviving(self, ask: Callable[[], Any]) -> Any:
         """Collective.surviving, of what needs the rows laid out."""
@@ -78,7 +92,8 @@ class _Far(ProblemSet):
         weights = self.ranks.weights
         if weights is not None and n:  # of costs solvers ask how large they are
             costs = costs * float(np.mean(weights[weights > 0.0]))
-        self._task = FarTask(self.ranks, rows, costs, not self.settings.regularize_bias, **more)
+        free_bias = more.pop("free_bias", not self.settings.regularize_bias)
+        self._task = FarTask(self.ranks, rows, costs, free_bias, **more)
         return self._task
 
     def rule(self, k: int) -> Rule:
@@ -123,7 +138,7 @@ class _Far(ProblemSet):
             nonlocal best
             w = self._task.weights
             if w is not None and (best is None or record["objective"] < best.history[-1]["objective"]):
-                best = Result(w.copy(), INTERRUPTED, record["iteration"] + 1, [record])
+                best = Result(self.answer_at(w), INTERRUPTED, record["iteration"] + 1, [record])
             if report is not None:
                 report(**record)
 
@@ -148,7 +163,7 @@ class _Far(ProblemSet):
         return certify(self.ranks, self.loss, result.w, free_bias, isinstance(result.alpha, Kept), self._l1)
 
 
-class FarProblems(_Far, Problems):
+class FarProblems(Far, Problems):
     """Classes: one problem after the other."""
 
     def __init__(self, ranks: Collective, settings: Settings, labels: np.ndarray | None = None):
@@ -191,7 +206,7 @@ class FarProblems(_Far, Problems):
         )  # fmt: skip
 
 
-class FarRegression(_Far, Regression):
+class FarRegression(Far, Regression):
     """A regression: each row twice, as the sides of the tube."""
 
     def _read_labels(self, labels: np.ndarray) -> None:
@@ -207,6 +222,10 @@ class FarRegression(_Far, Regression):
         return self._begin(Tube(C, self.settings.p), np.array([C]), target=targets, p=self.loss.power)
 
 
-def kind_of(settings: Settings) -> type[FarProblems | FarRegression]:
+def kind_of(settings: Settings) -> type[Far]:
     """What makes problems of the rows."""
+    if settings.row.task == "one-class":
+        from svmtool.spark.one_class import FarOneClass
+
+        return FarOneClass
     return FarRegression if settings.row.task == "regression" else FarProblems

@@ -15,7 +15,7 @@ from svmtool.limits import StopFlag, Turns
 from svmtool.settings import Settings
 from svmtool.solvers.base import TIME, Status
 from svmtool.spark.collective import Collective
-from svmtool.spark.problems import FarProblems, FarRegression, kind_of
+from svmtool.spark.problems import Far, kind_of
 from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
 from svmtool.training.folds import fold_rows
 from svmtool.training.outcome import worst_status
@@ -40,7 +40,7 @@ class FarFolds(Folds):
         parts = ranks.surviving(lambda: ranks.gather("labels"))
         labels, weights = np.concatenate(parts), ranks.weights
         self.of_table = np.arange(len(labels)) if whole or weights is None else np.flatnonzero(weights > 0.0)
-        if settings.row.task != "regression":
+        if settings.row.task == "classification":
             ranks.surviving(lambda: ranks.gather("classes"))  # raises where labels are no classes
         super().__init__(Labels(labels[self.of_table]), settings, None, console, wanted)
         self.fold = np.empty(len(self.table), np.int32)
@@ -54,7 +54,7 @@ class FarFolds(Folds):
         parts = self.ranks.surviving(lambda: self.ranks.gather("largest_square", bias))
         return checked_square(max(parts, default=0.0))
 
-    def problems(self, k: int, settings: Settings) -> FarProblems | FarRegression:
+    def problems(self, k: int, settings: Settings) -> Far:
         """The problems of all rows but fold k, which is held out from now on."""
         self.ranks.keep("hold_out", k)
         inside, _ = fold_rows(self.order, self.starts, k, False)
@@ -62,9 +62,9 @@ class FarFolds(Folds):
             inside = inside[self.ranks.weights[self.of_table[inside]] > 0.0]
         return kind_of(settings)(self.ranks, settings, self.table.labels[inside])
 
-    def scores(self, problems: FarProblems | FarRegression, W: np.ndarray) -> np.ndarray:
+    def scores(self, problems: Far, W: np.ndarray) -> np.ndarray:
         """Decision values of the rows held out, in their order, f8[m, columns]."""
-        return np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", W)))
+        return np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", problems.decisions(W))))
 
     def evaluate(self, settings: Settings, stop: StopFlag, warm: list | None = None) -> tuple[np.ndarray, bool]:
         """See Folds; one fold after the other."""
