@@ -29,7 +29,7 @@ from svmtool.spark.stage import BarrierStage
     ("argv", "words"),
     [
         (("-s", 71), "does not honour --spark: -s 70 solves the same problem there"),
-        (("-s", 5), "does not honour --spark: use -s 0, 1, 2, 3, 7, 11, 12, 13, 30, 31, 40, 41, 42, 50, 52 or 70"),
+        (("-s", 4), "does not honour --spark: use -s 0, 1, 2, 3, 5, 6, 7, 11, 12, 13, 21, 30, 31, 40, 41, 42, 50, "),
         (("-s", 50, "--no-homotopy", "--mu", 1), "not with --no-homotopy"),
         (("-s", "auto"), "not with -s auto"),
         (("-s", 70, "--loo"), "not with --loo"),

@@ -18,9 +18,12 @@ from typing import Any, NamedTuple
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import Source
 from svmtool.spark import adapter
+from svmtool.spark.frame import Frame, Lines, source_of
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session, reason, told
 
+PREDICTION, HEADER = "prediction", "labels"
+COLUMNS = ((PREDICTION, "probability"), ("rawPrediction",))  # that frames get, by output folder
 LINES_AT_ONCE = 1000  # that are made one text
 LOOK_SECONDS = 0.1  # between two looks at how far the job is
 
@@ -49,20 +52,63 @@ def score(
     context = session.context
     with told(), contextlib.ExitStack() as stack:
         folders = [stack.enter_context(_Folder(context, target)) for target in targets]
-        text = Text(session, path)
+        text = source_of(session, path, labelled=False)
         gathered = context.accumulator({}, _Gathered())
-        texts = text.splits.mapPartitionsWithIndex(functools.partial(_score_part, scorer, gathered))
+        if isinstance(text, Frame):
+            rows, part = text.frame.rdd, functools.partial(_score_rows, scorer, gathered, text.place)
+            columns = [_extended(text.frame.schema, names, path) for names in COLUMNS[: len(folders)]]
+        else:
+            rows, part, columns = text.splits, functools.partial(_score_part, scorer, gathered), []
+        texts = rows.mapPartitionsWithIndex(part)
         if len(targets) > 1:
             from pyspark import StorageLevel
 
             texts = texts.persist(StorageLevel.DISK_ONLY)
             stack.callback(texts.unpersist)
         for k, folder in enumerate(folders):
-            column = texts.flatMap(functools.partial(_column, k))
-            _run(context, functools.partial(column.saveAsTextFile, folder.scratch), gathered, text, watch)
+            if columns:
+                from pyspark.sql import SparkSession
+
+                found = texts.map(functools.partial(_row, k))
+                frame = SparkSession.builder.getOrCreate().createDataFrame(found, columns[k], verifySchema=False)
+                job = functools.partial(frame.write.parquet, folder.scratch)
+            else:
+                job = functools.partial(texts.flatMap(functools.partial(_column, k)).saveAsTextFile, folder.scratch)
+            _run(context, job, gathered, text, watch)
             _refuse_bad_line(text, gathered.value)
         _give_names(folders)
         return [part.tally for _, part in sorted(gathered.value.items())]
+
+
+def _extended(schema: Any, names: tuple[str, ...], path: str) -> Any:
+    """A frame's schema with columns more: the first number of a line by the first name, the rest by the second."""
+    from pyspark.sql.types import ArrayType, DoubleType, StructField, StructType
+
+    for name in names:
+        if name in schema.names:
+            raise SvmtoolError(f"{path}: it has a column {name} already, and --spark adds one of that name")
+    kinds = [ArrayType(DoubleType()) if name != PREDICTION else DoubleType() for name in names]
+    return StructType([*schema.fields, *(StructField(*pair) for pair in zip(names, kinds, strict=True))])
+
+
+def _score_rows(
+    scorer: Scorer, gathered: Any, place: tuple[int | None, int], part: int, rows: Iterable[Any]
+) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """In an executor: the rows of one partition of a frame, each with its line for each output folder."""
+    rows, again = itertools.tee(rows)
+    for texts in _score_part(scorer, gathered, part, Lines(*place)(again)):
+        lines = [[] if text is None else text.decode().splitlines() for text in texts]
+        if lines[0] and lines[0][0].startswith(HEADER):
+            del lines[0][0]
+        for found in zip(*(some for text, some in zip(texts, lines, strict=True) if text is not None), strict=True):
+            yield next(rows), found
+
+
+def _row(k: int, scored: tuple[Any, tuple[str, ...]]) -> tuple[Any, ...]:
+    """A row with what its line for folder k says."""
+    row, lines = scored
+    numbers = [float(word) for word in lines[k].split()]
+    return (*row, numbers[0], numbers[1:]) if k == 0 else (*row, numbers)
 
 
 class _Gathered:

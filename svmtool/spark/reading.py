@@ -31,6 +31,8 @@ class Text:
     as many as tasks run at a time, or fewer where there are fewer splits.
     """
 
+    shuffled = False  # whether rows move even where there is a task for each split
+
     def __init__(self, session: Session, path: str, few: bool = False):
         if path == "-":
             raise SvmtoolError("can't open input file -: with --spark rows must lie where executors can read them")
@@ -57,22 +59,30 @@ class Text:
         Such a stage takes no coalesced RDD: where there are more splits, neighbours come together by a shuffle.
         """
         text = self.splits.mapPartitionsWithIndex(_pieces)
-        if self.splits.getNumPartitions() > self.partitions:
+        if self.shuffled or self.splits.getNumPartitions() > self.partitions:
             text = text.repartitionAndSortWithinPartitions(self.partitions, partial(_part_of, self._cuts()))
         return text
 
     def _cuts(self) -> list[int]:
         """The first split of each partition but the first: neighbours, of about the same size together."""
-        sizes = np.cumsum([0, *(length for _, _, length in adapter.splits(self.splits))])
+        sizes = np.cumsum([0, *self._sizes()])
         wanted = sizes[-1] * np.arange(1, self.partitions) / self.partitions
         cuts = np.searchsorted(sizes, wanted)
         least = np.arange(1, self.partitions)  # no partition without a split
         return np.clip(cuts, least, len(sizes) - 1 - least[::-1]).tolist()
 
+    def _sizes(self) -> list[int]:
+        """Of the splits, in any unit."""
+        return [length for _, _, length in adapter.splits(self.splits)]
+
+    def weights(self) -> np.ndarray | None:
+        """Those of all rows, f8[n], where the input has them itself."""
+        return None
+
     def fault(self, partition: int, error: DataError) -> DataError:
         """The error of a line of one partition, with the file and the line's number in it."""
         splits = [partition]
-        if self.splits.getNumPartitions() > self.partitions:
+        if self.shuffled or self.splits.getNumPartitions() > self.partitions:
             every, part = range(self.splits.getNumPartitions()), partial(_part_of, self._cuts())
             splits = [k for k in every if part((k, 0)) == partition]
         return self.fault_in(splits, error, {})
@@ -124,7 +134,7 @@ def _patterns(context: Any, name: str) -> list[str]:
         raise SvmtoolError("can't open input file '': a file needs a name")
     named = _named(context, name)
     if named is None:
-        found = _matches(context, name)
+        found = matches(context, name)
         if found and not any(status.isDirectory() for status in found):
             return [name]
     elif named.isFile() and _hidden(named):
@@ -143,7 +153,7 @@ def _files(context: Any, status: Any) -> list[str]:
     literal = _literal(status.getPath().toString())
     if not status.isDirectory():
         return [literal]
-    inside = _matches(context, literal + "/*")
+    inside = matches(context, literal + "/*")
     if any(other.isDirectory() for other in inside):
         return [pattern for other in inside for pattern in _files(context, other)]
     return [literal + "/*"] if inside else []
@@ -155,7 +165,7 @@ def _named(context: Any, name: str) -> Any:
     return system.getFileStatus(place) if system.exists(place) else None
 
 
-def _matches(context: Any, pattern: str) -> list[Any]:
+def matches(context: Any, pattern: str) -> list[Any]:
     """The statuses of files and folders that match a pattern, sorted, but for those that Spark passes over."""
     place, system = adapter.hadoop_path(context, pattern)
     return [status for status in system.globStatus(place) or () if not _hidden(status)]

@@ -86,6 +86,8 @@ class Session:
     `listens_on`, an interface.  SvmtoolError says in one sentence what keeps it from starting.
     """
 
+    _own = True  # whether the SparkContext ends with it
+
     def __init__(self, master: str, name: str = "svmtool", settings: dict[str, str] | None = None):
         self.master = master
         _check_master(master)
@@ -107,8 +109,23 @@ class Session:
         finally:  # Spark sets a handler of its own, which would end a training without its model
             with contextlib.suppress(ValueError):  # not the main thread: it has set none
                 signal.signal(signal.SIGINT, before)
+        self._know()
+
+    @classmethod
+    def over(cls, context: Any) -> Session:
+        """The session of a SparkContext that somebody else has made, and that lasts beyond this one."""
+        self = cls.__new__(cls)
+        self.master, self.context, self._gateway, self._own = context.master, context, None, False
+        self._folder = tempfile.mkdtemp(prefix="svmtool-spark-")
+        if not LOCAL.match(self.master):
+            context.addPyFile(_archive(self._folder))
+        self._know()
+        return self
+
+    def _know(self) -> None:
+        """What others ask of a session."""
         self.slots = int(self.context.defaultParallelism)
-        self._local = bool(LOCAL.match(master))
+        self._local = bool(LOCAL.match(self.master))
         found = self.context.getConf()
         self.host = "127.0.0.1" if self._local else found.get("spark.driver.host")
         self.listens_on = "127.0.0.1" if self._local else found.get("spark.driver.bindAddress", self.host)
@@ -159,10 +176,10 @@ class Session:
 
     def close(self) -> None:
         """Give everything back."""
-        if self.context is not None:
+        if self.context is not None and self._own:
             with contextlib.suppress(Exception):  # a session that Ctrl-C or a lost master has ended cannot end again
                 self.context.stop()
-            self.context = None
+        self.context = None
         if self._gateway is not None:
             with contextlib.suppress(Exception):
                 adapter.shut_down(self._gateway, JAVA_SECONDS)

@@ -6,6 +6,8 @@ import contextlib
 import time
 from typing import Any
 
+import numpy as np
+
 from svmtool.compiled import threads
 from svmtool.errors import named
 from svmtool.formats import linear_model, weight_file
@@ -13,6 +15,7 @@ from svmtool.limits import StopFlag
 from svmtool.model import LinearModel
 from svmtool.settings import Settings, check_after_reading
 from svmtool.spark.collective import Collective
+from svmtool.spark.frame import source_of
 from svmtool.spark.problems import kind_of
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
@@ -25,19 +28,36 @@ from svmtool.training.pipeline import ModelFile, Training, fitted, show, target_
 from svmtool.training.validation import DEFAULT_FOLDS, DOING, searched, validated
 
 
+class _Quiet:
+    """A console that shows nothing."""
+
+    reading = None  # see BarrierStage, on_wait
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: None
+
+
+QUIET = _Quiet()
+
+
 def trained(
-    session: Session, settings: Settings, path: str, initial: LinearModel | None, recorder: Recorder, console: Any
-) -> tuple[Training, BarrierStage, bool]:
-    """Train on the rows of `path`; also the stage that held them, ended, and whether Ctrl-C asked for an end."""
-    with contextlib.closing(BarrierStage(session, Text(session, path, few=True), console.reading)) as stage:
+    session: Session, settings: Settings, source: Text, initial: LinearModel | None = None,
+    recorder: Recorder | None = None, console: Any = QUIET,
+) -> tuple[Training, BarrierStage, bool]:  # fmt: skip
+    """Train on the rows of a Text or Frame; also the stage that held them, ended, and whether Ctrl-C asked for an end.
+
+    No command line is needed, and no file: what a notebook calls with its own data frame and Session.over.
+    """
+    weights = source.weights()  # a job of Spark's: the stage takes all cores
+    with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
         check_after_reading(settings)
-        take_weights(stage, settings)
+        take_weights(stage, settings, weights)
         began = time.perf_counter()
         problems = kind_of(settings)(stage, settings)
         console.solver(problems.method_line)
         start = None if initial is None else problems.start_from(initial)
         with Interruptible(StopFlag(settings.max_seconds)) as stop:
-            done = fitted(problems, start, recorder.record, stop, began)
+            done = fitted(problems, start, None if recorder is None else recorder.record, stop, began)
             if settings.probability and not done.model.gives_probabilities:
                 try:
                     found = calibrate(stage, settings, done.model.labels or (), stop, console)
@@ -47,19 +67,20 @@ def trained(
             return done, stage, stop.set
 
 
-def take_weights(ranks: Collective, settings: Settings) -> None:
-    """Give the rows the weights of --weights, a file of this machine's with a number for each."""
-    if settings.weights:
+def take_weights(ranks: Collective, settings: Settings, found: np.ndarray | None = None) -> None:
+    """Give the rows their weights: those `found` in the input, or a file of this machine's with a number for each."""
+    if found is not None or settings.weights:
         counts = [part["n"] for part in ranks.surviving(lambda: ranks.gather("facts"))]
-        ranks.take_weights(weight_file.read(settings.weights, sum(counts)), counts)
+        ranks.take_weights(weight_file.read(settings.weights, sum(counts)) if found is None else found, counts)
 
 
-def validate(session: Session, settings: Settings, path: str, console: Any) -> int:
+def validate(session: Session, settings: Settings, source: Text, console: Any) -> int:
     """-v and -C: LIBLINEAR's lines; returns the exit status."""
     wanted = DEFAULT_FOLDS if settings.folds is None else settings.folds
-    with contextlib.closing(BarrierStage(session, Text(session, path, few=True), console.reading)) as stage:
+    weights = source.weights()  # a job of Spark's: the stage takes all cores
+    with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
         check_after_reading(settings)
-        take_weights(stage, settings)
+        take_weights(stage, settings, weights)
         stop = StopFlag(settings.max_seconds)
         if settings.find_C:
             console.out(DOING.format(wanted))
@@ -75,10 +96,11 @@ def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
     initial = linear_model.read(settings.initial_model) if settings.initial_model else None
     threads.set_count(1)  # one problem after the other; the rows' threads are in the executors
     with named(path), Session(settings.spark, f"svm-train -s {settings.solver} {path}") as session:
+        source = source_of(session, path, few=True, weights=settings.weights)
         if settings.find_C or settings.folds is not None:
-            return validate(session, settings, path, console)
+            return validate(session, settings, source, console)
         with Recorder(settings, target_gap(settings), console) as recorder:
-            done, stage, interrupted = trained(session, settings, path, initial, recorder, console)
+            done, stage, interrupted = trained(session, settings, source, initial, recorder, console)
         show(done, settings, [], console)
         ModelFile(model_path).write(done)
         console.solver(stage.costs.line(stage.size))

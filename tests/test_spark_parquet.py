@@ -1,0 +1,162 @@
+"""--spark with Parquet files and data frames: the models and predictions of the same rows as text."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import REPOSITORY, without_spark
+
+if without_spark():
+    pytest.skip(without_spark(), allow_module_level=True)
+
+from pyspark.ml.linalg import Vectors, VectorUDT  # noqa: E402
+from pyspark.sql import SparkSession  # noqa: E402
+from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType  # noqa: E402
+
+from svmtool.cli.train import main as svm_train  # noqa: E402
+from svmtool.errors import SvmtoolError  # noqa: E402
+from svmtool.formats import linear_model, svmlight  # noqa: E402
+from svmtool.model import LinearModel  # noqa: E402
+from svmtool.settings import Settings  # noqa: E402
+from svmtool.spark import session as spark_session  # noqa: E402
+from svmtool.spark.frame import Frame, source_of  # noqa: E402
+from svmtool.spark.train import trained  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of pyspark 3.5's own sockets
+
+TEXT = REPOSITORY / "data" / "breast_cancer"
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """A session as a notebook has one."""
+    made = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def session(spark):
+    with spark_session.Session.over(spark.sparkContext) as made:
+        yield made
+
+
+def schema(features=None, label=None) -> StructType:
+    return StructType([StructField("label", label or DoubleType()), StructField("features", features or VectorUDT())])
+
+
+def rows_of(path: Path, dense: bool = False) -> list[tuple]:
+    table, rows = svmlight.read(str(path)), []
+    for i in range(len(table)):
+        low, high = table.indptr[i : i + 2]
+        vector = Vectors.sparse(table.n_features, table.indices[low:high].tolist(), table.values[low:high].tolist())
+        rows.append((float(table.labels[i]), Vectors.dense(vector.toArray()) if dense else vector))
+    return rows
+
+
+def model_of(session, source, settings) -> tuple[LinearModel, float]:
+    done, _, _ = trained(session, settings, source)
+    return done.model, done.certificate.gap
+
+
+@pytest.fixture(scope="module")
+def near(tmp_path_factory) -> LinearModel:
+    """The model of the text in memory."""
+    path = tmp_path_factory.mktemp("near") / "m"
+    assert svm_train(["-q", "-s", "2", "--gap", "1e-10", str(TEXT), str(path)]) == 0
+    return linear_model.read(str(path))
+
+
+@pytest.mark.parametrize("parts", [1, 7])
+@pytest.mark.parametrize("dense", [False, True])
+def test_parquet_files_train_the_model_of_the_text(parts, dense, spark, session, near, tmp_path):
+    folder = f"{tmp_path}/rows"
+    spark.createDataFrame(rows_of(TEXT, dense), schema()).repartition(parts).write.parquet(folder)
+    model, gap = model_of(session, source_of(session, folder, few=True), Settings(solver=2, gap=1e-10))
+    assert gap <= 1e-10 and set(model.labels) == set(near.labels)
+    sign = 1.0 if model.labels == near.labels else -1.0
+    np.testing.assert_allclose(sign * model.W, near.W, rtol=1e-3, atol=1e-4)
+
+
+def test_arrays_of_numbers_are_vectors(spark, session, near):
+    rows = [(label, vector.toArray().tolist()) for label, vector in rows_of(TEXT)]
+    frame = spark.createDataFrame(rows, schema(ArrayType(DoubleType()))).coalesce(1)
+    model, _ = model_of(session, Frame(session, frame), Settings(solver=2, gap=1e-10))
+    np.testing.assert_allclose(model.W, near.W, rtol=1e-3, atol=1e-4)
+
+
+def test_a_column_of_weights(spark, session):
+    """A weight of 2 is a row that stands twice, and rows of weight 0 take no part."""
+    rows = [(*row, float(i % 3)) for i, row in enumerate(rows_of(TEXT))]
+    frame = spark.createDataFrame(rows, StructType([*schema().fields, StructField("weight", DoubleType())]))
+    settings = Settings(solver=2, gap=1e-10)
+    weighted, _ = model_of(session, Frame(session, frame, weights="weight"), settings)
+    twice = [row[:2] for row in rows for _ in range(int(row[2]))]
+    plain, _ = model_of(session, Frame(session, spark.createDataFrame(twice, schema())), settings)
+    np.testing.assert_allclose(weighted.W, plain.W, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ((None, Vectors.sparse(3, [0], [1.0])), "null"),
+        ((1.0, None), "null"),
+        ((1.0, Vectors.dense([1.0, float("nan")])), "nan"),
+        ((1.0, Vectors.dense([1.0, float("inf")])), "inf"),
+    ],
+)
+def test_a_bad_row_is_named(row, words, spark, session):
+    rows = [(1.0, Vectors.dense([1.0, 2.0])), (-1.0, Vectors.dense([2.0, 1.0]))] * 3
+    frame = spark.createDataFrame([*rows, row], schema()).coalesce(2)
+    with pytest.raises(SvmtoolError) as e:
+        trained(session, Settings(solver=2), Frame(session, frame, name="rows.parquet"))
+    assert "rows.parquet" in str(e.value) and words in str(e.value) and "7" in str(e.value)
+    assert "\n" not in str(e.value)
+
+
+@pytest.mark.parametrize(
+    ("frame_schema", "row", "words"),
+    [
+        (StructType([StructField("label", DoubleType())]), (1.0,), "there is no column features: it has label"),
+        (StructType([StructField("features", VectorUDT())]), (Vectors.dense([1.0]),), "there is no column label"),
+        (schema(label=StringType()), ("a", Vectors.dense([1.0])), "column label holds no numbers, but string"),
+        (schema(features=DoubleType()), (1.0, 1.0), "column features holds no vectors, but double"),
+    ],
+)
+def test_columns_that_are_none(frame_schema, row, words, spark, session):
+    with pytest.raises(SvmtoolError, match=words):
+        Frame(session, spark.createDataFrame([row], frame_schema))
+
+
+@pytest.mark.parametrize("options", [{}, {"probability": True}, {"scores": True}])
+@pytest.mark.parametrize("solver", [0, 11])
+def test_predictions_stand_beside_the_columns_of_the_input(options, solver, spark, session, tmp_path):
+    from svmtool.cli import predict_spark
+    from svmtool.cli.predict import main as svm_predict
+    from svmtool.cli.predict import parse
+    from svmtool.spark.predict import score
+
+    if solver == 11 and "probability" in options:
+        pytest.skip("regressions have no probabilities")
+    model = str(tmp_path / "m")
+    assert svm_train(["-q", "-s", str(solver), str(TEXT), model]) == 0
+    spark.createDataFrame(rows_of(TEXT), schema()).coalesce(2).write.parquet(f"{tmp_path}/in.parquet")
+    flags = [*(["-b", "1"] if "probability" in options else []), *(["--scores", "v"] if "scores" in options else [])]
+    near = [flag if flag != "v" else str(tmp_path / "v.near") for flag in flags]
+    assert svm_predict(["-q", *near, str(TEXT), model, str(tmp_path / "out.near")]) == 0
+    content = io.BytesIO(Path(model).read_bytes()).getvalue()
+    scorer = predict_spark.PartScorer(session.context.broadcast(content), parse(["-q", *flags, str(TEXT), model, "o"]))
+    targets = [f"{tmp_path}/out", *([f"{tmp_path}/values"] if "scores" in options else [])]
+    score(session, f"{tmp_path}/in.parquet", targets, scorer, lambda done, n: None)
+    found = spark.read.parquet(targets[0]).collect()
+    lines = [line.split() for line in (tmp_path / "out.near").read_text().splitlines() if not line.startswith("labels")]
+    assert sorted((row.prediction, *row.probability) for row in found) == sorted(
+        tuple(map(float, line)) for line in lines
+    )
+    assert {"label", "features", "prediction", "probability"} == set(found[0].asDict())
+    if "scores" in options:
+        values = sorted(tuple(row.rawPrediction) for row in spark.read.parquet(targets[1]).collect())
+        assert values == sorted(tuple(map(float, v.split())) for v in (tmp_path / "v.near").read_text().splitlines())
