@@ -77,8 +77,8 @@ def test_commands_of_the_page_on_large_data_run(shell):
 def test_commands_of_the_page_on_large_data_run_on_spark(shell):
     if without_spark():
         pytest.skip(without_spark())
-    first, (block,) = commands(PAGE)[0], commands(PAGE, "spark commands")
-    for line in (first + block).splitlines():
+    first, *blocks = [commands(PAGE)[0], *commands(PAGE, "spark commands")]
+    for line in "".join([first, *blocks]).splitlines():
         done = shell(line)
         assert (done.returncode, done.stderr) == (0, ""), f"{line}\n{done.stdout}{done.stderr}"
     assert shell("svm-predict -q test.scale spark.model here; cmp here predictions").returncode == 0
