@@ -32,7 +32,8 @@ ALLOWED = {
     "problem": {"compiled", "errors", "formats", "kernel_model", "limits"},
     "solvers": {"compiled", "errors", "limits", "problem"},
     "spark": {
-        "compiled", "errors", "formats", "integers", "limits", "model", "problem", "settings", "solvers", "training",
+        "compiled", "errors", "formats", "integers", "limits", "model", "problem", "registry", "settings", "solvers",
+        "training",
     },
     "feature_ranges": {"compiled", "formats"},
     "scaling": {"compiled", "errors", "feature_ranges", "formats"},

@@ -20,6 +20,7 @@ class Solver(NamedTuple):
     stopping: str  # the rule in words, with the default
     honours: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL, OBEYED_BY_TASK)
     paper: str
+    over_sums: str = ""  # the back end for rows in partitions, where `module` needs more than sums over the rows
     entry: str = "solve"  # entry(task, monitor, rule, start, seed) -> Result
     task: str = "classification"  # or: all classes | regression | ordinal | one-class | hard one-class
     regulariser: str = "1/2 |w|^2"

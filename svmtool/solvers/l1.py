@@ -75,10 +75,6 @@ RISE = 1e-12  # relative rise of f that is rounding
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
-    if task.rows.elsewhere:
-        from svmtool.solvers import l1_sums
-
-        return l1_sums.solve(task, monitor, rule, start, seed)
     if (answer := task.one_sided_answer(ONE_SIDED)) is not None:
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)

@@ -14,6 +14,7 @@ from svmtool.problem import losses
 from svmtool.problem.certify import Certificate, worst
 from svmtool.problem.label_sums import LabelSums
 from svmtool.problem.labels import Classes
+from svmtool.registry.row import Solver
 from svmtool.settings import Settings
 from svmtool.solvers.base import INTERRUPTED, Result, Rule
 from svmtool.spark.block import Tube, TwoClasses
@@ -102,6 +103,11 @@ class Far(ProblemSet):
         if by_gap and self.eps is not None:
             return Rule(gap=min(GAP_AN_EPS * self.eps, MOST_GAP))
         return super().rule(k)
+
+    @property
+    def method(self) -> Solver:
+        """See ProblemSet: the same row, whose back end needs sums over the rows alone."""
+        return self.solver._replace(module=self.solver.over_sums or self.solver.module)
 
     @property
     def _l1(self) -> bool:
