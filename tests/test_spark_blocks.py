@@ -9,7 +9,7 @@ import pickle
 
 import numpy as np
 import pytest
-from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbers_text, same, settings_of
+from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbers_text, parse, same, settings_of
 from test_odd_data import ODD
 
 from svmtool import registry
@@ -20,7 +20,7 @@ from svmtool.limits import StopFlag
 from svmtool.problem.rows import DenseRows
 from svmtool.settings import Settings
 from svmtool.spark.block import Tube, TwoClasses
-from svmtool.spark.reading import _pieces, parse
+from svmtool.spark.reading import _pieces
 from svmtool.spark.validation import FarFolds
 from svmtool.training.pipeline import Training
 from svmtool.training.validation import Folds

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from spark_blocks import cut, far, numbers_text, same, settings_of
+from spark_blocks import cut, far, numbers_text, parse, same, settings_of
 
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.spark import listener, rank
 from svmtool.spark.block import Block
 from svmtool.spark.rank import FAN, Rank, portable, topology
-from svmtool.spark.reading import _pieces, parse, table_of
+from svmtool.spark.reading import _pieces, table_of
 from svmtool.spark.stage import Ranks
 from svmtool.training.problem_set import DENSE_BELOW
 

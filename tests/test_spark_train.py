@@ -320,6 +320,13 @@ def test_ctrl_c_while_java_works_is_no_traceback(session, caplog):
 
 
 @on_spark
+def test_a_large_file_is_cut_in_as_many_splits_as_tasks(session, tmp_path):
+    """Else all its text would be shuffled before the barrier stage."""
+    with open(tmp_path / "large", "wb") as f:
+        f.truncate(500_000_000)  # a hole: nothing is read
+    assert Text(session, str(tmp_path / "large"), few=True).splits.getNumPartitions() == session.slots
+
+
 def test_more_splits_than_tasks_are_joined_in_order(session, tmp_path):
     """A barrier stage has a task for each partition: neighbouring files come together."""
     lines = numbers_text(3, n=300).splitlines(keepends=True)

@@ -67,7 +67,7 @@ def driver_seconds(stage: BarrierStage, d: int) -> tuple[float, float]:
             stage.sum(question)
         return (time.process_time() - before) / ASKED
 
-    few = pass_of(lambda: None, "sides")
+    few = pass_of(lambda: None, "sums")
     many = pass_of(lambda: stage.defer("move", np.ones(d)), "slopes_product")
     return few, max(0.0, many - few) / (2 * d)
 

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class Text:
                 size = sum(length for _, _, length in adapter.splits(self.splits))
                 with adapter.least_split(self._context, -(-size // session.slots)):
                     self.splits = self._context.textFile(patterns, 1, use_unicode=False)
-                found = self.splits.getNumPartitions()
+                    found = self.splits.getNumPartitions()  # files are cut when it is asked for
             if not found:
                 self.splits, found = self._context.parallelize([], 1), 1
         self.partitions = min(found, session.slots)
@@ -60,7 +61,7 @@ class Text:
         """
         text = self.splits.mapPartitionsWithIndex(_pieces)
         if self.shuffled or self.splits.getNumPartitions() > self.partitions:
-            text = text.repartitionAndSortWithinPartitions(self.partitions, partial(_part_of, self._cuts()))
+            text = text.partitionBy(self.partitions, partial(_part_of, self._cuts()))
         return text
 
     def _cuts(self) -> list[int]:
@@ -185,22 +186,27 @@ def _count(lines: Iterable[bytes]) -> list[int]:
 
 
 def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]]) -> Table:
-    """The rows of a partition; DataError numbers its lines from 1 on."""
-    return parse(text for _, text in pieces)
+    """The rows of a partition, whose pieces come in any order; DataError numbers its lines from 1 on."""
+    found: dict[tuple[int, int], tuple[int, RawTable | DataError]] = {}
+    for key, text in pieces:
+        try:
+            found[key] = text.count(b"\n"), _raw(text)
+        except DataError as e:
+            found[key] = e.line, e
+    ahead, parts = 0, []
+    for _, (lines, part) in sorted(found.items(), key=itemgetter(0)):
+        if isinstance(part, DataError):
+            raise DataError(ahead + part.line, part.file, part.token, part.reason)
+        ahead += lines
+        parts.append(part)
+    return joined(parts)
 
 
-def parse(texts: Iterable[bytes], name: str = "") -> Table:
-    """The rows of texts of whole lines; DataError numbers the lines from 1 on."""
-    return joined(list(_parts(texts, name)))
-
-
-def _parts(texts: Iterable[bytes], name: str) -> Iterator[RawTable]:
-    first = 0
-    for text in texts:
-        buffer = Buffer("u1", len(text) + text_loops.PADDING)
-        buffer.items[: len(text)] = np.frombuffer(text, np.uint8)
-        yield parse_text(buffer, len(text), name, first_line=first)
-        first += text.count(b"\n")
+def _raw(text: bytes) -> RawTable:
+    """The rows of whole lines."""
+    buffer = Buffer("u1", len(text) + text_loops.PADDING)
+    buffer.items[: len(text)] = np.frombuffer(text, np.uint8)
+    return parse_text(buffer, len(text), "")
 
 
 def _chunks(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
