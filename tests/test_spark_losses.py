@@ -14,7 +14,7 @@ import pytest
 from conftest import without_spark
 from spark_blocks import in_memory, numbers_text, settings_of
 
-from svmtool.spark.problems import FarProblems
+from svmtool.spark.problems import DistributedProblems
 from svmtool.spark.reading import Text
 from svmtool.spark.stage import BarrierStage
 from svmtool.training.pipeline import fitted
@@ -56,7 +56,7 @@ def test_executors_are_lost_at_five_moments(executors, cores, tmp_path):
         assert float(value) == pytest.approx(expected.certificate.primal, rel=1e-8)
 
 
-MOMENTS = ["reading", "facts", "first", "fifth", "judge"]
+MOMENTS = ["reading", "facts", "first", "fifth", "certifier"]
 
 
 def lose_executors(path: str, master: str) -> None:
@@ -95,7 +95,7 @@ def lose_executors(path: str, master: str) -> None:
         for moment in MOMENTS:
             text = Text(cluster, path, few=True)
             with contextlib.closing(Killing(moment, cluster, text)) as stage:
-                done = fitted(FarProblems(stage, settings_of(31)), None, stage.record, None, 0.0)
+                done = fitted(DistributedProblems(stage, settings_of(31)), None, stage.record, None, 0.0)
                 assert done.certificate.gap <= 1e-9 and not stage.moment
             print(moment, stage.size, stage.costs.restarts, repr(done.certificate.primal))
 

@@ -21,7 +21,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats import linear_model
 from svmtool.spark import train
 from svmtool.spark.reading import Text
-from svmtool.spark.session import sentence
+from svmtool.spark.session import error_text
 from svmtool.spark.stage import BarrierStage
 
 
@@ -70,7 +70,7 @@ def test_what_an_executor_could_not_import_is_reported_as_it_is(python, words):
     text = (
         f'Job aborted due to stage failure:\n  File "worker.py", line 1\n{python}\n\n\tat org.apache.spark.X(X.java)\n'
     )
-    assert words in sentence(RuntimeError(text), "ERROR: --spark")
+    assert words in error_text(RuntimeError(text), "ERROR: --spark")
 
 
 def test_pyspark_or_java_may_be_absent(svm_train, monkeypatch):
@@ -327,6 +327,7 @@ def test_a_large_file_is_cut_in_as_many_splits_as_tasks(session, tmp_path):
     assert Text(session, str(tmp_path / "large"), few=True).splits.getNumPartitions() == session.slots
 
 
+@on_spark
 def test_more_splits_than_tasks_are_joined_in_order(session, tmp_path):
     """A barrier stage has a task for each partition: neighbouring files come together."""
     lines = numbers_text(3, n=300).splitlines(keepends=True)

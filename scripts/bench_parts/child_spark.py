@@ -26,7 +26,7 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.formats import linear_model
 from svmtool.settings import Settings
-from svmtool.spark.problems import FarProblems
+from svmtool.spark.problems import DistributedProblems
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
 from svmtool.spark.stage import BarrierStage
@@ -77,7 +77,7 @@ def train(session: Session, path: str, settings: Settings):
     with contextlib.closing(Watched(session, Text(session, path, few=True))) as stage:
         costs = stage.costs
         began = time.perf_counter()
-        problems = FarProblems(stage, settings)
+        problems = DistributedProblems(stage, settings)
         done = fitted(problems, None, None, None, began)
         whole = time.perf_counter() - began
         found = {

@@ -35,7 +35,7 @@ NUMBERS = 1 << 22  # ... and times features, each of which needs 40 bytes
 
 def possible(rows: Rows) -> bool:
     """Whether a factorisation of a copy of the rows is no great matter."""
-    in_memory = data_of(rows).room is None and not rows.elsewhere
+    in_memory = data_of(rows).room is None and not rows.distributed
     return in_memory and (rows.n + rows.d) * rows.d * max(rows.d, WORK // NUMBERS) <= WORK
 
 

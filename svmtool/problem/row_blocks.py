@@ -32,7 +32,7 @@ class Rows:
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
     have_kernel = False  # whether inner products among rows can be computed (`fill_kernel`)
-    elsewhere = False  # whether other processes hold the rows: then nobody here can look at one
+    distributed = False  # whether other processes hold the rows: then nobody here can look at one
     room: Room | None = None  # where copies of rows go if not into memory
 
     def new(self, shape: int | tuple[int, ...], dtype: str) -> np.ndarray:

@@ -34,7 +34,7 @@ NEARER = 0.9  # ... products of this share of the least so far, after which roun
 def possible(task: Task) -> bool:
     """Whether a matrix of the features or of the rows is small, and rows and vectors of their number are in memory."""
     rows = task.rows
-    in_memory = data_of(rows).room is None and not rows.elsewhere
+    in_memory = data_of(rows).room is None and not rows.distributed
     small = rows.d <= GRAM_BELOW or (by_rows(rows) and rows.n <= GRAM_BELOW)
     return in_memory and small and bool(np.all(task.cost > 0.0))
 

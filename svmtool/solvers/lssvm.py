@@ -36,7 +36,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 def _products(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = task.objective(LeastSquares)
     objective.move(np.zeros(objective.d) if start is None else start)
-    if task.rows.elsewhere:  # vectors of n numbers would have to come here for steps on both sides
+    if task.rows.distributed:  # vectors of n numbers would have to come here for steps on both sides
         status = newton_steps(objective, monitor, rule, "products")
         return Result(objective.w, status, monitor.iterations, monitor.history)
     return by_products(objective, monitor)

@@ -138,7 +138,7 @@ def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
 def _ls_steps(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = task.objective(LeastSquares, target=task.target)
     objective.move(np.zeros(objective.d) if start is None else start)
-    if objective.d <= GRAM_BELOW or task.rows.elsewhere:
+    if objective.d <= GRAM_BELOW or task.rows.distributed:
         side = "features" if objective.d <= GRAM_BELOW else "products"
         status = newton_steps(objective, monitor, rule, side)
         return Result(objective.w, status, monitor.iterations, monitor.history)

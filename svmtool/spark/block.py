@@ -18,8 +18,8 @@ from svmtool.problem.label_sums import LabelSums
 from svmtool.problem.objective import Objective
 from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.row_blocks import draw_rows
-from svmtool.spark.judge import Part
-from svmtool.spark.ray import Kinks
+from svmtool.spark.certifier import Part
+from svmtool.spark.line_search import Breakpoints
 
 MOST_LABELS = 10000  # different labels that a classification may have
 
@@ -83,7 +83,7 @@ class Block:
         self._laid = self._whole
         self._o: Any = None
         self._kept: np.ndarray | None = None  # a dual point
-        self._kinks: Kinks | None = None  # of the present line
+        self._breakpoints: Breakpoints | None = None  # of the present line
 
     def run(self, calls: list[tuple[str, tuple]]) -> Any:
         """Make the calls in turn; returns what the last one answers."""
@@ -170,7 +170,7 @@ class Block:
         self.rows, self.y, self.cost, self.target = spec.terms(
             self._laid, self._labels, 1.0 if self._all_weights is None else self._weights, self._rank
         )
-        self._judge = spec.part(self.rows, self.y, self.cost, self.target)
+        self._certifier = spec.part(self.rows, self.y, self.cost, self.target)
         return self.rows.n
 
     def label_sums(self, own: list[int], labels: list[int]) -> LabelSums:
@@ -240,17 +240,17 @@ class Block:
 
     def line(self, p: np.ndarray) -> None:
         """Margins along p."""
-        self._kinks = None
+        self._breakpoints = None
         self.rows.margins(p, self.y, self._o.dz)
 
     def advance(self, t: float) -> None:
         self._o.advance(t, np.zeros(self._o.d))
 
-    def kinks(self, low: float, high: float) -> np.ndarray:
-        """What Kinks.sums tells between low and high; the kinks are kept as long as the line."""
-        found, o = self._kinks, self._o
+    def breakpoints(self, low: float, high: float) -> np.ndarray:
+        """What Breakpoints.sums tells between low and high; the kinks are kept as long as the line."""
+        found, o = self._breakpoints, self._o
         if found is None or not found.low <= low < high <= found.high:
-            found = self._kinks = Kinks(o.z, o.dz, o.cost, o.strip(), low, high)
+            found = self._breakpoints = Breakpoints(o.z, o.dz, o.cost, o.strip(), low, high)
         return found.sums(low, high)
 
     def sums(self) -> np.ndarray:
@@ -281,14 +281,14 @@ class Block:
         return np.array(answer) if isinstance(answer, (list, tuple)) else answer
 
     def keep_dual_point(self, multiple: float) -> None:
-        """Remember the present slopes as the dual point that the judge will be shown."""
+        """Remember the present slopes as the dual point for the certifier."""
         self._o._multiple = multiple
         self._kept = self._o.dual_point()
 
-    # The judge
+    # The certificate
 
-    def judge(self, name: str, *arguments: Any) -> Any:
-        return getattr(self._judge, name)(*arguments)
+    def certifier(self, name: str, *arguments: Any) -> Any:
+        return getattr(self._certifier, name)(*arguments)
 
-    def judge_kept(self) -> None:
-        self._judge.candidate = self._kept
+    def certify_kept(self) -> None:
+        self._certifier.candidate = self._kept

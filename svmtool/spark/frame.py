@@ -13,7 +13,7 @@ import numpy as np
 
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.spark.reading import Text, _count, in_order, matches
-from svmtool.spark.session import Session, told
+from svmtool.spark.session import Session, spark_errors
 
 LABEL, FEATURES = "label", "features"
 
@@ -55,7 +55,7 @@ class Frame(Text):
         """Those of all rows, f8[n]; None where no column holds them."""
         if self._weights is None:
             return None
-        with told():
+        with spark_errors():
             found = self.frame.select(self._weights).rdd.map(_only).collect()
         for row, value in enumerate(found, 1):
             if value is None or not np.isfinite(value):
@@ -108,7 +108,7 @@ def source_of(
         return Text(session, path, few)
     from pyspark.sql import SparkSession
 
-    with told():
+    with spark_errors():
         patterns = in_order(session.context, path)
         frame = SparkSession.builder.getOrCreate().read.parquet(*patterns.split(","))
         return Frame(session, frame, weights=weights, name=path, labelled=labelled)
@@ -118,7 +118,7 @@ def is_parquet(session: Session, path: str) -> bool:
     """Whether `path` names Parquet files."""
     if path.rstrip("/").endswith(".parquet"):
         return True
-    with told():
+    with spark_errors():
         return path not in ("", "-") and bool(matches(session.context, f"{path.rstrip('/')}/*.parquet"))
 
 

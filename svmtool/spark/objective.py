@@ -1,6 +1,6 @@
-"""Objectives of problem/ whose rows are in partitions: what solvers see of rows that are elsewhere.
+"""Objectives of problem/ whose rows are in partitions: what solvers see of distributed rows.
 
-`far(SquaredHinge)` is a SquaredHinge: all that follows from vectors of the feature space is the very code that runs in
+`distributed(SquaredHinge)` is a SquaredHinge: what follows from vectors of the feature space is the code that runs in
 memory.  Only what is a sum over rows is asked of the blocks; vectors of length n (y, z, u, c ..) are None here.
 """
 
@@ -17,22 +17,22 @@ from svmtool.problem.repeated_rows import RepeatedRows
 from svmtool.problem.row_blocks import Rows
 from svmtool.problem.task import Task
 from svmtool.spark.collective import Collective
-from svmtool.spark.ray import search
+from svmtool.spark.line_search import search
 
 SAMPLE_VALUES = 1 << 22  # non-zeros of a sample of the rows, which comes to the driver, at most
 
 
-class FarRows(Rows):
+class DistributedRows(Rows):
     """Rows that ranks hold; passes over them leave vectors of length n where the rows are."""
 
-    elsewhere = True
+    distributed = True
 
     def __init__(self, ranks: Collective, n: int, plain: int, nnz: int, bias: float, gram_entries: float):
         self.ranks, self.n, self.nnz, self.bias = ranks, n, nnz, bias
         self.d, self.gram_entries = plain + (bias >= 0), gram_entries
 
     def margins(self, w: np.ndarray, y: None, z: None) -> None:
-        """The margins along w, by which rays and steps go."""
+        """The margins along w, for the line search and the step."""
         self.ranks.defer("line", w.copy())
 
     def transpose_product(self, u: None) -> np.ndarray:
@@ -51,18 +51,18 @@ class FarRows(Rows):
         """One problem after the other is solved here."""
 
 
-class Kept:
+class KeptDualPoint:
     """A dual point that the blocks keep: the last one of which the objective was asked for."""
 
 
-class FarTask(Task):
-    """A task whose rows are elsewhere.  `n` of them take part, with costs out of `costs`; y, cost, target: None, or
+class DistributedTask(Task):
+    """A task whose rows are distributed.  `n` of them take part, with costs out of `costs`; y, cost, target: None, or
     what says no more than solvers look at."""
 
     __slots__ = ("_made", "ranks")
 
-    def __init__(self, ranks: Collective, far_rows: FarRows, costs: np.ndarray, free_bias: bool, **more: Any):
-        super().__init__(far_rows, None, costs, free_bias, **more)
+    def __init__(self, ranks: Collective, some: DistributedRows, costs: np.ndarray, free_bias: bool, **more: Any):
+        super().__init__(some, None, costs, free_bias, **more)
         self.ranks, self._made = ranks, None
 
     @property
@@ -71,7 +71,7 @@ class FarTask(Task):
         return None if self._made is None or not self._made._ready else self._made.w
 
     def objective(self, kind: type[Losses], **more: Any) -> Any:
-        self._made = far(kind)(self.ranks, self.rows, self.free_bias, kind, more)
+        self._made = distributed(kind)(self.ranks, self.rows, self.free_bias, kind, more)
         return self._made
 
     def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
@@ -82,18 +82,18 @@ class FarTask(Task):
 
 
 @functools.cache
-def far(kind: type[Objective]) -> type:
-    """The class of objectives of this kind whose rows are elsewhere."""
-    return type("Far" + kind.__name__, (FarObjective, kind), {})
+def distributed(kind: type[Objective]) -> type:
+    """The class of objectives of this kind whose rows are distributed."""
+    return type("DistributedProblemSet" + kind.__name__, (DistributedObjective, kind), {})
 
 
-class FarObjective(Objective):
+class DistributedObjective(Objective):
     """What all kinds share; it comes before the kind in the order of classes."""
 
     def __init__(
-        self, ranks: Collective, far_rows: FarRows, free_bias: bool, kind: type[Objective], more: dict[str, Any]
+        self, ranks: Collective, some: DistributedRows, free_bias: bool, kind: type[Objective], more: dict[str, Any]
     ):  # fmt: skip
-        Losses.__init__(self, far_rows, None, None, free_bias)
+        Losses.__init__(self, some, None, None, free_bias)
         more = {name: None if name == "target" else value for name, value in more.items()}
         self.ranks, self._kind, self._more, self._sent = ranks, kind, more, {}
         for name, value in {"p": 1.0, "sigma": 1.0, "primal": np.inf, "_multiple": 1.0, **more}.items():
@@ -142,7 +142,7 @@ class FarObjective(Objective):
         self.rows.margins(p, None, None)
         self._settle()
         inner = self.regular(p)
-        return search(functools.partial(self.ranks.sum, "kinks"), float(self.w @ inner), float(p @ inner))
+        return search(functools.partial(self.ranks.sum, "breakpoints"), float(self.w @ inner), float(p @ inner))
 
     def gradient_at_zero(self) -> float:
         g = self.ranks.sum("gradient_at_zero")
@@ -171,7 +171,7 @@ class FarObjective(Objective):
 
     def dual_point(self) -> Any:
         self.ranks.defer("keep_dual_point", self._multiple)
-        return Kept()
+        return KeptDualPoint()
 
     def gradient_on_pieces(self) -> np.ndarray:
         self._settle()
@@ -179,7 +179,7 @@ class FarObjective(Objective):
 
 
 def _summed(name: str) -> Any:
-    def method(self: FarObjective, *arguments: Any) -> Any:
+    def method(self: DistributedObjective, *arguments: Any) -> Any:
         self._settle()
         return self.ranks.sum("losses", name, *arguments)
 
@@ -187,7 +187,7 @@ def _summed(name: str) -> Any:
 
 
 def _sent(name: str) -> Any:
-    def method(self: FarObjective, *arguments: Any) -> None:
+    def method(self: DistributedObjective, *arguments: Any) -> None:
         self.ranks.defer("losses", name, *arguments)
 
     return method
@@ -204,6 +204,6 @@ SENT = (
     "fill_multipliers", "accept",
 )  # fmt: skip
 for _name in SUMMED:
-    setattr(FarObjective, _name, _summed(_name))
+    setattr(DistributedObjective, _name, _summed(_name))
 for _name in SENT:
-    setattr(FarObjective, _name, _sent(_name))
+    setattr(DistributedObjective, _name, _sent(_name))

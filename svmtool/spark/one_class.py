@@ -24,8 +24,8 @@ from svmtool.problem.rows import CsrRows, DenseRows, Rows
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule
 from svmtool.spark.collective import Collective
-from svmtool.spark.objective import FarTask
-from svmtool.spark.problems import Far
+from svmtool.spark.objective import DistributedTask
+from svmtool.spark.problems import DistributedProblemSet
 from svmtool.training.one_class import OneClass
 
 METHOD = 31  # -s, with the hinge itself
@@ -118,21 +118,21 @@ class OneClassPart:
 
 def best_rho(ranks: Collective, w: np.ndarray, k: float) -> tuple[float, float]:
     """The k-th smallest x_i.w, rows counting c_i, and the sum of the k smallest; 0 < k < sum c."""
-    low, high = (np.max(ranks.gather("judge", "spread", w), axis=0) * (-1.0, 1.0)).tolist()
+    low, high = (np.max(ranks.gather("certifier", "spread", w), axis=0) * (-1.0, 1.0)).tolist()
     before = total = 0.0
     while True:
         step = (high - low) / BINS
         if step > 0.0:
-            cost, sums, count = ranks.sum("judge", "bins", low, step)
+            cost, sums, count = ranks.sum("certifier", "bins", low, step)
             reached = before + np.cumsum(cost)
             chosen = min(int(np.searchsorted(reached, k * (1.0 - 1e-12))), BINS - 1)
             before += float(cost[:chosen].sum())
             total += float(sums[:chosen].sum())
-            ranks.defer("judge", "narrow", chosen)
+            ranks.defer("certifier", "narrow", chosen)
             low, high = low + chosen * step, low + (chosen + 1) * step
         if step <= 1e-15 * max(abs(low), abs(high)) or count[chosen] <= FEW:
             break
-    z, cost = (np.concatenate(parts) for parts in zip(*ranks.gather("judge", "left"), strict=True))
+    z, cost = (np.concatenate(parts) for parts in zip(*ranks.gather("certifier", "left"), strict=True))
     order = np.argsort(z)
     filled = before + np.cumsum(cost[order])
     last = min(int(np.searchsorted(filled, k * (1.0 - 1e-12))), len(z) - 1)
@@ -152,12 +152,12 @@ class Shifted(Monitor):
         return super().step(primal, dual, gap_of(primal, dual, self.scale), **fields)
 
 
-class FarOneClass(Far, OneClass):
+class DistributedOneClass(DistributedProblemSet, OneClass):
     """The one problem of a one-class SVM; its answers are w and, behind it, rho."""
 
     bias = 1.0  # the feature whose weight is -rho
 
-    def task(self, k: int) -> FarTask:
+    def task(self, k: int) -> DistributedTask:
         """See ProblemSet: the rows alone."""
         return self._begin(OneClassRows(), np.ones(1), free_bias=True)
 
@@ -183,19 +183,19 @@ class FarOneClass(Far, OneClass):
         before: Result | None = None,
     ) -> Result:  # fmt: skip
         self.task(k)
-        _, total, squares = self.ranks.sum("judge", "sums").tolist()
+        _, total, squares = self.ranks.sum("certifier", "sums").tolist()
         self.fills = fills = self.settings.nu * total
         d = self.rows.d
         if not self.rows.n or fills <= 0.0 or fills >= total * (1.0 - 1e-12):
             w, rho = np.zeros(d), -np.inf if self.rows.n else math.copysign(math.nan, -1.0)
             if self.rows.n and fills > 0.0:
-                w, rho = self.ranks.sum("judge", "product", 0.0, 1.0), np.inf
+                w, rho = self.ranks.sum("certifier", "product", 0.0, 1.0), np.inf
             w[-1] = rho
             monitor = self._monitor(report, stop)
             value = -0.5 * float(w[:-1] @ w[:-1])
             monitor.step(value, value, gap_of(value, value, 0.0), violation=0.0, active=0)
             return Result(w, base.OPTIMAL, 1, monitor.history)
-        mean = self.ranks.sum("judge", "product", 0.0, fills / total)
+        mean = self.ranks.sum("certifier", "product", 0.0, fills / total)
         T = ABOVE * float(mean @ mean) / fills
         if not T > 0.0:
             T = math.sqrt(squares / total) or 1.0
@@ -234,17 +234,17 @@ class FarOneClass(Far, OneClass):
         if not self.rows.n:
             return Certificate(0.0, 0.0, 0.0)
         if result.alpha is not None:
-            ranks.defer("judge_kept")
-        held, total, squares = ranks.sum("judge", "sums").tolist()
+            ranks.defer("certify_kept")
+        held, total, squares = ranks.sum("certifier", "sums").tolist()
         p, q = 1.0, 0.0
         if held > fills:
             p = fills / held
         elif held < fills:
             p = (total - fills) / (total - held)
             q = 1.0 - p
-        v = ranks.sum("judge", "product", p, q)
-        linear = ranks.sum("judge", "loss", w, rho) - fills * rho if np.isfinite(rho) else -float(w @ v)
-        highest, lowest = np.max(ranks.gather("judge", "ends", v), axis=0).tolist()
+        v = ranks.sum("certifier", "product", p, q)
+        linear = ranks.sum("certifier", "loss", w, rho) - fills * rho if np.isfinite(rho) else -float(w @ v)
+        highest, lowest = np.max(ranks.gather("certifier", "ends", v), axis=0).tolist()
         violation = max(highest + lowest, 0.0) if np.isfinite(highest + lowest) else 0.0
         whole = Certificate(0.5 * float(w @ w) + linear, 0.0 - 0.5 * float(v @ v), violation)
         whole.gap = gap_of(whole.primal, whole.dual, scale_of_sums(squares, total, fills))

@@ -20,12 +20,12 @@ from svmtool.formats.source import Source
 from svmtool.spark import adapter
 from svmtool.spark.frame import Frame, Lines, source_of
 from svmtool.spark.reading import Text
-from svmtool.spark.session import Session, reason, told
+from svmtool.spark.session import Session, reason, spark_errors
 
 PREDICTION, HEADER = "prediction", "labels"
 COLUMNS = ((PREDICTION, "probability"), ("rawPrediction",))  # that frames get, by output folder
 LINES_AT_ONCE = 1000  # that are made one text
-LOOK_SECONDS = 0.1  # between two looks at how far the job is
+POLL_SECONDS = 0.1  # between two readings of the progress
 
 # scorer(source, part) -> texts of whole lines, one (or None) for each output folder; at its end what it has counted
 Scorer = Callable[[Source, int], Generator[tuple[bytes | None, ...], None, Any]]
@@ -50,7 +50,7 @@ def score(
     SvmtoolError where a folder is there already or Spark fails.
     """
     context = session.context
-    with told(), contextlib.ExitStack() as stack:
+    with spark_errors(), contextlib.ExitStack() as stack:
         folders = [stack.enter_context(_Folder(context, target)) for target in targets]
         text = source_of(session, path, labelled=False)
         gathered = context.accumulator({}, _Gathered())
@@ -171,7 +171,7 @@ def _run(context: Any, job: Callable[[], None], gathered: Any, text: Text, watch
     cancelled = False
     try:
         while thread.is_alive():
-            thread.join(LOOK_SECONDS)
+            thread.join(POLL_SECONDS)
             known = gathered.value
             watch(len(known), n)
             first = _first_fault(known)

@@ -18,9 +18,9 @@ from svmtool.registry.row import Solver
 from svmtool.settings import Settings
 from svmtool.solvers.base import INTERRUPTED, Result, Rule
 from svmtool.spark.block import Tube, TwoClasses
+from svmtool.spark.certifier import certify
 from svmtool.spark.collective import Collective, LostError
-from svmtool.spark.judge import certify
-from svmtool.spark.objective import FarRows, FarTask, Kept
+from svmtool.spark.objective import DistributedRows, DistributedTask, KeptDualPoint
 from svmtool.training.multiclass import Problems
 from svmtool.training.problem_set import ProblemSet
 from svmtool.training.ranges import refuse_range
@@ -32,7 +32,7 @@ OVER_SUMS[21] = "-s 31 --loss-power 1, with a row for rho"
 GAP_AN_EPS, MOST_GAP = 1e-2, 1e-2  # ... the certified gap that ends their runs, for each unit of -e, and at most
 
 
-class Far(ProblemSet):
+class DistributedProblemSet(ProblemSet):
     """What both kinds share: facts of the rows instead of the rows.
 
     Where ranks are lost all begin again with their rows alone; the problem at hand goes on from the driver's best
@@ -55,7 +55,7 @@ class Far(ProblemSet):
         labels = self._largest_label(np.array([self._largest]))
         refuse_range(n, s.C, s.class_weights, self.ranks.weights, largest, labels)
         self._read_labels(np.zeros(0))
-        self.rows = FarRows(self.ranks, n, self.n_features, nnz, self.bias, self._lay())
+        self.rows = DistributedRows(self.ranks, n, self.n_features, nnz, self.bias, self._lay())
 
     @property
     def bias(self) -> float:
@@ -85,16 +85,16 @@ class Far(ProblemSet):
                 self._lay()
                 return
 
-    def _begin(self, spec: Any, costs: np.ndarray, **more: Any) -> FarTask:
+    def _begin(self, spec: Any, costs: np.ndarray, **more: Any) -> DistributedTask:
         """The task of a problem, to which the ranks turn."""
         n, r = sum(self.ranks.gather("begin", spec)), self.rows
         nnz = r.nnz * n // max(r.n, 1)
-        rows = FarRows(self.ranks, n, r.plain, nnz, r.bias, r.gram_entries)
+        rows = DistributedRows(self.ranks, n, r.plain, nnz, r.bias, r.gram_entries)
         weights = self.ranks.weights
         if weights is not None and n:  # of costs solvers ask how large they are
             costs = costs * float(np.mean(weights[weights > 0.0]))
         free_bias = more.pop("free_bias", not self.settings.regularize_bias)
-        self._task = FarTask(self.ranks, rows, costs, free_bias, **more)
+        self._task = DistributedTask(self.ranks, rows, costs, free_bias, **more)
         return self._task
 
     def rule(self, k: int) -> Rule:
@@ -166,10 +166,10 @@ class Far(ProblemSet):
         if not self.rows.n:
             return Certificate(0.0, 0.0, 0.0)
         free_bias = not self.settings.regularize_bias
-        return certify(self.ranks, self.loss, result.w, free_bias, isinstance(result.alpha, Kept), self._l1)
+        return certify(self.ranks, self.loss, result.w, free_bias, isinstance(result.alpha, KeptDualPoint), self._l1)
 
 
-class FarProblems(Far, Problems):
+class DistributedProblems(DistributedProblemSet, Problems):
     """Classes: one problem after the other."""
 
     def __init__(self, ranks: Collective, settings: Settings, labels: np.ndarray | None = None):
@@ -199,7 +199,7 @@ class FarProblems(Far, Problems):
         whole.make_room(self.n_features, self.classes.labels)
         return whole
 
-    def task(self, k: int) -> FarTask:
+    def task(self, k: int) -> DistributedTask:
         """See ProblemSet."""
         s, two = self.settings, len(self.classes.labels) == 2
         costs = s.C * np.array([self.factor[k], self.factor[1 - k] if two else 1.0])
@@ -212,7 +212,7 @@ class FarProblems(Far, Problems):
         )  # fmt: skip
 
 
-class FarRegression(Far, Regression):
+class DistributedRegression(DistributedProblemSet, Regression):
     """A regression: each row twice, as the sides of the tube."""
 
     def _read_labels(self, labels: np.ndarray) -> None:
@@ -221,17 +221,17 @@ class FarRegression(Far, Regression):
     def finish(self, result: Result) -> None:
         """Dual points stay where the rows are."""
 
-    def task(self, k: int) -> FarTask:
+    def task(self, k: int) -> DistributedTask:
         """See ProblemSet."""
         C = self.settings.C
         targets = np.array([self._largest])
         return self._begin(Tube(C, self.settings.p), np.array([C]), target=targets, p=self.loss.power)
 
 
-def kind_of(settings: Settings) -> type[Far]:
+def kind_of(settings: Settings) -> type[DistributedProblemSet]:
     """What makes problems of the rows."""
     if settings.row.task == "one-class":
-        from svmtool.spark.one_class import FarOneClass
+        from svmtool.spark.one_class import DistributedOneClass
 
-        return FarOneClass
-    return FarRegression if settings.row.task == "regression" else FarProblems
+        return DistributedOneClass
+    return DistributedRegression if settings.row.task == "regression" else DistributedProblems

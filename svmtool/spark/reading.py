@@ -21,7 +21,7 @@ from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import CHUNK, RawTable, Table, joined, parse_text
 from svmtool.spark import adapter
-from svmtool.spark.session import Session, told
+from svmtool.spark.session import Session, spark_errors
 
 
 class Text:
@@ -40,7 +40,7 @@ class Text:
         if path.endswith(".xz"):
             raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
         self._context = session.context
-        with told():
+        with spark_errors():
             adapter.line_ends(self._context, "\n")  # as without Spark, and not at \r too
             patterns = in_order(self._context, path)
             self.splits = self._context.textFile(patterns, session.slots, use_unicode=False)
@@ -54,13 +54,18 @@ class Text:
                 self.splits, found = self._context.parallelize([], 1), 1
         self.partitions = min(found, session.slots)
 
+    @property
+    def moves(self) -> bool:
+        """Whether `rows` shuffles the text."""
+        return self.shuffled or self.splits.getNumPartitions() > self.partitions
+
     def rows(self) -> Any:
         """An RDD of pieces of text, of which `table_of` makes rows, for a barrier stage: it has `partitions`.
 
         Such a stage takes no coalesced RDD: where there are more splits, neighbours come together by a shuffle.
         """
         text = self.splits.mapPartitionsWithIndex(_pieces)
-        if self.shuffled or self.splits.getNumPartitions() > self.partitions:
+        if self.moves:
             text = text.partitionBy(self.partitions, partial(_part_of, self._cuts()))
         return text
 
@@ -83,7 +88,7 @@ class Text:
     def fault(self, partition: int, error: DataError) -> DataError:
         """The error of a line of one partition, with the file and the line's number in it."""
         splits = [partition]
-        if self.shuffled or self.splits.getNumPartitions() > self.partitions:
+        if self.moves:
             every, part = range(self.splits.getNumPartitions()), partial(_part_of, self._cuts())
             splits = [k for k in every if part((k, 0)) == partition]
         return self.fault_in(splits, error, {})
@@ -185,14 +190,19 @@ def _count(lines: Iterable[bytes]) -> list[int]:
     return [sum(1 for _ in lines)]
 
 
-def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]]) -> Table:
-    """The rows of a partition, whose pieces come in any order; DataError numbers its lines from 1 on."""
+def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]], ordered: bool = True) -> Table:
+    """The rows of a partition; DataError numbers its lines from 1 on.
+
+    ordered: whether the pieces come in the order of their keys; no more of them are read then once one is bad.
+    """
     found: dict[tuple[int, int], tuple[int, RawTable | DataError]] = {}
     for key, text in pieces:
         try:
             found[key] = text.count(b"\n"), _raw(text)
         except DataError as e:
             found[key] = e.line, e
+            if ordered:
+                break
     ahead, parts = 0, []
     for _, (lines, part) in sorted(found.items(), key=itemgetter(0)):
         if isinstance(part, DataError):

@@ -194,7 +194,7 @@ class Session:
 
 
 @contextlib.contextmanager
-def told(what: str = "ERROR: --spark") -> Iterator[None]:
+def spark_errors(what: str = "ERROR: --spark") -> Iterator[None]:
     """Turn what Spark raises within into SvmtoolError of one sentence."""
     try:
         yield
@@ -203,10 +203,10 @@ def told(what: str = "ERROR: --spark") -> Iterator[None]:
     except Exception as e:
         if type(e).__module__.split(".")[0] not in ("py4j", "pyspark") and not isinstance(e, ConnectionError):
             raise
-        raise SvmtoolError(sentence(e, what)) from e
+        raise SvmtoolError(error_text(e, what)) from e
 
 
-def sentence(e: BaseException, what: str) -> str:
+def error_text(e: BaseException, what: str) -> str:
     """One sentence for what Spark raised."""
     text = str(e)
     for pattern, words in REASONS:
@@ -217,14 +217,14 @@ def sentence(e: BaseException, what: str) -> str:
     return f"{what}: {reason(e)}"
 
 
-def reason(e: BaseException, told: str = "") -> str:
-    """The line of an exception's text that names the cause, or `told` where it says nothing."""
+def reason(e: BaseException, java_output: str = "") -> str:
+    """The line of an exception's text that names the cause, or `java_output` where it says nothing."""
     lines = [line.strip() for line in str(e).splitlines() if line.strip()]
     causes = [line for line in lines if re.match(r"(Caused by: |: )?[\w.$]+(Exception|Error): ", line)]
     if causes:
         return re.sub(r"^(Caused by: |: )?([\w.$]+\.)?(\w+): ", "", causes[-1])
-    if told and "JAVA_GATEWAY_EXITED" in str(e):
-        return f"Java did not start: {told}"
+    if java_output and "JAVA_GATEWAY_EXITED" in str(e):
+        return f"Java did not start: {java_output}"
     return lines[0] if lines else type(e).__name__
 
 

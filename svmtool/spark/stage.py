@@ -22,7 +22,7 @@ from svmtool.spark.collective import Call, Collective, LostError
 from svmtool.spark.listener import Listener
 from svmtool.spark.rank import FAN, WHAT, Address, Answer, Fault, Question, Rank, joined, portable, topology
 from svmtool.spark.reading import Text
-from svmtool.spark.session import Session, sentence, told
+from svmtool.spark.session import Session, error_text, spark_errors
 
 POLL_SECONDS = 0.5  # between two looks at the job while tasks are silent
 END_SECONDS = 5.0  # for the tasks to end after the driver's last message
@@ -180,14 +180,14 @@ class BarrierStage(Ranks):
     def _start(self) -> None:
         size, key, threads_each = self.size, self.key, self.session.threads_each(self.size)
         address, context = (self.session.host, self.listener.port), self.session.context
-        rows = self.text.rows()
+        rows, ordered = self.text.rows(), not self.text.moves
 
         def work() -> None:
             failure: BaseException = SvmtoolError(f"{WHAT}: the tasks have ended before their time")
             try:
                 context.setJobGroup(GROUP, "svmtool: rows")
                 held = rows.barrier().mapPartitionsWithIndex(
-                    lambda rank, part: serve(rank, size, part, address, key, threads_each)
+                    lambda rank, part: serve(rank, size, part, ordered, address, key, threads_each)
                 )
                 held.repartition(1).count()  # a shuffle, whose stage Spark starts again where a task is lost
             except BaseException as e:  # raised where the driver waits for an answer
@@ -201,12 +201,12 @@ class BarrierStage(Ranks):
         if self._on_wait is not None:
             self._on_wait(time.perf_counter() - self.costs.started)
         if self._failure is not None:
-            raise SvmtoolError(sentence(self._failure, WHAT)) from self._failure
+            raise SvmtoolError(error_text(self._failure, WHAT)) from self._failure
 
     def _refused(self, rank: int, error: Exception) -> Exception:
         if isinstance(error, DataError):
             self.close()  # the tasks would keep every core from the job that looks for the line
-            with told(WHAT):
+            with spark_errors(WHAT):
                 return self.text.fault(rank, error)
         return error
 
@@ -220,9 +220,12 @@ class BarrierStage(Ranks):
 
 
 def serve(
-    rank: int, size: int, part: Iterable[Any], driver: Address, key: bytes, threads_each: int
+    rank: int, size: int, part: Iterable[Any], ordered: bool, driver: Address, key: bytes, threads_each: int
 ) -> Iterator[None]:
-    """What a task does: read the partition, then answer questions until the driver ends the run."""
+    """What a task does: read the partition, then answer questions until the driver ends the run.
+
+    ordered: see table_of.
+    """
     from pyspark import BarrierTaskContext
 
     from svmtool.compiled import threads
@@ -236,7 +239,7 @@ def serve(
     block: Block | Exception
     with contextlib.closing(member):
         try:
-            block = Block(table_of(part), DENSE_BELOW, rank)
+            block = Block(table_of(part, ordered), DENSE_BELOW, rank)
         except Exception as e:  # the driver raises it
             block = portable(e)
         member.serve(block)

@@ -20,7 +20,7 @@ from svmtool.spark.problems import kind_of
 from svmtool.spark.reading import Text
 from svmtool.spark.session import Session
 from svmtool.spark.stage import BarrierStage
-from svmtool.spark.validation import FarFolds, calibrate
+from svmtool.spark.validation import DistributedFolds, calibrate
 from svmtool.training.calibration import NotCalibratedError
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, exit_status
@@ -84,7 +84,7 @@ def validate(session: Session, settings: Settings, source: Text, console: Any) -
         stop = StopFlag(settings.max_seconds)
         if settings.find_C:
             console.out(DOING.format(wanted))
-        folds = FarFolds(stage, settings, console, wanted)
+        folds = DistributedFolds(stage, settings, console, wanted)
         status = (searched if settings.find_C else validated)(folds, settings, stop)
     console.solver(stage.costs.line(stage.size))
     return status

@@ -15,7 +15,7 @@ from svmtool.limits import StopFlag, Turns
 from svmtool.settings import Settings
 from svmtool.solvers.base import TIME, Status
 from svmtool.spark.collective import Collective
-from svmtool.spark.problems import Far, kind_of
+from svmtool.spark.problems import DistributedProblemSet, kind_of
 from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
 from svmtool.training.folds import fold_rows
 from svmtool.training.outcome import worst_status
@@ -32,7 +32,7 @@ class Labels:
         return len(self.labels)
 
 
-class FarFolds(Folds):
+class DistributedFolds(Folds):
     """See Folds.  whole: whether rows without weight are in the folds too, to be predicted."""
 
     def __init__(self, ranks: Collective, settings: Settings, console: Any, wanted: int, whole: bool = True):
@@ -54,7 +54,7 @@ class FarFolds(Folds):
         parts = self.ranks.surviving(lambda: self.ranks.gather("largest_square", bias))
         return checked_square(max(parts, default=0.0))
 
-    def problems(self, k: int, settings: Settings) -> Far:
+    def problems(self, k: int, settings: Settings) -> DistributedProblemSet:
         """The problems of all rows but fold k, which is held out from now on."""
         self.ranks.keep("hold_out", k)
         inside, _ = fold_rows(self.order, self.starts, k, False)
@@ -62,7 +62,7 @@ class FarFolds(Folds):
             inside = inside[self.ranks.weights[self.of_table[inside]] > 0.0]
         return kind_of(settings)(self.ranks, settings, self.table.labels[inside])
 
-    def scores(self, problems: Far, W: np.ndarray) -> np.ndarray:
+    def scores(self, problems: DistributedProblemSet, W: np.ndarray) -> np.ndarray:
         """Decision values of the rows held out, in their order, f8[m, columns]."""
         return np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", problems.decisions(W))))
 
@@ -96,7 +96,7 @@ def calibrate(
 ) -> list[tuple[float, float]]:
     """See training/calibration.py; the ranks hold rows out from now on."""
     try:
-        folds = FarFolds(ranks, settings._replace(stratified=True), console, FOLDS, whole=False)
+        folds = DistributedFolds(ranks, settings._replace(stratified=True), console, FOLDS, whole=False)
     except SvmtoolError as e:
         raise NotCalibratedError(str(e)) from e
     values = np.empty((len(folds.table), 1 if len(labels) == 2 else len(labels)))

@@ -1,4 +1,4 @@
-"""The neutral judge of problem/certify.py where the rows are in blocks: the same numbers, in passes over the blocks.
+"""The certifier of problem/certify.py where the rows are in blocks: the same numbers, in passes over the blocks.
 
 Nothing here is the solver's: margins, losses and products with the rows are computed anew.  What differs: where a
 dual point leaves the free bias open, the multiplier that fits the free rows best is the mean here, not the median.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Part:
-    """What the judge asks of one block; costs are > 0."""
+    """What the certifier asks of one block; costs are > 0."""
 
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, target: np.ndarray | None):
         self.rows, self.y, self.cost = rows, y, cost
@@ -87,15 +87,15 @@ def certify(
     """Judge w (length d); kept: whether the blocks keep a dual point to try as well; l1: see Judge."""
     inner = w[:-1] if free_bias else w
     regular = float(np.sum(np.abs(inner))) if l1 else 0.5 * float(inner @ inner)
-    primal = regular + ranks.sum("judge", "primal", loss, w)
+    primal = regular + ranks.sum("certifier", "primal", loss, w)
     best = None
     for own in (False, True):
         if (own and not kept) or (not own and kept and loss.degree == 1.0):
             continue  # the slopes of a loss with a kink say nothing of the rows that lie on it
         if own:
-            ranks.defer("judge_kept")
+            ranks.defer("certify_kept")
         else:
-            ranks.defer("judge", "slopes")
+            ranks.defer("certifier", "slopes")
         dual, violation = _dual_value(ranks, loss, free_bias, l1)
         if best is None or dual > best.dual:
             best = Certificate(primal, dual, violation)
@@ -105,13 +105,13 @@ def certify(
 
 def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tuple[float, float]:
     """See Judge._dual_value."""
-    up, down, n = ranks.sum("judge", "sides").tolist()
+    up, down, n = ranks.sum("certifier", "sides").tolist()
     factors = _factors(up, down, n, loss.floor == 0.0) if free_bias else (1.0, 1.0, 0.0)
-    v, sums = ranks.sum("judge", "product", *factors)
+    v, sums = ranks.sum("certifier", "product", *factors)
     if free_bias:
         v[-1] = 0.0
     linear, conjugates = sums.tolist()
-    largest = max(ranks.gather("judge", "largest"), default=0.0)
+    largest = max(ranks.gather("certifier", "largest"), default=0.0)
     room = loss.cap / largest if largest > 0 else np.inf
     square, dual = float(v @ v), 0.0
     if l1:
@@ -119,13 +119,13 @@ def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tup
         room = min(room, 1.0 / steepest if steepest > 0 else np.inf)
     if largest > TINY and loss.degree is None:
         s = min(1.0, room)
-        conjugates = conjugates if s == 1.0 else ranks.sum("judge", "conjugates", s)
+        conjugates = conjugates if s == 1.0 else ranks.sum("certifier", "conjugates", s)
         dual = s * linear - 0.5 * s * s * square - conjugates
     elif largest > TINY:
         dual = best_multiple(linear, square, conjugates, loss.degree, room)
-    total, free = ranks.sum("judge", "free", None if l1 else v).tolist()
+    total, free = ranks.sum("certifier", "free", None if l1 else v).tolist()
     bias = total / free if free_bias and free else 0.0
-    return dual, max(ranks.gather("judge", "violation", bias), default=0.0)
+    return dual, max(ranks.gather("certifier", "violation", bias), default=0.0)
 
 
 def _factors(up: float, down: float, n: float, one_sided: bool) -> tuple[Any, ...]:

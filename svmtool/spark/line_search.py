@@ -1,9 +1,9 @@
-"""The exact minimiser along a ray in few questions, where the slope of the losses has straight pieces.
+"""The exact minimiser along a direction in few questions, where the slope of the losses has straight pieces.
 
 Steps of Newton's method on the slope, which memory takes (Objective.ray), are a question each.  Here a block looks at
-its rows once for each ray and keeps the kinks ahead.  The driver asks for what they add up to in bins, which tells the
+its rows once for each direction and keeps the breakpoints ahead.  The driver asks for what they add up to in bins, which tells the
 slope at all ends of bins; it goes on within the bin that has its zero.  Widths of bins are powers of 2 and their ends
-multiples of them: which one a kink lies in is not a matter of rounding.
+multiples of them: which one a breakpoint lies in is not a matter of rounding.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 from svmtool.compiled import kink_loops as loops
 
 BINS = 512
-AHEAD = 2.0  # a ray is looked at this far first: Newton steps want t = 1
-ROUNDS = 100  # questions about a ray
-NARROW = 1e-7  # a bin this narrow beside its t is taken for straight: what bends in it is a row or two
+AHEAD = 2.0  # breakpoints are gathered up to this t first: Newton steps want t = 1
+ROUNDS = 100  # questions about a direction
+NARROW = 1e-7  # a bin this narrow beside its t is taken for straight: its slope changes by a row or two
 
 
-class Kinks:
-    """The kinks of one block with low <= t < high; strip: see Augmented.strip."""
+class Breakpoints:
+    """The breakpoints of one block with low <= t < high; strip: see Augmented.strip."""
 
     def __init__(self, z: np.ndarray, dz: np.ndarray, cost: np.ndarray, strip: tuple, low: float, high: float):
         self.low, self.high, self.start = low, high, np.empty(2)
@@ -38,7 +38,7 @@ class Kinks:
 
 
 def search(ask: Callable[[float, float], np.ndarray], a: float, b: float) -> float:
-    """The t >= 0 at which a + t b + the slope of the losses is zero; ask: Kinks.sums, added up over the blocks."""
+    """The t >= 0 at which a + t b + the slope of the losses is zero; ask: Breakpoints.sums over all blocks."""
     low, high = 0.0, AHEAD
     answer = ask(low, high)
     slope, curvature, bounded = answer[0] + a, answer[1] + b, False

@@ -11,8 +11,8 @@ from svmtool.compiled import kink_loops
 from svmtool.problem.augmented import Augmented, ModifiedHuber
 from svmtool.problem.rows import CsrRows
 from svmtool.problem.squared_hinge import SquaredHinge
-from svmtool.spark.problems import FarProblems
-from svmtool.spark.ray import BINS, Kinks, search
+from svmtool.spark.line_search import BINS, Breakpoints, search
+from svmtool.spark.problems import DistributedProblems
 
 
 def test_each_loop_has_a_test_here():
@@ -75,14 +75,14 @@ def test_kinks_tell_the_slope_at_the_ends_of_all_bins(kind, on_kinks, low, high,
 def test_the_zero_is_found_in_few_questions(kind, on_kinks, b, zero):
     """For a slope at 0 that puts the zero anywhere."""
     parts, asked = [losses(kind, 400, on_kinks, seed) for seed in (1, 2)], []
-    kept: list[Kinks | None] = [None, None]
+    kept: list[Breakpoints | None] = [None, None]
     a = -b * zero - sum(slope_of(o, zero) for o in parts)
 
     def ask(low: float, high: float) -> np.ndarray:
         asked.append((low, high))
         for k, o in enumerate(parts):
             if kept[k] is None or not kept[k].low <= low < high <= kept[k].high:
-                kept[k] = Kinks(o.z, o.dz, o.cost, o.strip(), low, high)
+                kept[k] = Breakpoints(o.z, o.dz, o.cost, o.strip(), low, high)
         return kept[0].sums(low, high) + kept[1].sums(low, high)
 
     t = search(ask, a, b)
@@ -104,8 +104,8 @@ def test_no_zero_and_no_descent():
 def test_a_ray_of_blocks_is_that_of_memory(kind, more, regularize_bias):
     settings = settings_of(31, bias=1.0, bias_given=True, regularize_bias=regularize_bias)
     ranks, lone = Here(cut(numbers_text(2), 3)), Here(cut(numbers_text(2), 1))
-    far_one = FarProblems(ranks, settings).task(0).objective(kind, **more)
-    FarProblems(lone, settings).task(0)
+    far_one = DistributedProblems(ranks, settings).task(0).objective(kind, **more)
+    DistributedProblems(lone, settings).task(0)
     block = lone.blocks[0]
     near = kind(block.rows, block.y, block.cost, free_bias=not regularize_bias, **more)
     for o in (near, far_one):
