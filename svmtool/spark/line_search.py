@@ -1,9 +1,9 @@
 """The exact minimiser along a direction in few questions, where the slope of the losses has straight pieces.
 
-Steps of Newton's method on the slope, which memory takes (Objective.ray), are a question each.  Here a block looks at
-its rows once for each direction and keeps the breakpoints ahead.  The driver asks for what they add up to in bins, which tells the
-slope at all ends of bins; it goes on within the bin that has its zero.  Widths of bins are powers of 2 and their ends
-multiples of them: which one a breakpoint lies in is not a matter of rounding.
+In memory Newton's method finds the zero of the slope (Objective.ray); here each of its steps would be a question.
+Instead a block reads its rows once for each direction and keeps the breakpoints ahead.  The driver asks for their sums
+in bins, which tells the slope at all ends of bins, and goes on within the bin that has its zero.  Widths of bins are
+powers of 2 and their ends multiples of them: which one a breakpoint lies in is not a matter of rounding.
 """
 
 from __future__ import annotations
