@@ -63,10 +63,11 @@ def test_masters_that_are_none(master, words, svm_train):
             "AttributeError: Can't get attribute 'X' on <module 'svmtool.y' from 'y.py'>",
             "started: Can't get attribute 'X'",
         ),
+        ("java.io.IOException: No space left on device", "--spark: a disk of Spark's is full"),
         ("ModuleNotFoundError: No module named 'svmtools'", "--spark: No module named 'svmtools'"),
     ],
 )
-def test_what_an_executor_could_not_import_is_reported_as_it_is(python, words):
+def test_what_an_executor_lacks_is_reported_as_it_is(python, words):
     text = (
         f'Job aborted due to stage failure:\n  File "worker.py", line 1\n{python}\n\n\tat org.apache.spark.X(X.java)\n'
     )

@@ -64,7 +64,7 @@ REASONS = (
     ),
     (r'Cannot run program "([^"]+)"', "the executors can't run {0}: PYSPARK_PYTHON names their Python"),
     (r"Python in worker has different version[:\s]*(.*)", "the executors' Python differs from the driver's: {0}"),
-    (r"(No space left on device)", "a disk of Spark's is full ({0}): spark.local.dir names where it keeps shuffled text"),
+    (r"(No space left on device)", "a disk of Spark's is full ({0}): spark.local.dir names its folder"),
     (
         r"(SPARK-24819|requires more slots than)",
         "the cluster has no room for all tasks at a time, as a barrier stage needs it: free cores, or add executors",
