@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
@@ -131,25 +130,22 @@ def test_columns_that_are_none(frame_schema, row, words, spark, session):
         Frame(session, spark.createDataFrame([row], frame_schema))
 
 
-@pytest.mark.parametrize("options", [{}, {"probability": True}, {"scores": True}])
-@pytest.mark.parametrize("solver", [0, 11])
+@pytest.mark.parametrize(("solver", "options"), [(0, ""), (0, "-b"), (0, "--scores"), (11, ""), (11, "--scores")])
 def test_predictions_stand_beside_the_columns_of_the_input(options, solver, spark, session, tmp_path):
     from svmtool.cli import predict_spark
     from svmtool.cli.predict import main as svm_predict
     from svmtool.cli.predict import parse
     from svmtool.spark.predict import score
 
-    if solver == 11 and "probability" in options:
-        pytest.skip("regressions have no probabilities")
     model = str(tmp_path / "m")
     assert svm_train(["-q", "-s", str(solver), str(TEXT), model]) == 0
     spark.createDataFrame(rows_of(TEXT), schema()).coalesce(2).write.parquet(f"{tmp_path}/in.parquet")
-    flags = [*(["-b", "1"] if "probability" in options else []), *(["--scores", "v"] if "scores" in options else [])]
+    flags = {"": [], "-b": ["-b", "1"], "--scores": ["--scores", "v"]}[options]
     near = [flag if flag != "v" else str(tmp_path / "v.near") for flag in flags]
     assert svm_predict(["-q", *near, str(TEXT), model, str(tmp_path / "out.near")]) == 0
-    content = io.BytesIO(Path(model).read_bytes()).getvalue()
-    scorer = predict_spark.PartScorer(session.context.broadcast(content), parse(["-q", *flags, str(TEXT), model, "o"]))
-    targets = [f"{tmp_path}/out", *([f"{tmp_path}/values"] if "scores" in options else [])]
+    content = session.context.broadcast(Path(model).read_bytes())
+    scorer = predict_spark.PartScorer(content, parse(["-q", *flags, str(TEXT), model, "o"]))
+    targets = [f"{tmp_path}/out", *([f"{tmp_path}/values"] if options == "--scores" else [])]
     score(session, f"{tmp_path}/in.parquet", targets, scorer, lambda done, n: None)
     found = spark.read.parquet(targets[0]).collect()
     lines = [line.split() for line in (tmp_path / "out.near").read_text().splitlines() if not line.startswith("labels")]
@@ -157,6 +153,6 @@ def test_predictions_stand_beside_the_columns_of_the_input(options, solver, spar
         tuple(map(float, line)) for line in lines
     )
     assert {"label", "features", "prediction", "probability"} == set(found[0].asDict())
-    if "scores" in options:
+    if options == "--scores":
         values = sorted(tuple(row.rawPrediction) for row in spark.read.parquet(targets[1]).collect())
         assert values == sorted(tuple(map(float, v.split())) for v in (tmp_path / "v.near").read_text().splitlines())

@@ -54,7 +54,7 @@ from svmtool.problem.task import Task
 from svmtool.solvers import base
 from svmtool.solvers.base import Monitor, Result, Rule, Status
 from svmtool.solvers.l1_matrix import LastStep, matrix_fits
-from svmtool.solvers.l1_run import STEP_WORK, Run
+from svmtool.solvers.l1_run import ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP, STEP_WORK, Run
 from svmtool.solvers.newton import FLAT, rounded
 
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
@@ -64,12 +64,9 @@ SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
 SMALL_ROUNDS = 200  # most steps of the compiled call, ...
 SMALL_WORK = 1 << 27  # ... or as many as visit so many numbers: then a limit may end the run
-PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
-PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way, ...
-PATH_FALL = 0.1  # ... or, where the loss is smooth, a step that lowers f by no more than this share
+PATH_FALL = 0.1  # on the path (PATH_GAP), where the loss is smooth, a step ends that lowers f by no more than this share
 RULE_SHARE = 0.05  # except on small problems -e also ends a run where this share of LIBLINEAR's tolerance is met, ...
 # ... and little is left to gain (RULE_FALL in l1_run.py)
-ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 RISE = 1e-12  # relative rise of f that is rounding
 
 

@@ -21,6 +21,9 @@ from svmtool.solvers.l1_matrix import MatrixModel, matrix_fits
 from svmtool.solvers.l1_turns import Turns
 from svmtool.solvers.newton import EXACT, rounded
 
+ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
+PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
+PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way
 RULE_FALL = 100.0  # -e ends a run where about so many times its gap, at most, is left to gain (RULE_SHARE in l1.py)
 # where the gap is above ENOUGH then, it goes on ...
 MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least so many steps,
