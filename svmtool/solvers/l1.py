@@ -64,7 +64,7 @@ SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
 SMALL_ROUNDS = 200  # most steps of the compiled call, ...
 SMALL_WORK = 1 << 27  # ... or as many as visit so many numbers: then a limit may end the run
-PATH_FALL = 0.1  # on the path (PATH_GAP), where the loss is smooth, a step ends that lowers f by no more than this share
+PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
 RULE_SHARE = 0.05  # except on small problems -e also ends a run where this share of LIBLINEAR's tolerance is met, ...
 # ... and little is left to gain (RULE_FALL in l1_run.py)
 RISE = 1e-12  # relative rise of f that is rounding
