@@ -5,7 +5,7 @@ DEMO = results/demo
 PYSPARK ?= 4.0
 SPARK_ENV = .venv-spark$(if $(filter 4%,$(PYSPARK)),,-$(PYSPARK))
 # What the installed package is made from: a change installs it again, with its loops compiled.
-SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py)
+SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py svmtool/compiled/loops/*/*.py)
 
 .PHONY: help setup demo test test-spark stress fuzz bench experiments lint clean
 

@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from svmtool import registry
 from svmtool.cli.console import Console
 from svmtool.cli.entry import guarded
-from svmtool.formats import svmlight
-from svmtool.settings import Settings
+from svmtool.formats.svmlight import table
+from svmtool.params import Settings
 from svmtool.training.interrupt import Interruptible
-from svmtool.training.validation import Folds
+from svmtool.training.validation.cross_validation import Folds
 
 POWERS = [round(1.0 + 0.1 * k, 1) for k in range(11)]
 
@@ -46,7 +46,7 @@ def pick(data: str, cost: float, folds: int, solver: str, gap: float) -> int:
     settings = Settings(
         solver=row.number, C=cost, gap=gap, bias=1.0 if row.free_bias else -1.0, regularize_bias=not row.free_bias
     )
-    validation = Folds(svmlight.read(data), settings, None, Console(), folds)
+    validation = Folds(table.read(data), settings, None, Console(), folds)
     warm: list = [None] * validation.count
     found = []
     for p in POWERS:

@@ -20,7 +20,7 @@ sys.path[:0] = [os.path.join(ROOT, "scripts"), ROOT]
 
 from bench_parts import spread  # noqa: E402
 from svmtool import registry  # noqa: E402
-from svmtool.cli import kernel_texts, texts  # noqa: E402
+from svmtool.cli.help import kernel_texts, texts  # noqa: E402
 
 
 def table(head: tuple[str, ...], rows) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from reference import random_rows
 
-from svmtool.formats import linear_model
+from svmtool.formats.models import linear
 
 
 class Row(NamedTuple):
@@ -56,7 +56,7 @@ def batch(rows: list[Row], C: float = 1.0, bias: float = 1.0, factor: dict[int, 
 
 def weights_in(path: str) -> dict:
     """The same of a model file."""
-    m = linear_model.read(path)
+    m = linear.read(path)
     if m.nr_class == 2:
         return {m.labels[0]: m.W[:, 0], m.labels[1]: -m.W[:, 0]}
     return {label: m.W[:, k] for k, label in enumerate(m.labels)}

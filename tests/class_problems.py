@@ -9,9 +9,9 @@ import pytest
 from reference import random_rows, table_of
 
 from svmtool import registry
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.settings import Settings
-from svmtool.training.crammer_singer import AllClasses
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.params import Settings
+from svmtool.training.reductions.crammer_singer import AllClasses
 
 ROWS = [row for row in registry.SOLVERS if row.task == "all classes"]
 GAP = 1e-10

@@ -98,7 +98,8 @@ def lay_out(case: dict, folder: Path) -> None:
 
 def run_inside(case: dict, folder: Path, monkeypatch) -> Outcome:
     """Call the command's main() in this process, inside `folder`."""
-    main = importlib.import_module(f"svmtool.cli.{case['tool'].removeprefix('svm-')}").main
+    command = case["tool"].removeprefix("svm-")
+    main = importlib.import_module("svmtool.cli." + {"predict": "predict.command"}.get(command, command)).main
     streams = {}
     for name in ("stdout", "stderr"):
         streams[name] = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True)

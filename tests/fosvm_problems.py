@@ -9,13 +9,13 @@ import scipy.optimize
 from reference import table_of
 
 from svmtool import registry
-from svmtool.problem.kernel_problem import HardOneClass, Points
-from svmtool.problem.kernels import Kernel
-from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.kernels.problems import HardOneClass, Points
+from svmtool.models.kernel_functions import Kernel
+from svmtool.params import Settings
 from svmtool.registry.row import gap_of_theta
-from svmtool.settings import Settings
-from svmtool.solvers.base import Monitor
-from svmtool.training.hard_one_class import HardOneClass as LinearSet
+from svmtool.solvers.shared.base import Monitor
+from svmtool.training.reductions.hard_one_class import HardOneClass as LinearSet
 
 EXACT, SAMPLED = registry.find(80), registry.find(81)
 KERNELS = {"linear": Kernel(0), "rbf": Kernel(2, 0.7), "narrow": Kernel(2, 8.0), "polynomial": Kernel(1, 0.5, 2, 1.0)}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from svmtool.formats.svmlight import Table
-from svmtool.kernel_model import CLASSIFIERS, KernelModel
-from svmtool.problem.kernels import LINEAR, POLYNOMIAL, PRECOMPUTED, RBF, Kernel
+from svmtool.formats.svmlight.table import Table
+from svmtool.models.kernel import CLASSIFIERS, KernelModel
+from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, PRECOMPUTED, RBF, Kernel
 
 KERNELS = [
     Kernel(0),

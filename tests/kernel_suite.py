@@ -9,10 +9,11 @@ import reference_kernel
 from kernel_models import table_of
 
 from svmtool import registry
-from svmtool.kernel_settings import KernelSettings
-from svmtool.problem.certify import Certificate
-from svmtool.problem.certify_kernel import certificate_of
-from svmtool.problem.kernel_problem import (
+from svmtool.certify.kernel import certificate_of
+from svmtool.certify.linear import Certificate
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.kernel_params import KernelSettings
+from svmtool.kernels.problems import (
     Answer,
     EpsilonSvr,
     HardOneClass,
@@ -22,11 +23,10 @@ from svmtool.problem.kernel_problem import (
     OneClass,
     Points,
 )
-from svmtool.problem.kernels import Kernel
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.solvers.base import Monitor
-from svmtool.training import pairs_batch
-from svmtool.training.one_vs_one import pair_problem
+from svmtool.models.kernel_functions import Kernel
+from svmtool.solvers.shared.base import Monitor
+from svmtool.training.kernel import pairs_batch
+from svmtool.training.kernel.one_vs_one import pair_problem
 
 KERNELS = {"rbf": Kernel(2, 0.3), "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
 GAP = 1e-9

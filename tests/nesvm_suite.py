@@ -10,11 +10,12 @@ from optima import Problem
 from reference import table_of
 from solver_suite import PROBLEMS, keep_sparse
 
-from svmtool.problem import l1_saddle
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.settings import Settings
-from svmtool.solvers import lp_columns, nesvm
-from svmtool.training.multiclass import Problems
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.objectives.l1 import pdhg
+from svmtool.params import Settings
+from svmtool.solvers import nesvm
+from svmtool.solvers.l1 import column_generation
+from svmtool.training.reductions.one_vs_rest import Problems
 
 LAYOUTS = {
     "csr": lambda p: CsrRows(*reference.csr_of(p.X), p.X.shape[1], p.bias),
@@ -34,8 +35,8 @@ def road(request, monkeypatch):
     """All columns at once by stages; steps in rounds, over rows and columns that may matter; some columns by stages."""
     if request.param != "features":
         monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-        monkeypatch.setattr(lp_columns, "COLUMNS", 3)
-        monkeypatch.setattr(l1_saddle, "FEWEST", 4)
+        monkeypatch.setattr(column_generation, "COLUMNS", 3)
+        monkeypatch.setattr(pdhg, "FEWEST", 4)
         monkeypatch.setattr(nesvm, "FEW_COLUMNS", 0 if request.param == "columns" else 1000)
     return request.param
 

@@ -10,8 +10,8 @@ import scipy.optimize
 from reference import random_rows, table_of
 
 from svmtool import registry
-from svmtool.settings import Settings
-from svmtool.training.one_class import OneClass
+from svmtool.params import Settings
+from svmtool.training.reductions.one_class import OneClass
 
 ROWS = [row for row in registry.SOLVERS if row.task == "one-class"]
 GAP = 1e-11

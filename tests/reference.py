@@ -9,7 +9,7 @@ import numpy as np
 import scipy.optimize
 from optima import Problem
 
-from svmtool.formats.svmlight import Table
+from svmtool.formats.svmlight.table import Table
 
 
 def liblinear_rule(p: Problem, w: np.ndarray, eps: float) -> bool:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.certify_kernel import certificate_of
-from svmtool.problem.kernel_problem import KernelProblem, KernelResult
-from svmtool.problem.rows import DenseRows
-from svmtool.solvers.base import PRECISION, RULE, Monitor
+from svmtool.certify.kernel import certificate_of
+from svmtool.data.rows import DenseRows
+from svmtool.kernels.problems import KernelProblem, KernelResult
+from svmtool.solvers.shared.base import PRECISION, RULE, Monitor
 
 TAU = 1e-12  # in place of a curvature that is not positive
 LOOK = 50  # pairs between two records

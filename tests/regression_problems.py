@@ -12,9 +12,9 @@ from reference import random_rows, table_of
 from solver_suite import Case, each_path
 
 from svmtool import registry
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.settings import Settings
-from svmtool.training.regression import Regression
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.params import Settings
+from svmtool.training.reductions.regression import Regression
 
 ROWS = [row for row in registry.SOLVERS if row.task == "regression"]
 GAP = 1e-11

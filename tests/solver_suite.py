@@ -19,26 +19,27 @@ from optima import Problem
 from reference import table_of
 
 from svmtool import registry
-from svmtool.problem import rows as rows_module
-from svmtool.problem.rows import DenseRows
-from svmtool.settings import Settings
-from svmtool.training.multiclass import Problems
+from svmtool.data import rows as rows_module
+from svmtool.data.rows import DenseRows
+from svmtool.params import Settings
+from svmtool.training.reductions.one_vs_rest import Problems
 
 GAP = 1e-11
 
-OBJECTIVE, MFN, ALM = "svmtool.problem.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
+OBJECTIVE, MFN, ALM = "svmtool.objectives.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
 ROUNDS, INEXACT = "svmtool.solvers.alm_rounds", "svmtool.solvers.alm_inexact"
-INTERIOR = "svmtool.solvers.interior_steps"
+INTERIOR = "svmtool.solvers.shared.interior_steps"
 LOGISTIC = "svmtool.solvers.logistic"
-NEWTON = "svmtool.solvers.newton"
-L1, L1_TURNS, L1_OBJECTIVE = "svmtool.solvers.l1", "svmtool.solvers.l1_turns", "svmtool.problem.l1_objective"
-L1_MATRIX, L1_COLUMNS = "svmtool.solvers.l1_matrix", "svmtool.solvers.l1_columns"
+NEWTON = "svmtool.solvers.shared.newton"
+L1, L1_TURNS = "svmtool.solvers.l1.proximal_newton", "svmtool.solvers.l1.turns"
+L1_OBJECTIVE = "svmtool.objectives.l1.objective"
+L1_MATRIX, L1_COLUMNS = "svmtool.solvers.l1.model_matrix", "svmtool.solvers.l1.model_columns"
 NESVM = "svmtool.solvers.nesvm"
 _NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
 _SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
 _WIDE = {**_NOT_SMALL, (MFN, "GRAM_BELOW"): 0}
 _ONE_PASS = {**_WIDE, (MFN, "MOST_VISITS"): 1}
-_LR_STEPS = {("svmtool.problem.logistic", "SMALL_FEATURES"): -1}
+_LR_STEPS = {("svmtool.objectives.logistic", "SMALL_FEATURES"): -1}
 _LR_WIDE = {**_LR_STEPS, (LOGISTIC, "GRAM_BELOW"): 0}
 _ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
 _ALM_WIDE = {**_ALM_STEPS, (ROUNDS, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
@@ -73,7 +74,7 @@ PATHS: dict[str, dict[str, dict]] = {
         "products": {(INEXACT, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0},
     },
     LOGISTIC: {
-        "small": {("svmtool.problem.logistic", "SMALL_FEATURES"): 1000},
+        "small": {("svmtool.objectives.logistic", "SMALL_FEATURES"): 1000},
         "features": _LR_STEPS,
         "sampled": {**_LR_STEPS, (LOGISTIC, "SAMPLE_ROWS"): 4, (LOGISTIC, "SAMPLE_ROWS_A_FEATURE"): 0},
         "passes": {**_LR_WIDE, (LOGISTIC, "MOST_PASSES"): 1e9},

@@ -11,17 +11,18 @@ import pytest
 from reference import random_rows, text_of
 
 from svmtool import registry
-from svmtool.formats import svmlight, weight_file
+from svmtool.distributed.block import Block
+from svmtool.distributed.collective import Collective, LostError
+from svmtool.distributed.problems import kind_of
+from svmtool.distributed.reading import table_of
+from svmtool.distributed.train import take_weights
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.formats.svmlight import weight_file
+from svmtool.params import Settings
 from svmtool.registry.row import SPARK
-from svmtool.settings import Settings
-from svmtool.spark.block import Block
-from svmtool.spark.collective import Collective, LostError
-from svmtool.spark.problems import kind_of
-from svmtool.spark.reading import table_of
-from svmtool.spark.train import take_weights
 from svmtool.training.pipeline import Training, fitted
 from svmtool.training.pipeline import train as train_in_memory
-from svmtool.training.problem_set import DENSE_BELOW
+from svmtool.training.reductions.base import DENSE_BELOW
 
 NUMBERS = [row.number for row in registry.SOLVERS if SPARK <= row.honours]
 every_number = pytest.mark.parametrize("number", NUMBERS)

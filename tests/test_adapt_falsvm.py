@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_adapt import folder
 
 from svmtool.cli.train import main
-from svmtool.compiled.rand_loops import rand_seed, rand_shuffle
+from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 
 WIDE = 9  # features of the paper's form, the bias feature behind them
 ROUNDED = 1e-12  # a w that is nothing but for what rounding has left

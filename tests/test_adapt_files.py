@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 from adapt_suite import Row, apart, batch, draw, text_of_rows, weights_in
 
+from svmtool.data.class_statistics import LabelSums
 from svmtool.errors import ModelError
-from svmtool.formats import adaptable_state, linear_model
-from svmtool.formats.model_lock import ModelLock
-from svmtool.formats.row_log import RowLog, hashes_of
-from svmtool.formats.svmlight import read
-from svmtool.problem.label_sums import LabelSums
+from svmtool.formats.adaptable import state as adaptable_state
+from svmtool.formats.adaptable.lock import ModelLock
+from svmtool.formats.adaptable.row_log import RowLog, hashes_of
+from svmtool.formats.models import linear
+from svmtool.formats.svmlight.table import read
 
 RNG = np.random.default_rng(1)
 ROWS, NEW = draw(RNG, 30, 4), draw(RNG, 8, 4)
@@ -178,7 +179,7 @@ def test_a_run_ended_between_two_files_is_repaired(ready, moment, monkeypatch):
     def end(*args, **options):
         raise EndedError
 
-    place = {"log": (RowLog, "flush"), "state": (adaptable_state, "write"), "model": (linear_model, "write_text")}
+    place = {"log": (RowLog, "flush"), "state": (adaptable_state, "write"), "model": (linear, "write_text")}
     with monkeypatch.context() as m:
         m.setattr(*place[moment], end)
         with pytest.raises(EndedError):

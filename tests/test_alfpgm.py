@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from svmtool.compiled import threads
-from svmtool.problem.kernel_problem import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
-from svmtool.problem.kernels import LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.problem.working_sets import PairSets, ViolatingSets
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
+from svmtool.kernels.working_sets import PairSets, ViolatingSets
+from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel
 from svmtool.solvers import alfpgm
-from svmtool.solvers.base import GAP, ITERATIONS, RULE, TIME, Monitor
+from svmtool.solvers.shared.base import GAP, ITERATIONS, RULE, TIME, Monitor
 from tests import reference_kernel
 
 KERNELS = {
@@ -153,7 +153,7 @@ def test_pairs_are_chosen_by_second_order():
     """The partner with the smaller difference wins where its curvature is smaller still: (14), (15)."""
     X = np.array([[0.0], [3.0], [0.05]])
     problem = CSvc(Points(Kernel(RBF, 1.0), DenseRows(X), None), np.array([1.0, -1.0, -1.0]), np.ones(3))
-    from svmtool.problem.decomposition import Decomposition
+    from svmtool.kernels.decomposition import Decomposition
 
     state = Decomposition(problem, 1.0)
     state.judge()

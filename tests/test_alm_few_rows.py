@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import reference
 
-from svmtool.problem.augmented import Augmented
-from svmtool.problem.rows import CsrRows
-from svmtool.settings import Settings
-from svmtool.solvers import alm_inexact, alm_rounds, base, interior_steps
-from svmtool.training.multiclass import Problems
+from svmtool.data.rows import CsrRows
+from svmtool.objectives.augmented import Augmented
+from svmtool.params import Settings
+from svmtool.solvers import alm_inexact, alm_rounds
+from svmtool.solvers.shared import base, interior_steps
+from svmtool.training.reductions.one_vs_rest import Problems
 
 
 @pytest.mark.parametrize(("bias", "free"), [(-1.0, False), (2.0, False), (2.0, True)])

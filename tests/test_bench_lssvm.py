@@ -7,7 +7,7 @@ from pathlib import Path
 from bench_context import context
 
 from bench_parts import lssvm
-from svmtool.formats import svmlight
+from svmtool.formats.svmlight import table
 
 
 def test_every_row_is_in_one_part_with_the_bias_feature_behind(tmp_path):
@@ -16,7 +16,7 @@ def test_every_row_is_in_one_part_with_the_bias_feature_behind(tmp_path):
     parts = lssvm.halves(context(tmp_path, quick=True), "set", str(tmp_path / "set"))
     found = [line for part in parts for line in Path(part).read_text().splitlines()]
     assert sorted(found) == sorted(f"{line.strip()} 8:1" for line in lines)
-    four, fifth = (svmlight.read(part) for part in parts)
+    four, fifth = (table.read(part) for part in parts)
     assert (len(four), len(fifth)) == (16, 5) and four.n_features == fifth.n_features == 8
 
 

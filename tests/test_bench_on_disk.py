@@ -6,13 +6,13 @@ import pytest
 from bench_context import context
 
 from bench_parts import on_disk
-from svmtool.formats import svmlight
+from svmtool.formats.svmlight import table
 
 
 def test_runs_in_memory_and_on_disk_are_compared(tmp_path):
     ctx = context(tmp_path, quick=True, numbers="70,2", memory="300M", made_mb=1)
     on_disk.on_disk(ctx)
-    made = svmlight.read(ctx.path("made-1"))
+    made = table.read(ctx.path("made-1"))
     assert made.n_features == on_disk.FEATURES and len(made.values) > 0.99 * len(made) * on_disk.FEATURES
     assert sorted(set(made.labels)) == [-1.0, 1.0]
     [section] = ctx.report.sections

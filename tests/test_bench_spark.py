@@ -14,7 +14,8 @@ PARTS = REPOSITORY / "scripts" / "bench_parts"
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 from bench_parts import spark  # noqa: E402
-from svmtool.formats import linear_model, svmlight  # noqa: E402
+from svmtool.formats.models import linear  # noqa: E402
+from svmtool.formats.svmlight import table as svmlight  # noqa: E402
 
 COSTS = {
     "whole": 5.0, "passes": 40, "tasks": 3.0, "sending": 1.5, "driver": 0.5, "partitions": 2, "numbers": 50_000,
@@ -81,7 +82,7 @@ def test_the_judge_values_models_as_their_certificates_do(loss, swapped, made, t
     text = "".join([lines[first], *lines[:first], *lines[first + 1 :]])
     path.write_text(text.replace("+1 ", "+3 ") if swapped else text)  # of 1 and -1, 1 comes first in any case
     assert svm_train("-q", *spark.words(loss, 1e-8), path, "m")[0] == 0
-    model = linear_model.read(str(tmp_path / "m"))
+    model = linear.read(str(tmp_path / "m"))
     assert (model.labels[0] < 0) == swapped
     sign = -1.0 if swapped else 1.0
     w, b = model.W[:12, 0], model.W[12, 0] if model.bias > 0 else 0.0

@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 from optima import Problem, minimiser, optimum
 from reference import csr_of, random_problem
 
-from svmtool.problem import losses
-from svmtool.problem.certify import Certificate, Judge, relative_gap, worst
-from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.certify.linear import Certificate, Judge, relative_gap, worst
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.objectives import losses
 
 LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}
 BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, False), "free": (1.0, True)}

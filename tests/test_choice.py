@@ -8,8 +8,8 @@ from reference import random_problem, table_of
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError
-from svmtool.training import choice
-from svmtool.training.choice import CANDIDATES, Facts
+from svmtool.training import auto_select
+from svmtool.training.auto_select import CANDIDATES, Facts
 
 SHAPES = {"tall": (100_000, 50, 5_000_000), "wide": (2_000, 100_000, 300_000)}
 NUMBERS = {row.number for row in registry.SOLVERS}
@@ -22,11 +22,11 @@ def facts(shape: str, labels: str, values: int = 3) -> Facts:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("labels", CANDIDATES)
 def test_the_first_choice_without_options_is_the_first_candidate_there_is(shape, labels):
-    row, reason = choice.choose(facts(shape, labels))
+    row, reason = auto_select.choose(facts(shape, labels))
     wanted = [number for number in CANDIDATES[labels][shape == "wide"] if number in NUMBERS]
     assert row.number == wanted[0]
     assert all(str(number) in reason for number in SHAPES[shape])
-    assert (row, reason) == choice.choose(facts(shape, labels)), "the same answer every time"
+    assert (row, reason) == auto_select.choose(facts(shape, labels)), "the same answer every time"
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -35,13 +35,13 @@ def test_the_first_choice_without_options_is_the_first_candidate_there_is(shape,
 def test_an_option_is_obeyed_or_refused(option, shape, labels):
     able = [n for n in CANDIDATES[labels][0] if n in NUMBERS and registry.find(n) in registry.honouring(option)]
     if able:
-        row, reason = choice.choose(facts(shape, labels), (option,))
+        row, reason = auto_select.choose(facts(shape, labels), (option,))
         assert row in registry.honouring(option)
         first = row.number == [n for n in CANDIDATES[labels][shape == "wide"] if n in NUMBERS][0]
         assert (f"obeys {option}" in reason) == (not first)
     else:
         with pytest.raises(SvmtoolError, match=f"obeys {option}: choose -s"):
-            choice.choose(facts(shape, labels), (option,))
+            auto_select.choose(facts(shape, labels), (option,))
 
 
 def test_every_candidate_is_a_number_of_liblinear_or_of_the_table():
@@ -55,12 +55,13 @@ def test_every_candidate_is_a_number_of_liblinear_or_of_the_table():
     "labels, kind",
     [
         ([], "two"), ([3.0, 3.0], "one"), ([1.0, -1.0, 1.0], "two"), ([5.0, 2.0, 9.0], "many"),
-        ([1.0, 0.5, 1.0], "real"), (range(choice.MANY_VALUES), "many"), (range(choice.MANY_VALUES + 1), "real"),
+        ([1.0, 0.5, 1.0], "real"),
+        (range(auto_select.MANY_VALUES), "many"), (range(auto_select.MANY_VALUES + 1), "real"),
     ],
 )  # fmt: skip
 def test_kinds_of_labels(labels, kind):
     y = np.array(list(labels), np.float64)
-    found = choice.facts_of(table_of(np.ones((len(y), 3)), y))
+    found = auto_select.facts_of(table_of(np.ones((len(y), 3)), y))
     assert found.labels == kind
     assert found.rows == len(y) and found.nonzeros == 3 * len(y)
 

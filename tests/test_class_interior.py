@@ -7,13 +7,15 @@ import pytest
 from class_problems import PROBLEMS, ROWS, Problem, Solved
 from reference import csr_of
 
+from svmtool.coordinate import crammer_singer
+from svmtool.coordinate.crammer_singer import ClassPasses
+from svmtool.data.rows import CsrRows
 from svmtool.limits import EndedError
-from svmtool.problem import class_interior, class_passes
-from svmtool.problem.class_interior import ClassInterior
-from svmtool.problem.class_passes import ClassPasses
-from svmtool.problem.class_rows import ClassTask
-from svmtool.problem.rows import CsrRows
-from svmtool.solvers import alm_classes, base
+from svmtool.objectives import class_interior
+from svmtool.objectives.class_interior import ClassInterior
+from svmtool.objectives.class_rows import ClassTask
+from svmtool.solvers import alm_classes
+from svmtool.solvers.shared import base
 
 
 def task_of(p: Problem) -> ClassTask:
@@ -69,7 +71,7 @@ def test_limits(within, monkeypatch):
     made, apply = [], ClassInterior._apply
     monkeypatch.setattr(class_interior, "cost", lambda task: 0.0)
     monkeypatch.setattr(ClassPasses, "newton", 0.0)
-    monkeypatch.setattr(class_passes, "NEWTON_STEPS", 1e-3)
+    monkeypatch.setattr(crammer_singer, "NEWTON_STEPS", 1e-3)
 
     def counted(self, right):
         made.append(1)

@@ -7,10 +7,11 @@ import pytest
 from loop_suite import check_each_loop_is_called
 from reference import csr_of, random_rows, xorshift
 
-from svmtool.compiled import class_loops, class_pass_loops
-from svmtool.problem.class_rows import ClassRows
-from svmtool.problem.dual_passes import random_state
-from svmtool.problem.rows import CsrRows
+from svmtool.compiled.loops.cd import class_epoch_loops
+from svmtool.compiled.loops.rows import class_loops
+from svmtool.coordinate.hinge import random_state
+from svmtool.data.rows import CsrRows
+from svmtool.objectives.class_rows import ClassRows
 
 SHAPES = [(0, 3, 3), (1, 1, 3), (7, 2, 4), (12, 5, 5), (40, 9, 19)]
 every_shape = pytest.mark.parametrize("n, d, k", SHAPES, ids=str)
@@ -60,7 +61,7 @@ class Made:
 
 
 def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, class_loops, class_pass_loops)
+    check_each_loop_is_called(__file__, class_loops, class_epoch_loops)
 
 
 @pytest.mark.parametrize("bias", [-1.0, 0.0, 2.0])
@@ -162,7 +163,7 @@ def test_pass(n, d, k, bias):
     classes, sizes = np.tile(np.arange(a.wide, dtype=np.uint32), n), np.full(n, k, np.uint32)
     left = np.ones((n, k), bool)
     for _ in range(6):
-        class_pass_loops.class_pass(
+        class_epoch_loops.class_pass(
             *a.csr, a.number, a.cost, a.rows.square_norms(), flat_P, flat_W, np.zeros(2 * a.wide), classes, sizes,
             active, np.empty(n // chunk + 1, np.int64), limits, state, bias, chunk, k, a.wide,
         )  # fmt: skip

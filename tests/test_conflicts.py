@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import reference
 
-from svmtool.problem import conflicts
-from svmtool.problem.conflicts import cancelling
-from svmtool.problem.rows import CsrRows
+from svmtool.data.rows import CsrRows
+from svmtool.objectives import opposite_duplicates
+from svmtool.objectives.opposite_duplicates import cancelling
 
 X = np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0], [1.0, 2.0], [3.0, 0.0], [0.0, 3.0], [0.0, 0.0], [3.0, 0.0]])
 Y = np.array([1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0])
@@ -38,7 +38,7 @@ def test_their_sum_over_rows_is_zero_on_drawn_data():
 
 
 def test_equal_sums_of_unequal_rows_are_reported_apart(monkeypatch):
-    monkeypatch.setattr(conflicts, "standard_normal", np.ones)
+    monkeypatch.setattr(opposite_duplicates, "standard_normal", np.ones)
     np.testing.assert_allclose(cancelling(rows_of(X), Y, COST), [3.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0])
 
 

@@ -8,14 +8,15 @@ import reference
 from reference import csr_of
 from solver_suite import ALM, MFN, PATHS
 
-from svmtool.formats.room import Room
-from svmtool.problem import dual_passes
-from svmtool.problem.dual_passes import LOOKED_AFTER, DualPasses
-from svmtool.problem.repeated_rows import RepeatedRows
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.task import Task
-from svmtool.solvers import alm, alm_rounds, by_turns, mfn
-from svmtool.solvers.base import GAP, RULE, SIZE_SHARE, Monitor, Rule
+from svmtool.coordinate import hinge
+from svmtool.coordinate.hinge import LOOKED_AFTER, DualPasses
+from svmtool.data.replicated import RepeatedRows
+from svmtool.data.rows import CsrRows
+from svmtool.formats.rowcache.mapped_arrays import Room
+from svmtool.objectives.task import Task
+from svmtool.solvers import alm, alm_rounds, mfn
+from svmtool.solvers.shared import alternation
+from svmtool.solvers.shared.base import GAP, RULE, SIZE_SHARE, Monitor, Rule
 
 WAYS = {  # loss -> constants that leave a run to its passes, and the solver
     "hinge": ({**PATHS[ALM]["products"], (ALM, "MOST_VISITS"): 1000}, alm.exact),
@@ -31,9 +32,9 @@ def restored(monkeypatch):
         raise AssertionError("the passes did not end the run")
 
     monkeypatch.setattr(alm._Run, "multiplier_rounds", none)
-    for module in (mfn, by_turns):
+    for module in (mfn, alternation):
         monkeypatch.setattr(module, "newton_steps", none)
-    monkeypatch.setattr(by_turns, "FIRST_TURN", 1000.0)
+    monkeypatch.setattr(alternation, "FIRST_TURN", 1000.0)
     shares, plain = [], DualPasses.restore
     monkeypatch.setattr(DualPasses, "restore", lambda self: (shares.append(self.share), plain(self)))
     return shares
@@ -59,7 +60,7 @@ def test_passes_do_not_stall_over_the_rows_that_are_left(n, d, C, loss, restored
 @pytest.mark.parametrize("loose", [0.1, 1e-3])
 def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, restored, monkeypatch):
     """Both together and not one alone, where LIBLINEAR's rule has not held for long: a run goes on until each holds."""
-    monkeypatch.setattr(dual_passes, "BEYOND", 1000.0)
+    monkeypatch.setattr(hinge, "BEYOND", 1000.0)
     _, solve = WAYS[loss]
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
     targets, size = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1)), 0.1
@@ -89,7 +90,7 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
 @pytest.mark.parametrize("loss", WAYS)
 def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, restored, monkeypatch):
     """With a large C the gap stays large long after that rule holds; the run ends by it after as many visits again."""
-    for module, name in ((dual_passes, "READING"), (dual_passes, "STARTING"), (alm, "CHEAP")):
+    for module, name in ((hinge, "READING"), (hinge, "STARTING"), (alm, "CHEAP")):
         monkeypatch.setattr(module, name, 0.0)
     _, solve = WAYS[loss]
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
@@ -110,7 +111,7 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, resto
 
     monkeypatch.setattr(DualPasses, "run", run)
     found = solve(task, Monitor(), Rule(gap=1e-12, size=0.1, loose=1e-12))
-    limit = (1.0 + dual_passes.BEYOND) * held[0]
+    limit = (1.0 + hinge.BEYOND) * held[0]
     assert found.status is RULE and found.history[-1]["gap"] > 1e-12
     assert visits[-2] < limit <= visits[-1]
 
@@ -121,7 +122,7 @@ def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(roun
     if rounding:
         for name in ("FLAT_STEPS", "ROUNDED"):
             monkeypatch.setattr(alm_rounds, name, 0)
-    monkeypatch.setattr(dual_passes, "STARTING", 0.0)
+    monkeypatch.setattr(hinge, "STARTING", 0.0)
     monkeypatch.setattr(alm, "CHEAP", np.inf)
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
@@ -181,7 +182,7 @@ def test_a_pass_in_pieces_is_the_pass(kind, monkeypatch):
 
 def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
     """Every few chunks, and chunks of rows that are left after shrinking lie no further apart than all rows' do."""
-    monkeypatch.setattr("svmtool.problem.dual_passes.ON_DISK", 80)
+    monkeypatch.setattr("svmtool.coordinate.hinge.ON_DISK", 80)
     p = reference.random_problem(4, 400, 8)._replace(loss="hinge")
     looks = []
     monkeypatch.setattr(Room, "check", lambda self: looks.append(1))
@@ -248,8 +249,8 @@ def test_a_rule_that_passes_meet_knows_no_other(monkeypatch):
 def test_liblinears_cap_on_passes_counts_as_its_rule(monkeypatch):
     """Where 300 passes have not met its rule, as many visits again end a wide regression."""
     for name in ("READING", "STARTING"):
-        monkeypatch.setattr(dual_passes, name, 0.0)
-    monkeypatch.setattr(dual_passes, "LATE_PASSES", 5)
+        monkeypatch.setattr(hinge, name, 0.0)
+    monkeypatch.setattr(hinge, "LATE_PASSES", 5)
     monkeypatch.setattr(DualPasses, "size", 1.0)
     p = reference.random_problem(3, 60, 40)
     passes, ended = DualPasses(CsrRows(*csr_of(p.X), 40), p.y, np.zeros(60), np.full(60, 1e4), 1), []

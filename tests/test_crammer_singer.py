@@ -8,14 +8,16 @@ import scipy.optimize
 from class_problems import GAP, PROBLEMS, ROWS, SOME, Problem, Solved, every_row, random_problem
 from reference import csr_of, table_of
 
-from svmtool.problem import class_faces, class_interior, class_passes
-from svmtool.problem.class_hinge import ClassHinge
-from svmtool.problem.class_passes import ClassPasses
-from svmtool.problem.class_rows import ClassTask
-from svmtool.problem.rows import CsrRows
-from svmtool.settings import Settings
-from svmtool.solvers import alm, alm_classes, alm_rounds, base
-from svmtool.solvers.base import StopFlag
+from svmtool.coordinate import crammer_singer
+from svmtool.coordinate.crammer_singer import ClassPasses
+from svmtool.data.rows import CsrRows
+from svmtool.objectives import class_faces, class_interior
+from svmtool.objectives.class_rows import ClassTask
+from svmtool.objectives.crammer_singer import ClassHinge
+from svmtool.params import Settings
+from svmtool.solvers import alm, alm_classes, alm_rounds
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import StopFlag
 
 NEWTON = {(ClassPasses, "newton"): 0.0}
 PATHS = {
@@ -24,14 +26,14 @@ PATHS = {
     "newton": NEWTON,
     "products": {
         **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_PASSES"): 1, (alm_rounds, "CG_TOLERANCE"): 1e-3,
-        (class_faces, "MOST"): 0, (class_passes, "PRODUCT_STEPS"): 10**6,
+        (class_faces, "MOST"): 0, (crammer_singer, "PRODUCT_STEPS"): 10**6,
     },
     "rows": {
         **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_PASSES"): 1,
         (class_faces, "MOST"): 10**6, (class_faces, "DECOMPOSED"): 1e12,
     },
     "handed over": {**NEWTON, (alm_rounds, "GRAM_BELOW"): 0},
-    "interior": {**NEWTON, (class_passes, "NEWTON_STEPS"): 1e-3, (class_interior, "cost"): lambda task: 0.0},
+    "interior": {**NEWTON, (crammer_singer, "NEWTON_STEPS"): 1e-3, (class_interior, "cost"): lambda task: 0.0},
 }
 every_path = pytest.mark.parametrize("path", PATHS)
 
@@ -178,7 +180,7 @@ def test_laws(row, path, choose):
 @every_row
 def test_two_classes_are_the_hinge_at_twice_the_cost(row):
     """min over w of 1/4 |w|^2 + sum C hinge is half of -s 3 with 2 C, w = w_1 - w_2."""
-    from svmtool.training.multiclass import Problems
+    from svmtool.training.reductions.one_vs_rest import Problems
 
     p = PROBLEMS["two-bias"]
     problems = Problems(table_of(p.X, p.y), Settings(solver=3, solver_given=True, C=2.0, bias=1.0, gap=GAP), p.cost)
@@ -326,7 +328,7 @@ def test_rounds_that_get_nowhere_hand_back_to_passes(started, monkeypatch):
     s = Solved(ROWS[0], p, eps=eps, start=start)
     assert s.status is base.RULE
     assert violation(p, p.A.T @ s.result.alpha, s.result.alpha) <= eps * (1 + 1e-6)
-    assert 0 < len(made) <= 10 * class_passes.PRODUCT_STEPS * class_passes.PRODUCTS, "of 59510 without passes"
+    assert 0 < len(made) <= 10 * crammer_singer.PRODUCT_STEPS * crammer_singer.PRODUCTS, "of 59510 without passes"
     if start is not None:
         assert s.f <= p.value(start.W) * (1 + 1e-12), "the start is kept"
 
@@ -344,8 +346,8 @@ def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
 
 def test_factorised_rounds_that_get_nowhere_hand_back_to_passes(monkeypatch):
     """Many classes that can be told apart and a large C: Newton steps over all would take hundreds."""
-    monkeypatch.setattr(class_passes, "PATIENCE", 0.0)
-    monkeypatch.setattr(class_passes, "NEWTON_STEPS", 3)
+    monkeypatch.setattr(crammer_singer, "PATIENCE", 0.0)
+    monkeypatch.setattr(crammer_singer, "NEWTON_STEPS", 3)
     steps, hessian = [], ClassHinge.hessian
     monkeypatch.setattr(ClassHinge, "hessian", lambda self: (steps.append(1), hessian(self))[1])
     resumed, resume = [], ClassPasses.resume

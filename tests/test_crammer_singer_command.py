@@ -11,8 +11,8 @@ import pytest
 from class_problems import GAP, PROBLEMS, Solved, every_row, random_problem
 from reference import text_of
 
-from svmtool.formats import linear_model
-from svmtool.training import folds
+from svmtool.formats.models import linear
+from svmtool.training.validation import folds
 
 
 @every_row
@@ -25,7 +25,7 @@ def test_lines_model_and_predictions(row, svm_train, command):
     best = Solved(row, p)
     assert float(objective) == pytest.approx(-best.f, rel=2e-6)
     assert int(support) == pytest.approx(np.count_nonzero(best.result.alpha), abs=12)
-    m = linear_model.read("m")
+    m = linear.read("m")
     assert (m.word, m.nr_class, m.bias, m.W.shape) == ("MCSVM_CS", 3, 2.0, (6, 3))
     command("predict", "d", "m", "o")
     assert np.array_equal(np.loadtxt("o"), np.array(m.labels)[np.argmax(p.A @ m.W, axis=1)])
@@ -39,7 +39,7 @@ def test_liblinears_predict_reads_the_model(row, name, reference, svm_train, com
     assert command("predict", "d", "m", "ours").returncode == 0
     subprocess.run([reference["predict"], "d", "m", "theirs"], cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
-    assert linear_model.read("m").W.shape == (5, p.k)
+    assert linear.read("m").W.shape == (5, p.k)
 
 
 @pytest.mark.parametrize("options", [[], ["-B", "1"], ["-c", "0.01"], ["-c", "100"], ["-w2", "5"]], ids=str)
@@ -52,7 +52,7 @@ def test_never_worse_than_liblinear(row, k, options, reference, svm_train, tmp_p
     assert svm_train("-q", "-s", row.number, *options, "d", "m", data=text_of(p.X, p.y))[0] == 0
     theirs = [reference["train"], "-q", "-s", str(row.number), "-e", "1e-6", *options, "d", "theirs"]
     subprocess.run(theirs, cwd=tmp_path, check=True, capture_output=True)
-    ours, best = (p.value(linear_model.read(name).W) for name in ("m", "theirs"))
+    ours, best = (p.value(linear.read(name).W) for name in ("m", "theirs"))
     assert ours <= best * (1 + 1e-6)
 
 
@@ -79,14 +79,14 @@ def test_row_weights_class_weights_and_start(row, name, svm_train, tmp_path):
     (tmp_path / "weights").write_text("".join(f"{c:g}\n" for c in cost))
     asked = ("-q", "-s", row.number, "--gap", GAP, "--weights", "weights", "-w-1", 3, "-w-1", 2)
     assert svm_train(*asked, "d", "m", data=text_of(p.X, p.y)) == (0, "", "")
-    m = linear_model.read("m")
+    m = linear.read("m")
     p = p._replace(X=p.X[1:], y=p.y[1:], cost=(cost * np.where(p.y == -1, 6.0, 1.0))[1:])
     s = Solved(row, p)
     assert np.linalg.norm(m.W - s.W) <= 2 * s.room
     assert svm_train(*asked, "-i", "m", "d", "again") == (0, "", "")
-    assert np.linalg.norm(linear_model.read("again").W - s.W) <= 2 * s.room
+    assert np.linalg.norm(linear.read("again").W - s.W) <= 2 * s.room
     silent = svm_train("-q", "-s", row.number, "--gap", GAP, "-w-1", 0, "d", "silent")
-    assert silent == (0, "", "") and linear_model.read("silent").W.shape == (5, p.k)
+    assert silent == (0, "", "") and linear.read("silent").W.shape == (5, p.k)
 
 
 ODD = {
@@ -115,7 +115,7 @@ def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
         assert name == "huge" and "overflow" in err, err
         return
     assert "nan" not in out and "inf" not in out, out
-    m = linear_model.read("m")
+    m = linear.read("m")
     assert np.all(np.isfinite(m.W))
     assert m.columns == len({line.split()[0] for line in ODD[name].splitlines()})
     if name == "empty":

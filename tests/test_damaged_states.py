@@ -16,9 +16,9 @@ import pytest
 from adapt_suite import apart, batch, draw, text_of_rows, weights_in
 
 from svmtool.errors import ModelError
-from svmtool.formats import adaptable_state
-from svmtool.formats.beside import NEXT
-from svmtool.formats.row_log import RowLog
+from svmtool.formats.adaptable import state
+from svmtool.formats.adaptable.names import NEXT
+from svmtool.formats.adaptable.row_log import RowLog
 
 RNG = np.random.default_rng(3)
 ROWS, NEW = draw(RNG, 30, 4), draw(RNG, 8, 4)
@@ -128,7 +128,7 @@ def test_members_that_say_they_are_larger_than_the_file(ready):
         text[at + place : at + place + 4] = (4 * 10**9).to_bytes(4, "little")
     Path(STATE).write_bytes(text)
     with pytest.raises(ModelError, match="larger than the file"):
-        adaptable_state.read("m")
+        state.read("m")
 
 
 @pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEXT, "m"])
@@ -189,5 +189,5 @@ def test_a_log_left_empty_goes_with_the_next_run(ready):
     Path(LOG + NEXT).write_bytes(b"")
     assert ready("d", "m")[0] == 0
     assert not Path(LOG + NEXT).exists()
-    log = RowLog.open(LOG, *(lambda s: (s.log, s.entries))(adaptable_state.read("m")))
+    log = RowLog.open(LOG, *(lambda s: (s.log, s.entries))(state.read("m")))
     log.close()

@@ -10,7 +10,9 @@ import threading
 import pytest
 
 from svmtool.errors import SvmtoolError
-from svmtool.formats import kernel_model, linear_model, model_text, range_file
+from svmtool.formats.models import kernel, linear
+from svmtool.formats.models import text as model_text
+from svmtool.scaling import range_file
 
 LINEAR = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2000000000\nbias -1\nw\n"
 KERNEL = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2000000000\nrho 0\nlabel 1 -1\n"
@@ -23,22 +25,22 @@ RANGE = "ERROR: failed to read scaling parameters: PATH:"
 
 # what reads it: what it begins with, what goes on, the sentence
 CASES = [
-    (linear_model.read, "", "a", NO_TEXT),
-    (linear_model.read, "", "1 ", "unknown text in model file: [1]"),
-    (linear_model.read, "", "\n", "can't open model file PATH: it is no text: there are only blanks in it"),
-    (linear_model.read, LINEAR[:36], "1", NO_TEXT),
-    (linear_model.read, LINEAR[:36], "1 ", "unknown text in model file: [1]"),
-    (linear_model.read, LINEAR, "a", NO_TEXT),
-    (linear_model.read, LINEAR, "a ", WEIGHT + " 1 is 'a'"),
-    (linear_model.read, LINEAR + "1 \n" * 2_000_000, "a ", WEIGHT + " 2000001 is 'a'"),
-    (linear_model.read, LINEAR, "1", NO_TEXT),
-    (linear_model.read, MANY, "1 ", "ERROR: label: 2000000000 classes are more than the"),
-    (kernel_model.read, "", "a", NO_TEXT),
-    (kernel_model.read, MANY, "1 ", "ERROR: label: 2000000000 classes are more than the"),
-    (kernel_model.read, MANY.replace("label", "rho"), "0 ", "ERROR: nr_class: 2000000000 classes have more pairs than"),
-    (kernel_model.read, KERNEL, "a", NO_TEXT),
-    (kernel_model.read, KERNEL, "a\n", VECTOR + " 1: token 'a'"),
-    (kernel_model.read, KERNEL + "1 1:1\n" * 1_000_000, "2 1:x\n", VECTOR + " 1000001: token '1:x'"),
+    (linear.read, "", "a", NO_TEXT),
+    (linear.read, "", "1 ", "unknown text in model file: [1]"),
+    (linear.read, "", "\n", "can't open model file PATH: it is no text: there are only blanks in it"),
+    (linear.read, LINEAR[:36], "1", NO_TEXT),
+    (linear.read, LINEAR[:36], "1 ", "unknown text in model file: [1]"),
+    (linear.read, LINEAR, "a", NO_TEXT),
+    (linear.read, LINEAR, "a ", WEIGHT + " 1 is 'a'"),
+    (linear.read, LINEAR + "1 \n" * 2_000_000, "a ", WEIGHT + " 2000001 is 'a'"),
+    (linear.read, LINEAR, "1", NO_TEXT),
+    (linear.read, MANY, "1 ", "ERROR: label: 2000000000 classes are more than the"),
+    (kernel.read, "", "a", NO_TEXT),
+    (kernel.read, MANY, "1 ", "ERROR: label: 2000000000 classes are more than the"),
+    (kernel.read, MANY.replace("label", "rho"), "0 ", "ERROR: nr_class: 2000000000 classes have more pairs than"),
+    (kernel.read, KERNEL, "a", NO_TEXT),
+    (kernel.read, KERNEL, "a\n", VECTOR + " 1: token 'a'"),
+    (kernel.read, KERNEL + "1 1:1\n" * 1_000_000, "2 1:x\n", VECTOR + " 1000001: token '1:x'"),
     (range_file.read, "x\n", "a", RANGE + " it is no text: a word is longer than 1 MB"),
     (range_file.read, "x\n-1 1\n1 ", "1", RANGE + " it is no text: a word is longer than 1 MB"),
     (range_file.read, "x\n-1 1\n", "1 ", RANGE + " feature 1 follows 1: indices must ascend"),
@@ -50,7 +52,7 @@ CASES = [
 def test_refused_early(read, begun, goes_on, sentence, tmp_path, monkeypatch):
     """What is taken from a pipe without an end, before the sentence comes: a few windows beyond where it is clear."""
     monkeypatch.setattr(model_text, "LONGEST_LINE", 1 << 23)
-    monkeypatch.setattr(kernel_model, "LONGEST_LINE", 1 << 23)
+    monkeypatch.setattr(kernel, "LONGEST_LINE", 1 << 23)
     path, sent = str(tmp_path / "endless"), 0
     os.mkfifo(path)
 
@@ -87,12 +89,12 @@ def test_ranges_read_in_pieces(text, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("module, text", [
-    (linear_model, LINEAR.replace("2000000000", "5") + "1 \n-0 \n2.5e-300 \n" + "7" * 400
+    (linear, LINEAR.replace("2000000000", "5") + "1 \n-0 \n2.5e-300 \n" + "7" * 400
      + "e-400 \n3\t\n# note 1\n# note 2\n"),
-    (linear_model, LINEAR.replace("2000000000", "3") + "1 2\n\n3"),
-    (kernel_model, KERNEL.replace("2000000000", "3").replace("1000000000 1000000000", "2 1")
+    (linear, LINEAR.replace("2000000000", "3") + "1 2\n\n3"),
+    (kernel, KERNEL.replace("2000000000", "3").replace("1000000000 1000000000", "2 1")
      + "1 1:1 7:2.5 \n-0.5 1:3\t\n" + "-0.5 2:" + "0" * 300 + "1\n# note\nno note\n# another\n"),
-    (kernel_model, KERNEL.replace("2000000000", "2").replace("1000000000 1000000000", "1 1") + "1 1:1\n-1 1:2"),
+    (kernel, KERNEL.replace("2000000000", "2").replace("1000000000 1000000000", "1 1") + "1 1:1\n-1 1:2"),
 ])  # fmt: skip
 def test_models_read_in_windows(module, text, tmp_path, monkeypatch):
     """The same model whatever stands in a window, from files and pipes."""
@@ -114,7 +116,7 @@ def test_where_the_text_is_wrong_does_not_depend_on_windows(tmp_path, monkeypatc
     for window in (1, 5, 40, 1000):
         monkeypatch.setattr(model_text, "WINDOW", window)
         with pytest.raises(SvmtoolError, match="line 7: bias is nan"):
-            linear_model.read(str(path))
+            linear.read(str(path))
 
 
 def test_weights_of_zero_take_no_memory(tmp_path):
@@ -122,8 +124,8 @@ def test_weights_of_zero_take_no_memory(tmp_path):
     n = 20_000_000
     (tmp_path / "m").write_text(LINEAR.replace("2000000000", str(n)) + "0 \n" * (n - 1) + "1 \n")
     (tmp_path / "d").write_text(f"1 {n}:1\n-1 {n}:-1\n")
-    code = "from svmtool.cli.predict import main; assert not main(['d', 'm', 'o'])"
-    code += "\nfrom svmtool.formats.room import peak\nprint(peak())"
+    code = "from svmtool.cli.predict.command import main; assert not main(['d', 'm', 'o'])"
+    code += "\nfrom svmtool.formats.rowcache.mapped_arrays import peak\nprint(peak())"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )

@@ -8,10 +8,10 @@ from kernel_suite import KERNELS, LEAST_SQUARES, WITH_COST, Data, judged, oracle
 
 from svmtool import registry
 from svmtool.compiled import threads
-from svmtool.kernel_settings import KernelSettings
-from svmtool.problem.kernel_problem import LeastSquaresSvc, Points
-from svmtool.problem.rows import DenseRows
-from svmtool.solvers.base import GAP, INTERRUPTED, ITERATIONS, RULE, Monitor, StopFlag
+from svmtool.data.rows import DenseRows
+from svmtool.kernel_params import KernelSettings
+from svmtool.kernels.problems import LeastSquaresSvc, Points
+from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, Monitor, StopFlag
 
 FLAG = StopFlag()
 FLAG.set = True

@@ -24,10 +24,10 @@ from solver_suite import (
 )
 
 from svmtool.compiled import threads
-from svmtool.problem import rows as rows_module
-from svmtool.problem.rows import DenseRows
-from svmtool.solvers import base
-from svmtool.solvers.base import KEPT, StopFlag
+from svmtool.data import rows as rows_module
+from svmtool.data.rows import DenseRows
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import KEPT, StopFlag
 
 
 @pytest.fixture(autouse=True)
@@ -276,16 +276,17 @@ def spy(monkeypatch):
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == MFN], ids=lambda case: case.id)
 def test_paths_of_mfn_are_taken(case, walk, spy):
     """Each path leads where its name says."""
-    from svmtool.problem.dual_passes import DualPasses
-    from svmtool.problem.squared_hinge import SquaredHinge
-    from svmtool.solvers import by_turns, mfn
+    from svmtool.coordinate.hinge import DualPasses
+    from svmtool.objectives.squared_hinge import SquaredHinge
+    from svmtool.solvers import mfn
+    from svmtool.solvers.shared import alternation
 
     spy(SquaredHinge, "small_newton", "small")
     spy(SquaredHinge, "sample", "sampled")
     spy(SquaredHinge, "_conjugate_gradient", "products")
     spy(SquaredHinge, "hessian", "matrix")
     spy(DualPasses, "run", "passes")
-    for module in (mfn, by_turns):
+    for module in (mfn, alternation):
         spy(module, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
     walk(case)
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
@@ -306,9 +307,9 @@ def test_paths_of_mfn_are_taken(case, walk, spy):
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == L1], ids=lambda case: case.id)
 def test_paths_of_l1_are_taken(case, walk, spy):
     """Each path leads where its name says."""
-    from svmtool.compiled import l1_loops
-    from svmtool.problem.l1_dual import L1Dual
-    from svmtool.problem.l1_objective import L1Objective
+    from svmtool.compiled.loops.loss import l1_loops
+    from svmtool.objectives.l1.dual import L1Dual
+    from svmtool.objectives.l1.objective import L1Objective
 
     spy(l1_loops, "gram_passes", "matrix")
     spy(l1_loops, "column_passes", "columns")
@@ -326,9 +327,9 @@ def test_paths_of_l1_are_taken(case, walk, spy):
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == ALM], ids=lambda case: case.id)
 def test_paths_of_alm_are_taken(case, walk, spy):
     """Each path leads where its name says."""
-    from svmtool.problem.augmented import Augmented
-    from svmtool.problem.dual_passes import DualPasses
-    from svmtool.problem.power_interior import PowerInterior
+    from svmtool.coordinate.hinge import DualPasses
+    from svmtool.objectives.augmented import Augmented
+    from svmtool.objectives.power_interior import PowerInterior
     from svmtool.solvers import alm
 
     spy(PowerInterior, "step", "interior")
@@ -349,8 +350,8 @@ def test_paths_of_alm_are_taken(case, walk, spy):
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == LOGISTIC], ids=lambda case: case.id)
 def test_paths_of_logistic_regression_are_taken(case, walk, spy):
     """Each path leads where its name says."""
-    from svmtool.problem.logistic import Logistic
-    from svmtool.problem.logistic_passes import LogisticPasses
+    from svmtool.coordinate.logistic import LogisticPasses
+    from svmtool.objectives.logistic import Logistic
     from svmtool.solvers import logistic
 
     spy(Logistic, "small_newton", "small")

@@ -1,15 +1,15 @@
-"""Conjugate gradients over the free dual variables (problem/face_steps.py), beside dense sums."""
+"""Conjugate gradients over the free dual variables (coordinate/face_steps.py), beside dense sums."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from svmtool.problem import dual_passes
-from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.face_steps import FaceSteps
-from svmtool.problem.repeated_rows import RepeatedRows
-from svmtool.problem.rows import DenseRows
+from svmtool.coordinate import hinge
+from svmtool.coordinate.face_steps import FaceSteps
+from svmtool.coordinate.hinge import DualPasses
+from svmtool.data.replicated import RepeatedRows
+from svmtool.data.rows import DenseRows
 
 N, D = 60, 25
 
@@ -81,7 +81,7 @@ def test_a_step_that_only_loses_is_taken_back(monkeypatch):
 @pytest.mark.parametrize("power", [1.0, 2.0])
 def test_passes_with_turns_need_fewer_visits_where_rows_depend(power, monkeypatch):
     def visits(first: float) -> tuple[float, float]:
-        monkeypatch.setattr(dual_passes, "FACE_FIRST", first)
+        monkeypatch.setattr(hinge, "FACE_FIRST", first)
         p, A = passes_over(power, False, -1.0, cost=100.0 if power == 1.0 else 1e4)
         p.run()
         while p.visits < 20000 and not (p.complete and p.spread <= 1e-6):

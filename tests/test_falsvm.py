@@ -9,12 +9,13 @@ from adapt_suite import PaperForm
 from solver_suite import PROBLEMS
 
 from svmtool.compiled import threads
-from svmtool.compiled.rand_loops import rand_seed, rand_shuffle
-from svmtool.formats import linear_model
-from svmtool.problem.rows import DenseRows
-from svmtool.settings import Settings
-from svmtool.solvers import base, falsvm
-from svmtool.training.multiclass import Problems
+from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
+from svmtool.data.rows import DenseRows
+from svmtool.formats.models import linear
+from svmtool.params import Settings
+from svmtool.solvers import falsvm
+from svmtool.solvers.shared import base
+from svmtool.training.reductions.one_vs_rest import Problems
 
 NAMES = [name for name, p in PROBLEMS.items() if not p.free]
 
@@ -91,13 +92,13 @@ def test_command(svm_train, command, data):
     """Several classes, odd data, and what is printed; the certificate tells that it is no optimum."""
     status, out, err = svm_train("-s", 72, "--passes", 2, data / "digits", "m")
     assert (status, err) == (0, "") and out.count("pass  2 f ") == 10 and "Certified relative gap = " in out
-    assert "Stopped: all passes" in "".join(linear_model.read("m").notes)
+    assert "Stopped: all passes" in "".join(linear.read("m").notes)
     assert float(command("predict", data / "digits.t", "m", "o").stdout.split()[2].rstrip(b"%")) > 70
     for text in ("", "1\n1\n-1\n", "3 1:1\n", "1 1:1e5\n-1 1:1e-9\n"):
         for C in (1e-12, 1.0, 1e10):
             status, _, err = svm_train("-q", "-s", 72, "-c", C, "d", "m2", data=text)
             assert status == 0 and "Traceback" not in err
-            assert np.all(np.isfinite(linear_model.read("m2").W))
+            assert np.all(np.isfinite(linear.read("m2").W))
     status, _, err = svm_train("-s", 72, "d", data="1 1:1\n-1 6000:1\n")
     assert status == 1 and "are too many" in err
     status, _, err = svm_train("-s", 72, "--gap", 0.1, "d")

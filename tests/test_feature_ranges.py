@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from test_scale import here
 
-from svmtool import feature_ranges
-from svmtool.compiled import text_loops
 from svmtool.compiled.buffers import Buffer
-from svmtool.formats import svmlight
+from svmtool.compiled.loops.text import text_loops
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.scaling import ranges
 
 
 @pytest.mark.parametrize("wanted", [None, [2, 70, 99]])
@@ -28,9 +28,9 @@ def test_places_of_features_that_occur(monkeypatch, wanted):
     features = None if wanted is None else np.array(wanted)
 
     def facts(least: int, far: int):
-        monkeypatch.setattr(feature_ranges, "LEAST", least)
-        monkeypatch.setattr(feature_ranges, "FAR", far)
-        shape = feature_ranges.ShapeOfData(features)
+        monkeypatch.setattr(ranges, "LEAST", least)
+        monkeypatch.setattr(ranges, "FAR", far)
+        shape = ranges.ShapeOfData(features)
         for table in blocks:
             shape.add(table)
         shape.finish()
@@ -41,10 +41,10 @@ def test_places_of_features_that_occur(monkeypatch, wanted):
         return shape.names, [x.view(np.uint64) for x in (low, high, seen)]  # -0 is not 0
 
     names, whole = facts(1000, 0)
-    assert names is feature_ranges.DENSE
+    assert names is ranges.DENSE
     for least, far in ((10, 0), (10, 1), (10, 3)):
         names, some = facts(least, far)
-        assert (names is not feature_ranges.DENSE) == (far == 0)
+        assert (names is not ranges.DENSE) == (far == 0)
         assert all(map(np.array_equal, whole, some))
 
 

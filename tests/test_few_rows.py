@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import reference
 
-from svmtool.problem import rows as rows_module
-from svmtool.problem.augmented import Augmented
-from svmtool.problem.certify import Certificate
-from svmtool.problem.linalg import least_squares
-from svmtool.problem.pivots import nonnegative
-from svmtool.problem.repeated_rows import OrdinalRows, RepeatedRows
-from svmtool.settings import Settings
-from svmtool.solvers import base, fallback
+from svmtool.certify.linear import Certificate
+from svmtool.data import rows as rows_module
+from svmtool.data.replicated import OrdinalRows, RepeatedRows
+from svmtool.linalg.pivots import nonnegative
+from svmtool.linalg.systems import least_squares
+from svmtool.objectives.augmented import Augmented
+from svmtool.params import Settings
+from svmtool.solvers.shared import base, fallback
 from svmtool.training import verify
-from svmtool.training.multiclass import Problems
+from svmtool.training.reductions.one_vs_rest import Problems
 
 WORDS, ROWS = 400, 250
 

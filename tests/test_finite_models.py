@@ -12,10 +12,11 @@ import pytest
 from reference import text_of
 
 from svmtool import registry
+from svmtool.data.class_statistics import LabelSums
 from svmtool.errors import ModelError
-from svmtool.formats import adaptable_state, kernel_model, linear_model
-from svmtool.model import LinearModel
-from svmtool.problem.label_sums import LabelSums
+from svmtool.formats.adaptable import state
+from svmtool.formats.models import kernel, linear
+from svmtool.models.linear import LinearModel
 
 SMALL = "1 1:1 2:1\n-1 1:-1 2:0.5\n1 1:2\n-1 2:-1\n"
 MEMORY = b"ERROR: not enough memory for this data: use fewer rows or features, or a machine with more memory\n"
@@ -34,15 +35,15 @@ def test_linear(tmp_path, place, bad):
     elif place == "rho":
         rho, word = bad, "ONECLASS_SVM"
     else:
-        notes = linear_model.sigmoid_notes([(bad, 1.0)])
+        notes = linear.sigmoid_notes([(bad, 1.0)])
     rows = 3 if place != "bias" or not bad > 0 else 2
     model = LinearModel(word, (1, -1) if rho is None else None, rows, bias, W, rho, notes)
     if rho is not None and np.isinf(rho):  # LIBLINEAR's own, of a share of no rows or of all
-        linear_model.write(str(path), model)
-        assert linear_model.read(str(path)).rho == bad
+        linear.write(str(path), model)
+        assert linear.read(str(path)).rho == bad
         return
     with pytest.raises(ModelError):
-        linear_model.write(str(path), model)
+        linear.write(str(path), model)
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
 
@@ -65,11 +66,11 @@ def test_rho_of_all_rows_or_none(svm_train, command, options, data):
 @pytest.mark.parametrize("place", ["coef", "rho", "values", "probA"])
 def test_kernel(svm_train, place):
     assert svm_train("-q", "-t", 2, "-b", 1, "d", "m", data=SMALL * 5)[0] == 0
-    model, before = kernel_model.read("m"), Path("m").read_bytes()
+    model, before = kernel.read("m"), Path("m").read_bytes()
     array = getattr(model, place)
     array.reshape(-1)[0] = np.nan
     with pytest.raises(ModelError, match="left the range of numbers"):
-        kernel_model.write("m", model)
+        kernel.write("m", model)
     assert Path("m").read_bytes() == before
 
 
@@ -77,7 +78,7 @@ def test_state(tmp_path):
     sums = LabelSums((), 2)
     sums.gram[0, 1, 1] = np.inf
     with pytest.raises(ModelError, match="left the range of numbers"):
-        adaptable_state.write(str(tmp_path / "m"), adaptable_state.State(71, 1.0, 1.0, (), sums))
+        state.write(str(tmp_path / "m"), state.State(71, 1.0, 1.0, (), sums))
     assert not list(tmp_path.iterdir())
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from svmtool.errors import SvmtoolError
-from svmtool.training.folds import GlibcRand, fold_rows, liblinear_folds, stratified_folds
+from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, stratified_folds
 
 
 def glibc():

@@ -8,15 +8,16 @@ from fosvm_problems import KERNELS, cloud, optimum, solve, solve_linear, values
 from reference import table_of
 
 from svmtool.compiled import threads
-from svmtool.problem import hard_one_class
-from svmtool.problem.kernel_problem import HardOneClass, Points
-from svmtool.problem.kernels import Kernel
-from svmtool.problem.nearest_point import NearestPoint
+from svmtool.kernels.problems import HardOneClass, Points
+from svmtool.linalg.minimum_norm_point import NearestPoint
+from svmtool.models.kernel_functions import Kernel
+from svmtool.objectives import hard_one_class
+from svmtool.params import Settings
 from svmtool.registry.row import gap_of_theta
-from svmtool.settings import Settings
-from svmtool.solvers import base, fosvm
-from svmtool.solvers.base import Monitor, StopFlag
-from svmtool.training.hard_one_class import HardOneClass as LinearSet
+from svmtool.solvers import fosvm
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, StopFlag
+from svmtool.training.reductions.hard_one_class import HardOneClass as LinearSet
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 both_kinds = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
@@ -35,7 +36,7 @@ def test_optimum(kernel, sparse):
 
 @pytest.mark.parametrize("dense_below", [0, 10**9], ids=["sparse", "dense"])
 def test_linear_optimum_and_its_judge(dense_below, monkeypatch):
-    monkeypatch.setattr("svmtool.training.problem_set.DENSE_BELOW", dense_below)
+    monkeypatch.setattr("svmtool.training.reductions.base.DENSE_BELOW", dense_below)
     X = cloud()
     s, certificate = solve_linear(X, gap=1e-11)
     best = optimum(X @ X.T)
@@ -95,7 +96,7 @@ def test_few_kept_rows_give_the_same(monkeypatch):
 @pytest.mark.parametrize("size", [1e-3, 1e-2])
 def test_errors_of_kernel_rows_end_no_run(size, monkeypatch):
     """Whatever single precision hides: sums of rows lead to the next row, but none of them ends a run."""
-    from svmtool.problem.kernel_rows import KernelRows
+    from svmtool.kernels.rows import KernelRows
 
     plain = KernelRows.add
 
@@ -147,7 +148,7 @@ def test_what_a_sample_says_holds(monkeypatch):
 
 @pytest.mark.parametrize("row", [80, 81])
 def test_threads_leave_the_bits_of_linear_answers(row, monkeypatch):
-    monkeypatch.setattr("svmtool.problem.rows.BLOCK_WORK", 16)
+    monkeypatch.setattr("svmtool.data.rows.BLOCK_WORK", 16)
     X, found = cloud(500, 4, 9), []
     try:
         for count in (1, 2, 3):
@@ -316,7 +317,7 @@ def test_a_plane_near_the_origin_beside_the_rows_sizes_is_an_answer(height):
 
 
 def _dense(X):
-    from svmtool.problem.rows import DenseRows
+    from svmtool.data.rows import DenseRows
 
     return DenseRows(X.copy())
 

@@ -12,7 +12,7 @@ from conftest import skip_unless_known
 from fosvm_problems import cloud
 from reference import text_of
 
-from svmtool.formats import linear_model
+from svmtool.formats.models import linear
 
 both = pytest.mark.parametrize("number", [80, 81])
 
@@ -26,7 +26,7 @@ def test_linear_model_is_liblinears(number, svm_train, command, reference):
     skip_unless_known(21, reference)
     status, out, err = svm_train("-s", number, "--theta", "0.1", "d", "m", data=text(cloud(400, 3, 1)))
     assert (status, err) == (0, "")
-    m = linear_model.read("m")
+    m = linear.read("m")
     assert (m.word, m.nr_class, m.labels, m.bias) == ("ONECLASS_SVM", 2, None, -1.0) and m.rho > 0.0
     found = re.match(
         r"\noptimization finished, #iter = (\d+)\nObjective value = (\S+)\nnSV = (\d+)\nrho = (\S+)\n", out

@@ -11,7 +11,8 @@ import pytest
 from conftest import REPOSITORY
 
 from svmtool.errors import ModelError
-from svmtool.formats import model_text, odd_line
+from svmtool.formats.models import text
+from svmtool.formats.svmlight import slow_line
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 from stress import fuzz, fuzz_commands, fuzz_files, pool  # noqa: E402
@@ -41,7 +42,7 @@ def test_every_kind_of_file_is_read_and_refused(tmp_path):
 
 def test_a_reader_that_gives_way_is_found_and_its_file_kept(tmp_path, monkeypatch, capsys):
     """The law can fail: with Python's own int() it does."""
-    monkeypatch.setattr(odd_line, "parse_integer", int)
+    monkeypatch.setattr(slow_line, "parse_integer", int)
     kind = "data to scale"  # alone: states differ from run to run, and with them all inputs that are drawn after one
     monkeypatch.setattr(fuzz_files, "KINDS", {kind: fuzz_files.KINDS[kind]})
     (tmp_path / "room").mkdir()
@@ -80,4 +81,4 @@ def test_a_broken_file_is_found(tmp_path):
 def test_a_model_without_an_end():
     """/dev/zero, or a few bytes of .gz that unpack to gigabytes."""
     with pytest.raises(ModelError, match="/dev/zero: it is no text: there are NUL bytes in it"):
-        model_text.load("/dev/zero")
+        text.load("/dev/zero")

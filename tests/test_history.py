@@ -14,7 +14,7 @@ import pytest
 from svmtool.cli.console import Console, _share
 from svmtool.cli.entry import BROKEN_PIPE, INTERRUPTED, guarded
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.solvers.base import Monitor
+from svmtool.solvers.shared.base import Monitor
 from svmtool.training.history import History
 
 RECORDS = [

@@ -45,7 +45,7 @@ ALLOWED = {
 
 
 def part_of(module: str) -> str:
-    """`formats` for svmtool.formats.svmlight; empty for the package itself."""
+    """`formats` for svmtool.formats.svmlight.table; empty for the package itself."""
     return (module.split(".") + [""])[1]
 
 

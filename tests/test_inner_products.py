@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from reference import csr_of
 
-from svmtool.problem import kernel_cache
-from svmtool.problem.kernel_cache import KernelCache
-from svmtool.problem.repeated_rows import RepeatedRows
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.problem.squared_hinge import SquaredHinge
+from svmtool.data.replicated import RepeatedRows
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.linalg import gram
+from svmtool.linalg.gram import KernelCache
+from svmtool.objectives.squared_hinge import SquaredHinge
 
 X = np.random.default_rng(0).normal(size=(300, 70))
 LAYOUTS = {
@@ -24,7 +24,7 @@ every_layout = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @every_layout
 @pytest.mark.parametrize("bias", [-1.0, 2.0])
 def test_blocks_are_inner_products_whatever_was_asked_for_before(layout, bias, monkeypatch):
-    monkeypatch.setattr(kernel_cache, "MANY", 150)
+    monkeypatch.setattr(gram, "MANY", 150)
     rows, rng = layout(bias), np.random.default_rng(1)
     cache, full = KernelCache(rows), X @ X.T + (bias * bias if bias >= 0.0 else 0.0)
     for size in (60, 80, 90, 200, 30, 1, 100):
@@ -32,7 +32,7 @@ def test_blocks_are_inner_products_whatever_was_asked_for_before(layout, bias, m
         assert len(set(used.tolist())) == size
         wanted = full[np.ix_(used % len(X), used % len(X))]
         assert np.tril(K) == pytest.approx(np.tril(wanted), abs=1e-11)
-        assert len(cache.known) <= max(kernel_cache.MANY, 2 * size)
+        assert len(cache.known) <= max(gram.MANY, 2 * size)
 
 
 @pytest.mark.parametrize("layout", ["csr", "dense"])

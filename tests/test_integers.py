@@ -8,9 +8,11 @@ import pytest
 
 from svmtool.compiled import threads
 from svmtool.errors import DataError, ModelError, SvmtoolError
-from svmtool.formats import kernel_model, linear_model, range_file, svmlight
+from svmtool.formats.models import kernel, linear
 from svmtool.formats.numbers import parse_int_prefix
+from svmtool.formats.svmlight import table
 from svmtool.integers import BEYOND, parse_count, parse_integer
+from svmtool.scaling import range_file
 
 LONG = "1" * 5000  # int() refuses more than 4300 digits
 
@@ -43,7 +45,7 @@ def test_atoi_and_threads(monkeypatch):
 def test_index_in_data(tmp_path, line):
     (tmp_path / "d").write_text(line + "\n")
     with pytest.raises(DataError, match=r"1111\.\.\.': the index exceeds 2147483647") as caught:
-        svmlight.read(str(tmp_path / "d"))
+        table.read(str(tmp_path / "d"))
     assert len(str(caught.value)) < 300
 
 
@@ -54,7 +56,7 @@ def test_linear_model(svm_train, old):
     assert old in text
     Path("m").write_text(text.replace(old, old[:-1] + LONG))
     with pytest.raises(ModelError, match="1111... does not fit into 32 bits"):
-        linear_model.read("m")
+        linear.read("m")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ def test_kernel_model(svm_train, old, sentence):
     assert old in text
     Path("m").write_text(text.replace(old, f" {LONG}:1 " if ":" in old else old[:-1] + LONG))
     with pytest.raises(ModelError, match=sentence) as caught:
-        kernel_model.read("m")
+        kernel.read("m")
     assert len(str(caught.value)) < 300
 
 
@@ -106,9 +108,10 @@ def test_what_c_reads_in_part_is_reported(svm_train, option):
 
 @pytest.mark.parametrize("count", [LONG, "\u0663", "x"])
 def test_threads_of_predict_and_scale(count):
-    from svmtool.cli import predict, scale
+    from svmtool.cli import scale
+    from svmtool.cli.predict import command
 
-    for parse, argv in ((predict.parse, ["d", "m", "o"]), (scale.parse, ["d"])):
+    for parse, argv in ((command.parse, ["d", "m", "o"]), (scale.parse, ["d"])):
         if count == LONG:
             assert parse(["--threads", count, *argv]).threads == BEYOND
         else:

@@ -17,9 +17,9 @@ from reference import random_rows, text_of
 
 from svmtool.cli.entry import INTERRUPTED
 from svmtool.errors import SvmtoolError
-from svmtool.formats import linear_model
-from svmtool.formats.svmlight import Table
-from svmtool.model import LinearModel
+from svmtool.formats.models import linear
+from svmtool.formats.svmlight.table import Table
+from svmtool.models.linear import LinearModel
 
 NOISE = np.random.default_rng(1)
 
@@ -88,7 +88,7 @@ def test_kill_while_the_model_is_written_leaves_the_old_one_or_the_new(tmp_path)
         if found not in versions:
             versions.add(found)
             replaced += 1
-            assert linear_model.read(str(target)).W[0, 0] == k + 1 / 3
+            assert linear.read(str(target)).W[0, 0] == k + 1 / 3
         for left in tmp_path.glob(".m.*.tmp"):  # a killed process cannot clean up; the name is not the model's
             left.unlink()
     assert killed_before_the_end, "no run was killed in time: the test tests nothing"
@@ -139,7 +139,7 @@ def test_ctrl_c_writes_the_best_model_and_exits_130(rounds, tmp_path):
     sentence = err.decode()
     assert sentence.startswith("interrupted: m holds the best model so far, certified relative gap = ")
     assert sentence.count("\n") == 1
-    model = linear_model.read(str(tmp_path / "m"))
+    model = linear.read(str(tmp_path / "m"))
     assert np.all(np.isfinite(model.W)) and any("interrupted" in note for note in model.notes)
     assert b"Certified relative gap = " in out
 
@@ -196,7 +196,7 @@ def test_full_disk_leaves_the_old_model(tmp_path):
     with tiny_disk(tmp_path / "disk") as disk:
         (disk / "m").write_text("the old model")
         with pytest.raises(SvmtoolError, match="can't write .*/m: No space left on device"):
-            linear_model.write(str(disk / "m"), big_model())
+            linear.write(str(disk / "m"), big_model())
         assert (disk / "m").read_text() == "the old model"
         assert [p.name for p in disk.iterdir()] == ["m"], "the part that was written is removed"
 
@@ -227,15 +227,15 @@ def test_an_exception_while_writing_leaves_the_old_model(tmp_path, monkeypatch):
     """Ctrl-C in the middle of the weights."""
     target = tmp_path / "m"
     target.write_text("the old model")
-    plain = linear_model._weight_lines
+    plain = linear._weight_lines
 
     def broken(W):
         yield from list(plain(W))[:1]
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(linear_model, "_weight_lines", broken)
+    monkeypatch.setattr(linear, "_weight_lines", broken)
     with pytest.raises(KeyboardInterrupt):
-        linear_model.write(str(target), big_model())
+        linear.write(str(target), big_model())
     assert target.read_text() == "the old model"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -252,8 +252,8 @@ def test_predictions_of_a_model_that_was_interrupted(tmp_path, command):
     table = Table(np.array([1.0, -1.0]), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, -1.0]), 1)
     (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
     note = "# Stopped: interrupted: the best model so far is kept"
-    linear_model.write(
+    linear.write(
         str(tmp_path / "m"), LinearModel("L2R_L2LOSS_SVC", (1, -1), 1, -1.0, np.ones((1, 1)), None, (note,))
     )
-    assert linear_model.read(str(tmp_path / "m")).predict(table).tolist() == [1.0, -1.0]
+    assert linear.read(str(tmp_path / "m")).predict(table).tolist() == [1.0, -1.0]
     assert command("predict", "d", "m", "out").stdout == b"Accuracy = 100% (2/2)\n"

@@ -12,13 +12,13 @@ from compat_cases import NUMBER, same_text, without_notes, without_path
 from conftest import libsvm_program
 from kernel_suite import pairs_of
 
-from svmtool.formats import svmlight
-from svmtool.kernel_settings import KernelSettings
-from svmtool.solvers.base import INTERRUPTED, StopFlag
-from svmtool.training import kernel_calibration, one_vs_one
-from svmtool.training.folds import GlibcRand
-from svmtool.training.kernel_fit import Fitting
-from svmtool.training.kernel_set import kernel_set
+from svmtool.formats.svmlight import table
+from svmtool.kernel_params import KernelSettings
+from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
+from svmtool.training.kernel import calibration, one_vs_one
+from svmtool.training.kernel.dataset import kernel_set
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.validation.folds import GlibcRand
 
 FIVE = range(5)
 LINE = re.compile(r"^Certified relative gap = (\S+) \(primal \S+, dual \S+, KKT violation \S+\)\n", re.MULTILINE)
@@ -158,7 +158,7 @@ def test_density_marks():
     """Below 0 stand 10 values, above it 20: each part holds a fifth of its side."""
     values = np.concatenate((np.arange(-10.0, 0.0), np.arange(1.0, 21.0)))
     ends = np.array([-10, -8, -6, -4, -2, 0, 4, 8, 12, 16, 20])
-    marks = kernel_calibration.density_marks(np.random.default_rng(0).permutation(values))
+    marks = calibration.density_marks(np.random.default_rng(0).permutation(values))
     assert marks.tolist() == (0.5 * (ends[:-1] + ends[1:])).tolist()
 
 
@@ -172,7 +172,7 @@ def test_one_class_marks(sets, svm_train):
 def test_one_class_with_too_few_rows_for_marks(svm_train, tmp_path):
     line = ["-s", "2", "-t", "2", "-b", "1", "d", "m"]
     status, _, err = svm_train(*line, data="1 1:1\n1 1:2\n1 1:3\n")
-    assert (status, err) == (0, kernel_calibration.TOO_FEW + "\n")
+    assert (status, err) == (0, calibration.TOO_FEW + "\n")
     assert "prob_density_marks" not in (tmp_path / "m").read_text()
     assert svm_train("--strict", *line)[0] == 2
 
@@ -387,7 +387,7 @@ def test_ctrl_c_leaves_a_model(sets, monkeypatch):
     """The first record sets the flag: no other pair is solved, and there is no calibration."""
     pairs_of(monkeypatch, 0)
     s, stop = KernelSettings(probability=1, eps=1e-9), StopFlag()
-    data = kernel_set(svmlight.read(str(sets / "four")), s, "four")
+    data = kernel_set(table.read(str(sets / "four")), s, "four")
     done = one_vs_one.train(data, Fitting(s, lambda **_: setattr(stop, "set", True), stop), GlibcRand())
     assert done.status is INTERRUPTED and done.lacking == "interrupted"
     assert done.model.labels == (3, 1, 7, -2) and done.model.probA is None

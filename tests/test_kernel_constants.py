@@ -7,14 +7,14 @@ import pytest
 from kernel_suite import KERNELS, NU, random_data, text
 
 from svmtool import registry
-from svmtool.formats import kernel_model
-from svmtool.kernel_settings import KernelSettings
-from svmtool.problem.kernel_problem import CSvc, KernelResult, Points
-from svmtool.problem.kernels import Kernel
-from svmtool.problem.rows import DenseRows
-from svmtool.solvers.base import GAP, PRECISION, RULE
-from svmtool.training import kernel_laws
-from svmtool.training.kernel_fit import Fitting
+from svmtool.data.rows import DenseRows
+from svmtool.formats.models import kernel
+from svmtool.kernel_params import KernelSettings
+from svmtool.kernels.problems import CSvc, KernelResult, Points
+from svmtool.models.kernel_functions import Kernel
+from svmtool.solvers.shared.base import GAP, PRECISION, RULE
+from svmtool.training.kernel import laws
+from svmtool.training.kernel.fit import Fitting
 
 
 @pytest.mark.parametrize("seed", [1, 4])
@@ -26,7 +26,7 @@ def test_one_class_has_the_best_rho_where_its_own_is_worse_than_no_weights(seed,
     status, out, err = svm_train("-s", 2, "-n", 0.04, "-t", 0, "-e", 1e-8, "d", "m", data=text(X, np.ones(60)))
     assert status == 0 and err == ""
     assert float(out.partition("relative gap = ")[2].split()[0]) < 1e-10
-    assert abs(kernel_model.read("m").rho[0]) < 1e-12
+    assert abs(kernel.read("m").rho[0]) < 1e-12
 
 
 def test_a_margin_that_is_worth_nothing_is_none():
@@ -44,7 +44,7 @@ def test_constants_are_the_best_where_w_is_worse_than_none(number):
     problem = random_data().problem(registry.find_kernel(number), KERNELS["rbf"])
     good = Fitting(KernelSettings(solver=number, nu=NU, gap=1e-9)).solve(problem).result
     bad = KernelResult(good.alpha, good.rho + 5.0, good.r, 0.0, 0.0, 1, RULE, good.gradient)
-    _, found = kernel_laws.judged(problem, bad)
+    _, found = laws.judged(problem, bad)
     assert found.gap <= 1e-9 and bad.rho == pytest.approx(good.rho) and bad.r == pytest.approx(good.r, abs=1e-6)
 
 
@@ -59,7 +59,7 @@ def test_a_gap_that_the_judge_does_not_find_is_no_end(number, monkeypatch):
     target = early.certificate.gap / 1.5
     monkeypatch.setattr(registry, "entry", lambda r: (lambda *_, **__: early.result) if r is row else entry(r))
     found = Fitting(settings._replace(gap=target)).solve(problem)
-    assert found.certificate.gap <= target * kernel_laws.PRINTED or found.result.status is PRECISION
+    assert found.certificate.gap <= target * laws.PRINTED or found.result.status is PRECISION
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 52, 73])
@@ -67,14 +67,14 @@ def test_a_gap_that_the_judge_does_not_find_is_no_end(number, monkeypatch):
 def test_the_gap_asked_for_is_the_one_certified(number, gap):
     problem = random_data(200).problem(registry.find_kernel(number), KERNELS["rbf"])
     found = Fitting(KernelSettings(solver=number, C=30.0, nu=NU, gap=gap)).solve(problem)
-    assert found.result.status is GAP and found.certificate.gap <= kernel_laws.PRINTED * gap
+    assert found.result.status is GAP and found.certificate.gap <= laws.PRINTED * gap
 
 
 def test_values_of_a_model_are_told_where_their_scale_is_no_number(svm_train):
     """Of rows near 1e100 a nu margin is 1e200: its square is infinite, the values divided by it are not."""
     X = np.array([[1e100, 0.0], [2e100, 1e99], [-1e100, 0.0], [-1e100, 1e99]])
     status, out, err = svm_train("-s", 1, "-n", 0.5, "-t", 0, "d", "m", data=text(X, [1, 1, -1, -1]))
-    model = kernel_model.read("m")
+    model = kernel.read("m")
     number = np.repeat(np.arange(model.total_sv), np.diff(model.indptr))
     w = np.bincount(model.indices, model.coef[0, number] * model.values, minlength=2)
     half = 0.5 * float(w @ w)
@@ -96,10 +96,10 @@ def test_the_bound_of_an_answer_that_is_worse_than_none_serves_the_one_that_is_n
 def test_a_bound_follows_from_feasible_points_alone():
     problem = random_data().problem(registry.find_kernel(0), KERNELS["rbf"])
     good = Fitting(KernelSettings(C=1.3, gap=1e-6)).solve(problem).result
-    word = kernel_laws.judged(problem, good)[1]
-    assert kernel_laws._bound(problem, good, word) == word.dual
+    word = laws.judged(problem, good)[1]
+    assert laws._bound(problem, good, word) == word.dual
     for alpha in (good.alpha + np.where(problem.y > 0, 1e-6, 0.0), good.alpha - 2.0):
         other = KernelResult(alpha, good.rho, good.r, 0.0, 0.0, 1, RULE, good.gradient)
-        assert kernel_laws._bound(problem, other, word) == -np.inf
+        assert laws._bound(problem, other, word) == -np.inf
     problem.kernel = Kernel(3, 1.0, 3, 1.0)
-    assert kernel_laws._bound(problem, good, word) == -np.inf
+    assert laws._bound(problem, good, word) == -np.inf

@@ -9,15 +9,15 @@ import pytest
 from kernel_suite import KERNELS, NORMAL, NU, judged, oracle, random_data, text
 
 from svmtool import registry
-from svmtool.formats import kernel_model
-from svmtool.kernel_settings import KernelSettings
+from svmtool.certify.zero_model import value_at_zero
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.formats.models import kernel
+from svmtool.kernel_params import KernelSettings
+from svmtool.kernels.problems import HardOneClass
 from svmtool.limits import EndedError, StopFlag, until
-from svmtool.problem.kernel_problem import HardOneClass
-from svmtool.problem.kernel_zero import value_at_zero
-from svmtool.problem.nearest_point import NearestPoint
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.solvers.base import INTERRUPTED, TIME
-from svmtool.training.kernel_fit import Fitting
+from svmtool.linalg.minimum_norm_point import NearestPoint
+from svmtool.solvers.shared.base import INTERRUPTED, TIME
+from svmtool.training.kernel.fit import Fitting
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
 
@@ -72,12 +72,12 @@ def test_a_run_with_a_large_cost_that_ends_early_has_a_direction(row):
 
 
 def test_an_inverse_ends_between_its_halves(monkeypatch):
-    from svmtool.problem import nearest_point
+    from svmtool.linalg import minimum_norm_point
 
-    monkeypatch.setattr(nearest_point, "WHOLE", 8)
+    monkeypatch.setattr(minimum_norm_point, "WHOLE", 8)
     X = np.random.default_rng(0).standard_normal((50, 60)) + 1.0
     H = X @ X.T
-    np.testing.assert_allclose(nearest_point._inverted(H) @ H, np.eye(50), atol=1e-8)
+    np.testing.assert_allclose(minimum_norm_point._inverted(H) @ H, np.eye(50), atol=1e-8)
     small, asked = NearestPoint(), []
     small.join(H)
     with until(lambda: asked.append(1) or len(asked) > 3), pytest.raises(EndedError):
@@ -92,7 +92,7 @@ def test_no_pair_is_solved_after_the_limit(options, svm_train):
     data = text(NORMAL, np.arange(30) % 3)
     status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "d", "m", data=data)
     assert status == 0 and "WARNING: not converged: time limit reached" in err
-    assert kernel_model.read("m").total_sv == 0 and "nan" not in out
+    assert kernel.read("m").total_sv == 0 and "nan" not in out
     status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "-v", 3, "d", data=data)
     assert "time limit reached" in err
 

@@ -8,13 +8,13 @@ from kernel_models import table_of
 from kernel_suite import pairs_of
 
 from svmtool.compiled import threads
-from svmtool.kernel_settings import KernelSettings
-from svmtool.problem.kernels import Kernel
-from svmtool.solvers.base import INTERRUPTED, StopFlag
-from svmtool.training import pairs_batch
-from svmtool.training.kernel_fit import AT_ONCE, Fitting, enough_mb, groups
-from svmtool.training.kernel_set import KernelSet
-from svmtool.training.one_vs_one import train
+from svmtool.kernel_params import KernelSettings
+from svmtool.models.kernel_functions import Kernel
+from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
+from svmtool.training.kernel import pairs_batch
+from svmtool.training.kernel.dataset import KernelSet
+from svmtool.training.kernel.fit import AT_ONCE, Fitting, enough_mb, groups
+from svmtool.training.kernel.one_vs_one import train
 
 
 @pytest.fixture(autouse=True)

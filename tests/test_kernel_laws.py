@@ -10,28 +10,20 @@ from kernel_suite import KERNELS, NORMAL, NU, nu_value, random_data, text
 from scipy.optimize import linprog
 
 from svmtool import registry
-from svmtool.formats import kernel_model
-from svmtool.kernel_settings import KernelSettings
-from svmtool.problem import direct, interior, linear_minimum
-from svmtool.problem.certify import Certificate
-from svmtool.problem.decomposition import Decomposition
-from svmtool.problem.kernel_problem import (
-    CSvc,
-    EpsilonSvr,
-    KernelResult,
-    LeastSquaresSvc,
-    NuSvc,
-    OneClass,
-    Points,
-)
-from svmtool.problem.kernel_zero import value_at_zero
-from svmtool.problem.kernels import Kernel
-from svmtool.problem.rows import DenseRows
+from svmtool.certify.linear import Certificate
+from svmtool.certify.zero_model import value_at_zero
+from svmtool.data.rows import DenseRows
+from svmtool.formats.models import kernel as kernel_model
+from svmtool.kernel_params import KernelSettings
+from svmtool.kernels import direct, interior, linear_direct
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.problems import CSvc, EpsilonSvr, KernelResult, LeastSquaresSvc, NuSvc, OneClass, Points
+from svmtool.models.kernel_functions import Kernel
 from svmtool.solvers import alfpgm, nesvm_kernel
-from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
-from svmtool.solvers.progress import Progress
-from svmtool.training.kernel_fit import Fitting
-from svmtool.training.kernel_laws import acceptable, lawful
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
+from svmtool.solvers.shared.progress import Progress
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.laws import acceptable, lawful
 from tests.test_alfpgm import problems
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
@@ -99,7 +91,7 @@ def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached(monkeyp
         values.append(state.value())
     assert values[1] < 0.0 and values[1] < values[0] - 0.01 * abs(values[0])  # the first may be above 0
     state.go_to(problem.start)
-    monkeypatch.setattr(linear_minimum, "possible", lambda problem: False)
+    monkeypatch.setattr(linear_direct, "possible", lambda problem: False)
     assert direct.go_to_minimum(state)[0] and state.value() <= (1.0 - 1e-9) * min(values)
 
 

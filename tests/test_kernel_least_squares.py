@@ -13,15 +13,15 @@ from reference_kernel import kernel_matrix
 from test_loops import check_each_loop_is_called
 
 from svmtool import registry
-from svmtool.compiled import steepest_loops
-from svmtool.compiled.steepest_loops import steepest_steps
+from svmtool.compiled.loops.kernel import steepest_loops
+from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
 from svmtool.errors import SvmtoolError
-from svmtool.problem.kernel_conjugate import Conjugate
-from svmtool.problem.kernel_half import KernelHalf
-from svmtool.problem.kernel_tiles import tiles_of
-from svmtool.problem.kernels import Kernel
-from svmtool.solvers.base import GAP, PRECISION, RULE, TIME, Monitor
-from svmtool.solvers.residual import INDEFINITE
+from svmtool.kernels.conjugate import Conjugate
+from svmtool.kernels.symmetric import KernelHalf
+from svmtool.kernels.tiles import tiles_of
+from svmtool.models.kernel_functions import Kernel
+from svmtool.solvers.shared.base import GAP, PRECISION, RULE, TIME, Monitor
+from svmtool.solvers.shared.residual import INDEFINITE
 
 SGD, FREE = registry.find_kernel("sgd-lssvm"), registry.find_kernel("nesvm-ls")
 both = pytest.mark.parametrize("row", [SGD, FREE], ids=lambda row: row.name)
@@ -198,10 +198,11 @@ def test_libsvm_reads_the_models(argv, svm_train, tmp_path):
     done = subprocess.run([reference, "d", "m", "o"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0
     theirs = [float(v) for v in (tmp_path / "o").read_text().split()]
-    from svmtool.formats import kernel_model, svmlight
+    from svmtool.formats.models import kernel as kernel_model
+    from svmtool.formats.svmlight import table
 
     model = kernel_model.read(str(tmp_path / "m"))
-    assert np.mean(model.predict(svmlight.read(str(tmp_path / "d"))) == theirs) == 1.0
+    assert np.mean(model.predict(table.read(str(tmp_path / "d"))) == theirs) == 1.0
     assert np.mean(np.array(theirs) == y) > 0.8
 
 

@@ -15,11 +15,12 @@ from kernel_models import GOOD, HEADER, KERNELS, random_model, train_and_test
 
 from svmtool.compiled import threads
 from svmtool.errors import ModelError
-from svmtool.formats import kernel_model, linear_model
-from svmtool.formats.model_text import is_kernel_model, load
+from svmtool.formats.models import kernel as kernel_model
+from svmtool.formats.models import linear
+from svmtool.formats.models.text import is_kernel_model, load
 from svmtool.formats.numbers import format_one
-from svmtool.kernel_model import SVM_TYPES, KernelModel
-from svmtool.problem.kernels import Kernel
+from svmtool.models.kernel import SVM_TYPES, KernelModel
+from svmtool.models.kernel_functions import Kernel
 
 FIELDS = ("svm_type", "kernel", "labels", "nr_class", "nr_sv", "notes")
 NUMBERS = ("rho", "coef", "indptr", "indices", "values", "probA", "probB", "density_marks")
@@ -248,7 +249,7 @@ def test_faults_keep_the_sentences_of_libsvm(fault, tmp_path):
 
 def test_a_kernel_model_is_no_linear_model(tmp_path):
     with pytest.raises(ModelError, match="a kernel model stands where a linear one is wanted"):
-        linear_model.read(save(tmp_path, GOOD))
+        linear.read(save(tmp_path, GOOD))
 
 
 def test_compressed_models_are_read(tmp_path):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from svmtool import kernel_settings, registry
-from svmtool.cli import options, texts
-from svmtool.cli.options import parse
+from svmtool import kernel_params, registry
+from svmtool.cli.arguments import linear as options
+from svmtool.cli.arguments.linear import parse
+from svmtool.cli.help import texts
 from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
-from svmtool.kernel_settings import KernelSettings
-from svmtool.problem import kernels
-from svmtool.settings import Settings
+from svmtool.kernel_params import KernelSettings
+from svmtool.models import kernel_functions
+from svmtool.params import Settings
 
 
 def changed(line: str) -> dict:
@@ -190,10 +191,10 @@ def test_rows_are_found_and_told_of(row):
 
 
 def test_kernels_have_one_set_of_names():
-    """The settings do without the loops that kernels.py loads."""
-    assert kernel_settings.KERNEL_NAMES == kernels.NAMES
+    """The settings do without the loops that kernel_functions.py loads."""
+    assert kernel_params.KERNEL_NAMES == kernel_functions.NAMES
     words = ("LINEAR", "POLYNOMIAL", "RBF", "SIGMOID", "PRECOMPUTED")
-    assert [getattr(kernel_settings, w) for w in words] == [getattr(kernels, w) for w in words] == list(range(5))
+    assert [getattr(kernel_params, w) for w in words] == [getattr(kernel_functions, w) for w in words] == list(range(5))
 
 
 def test_numbers_and_names_are_unique():

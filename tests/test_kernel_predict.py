@@ -14,10 +14,10 @@ import pytest
 from conftest import skip_without_densities
 from kernel_models import GOOD, HEADER, KERNELS, decisions, kernel_value, random_model, train_and_test
 
-from svmtool.cli import predict_kernel
+from svmtool.cli.predict import kernel as predict_kernel
 from svmtool.compiled import threads
-from svmtool.formats import kernel_model
-from svmtool.kernel_model import SVM_TYPES
+from svmtool.formats.models import kernel as kernel_model
+from svmtool.models.kernel import SVM_TYPES
 
 # predict_usage: the text is ours (test_predict.py)
 CASES = [case for case in compat_cases.cases("libsvm", "predict_") if case["name"] != "predict_usage"]
@@ -211,7 +211,7 @@ def test_the_plain_job_needs_no_numpy(tmp_path):
     (tmp_path / "t").write_text(ROWS)
     code = (
         "import sys, svmtool.compiled; had = 'numpy' in sys.modules\n"
-        "from svmtool.cli.predict import main\n"
+        "from svmtool.cli.predict.command import main\n"
         "assert main(sys.argv[1:]) == 0\n"
         "assert had or 'numpy' not in sys.modules\n"
         "assert not {'numba', 'llvmlite', 'scipy', 'click', 'tqdm'} & set(sys.modules)\n"

@@ -7,12 +7,12 @@ import pytest
 import reference_kernel
 from scipy import optimize
 
-from svmtool.problem import certify_kernel
-from svmtool.problem.certify_kernel import certificate_of, certify, gap_of
-from svmtool.problem.kernel_problem import CSvc, EpsilonSvr, KernelResult, NuSvc, NuSvr, OneClass, Points
-from svmtool.problem.kernels import Kernel
-from svmtool.problem.rows import DenseRows
-from svmtool.solvers.base import RULE, Monitor
+from svmtool.certify import kernel as certify_kernel
+from svmtool.certify.kernel import certificate_of, certify, gap_of
+from svmtool.data.rows import DenseRows
+from svmtool.kernels.problems import CSvc, EpsilonSvr, KernelResult, NuSvc, NuSvr, OneClass, Points
+from svmtool.models.kernel_functions import Kernel
+from svmtool.solvers.shared.base import RULE, Monitor
 
 LINEAR, RBF = Kernel(0, 0.0, 3, 0.0), Kernel(2, 0.3, 3, 0.0)
 N, D = 24, 3

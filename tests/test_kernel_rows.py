@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from svmtool.compiled import kernel_row_loops as loops
-from svmtool.compiled import working_set_loops
-from svmtool.problem import interior, kernel_rows, kernel_tiles
-from svmtool.problem.kernel_problem import CSvc, Points
-from svmtool.problem.kernel_rows import KernelRows, exact_sum, rows_of
-from svmtool.problem.kernels import Kernel
-from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.compiled.loops.kernel import kernel_row_loops as loops
+from svmtool.compiled.loops.kernel import working_set_loops
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.kernels import interior
+from svmtool.kernels import rows as kernel_rows
+from svmtool.kernels import tiles as kernel_tiles
+from svmtool.kernels.problems import CSvc, Points
+from svmtool.kernels.rows import KernelRows, exact_sum, rows_of
+from svmtool.models.kernel_functions import Kernel
 
 
 def held(X, sparse):

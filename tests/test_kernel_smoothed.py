@@ -9,13 +9,13 @@ from loop_suite import check_each_loop_is_called
 from reference_kernel import kernel_matrix
 
 from svmtool import registry
-from svmtool.compiled import smoothed_loops
-from svmtool.problem import kernel_smoothed
-from svmtool.problem.certify_kernel import certificate_of, feasible_sums
-from svmtool.problem.decomposition import Decomposition
-from svmtool.problem.kernel_smoothed import SmoothedHinge
+from svmtool.certify.kernel import certificate_of, feasible_sums
+from svmtool.compiled.loops.loss import smoothed_loops
+from svmtool.kernels import smoothed as kernel_smoothed
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.smoothed import SmoothedHinge
 from svmtool.solvers import nesvm_kernel
-from svmtool.solvers.base import PRECISION, Monitor
+from svmtool.solvers.shared.base import PRECISION, Monitor
 
 NESVM = registry.find_kernel("nesvm")
 ways = pytest.mark.parametrize("direct", [0, 10**6], ids=["products", "factor"])

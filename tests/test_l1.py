@@ -9,17 +9,19 @@ from optima import optimum
 from reference import csr_of
 
 from svmtool.compiled import threads
-from svmtool.problem import columns, l1_objective
-from svmtool.problem.rows import CsrRows, DenseRows, Rows
-from svmtool.problem.task import Task
-from svmtool.solvers import base, l1, l1_matrix
-from svmtool.solvers.base import Monitor, Rule
+from svmtool.data.rows import CsrRows, DenseRows, Rows
+from svmtool.linalg import weighted_columns
+from svmtool.objectives.l1 import objective
+from svmtool.objectives.task import Task
+from svmtool.solvers.l1 import model_matrix, proximal_newton
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Rule
 
 
 def solved(p, rows: Rows, start=None):
     """The answer of l1.solve to a gap of 1e-9, which it is held to have."""
     task = Task(rows, p.y, p.cost, p.free, np.zeros(rows.n) if p.loss == "logistic" else None)
-    found = l1.solve(task, Monitor(gap=1e-9), Rule(), start)
+    found = proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), start)
     best = optimum(p).value
     assert found.status.converged
     assert best * (1 - 1e-9) <= p.value(found.w) <= best * (1 + 1e-8)
@@ -30,13 +32,13 @@ def solved(p, rows: Rows, start=None):
 @pytest.mark.parametrize("bias, free", [(-1.0, False), (0.7, False), (0.7, True)])
 @pytest.mark.parametrize("C", [1e-12, 0.02, 0.1, 1.0])
 def test_weights_that_no_slopes_can_move_are_left_out(C, bias, free, monkeypatch):
-    monkeypatch.setattr(l1_matrix, "GRAM_BELOW", 0)
-    monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
+    monkeypatch.setattr(model_matrix, "GRAM_BELOW", 0)
+    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
     p = reference.random_problem(5, 40, 60, C, bias, free)._replace(loss="logistic", l1=True)
     rows = CsrRows(*csr_of(p.X), 60, bias)
     for start in (None, np.ones(rows.d)):
         task, found = solved(p, rows, start)
-        out = np.setdiff1d(np.arange(rows.d), l1_objective.of_task(task).possible())
+        out = np.setdiff1d(np.arange(rows.d), objective.of_task(task).possible())
         assert np.all(found.w[out] == 0.0) and np.all(optimum(p).w[out] == 0.0)
     signed = (p.y * p.cost)[:, None] * p.X
     reach = np.maximum(np.maximum(signed, 0.0).sum(axis=0), np.maximum(-signed, 0.0).sum(axis=0))
@@ -46,7 +48,7 @@ def test_weights_that_no_slopes_can_move_are_left_out(C, bias, free, monkeypatch
 @pytest.mark.parametrize("bias, free", [(-1.0, False), (0.7, True)])
 @pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
 def test_few_weights_of_dense_rows_have_a_matrix_alone(loss, bias, free, monkeypatch):
-    whole, part = l1_objective.L1Objective.hessian, l1_objective.L1Objective.part_of_hessian
+    whole, part = objective.L1Objective.hessian, objective.L1Objective.part_of_hessian
     sizes = []
 
     def counted(self, chosen):
@@ -56,12 +58,12 @@ def test_few_weights_of_dense_rows_have_a_matrix_alone(loss, bias, free, monkeyp
         sizes.append(len(chosen))
         return H
 
-    monkeypatch.setattr(l1_objective.L1Objective, "part_of_hessian", counted)
-    monkeypatch.setattr(l1_objective.L1Objective, "hessian", lambda *a: sizes.append(100) or whole(*a))
+    monkeypatch.setattr(objective.L1Objective, "part_of_hessian", counted)
+    monkeypatch.setattr(objective.L1Objective, "hessian", lambda *a: sizes.append(100) or whole(*a))
     C = 0.02 if loss == "squared hinge" else 0.06
     p = reference.random_problem(7, 80, 100, C, bias, free)._replace(loss=loss, l1=True)
     solved(p, DenseRows(p.X, bias))
-    assert sizes and min(sizes) <= l1_matrix.FEW * 100
+    assert sizes and min(sizes) <= model_matrix.FEW * 100
 
 
 @pytest.mark.parametrize("threads_used", [1, 3])
@@ -70,10 +72,10 @@ def test_columns_are_the_same_in_several_blocks(kept, threads_used, monkeypatch)
     rng = np.random.default_rng(3)
     X = reference.random_rows(rng, 50, 30)
     rows = CsrRows(*csr_of(X), 30)
-    monkeypatch.setattr(columns, "BLOCK_WORK", 100)
+    monkeypatch.setattr(weighted_columns, "BLOCK_WORK", 100)
     monkeypatch.setattr(threads, "_count", threads_used)
     assert len(rows.cut(rows.nnz // 100)) > 3
-    turned = columns.Columns(rows, kept)
+    turned = weighted_columns.Columns(rows, kept)
     starts, row_numbers, values = csr_of(X.T if kept is None else X.T[kept])
     assert np.array_equal(turned.starts, starts)
     assert np.array_equal(turned.row_numbers, row_numbers) and np.array_equal(turned.values, values)
@@ -102,15 +104,15 @@ def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False)
 def test_the_models_slopes_are_a_dual_point(model_of, monkeypatch):
     """Next to the solution the model's slopes give a gap of second order, those of the losses one of first order."""
     if model_of == "columns":
-        monkeypatch.setattr(l1_matrix, "GRAM_BELOW", 0)
-    monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
+        monkeypatch.setattr(model_matrix, "GRAM_BELOW", 0)
+    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
     task, X = wide_logistic(300, 40, 1.0)
-    by_model = l1.solve(task, Monitor(gap=1e-9), Rule())
+    by_model = proximal_newton.solve(task, Monitor(gap=1e-9), Rule())
     alpha = by_model.alpha
     assert by_model.status is base.GAP
     assert np.all((alpha >= 0.0) & (alpha <= task.cost)) and np.abs(X.T @ (alpha * task.y)).max() <= 1 + 1e-9
-    monkeypatch.setattr(l1_objective.L1Objective, "look_at_model", lambda *a: -np.inf)
-    by_losses = l1.solve(task, Monitor(gap=1e-9), Rule())
+    monkeypatch.setattr(objective.L1Objective, "look_at_model", lambda *a: -np.inf)
+    by_losses = proximal_newton.solve(task, Monitor(gap=1e-9), Rule())
     pairs = list(zip(by_model.history, by_losses.history, strict=False))
     assert all(a["objective"] == b["objective"] and a["bound"] >= b["bound"] for a, b in pairs)
     assert any(a["gap"] <= 0.2 * b["gap"] for a, b in pairs)
@@ -118,27 +120,27 @@ def test_the_models_slopes_are_a_dual_point(model_of, monkeypatch):
 
 def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss(monkeypatch):
     """Saturated rows far on the wrong side: the loss has next to no curvature there, and a Newton step no end."""
-    monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
-    monkeypatch.setattr(l1_objective.L1Logistic, "value_at_zero", lambda self: np.inf)  # whatever the start is worth
+    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
+    monkeypatch.setattr(objective.L1Logistic, "value_at_zero", lambda self: np.inf)  # whatever the start is worth
     rng = np.random.default_rng(0)
     X = np.exp(9.0 * rng.normal(size=(300, 12))) * (rng.random((300, 12)) < 0.3)
     y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=300) > 0.0, 1.0, -1.0)
     task = Task(CsrRows(*csr_of(X), 12), y, np.full(300, 100.0), target=np.zeros(300))
 
     def run():
-        return l1.solve(task, Monitor(gap=1e-6, max_iter=300), Rule(), np.full(12, -30.0))
+        return proximal_newton.solve(task, Monitor(gap=1e-6, max_iter=300), Rule(), np.full(12, -30.0))
 
     assert run().status is base.GAP
-    monkeypatch.setattr(l1_objective.L1Logistic, "widen", lambda self: None)
+    monkeypatch.setattr(objective.L1Logistic, "widen", lambda self: None)
     assert run().status is base.PRECISION
 
 
 def test_columns_that_depend_on_each_other_are_certified(monkeypatch):
     """One-hot features of two groups: a step along what both groups have in common is cut short by kinks."""
-    monkeypatch.setattr(l1_matrix, "GRAM_BELOW", 0)
-    monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
+    monkeypatch.setattr(model_matrix, "GRAM_BELOW", 0)
+    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
     task, X = wide_logistic(2000, 60, 10.0, groups=True)
-    result = l1.solve(task, Monitor(gap=1e-5, max_iter=40), Rule())
+    result = proximal_newton.solve(task, Monitor(gap=1e-5, max_iter=40), Rule())
     assert result.status is base.GAP
     assert np.abs(X.T @ (result.alpha * task.y)).max() <= 1 + 1e-9
 
@@ -148,7 +150,7 @@ def test_a_step_cut_short_does_not_tell_what_is_left():
     task, _ = wide_logistic(200, 30, 1.0)
     rule = Rule(gradient=0.01, gap=1e-6)
     for fall_counts, status in ((True, base.RULE), (False, None)):
-        run = l1._Run(l1_objective.of_task(task), Monitor(), rule)
+        run = proximal_newton._Run(objective.of_task(task), Monitor(), rule)
         run.objective.move(np.zeros(30))
         run.most_violation, run.bound, run.fall, run.total, run.most_work = np.inf, 10.0, 1e-9, 2.0, 0.0
         assert run._end(20.0, np.ones(30), 0, fall_counts) is status
@@ -159,20 +161,20 @@ def test_a_face_of_more_weights_than_rows_takes_few_systems(monkeypatch):
     rng = np.random.default_rng(0)
     A = rng.normal(size=(30, 4)) @ rng.normal(size=(4, 300)) + 0.01 * rng.normal(size=(30, 300))
     w = rng.normal(size=300)
-    systems, plain = [], l1_matrix.solve_positive
-    monkeypatch.setattr(l1_matrix, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
+    systems, plain = [], model_matrix.solve_positive
+    monkeypatch.setattr(model_matrix, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
     H, y, penalty = A.T @ A, A @ w + 1e-3 * rng.normal(size=30), np.full(300, 0.1)
     g = A.T @ (A @ w - y)  # of |A v - y|^2 / 2 + penalty.|v| at v = w
     violations = np.abs(g + penalty * np.sign(w))
     values, counts = [], []
-    for little in (0.0, l1_matrix.LITTLE):
-        monkeypatch.setattr(l1_matrix, "LITTLE", little)
-        v = w + l1_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor())
+    for little in (0.0, model_matrix.LITTLE):
+        monkeypatch.setattr(model_matrix, "LITTLE", little)
+        v = w + model_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor())
         values.append(0.5 * np.sum((A @ v - y) ** 2) + penalty @ np.abs(v))
         counts.append(len(systems))
         if not little:
-            left = l1_objective.violations_at(v, A.T @ (A @ v - y), penalty)
-            assert left.max() <= l1_matrix.INNER_MATRIX * violations.max()
+            left = objective.violations_at(v, A.T @ (A @ v - y), penalty)
+            assert left.max() <= model_matrix.INNER_MATRIX * violations.max()
             assert max(systems) > 200 and len(systems) < 150
         systems.clear()
     before = 0.5 * np.sum((A @ w - y) ** 2) + penalty @ np.abs(w)
@@ -184,15 +186,15 @@ def test_far_from_the_minimum_small_features_need_no_exact_model(monkeypatch):
     rng = np.random.default_rng(0)
     A = rng.normal(size=(60, 200)) * np.logspace(-5, 0, 200)
     w, penalty = 10.0 * rng.normal(size=200), np.full(200, 1e-3)
-    systems, plain = [], l1_matrix.solve_positive
-    monkeypatch.setattr(l1_matrix, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
+    systems, plain = [], model_matrix.solve_positive
+    monkeypatch.setattr(model_matrix, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
     g = A.T @ (A @ w - rng.normal(size=60))
-    violations, size = l1_objective.violations_at(w, g, penalty), np.linalg.norm(A, axis=0)
-    wanted = l1_matrix.INNER_MATRIX * np.minimum(violations.max(), (violations / size).max() * size)
+    violations, size = objective.violations_at(w, g, penalty), np.linalg.norm(A, axis=0)
+    wanted = model_matrix.INNER_MATRIX * np.minimum(violations.max(), (violations / size).max() * size)
     counts = []
     for fall in (0.0, 1.0):
-        v = w + l1_matrix.step_of_matrix(A.T @ A, g, w, penalty, violations, np.zeros(2), Monitor(), fall=fall)
-        assert np.all(l1_objective.violations_at(v, g + A.T @ (A @ (v - w)), penalty) <= wanted)
+        v = w + model_matrix.step_of_matrix(A.T @ A, g, w, penalty, violations, np.zeros(2), Monitor(), fall=fall)
+        assert np.all(objective.violations_at(v, g + A.T @ (A @ (v - w)), penalty) <= wanted)
         counts.append(len(systems))
         systems.clear()
     assert counts[1] < 0.2 * counts[0]

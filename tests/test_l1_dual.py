@@ -7,15 +7,16 @@ from l1_suite import check_course
 from loop_suite import check_each_loop_is_called, close
 from reference import csr_of
 
-from svmtool.compiled import l1_dual_loops
-from svmtool.compiled.l1_dual_loops import l1_dual_newton, l1_dual_pass
-from svmtool.problem import l1_dual
-from svmtool.problem.l1_dual import L1Dual
-from svmtool.problem.l1_objective import L1SquaredHinge
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.problem.task import Task
-from svmtool.solvers import base, l1, l1_matrix
-from svmtool.solvers.base import Monitor, Rule
+from svmtool.compiled.loops.cd import l1_dual_loops
+from svmtool.compiled.loops.cd.l1_dual_loops import l1_dual_newton, l1_dual_pass
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.objectives.l1 import dual
+from svmtool.objectives.l1.dual import L1Dual
+from svmtool.objectives.l1.objective import L1SquaredHinge
+from svmtool.objectives.task import Task
+from svmtool.solvers.l1 import model_matrix, proximal_newton
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Rule
 
 
 def test_each_loop_has_a_test_here():
@@ -123,12 +124,12 @@ def test_certified_from_anywhere(kind):
 def test_a_run_goes_on_by_multipliers_where_its_model_fails(monkeypatch):
     X, y = wide()
     n, d = X.shape
-    monkeypatch.setattr(l1_matrix, "GRAM_BELOW", 10)
+    monkeypatch.setattr(model_matrix, "GRAM_BELOW", 10)
     used = []
-    step = l1_dual.L1Dual.step
+    step = dual.L1Dual.step
     monkeypatch.setattr(L1Dual, "step", lambda self: used.append(1) or step(self))
     task = Task(CsrRows(*csr_of(X), d), y, np.full(n, 1e3))
-    result = l1.solve(task, Monitor(gap=1e-6), Rule())
+    result = proximal_newton.solve(task, Monitor(gap=1e-6), Rule())
     assert used and result.status is base.GAP
     final = result.history[-1]
     objective = L1SquaredHinge(task.rows, y, task.cost)

@@ -5,13 +5,15 @@ import pytest
 from l1_suite import check_course
 from reference import csr_of
 
-from svmtool.problem.l1_interior import L1Interior
-from svmtool.problem.l1_objective import L1SquaredHinge
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.problem.task import Task
-from svmtool.solvers import base, l1, l1_matrix, l1_run
-from svmtool.solvers.base import Monitor, Rule
-from svmtool.solvers.l1_face import sparse
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.objectives.l1.interior import L1Interior
+from svmtool.objectives.l1.objective import L1SquaredHinge
+from svmtool.objectives.task import Task
+from svmtool.solvers.l1 import model_matrix, proximal_newton
+from svmtool.solvers.l1 import run as l1_run
+from svmtool.solvers.l1.face import sparse
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Rule
 
 
 def raw(n: int, d: int, seed: int = 2):
@@ -56,7 +58,7 @@ def test_a_run_on_raw_features_is_ended_by_it(gap, free_bias):
     """Newton's steps alone are short: with them the gap is above 0.9 after so many iterations."""
     X, y = raw(300, 90)
     task = Task(rows_of(X, "dense free bias" if free_bias else "dense"), y, np.full(300, 1e4), free_bias=free_bias)
-    result = l1.solve(task, Monitor(gap=gap, max_iter=100), Rule())
+    result = proximal_newton.solve(task, Monitor(gap=gap, max_iter=100), Rule())
     assert result.status is base.GAP
     objective = L1SquaredHinge(task.rows, y, task.cost, free_bias)
     objective.move(result.w)
@@ -78,7 +80,7 @@ def test_a_system_of_features_follows_one_of_rows_without_digits(seed):
     y = np.where(rng.random(n) < rng.uniform(0.05, 0.95), 1.0, -1.0)
     C = 10.0 ** rng.integers(-3, 8)
     cost = np.full(n, C) * np.where(y > 0.0, 10.0 ** rng.integers(-2, 3), 1)
-    result = l1.solve(Task(DenseRows(X, 1.0), y, cost, free_bias=True), Monitor(gap=1e-6), Rule())
+    result = proximal_newton.solve(Task(DenseRows(X, 1.0), y, cost, free_bias=True), Monitor(gap=1e-6), Rule())
     assert result.status is base.GAP and len(result.history) < 60
 
 
@@ -87,7 +89,7 @@ def test_limits_end_it():
     task = Task(rows_of(X, "dense"), y, np.full(300, 1e4))
     found = {}
     for most in (2, 8, 14, 20, 24):
-        result = l1.solve(task, Monitor(gap=1e-9, max_iter=most), Rule())
+        result = proximal_newton.solve(task, Monitor(gap=1e-9, max_iter=most), Rule())
         found[most] = result.history[-1]["objective"]
         assert result.status is base.ITERATIONS
     assert list(found.values()) == sorted(found.values(), reverse=True)
@@ -96,7 +98,7 @@ def test_limits_end_it():
 def test_systems_that_overflow_end_it(monkeypatch):
     X, y = raw(40, 70)
     task = Task(rows_of(X, "dense"), y, np.full(40, 1e4))
-    run = l1._Run(l1.of_task(task), Monitor(gap=1e-9), Rule())
+    run = proximal_newton._Run(proximal_newton.of_task(task), Monitor(gap=1e-9), Rule())
     run.objective.move(np.zeros(70))
     before = run.objective.value()
 
@@ -114,23 +116,23 @@ def test_what_it_serves():
     cost = np.ones(20)
     assert L1Interior.possible(L1SquaredHinge(rows_of(X, "csr"), y, cost))
     assert L1Interior.possible(L1SquaredHinge(rows_of(X, "csr free bias"), y, cost, free_bias=True))
-    assert not L1Interior.possible(l1.of_task(Task(rows_of(X, "csr"), y, cost, target=np.zeros(20))))
+    assert not L1Interior.possible(proximal_newton.of_task(Task(rows_of(X, "csr"), y, cost, target=np.zeros(20))))
 
 
 def test_a_model_takes_no_longer_than_a_run(monkeypatch):
     """Faces of more weights than rows lose them one by one: 475 systems where no model is left as it is."""
-    systems, plain = [], l1_matrix.solve_positive
-    monkeypatch.setattr(l1_matrix, "solve_positive", lambda *a: systems.append(1) or plain(*a))
+    systems, plain = [], model_matrix.solve_positive
+    monkeypatch.setattr(model_matrix, "solve_positive", lambda *a: systems.append(1) or plain(*a))
     rng = np.random.default_rng(5)
     low_rank = rng.normal(size=(100, 60)) @ rng.normal(size=(60, 450)) / np.sqrt(60.0)
     X, y = np.tanh(1.5 * low_rank + 0.2 * rng.normal(size=(100, 450))), np.where(np.arange(100) % 20 == 0, 1.0, -1.0)
-    result = l1.solve(Task(rows_of(X, "dense"), y, np.full(100, 1e6)), Monitor(gap=1e-5), Rule())
+    result = proximal_newton.solve(Task(rows_of(X, "dense"), y, np.full(100, 1e6)), Monitor(gap=1e-5), Rule())
     assert result.status is base.GAP
     assert len(systems) < 250
 
 
 def test_a_run_takes_over_where_the_other_methods_come_to_a_standstill(monkeypatch):
-    monkeypatch.setattr(l1._Run, "steps", lambda self: base.PRECISION)
+    monkeypatch.setattr(proximal_newton._Run, "steps", lambda self: base.PRECISION)
     X, y = raw(40, 90)
-    result = l1.solve(Task(rows_of(X, "dense"), y, np.full(40, 100.0)), Monitor(1e-8), Rule())
+    result = proximal_newton.solve(Task(rows_of(X, "dense"), y, np.full(40, 100.0)), Monitor(1e-8), Rule())
     assert result.status is base.GAP and result.history[-1]["gap"] <= 1e-8

@@ -13,20 +13,22 @@ from optima import optimum
 from reference import csr_of
 from test_logistic_loops import MARGINS
 
-from svmtool.compiled import REGISTRY, l1_loops, small_l1_loops
-from svmtool.problem import l1_objective
-from svmtool.problem.columns import Columns
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.task import Task
-from svmtool.solvers import l1
-from svmtool.solvers.base import GAP, Monitor, Rule
+from svmtool.compiled import REGISTRY
+from svmtool.compiled.loops.fused import fused_l1_loops
+from svmtool.compiled.loops.loss import l1_loops
+from svmtool.data.rows import CsrRows
+from svmtool.linalg.weighted_columns import Columns
+from svmtool.objectives.l1 import objective
+from svmtool.objectives.task import Task
+from svmtool.solvers.l1 import proximal_newton
+from svmtool.solvers.shared.base import GAP, Monitor, Rule
 
 ONE = np.ones(1)
 
 
 def test_each_loop_has_a_test_here():
     text = Path(__file__).read_text(encoding="utf-8")
-    of_here = {l1_loops.__name__, small_l1_loops.__name__}
+    of_here = {l1_loops.__name__, fused_l1_loops.__name__}
     names = [name for name, loop in REGISTRY.items() if loop.function.__module__ in of_here]
     assert names and all(f"{name}(" in text for name in names)
 
@@ -261,17 +263,17 @@ def test_hinge2_column_passes(n, d, bias):
 @pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
 def test_small_l1_takes_the_steps_of_its_python_form(n, d, C, loss, start, monkeypatch):
-    """small_l1_loops.small_l1(...) against solvers/l1.py with a matrix: record by record."""
+    """small_l1_loops.small_l1(...) against solvers/l1/proximal_newton.py with a matrix: record by record."""
     p = reference.random_problem(8, n, d, C)._replace(loss=loss, l1=True)
     rows = CsrRows(*csr_of(p.X), d)
     task = Task(rows, p.y, p.cost, target=np.zeros(n) if loss == "logistic" else None)
 
     def run():
-        return l1.solve(task, Monitor(gap=1e-9), Rule(), None if start is None else np.full(d, start))
+        return proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), None if start is None else np.full(d, start))
 
-    assert l1_objective.of_task(task).small
+    assert objective.of_task(task).small
     small = run()
-    monkeypatch.setattr(l1_objective, "SMALL_FEATURES", -1)
+    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
     same_steps(small, run())
     assert small.status is GAP
     best = optimum(p).value

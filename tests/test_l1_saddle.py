@@ -10,14 +10,15 @@ from nesvm_suite import LAYOUTS, Solved, l1_optimum, l1_value, sparse_layout  # 
 from reference import csr_of
 from solver_suite import PROBLEMS
 
-from svmtool.compiled import saddle_loops
-from svmtool.problem import l1_saddle
-from svmtool.problem.columns import Columns
-from svmtool.problem.l1_hinge import L1Columns
-from svmtool.problem.l1_saddle import L1Saddle
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.task import Task
-from svmtool.solvers import lp_restarts, nesvm
+from svmtool.compiled.loops.loss import pdhg_loops
+from svmtool.data.rows import CsrRows
+from svmtool.linalg.weighted_columns import Columns
+from svmtool.objectives.l1 import pdhg
+from svmtool.objectives.l1.hinge import L1Columns
+from svmtool.objectives.l1.pdhg import L1Saddle
+from svmtool.objectives.task import Task
+from svmtool.solvers import nesvm
+from svmtool.solvers.l1 import restarted_pdhg
 
 WIDE = ["wide", "wide-free", "wide-hard-bias", "tall-free", "tall-hard"]
 
@@ -28,7 +29,7 @@ def task_of(p, X=None):
 
 
 def test_each_loop_is_called():
-    check_each_loop_is_called(__file__, saddle_loops)
+    check_each_loop_is_called(__file__, pdhg_loops)
 
 
 def soft(v, t):
@@ -59,7 +60,7 @@ def test_steps_are_those_of_the_twin(n, d, penalty):
         for most in parts:
             if state[8]:
                 break
-            done = saddle_loops.saddle_steps(
+            done = pdhg_loops.saddle_steps(
                 *given, w, a, near_w, near_a, np.empty(d), np.empty(n), state, done, most
             )  # fmt: skip
         return done, w, a, near_w, near_a, state
@@ -93,7 +94,7 @@ def test_steps_are_those_of_the_twin(n, d, penalty):
 @pytest.mark.parametrize("name", WIDE)
 def test_looks_bound_the_optimum_and_meet_there(name, monkeypatch):
     """Against the linear program; some rows and columns stay out, and the values are those of all."""
-    monkeypatch.setattr(l1_saddle, "FEWEST", 4)
+    monkeypatch.setattr(pdhg, "FEWEST", 4)
     p = PROBLEMS[name]
     run, best = L1Saddle(task_of(p), np.zeros(p.A.shape[1])), l1_optimum(p)
     low, high, fewest = 0.0, np.inf, len(p.y) + p.X.shape[1]
@@ -165,8 +166,8 @@ def test_rows_of_both_signs_keep_their_multipliers():
 def test_too_slow_steps_leave_the_rest_to_stages(monkeypatch):
     monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
     monkeypatch.setattr(nesvm, "FEW_COLUMNS", 0)
-    monkeypatch.setattr(lp_restarts, "LEAST", 0)
-    monkeypatch.setattr(lp_restarts, "FASTER", 0.0)
+    monkeypatch.setattr(restarted_pdhg, "LEAST", 0)
+    monkeypatch.setattr(restarted_pdhg, "FASTER", 0.0)
     stages, taken = nesvm._LpHomotopy.stages, []
     monkeypatch.setattr(nesvm._LpHomotopy, "stages", lambda self: taken.append(1) or stages(self))
     s = Solved(PROBLEMS["wide"], gap=1e-6)
@@ -188,7 +189,7 @@ def test_few_columns_are_left_to_stages(monkeypatch):
 def test_few_numbers_ask_for_these_steps_in_fewer_features_too(filled, monkeypatch):
     """Where a pass is much less work than a system of d: these took seconds there, or did not end at a large C."""
     rng, called = np.random.default_rng(5), []
-    monkeypatch.setattr(nesvm, "in_rounds", lambda *given: called.append(1) or lp_restarts.in_rounds(*given))
+    monkeypatch.setattr(nesvm, "in_rounds", lambda *given: called.append(1) or restarted_pdhg.in_rounds(*given))
     p = reference.random_problem(5, 60, 400, 10.0, bias=1.0, free=True)
     p = p._replace(X=rng.normal(size=p.X.shape) * (rng.random(p.X.shape) < filled))
     s = Solved(p, gap=1e-6)
@@ -214,7 +215,7 @@ def test_nothing_is_taken_before_a_step(monkeypatch):
     """Rounds that end with run() leave the points of their last step, not the next round's empty memory."""
     p = PROBLEMS["wide-free"]
     run = L1Saddle(task_of(p), np.zeros(p.A.shape[1]))
-    monkeypatch.setattr(l1_saddle.np, "empty_like", lambda v: np.full_like(v, np.nan))
+    monkeypatch.setattr(pdhg.np, "empty_like", lambda v: np.full_like(v, np.nan))
     rounds = 0
     for _ in range(100):
         run.run(1)

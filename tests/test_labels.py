@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from loop_suite import check_each_loop_is_called
 
-from svmtool.compiled import label_loops
+from svmtool.compiled.loops.text import label_loops
+from svmtool.data import labels as labels_module
+from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
-from svmtool.problem import labels as labels_module
-from svmtool.problem.labels import Classes
 
 
 def test_each_loop_has_a_test_here():

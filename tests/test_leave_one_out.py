@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from adapt_suite import batch, dense, draw, text_of_rows
 
-from svmtool.problem import rows as rows_module
-from svmtool.problem.label_sums import LabelSums
-from svmtool.problem.rows import DenseRows
-from svmtool.problem.task import Task
-from svmtool.training.leave_one_out import decision_values
+from svmtool.data import rows as rows_module
+from svmtool.data.class_statistics import LabelSums
+from svmtool.data.rows import DenseRows
+from svmtool.objectives.task import Task
+from svmtool.training.validation.leave_one_out import decision_values
 
 
 def predicted(rows, x, label, C, bias, factor):

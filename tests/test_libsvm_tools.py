@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from shell_commands import put_commands, put_script, run_in
 
-from svmtool.formats import linear_model
+from svmtool.formats.models import linear
 
 TOOLS = ("grid", "easy", "subset", "checkdata")
 OURS = {"svm-train": "train", "svm-predict": "predict", "svm-scale": "scale"}
@@ -159,7 +159,7 @@ def test_subset_makes_sets_that_train(libsvm, method):
     part, rest = ((libsvm.folder / name).read_text().splitlines() for name in ("part", "rest"))
     assert len(part) == 300 and sorted(part + rest) == sorted(whole)
     assert libsvm.ours("svm-train", "-q", "part", "m").returncode == 0
-    model = linear_model.read(str(libsvm.folder / "m"))
+    model = linear.read(str(libsvm.folder / "m"))
     assert set(model.labels) == {int(line.split()[0]) for line in part}
     accuracy = re.match(r"Accuracy = (\S+)%", libsvm.ours("svm-predict", "rest", "m", "o").stdout)
     assert float(accuracy[1]) > 80

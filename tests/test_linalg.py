@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from svmtool.errors import SvmtoolError
-from svmtool.problem.linalg import (
+from svmtool.linalg.systems import (
     BLOCK,
     IN_PANELS,
     PANEL,

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svmtool.errors import ModelError, SvmtoolError
-from svmtool.formats import linear_model
-from svmtool.formats.linear_model import WORDS
-from svmtool.model import LinearModel
+from svmtool.formats.models import linear
+from svmtool.formats.models.linear import WORDS
+from svmtool.models.linear import LinearModel
 
 SOLVERS = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 21), WORDS, strict=True))
 GOOD = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias -1\nw\n0.5 \n-0.25 \n"
@@ -32,7 +32,7 @@ def save(folder, text: str) -> str:
 def test_written_bytes(tmp_path):
     model = LinearModel("L2R_L2LOSS_SVC", (3, -1, 20), 2, 2.5, [[1, 0.1, -0.0], [0, 1e300, 5e-324], [-1, 2, 3]])
     path = str(tmp_path / "m")
-    linear_model.write(path, model)
+    linear.write(path, model)
     assert Path(path).read_bytes() == (
         b"solver_type L2R_L2LOSS_SVC\nnr_class 3\nlabel 3 -1 20\nnr_feature 2\nbias 2.5\nw\n"
         b"1 0.10000000000000001 -0 \n0 1.0000000000000001e+300 4.9406564584124654e-324 \n-1 2 3 \n"
@@ -41,29 +41,29 @@ def test_written_bytes(tmp_path):
 
 def test_one_class_and_regression_have_no_labels(tmp_path):
     path = str(tmp_path / "m")
-    linear_model.write(path, LinearModel("ONECLASS_SVM", None, 1, -1.0, [[0.5]], rho=0.1))
+    linear.write(path, LinearModel("ONECLASS_SVM", None, 1, -1.0, [[0.5]], rho=0.1))
     assert Path(path).read_text() == (
         "solver_type ONECLASS_SVM\nnr_class 2\nnr_feature 1\nbias -1\nrho 0.10000000000000001\nw\n0.5 \n"
     )
-    linear_model.write(path, LinearModel("L2R_L2LOSS_SVR", None, 1, 1.0, [[0.5], [2]]))
+    linear.write(path, LinearModel("L2R_L2LOSS_SVR", None, 1, 1.0, [[0.5], [2]]))
     assert Path(path).read_text() == "solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature 1\nbias 1\nw\n0.5 \n2 \n"
 
 
 def test_notes_stand_behind_the_weights_and_come_back(tmp_path):
     notes = ("# svmtool", "# gap 1e-7: certified")
     path = str(tmp_path / "m")
-    linear_model.write(path, LinearModel("L2R_LR", (1, -1), 1, -1.0, [[0.5]], notes=notes))
+    linear.write(path, LinearModel("L2R_LR", (1, -1), 1, -1.0, [[0.5]], notes=notes))
     assert Path(path).read_text().endswith("w\n0.5 \n# svmtool\n# gap 1e-7: certified\n")
-    assert linear_model.read(path).notes == notes
+    assert linear.read(path).notes == notes
     with open(path, "a") as f:
         f.write("foreign text\n")
-    assert linear_model.read(path).notes == notes
+    assert linear.read(path).notes == notes
 
 
 @pytest.mark.parametrize("note", ["no hash", "# two\nlines"])
 def test_a_note_that_would_break_the_file_is_a_fault_of_the_program(note, tmp_path):
     with pytest.raises(ValueError, match="a note"):
-        linear_model.write(str(tmp_path / "m"), LinearModel("L2R_LR", (1, -1), 1, -1.0, [[0.5]], notes=(note,)))
+        linear.write(str(tmp_path / "m"), LinearModel("L2R_LR", (1, -1), 1, -1.0, [[0.5]], notes=(note,)))
 
 
 @settings(deadline=None, max_examples=60)
@@ -76,26 +76,26 @@ def test_any_weights_come_back_bit_for_bit(data, tmp_path_factory):
     W[np.isnan(W)] = 0  # the payload of a nan has no text
     labels = (1, -1) if columns == 1 else tuple(range(columns))
     path = str(tmp_path_factory.mktemp("m") / "m")
-    linear_model.write(path, LinearModel("L2R_LR", labels, rows, -1.0, W))
-    back = linear_model.read(path)
+    linear.write(path, LinearModel("L2R_LR", labels, rows, -1.0, W))
+    back = linear.read(path)
     assert back.W.tobytes() == W.tobytes()
     assert (back.labels, back.n_features, back.bias) == (labels, rows, -1.0)
 
 
 def test_words_in_any_order_on_one_line_with_crlf(tmp_path):
     text = "bias 1e0\r\nnr_feature +1 nr_class 2 label\t+7\n-1 solver_type L2R_LR w 0x1p-1\r\ninf junk 7"
-    model = linear_model.read(save(tmp_path, text))
+    model = linear.read(save(tmp_path, text))
     assert (model.labels, model.bias, model.W.tolist()) == ((7, -1), 1.0, [[0.5], [np.inf]])
 
 
 def test_the_last_of_repeated_keys_wins(tmp_path):
-    model = linear_model.read(save(tmp_path, "nr_class 5\nbias 3\n" + GOOD))
+    model = linear.read(save(tmp_path, "nr_class 5\nbias 3\n" + GOOD))
     assert (model.nr_class, model.bias) == (2, -1.0)
 
 
 def test_two_columns_for_two_classes_of_crammer_and_singer(tmp_path):
     text = GOOD.replace("L2R_LR", "MCSVM_CS").replace("0.5 ", "1 2 ").replace("-0.25 ", "3 4 ")
-    assert linear_model.read(save(tmp_path, text)).W.tolist() == [[1, 2], [3, 4]]
+    assert linear.read(save(tmp_path, text)).W.tolist() == [[1, 2], [3, 4]]
 
 
 FAULTS = {
@@ -139,7 +139,7 @@ def test_faults_keep_the_sentences_of_liblinear(fault, tmp_path):
     text, sentence = FAULTS[fault]
     path = save(tmp_path, text)
     with pytest.raises(ModelError) as caught:
-        linear_model.read(path)
+        linear.read(path)
     first, last = str(caught.value).split("\n")
     assert first.startswith(sentence)
     assert last == f"can't open model file {path}"
@@ -147,14 +147,14 @@ def test_faults_keep_the_sentences_of_liblinear(fault, tmp_path):
 
 def test_a_missing_file_has_one_sentence(tmp_path):
     with pytest.raises(SvmtoolError) as caught:
-        linear_model.read(str(tmp_path / "none"))
+        linear.read(str(tmp_path / "none"))
     assert str(caught.value) == f"can't open model file {tmp_path / 'none'}"
 
 
 def test_compressed_models_are_read(tmp_path):
     path = tmp_path / "m.gz"
     path.write_bytes(gzip.compress(GOOD.encode()))
-    assert linear_model.read(str(path)).W.tolist() == [[0.5], [-0.25]]
+    assert linear.read(str(path)).W.tolist() == [[0.5], [-0.25]]
 
 
 def test_a_model_from_a_pipe_longer_than_the_first_buffer(tmp_path):
@@ -165,7 +165,7 @@ def test_a_model_from_a_pipe_longer_than_the_first_buffer(tmp_path):
     writer = threading.Thread(target=fifo.write_text, args=(text,))
     writer.start()
     try:
-        assert linear_model.read(str(fifo)).W.sum() == 0.125 * n
+        assert linear.read(str(fifo)).W.sum() == 0.125 * n
     finally:
         writer.join(timeout=10)
 
@@ -178,9 +178,9 @@ def test_liblinears_own_models_are_rewritten_to_the_byte(number, bias, reference
     skip_unless_known(number, reference)
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     subprocess.run([reference["train"], "-q", "-s", str(number), *bias, heart_scale, theirs], check=True)
-    model = linear_model.read(str(theirs))
+    model = linear.read(str(theirs))
     assert model.word == SOLVERS[number]
-    linear_model.write(str(ours), model)
+    linear.write(str(ours), model)
     assert ours.read_bytes() == theirs.read_bytes()
 
 
@@ -189,9 +189,9 @@ def test_liblinears_predict_reads_our_models_and_says_the_same(number, reference
     skip_unless_known(number, reference)
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     subprocess.run([reference["train"], "-q", "-s", str(number), heart_scale, theirs], check=True)
-    model = linear_model.read(str(theirs))
+    model = linear.read(str(theirs))
     model.notes = ("# a line of ours",)
-    linear_model.write(str(ours), model)
+    linear.write(str(ours), model)
     done = subprocess.run([reference["predict"], heart_scale, ours, tmp_path / "o1"], capture_output=True, check=True)
     got = command("predict", heart_scale, ours, tmp_path / "o2")
     assert got.returncode == 0

@@ -9,16 +9,17 @@ from loop_suite import check_each_loop_is_called, close, halves, same_steps
 from optima import minimiser
 from reference import csr_of
 
-from svmtool.compiled import logistic_loops, small_logistic_loops
-from svmtool.problem.dual_passes import CHUNK, random_state
-from svmtool.problem.logistic_passes import LogisticPasses
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.task import Task
-from svmtool.solvers.base import Monitor, Rule
+from svmtool.compiled.loops.fused import fused_logistic_loops
+from svmtool.compiled.loops.loss import logistic_loops
+from svmtool.coordinate.hinge import CHUNK, random_state
+from svmtool.coordinate.logistic import LogisticPasses
+from svmtool.data.rows import CsrRows
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import Monitor, Rule
 
 
 def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, logistic_loops, small_logistic_loops)
+    check_each_loop_is_called(__file__, logistic_loops, fused_logistic_loops)
 
 
 # Margins of all sizes, of both signs, and where exp leaves the range of numbers or does nothing to 1.
@@ -128,7 +129,7 @@ def test_best_logit_is_the_root(z, s, strength):
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
 def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C, monkeypatch):
     """small_logistic_loops.small_logistic(...) against solvers/logistic.py with a Gram matrix each step."""
-    from svmtool.problem import logistic as objective
+    from svmtool.objectives import logistic as objective
     from svmtool.solvers import logistic
 
     p = reference.random_problem(8, n, d, C)._replace(loss="logistic")

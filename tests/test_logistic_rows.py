@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from reference import csr_of
 
-from svmtool.problem.logistic import Logistic
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.task import Task
+from svmtool.data.rows import CsrRows
+from svmtool.objectives.logistic import Logistic
+from svmtool.objectives.task import Task
 from svmtool.solvers import logistic
-from svmtool.solvers.base import GAP, RULE, Monitor, Rule
+from svmtool.solvers.shared.base import GAP, RULE, Monitor, Rule
 
 
 def problem(n: int, d: int, bias: float) -> tuple[CsrRows, np.ndarray, np.ndarray]:

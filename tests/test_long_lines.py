@@ -11,12 +11,15 @@ import time
 import pytest
 
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats import range_file, row_folder, scored_text, svmlight, text_pieces, weight_file
-from svmtool.formats.linear_model import StoredModel
-from svmtool.formats.odd_line import parse_line
+from svmtool.formats import scored_text
+from svmtool.formats.models.linear import StoredModel
+from svmtool.formats.rowcache import arrays, folder
 from svmtool.formats.source import open_source
-from svmtool.formats.stream import rows_as_they_come
-from svmtool.formats.svmlight import Buffer
+from svmtool.formats.svmlight import pieces, table, weight_file
+from svmtool.formats.svmlight.slow_line import parse_line
+from svmtool.formats.svmlight.stream import rows_as_they_come
+from svmtool.formats.svmlight.table import Buffer
+from svmtool.scaling import range_file
 
 GOOD = b"1 1:1\n-1 2:1\n"
 SMALL = 1 << 12
@@ -43,11 +46,11 @@ class Endless(io.RawIOBase):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Blocks and the longest line are small."""
-    for module, name in ((svmlight, "BLOCK"), (scored_text, "BLOCK"), (scored_text, "STREAM"), (scored_text, "AHEAD")):
+    for module, name in ((table, "BLOCK"), (scored_text, "BLOCK"), (scored_text, "STREAM"), (scored_text, "AHEAD")):
         monkeypatch.setattr(module, name, SMALL)
-    monkeypatch.setattr(svmlight, "LONGEST_LINE", 1 << 16)
-    monkeypatch.setattr(text_pieces.refusal_of_line, "__defaults__", (1 << 16,))
-    monkeypatch.setattr(svmlight.raw_tables, "__defaults__", (SMALL, None, 1, 1 << 16))
+    monkeypatch.setattr(table, "LONGEST_LINE", 1 << 16)
+    monkeypatch.setattr(pieces.refusal_of_line, "__defaults__", (1 << 16,))
+    monkeypatch.setattr(table.raw_tables, "__defaults__", (SMALL, None, 1, 1 << 16))
 
 
 def stored() -> StoredModel:
@@ -58,7 +61,7 @@ def stored() -> StoredModel:
 
 
 READERS = {
-    "whole": lambda source: svmlight.read_raw(source),
+    "whole": lambda source: table.read_raw(source),
     "scored": lambda source: list(scored_text.scored_blocks(source, stored())),
 }
 
@@ -114,10 +117,10 @@ def test_an_earlier_fault_is_reported_first(reader, tmp_path):
 
 
 def test_rows_on_disk_take_lines_of_a_share_of_the_memory(svm_train, monkeypatch, tmp_path):
-    monkeypatch.setattr(row_folder, "BYTES_A_BYTE", float("inf"))
-    monkeypatch.setattr(row_folder, "LINE_BYTES", 1e-4)
-    read = svmlight.raw_tables
-    monkeypatch.setattr("svmtool.formats.row_arrays.raw_tables", lambda source, longest: read(source, longest=longest))
+    monkeypatch.setattr(folder, "BYTES_A_BYTE", float("inf"))
+    monkeypatch.setattr(folder, "LINE_BYTES", 1e-4)
+    read = table.raw_tables
+    monkeypatch.setattr(arrays, "raw_tables", lambda source, longest: read(source, longest=longest))
     (tmp_path / "d").write_bytes(GOOD + b"1 1:" + b"0" * 50_000 + b"\n")
     status, _, said = svm_train("-q", "-s", 2, "--memory", "300M", "d", "m")
     assert status == 1 and "line 3" in said and "longer than 0 MB" in said
@@ -167,7 +170,7 @@ class Repeated:
 
 @pytest.mark.parametrize(("byte", "words"), [(b"\0", NUL), (b"7", "longer than")])
 def test_standard_input_without_an_end(byte, words, tmp_path, monkeypatch):
-    monkeypatch.setattr("svmtool.formats.stream.LONGEST_LINE", 1 << 23)
+    monkeypatch.setattr("svmtool.formats.svmlight.stream.LONGEST_LINE", 1 << 23)
     (tmp_path / "d").write_bytes(GOOD + byte * (1 << 25))
     with open(tmp_path / "d", "rb") as file:
         monkeypatch.setattr(sys, "stdin", file)

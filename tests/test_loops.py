@@ -9,24 +9,19 @@ from loop_suite import check_each_loop_is_called, close, halves, same_steps
 from optima import minimiser, optimum
 from reference import csr_of
 
-from svmtool.compiled import (
-    conjugate_loops,
-    dcd_loops,
-    hinge_loops,
-    power_loops,
-    small_alm_loops,
-    small_loops,
-    solve_loops,
-)
-from svmtool.problem.augmented import Augmented
-from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.linalg import conjugate_gradient
-from svmtool.problem.repeated_rows import RepeatedRows
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.task import Task
-from svmtool.solvers.base import GAP, OPTIMAL, Monitor, Rule
+from svmtool.compiled.loops.cd import dcd_loops
+from svmtool.compiled.loops.fused import fused_alm_loops, fused_mfn_loops
+from svmtool.compiled.loops.loss import conjugate_loops, hinge_loops, power_loops
+from svmtool.compiled.loops.rows import solve_loops
+from svmtool.coordinate.hinge import DualPasses
+from svmtool.data.replicated import RepeatedRows
+from svmtool.data.rows import CsrRows
+from svmtool.linalg.systems import conjugate_gradient
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import GAP, OPTIMAL, Monitor, Rule
 
-MODULES = (hinge_loops, power_loops, dcd_loops, small_loops, small_alm_loops, solve_loops, conjugate_loops)
+MODULES = (hinge_loops, power_loops, dcd_loops, fused_mfn_loops, fused_alm_loops, solve_loops, conjugate_loops)
 
 
 def test_each_loop_has_a_test_here():
@@ -278,8 +273,8 @@ def tube_of(p, rows: CsrRows, power: float) -> Task:
 @pytest.mark.parametrize("kind", ["hinge", "tube"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (40, 39, 1.0)])
 def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, kind, monkeypatch):
-    """small_loops.small_newton(...) against solvers/mfn.py with problem/squared_hinge.py: record by record."""
-    from svmtool.problem import squared_hinge
+    """small_loops.small_newton(...) against solvers/mfn.py with objectives/squared_hinge.py: record by record."""
+    from svmtool.objectives import squared_hinge
     from svmtool.solvers import mfn
 
     p = reference.random_problem(8, n, d, C)
@@ -303,7 +298,7 @@ def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, kind, monkeypa
 @pytest.mark.parametrize("start", [None, 0.01], ids=["passes-first", "warm"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
 def test_small_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind, monkeypatch):
-    """small_alm_loops.small_hinge(...) against solvers/alm.py with problem/augmented.py: record by record."""
+    """small_alm_loops.small_hinge(...) against solvers/alm.py with objectives/augmented.py: record by record."""
     from svmtool.solvers import alm
 
     p = reference.random_problem(8, n, d, C)._replace(loss="hinge")

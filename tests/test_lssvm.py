@@ -9,10 +9,10 @@ from optima import optimum
 from solver_suite import PROBLEMS, Case, Solved, honours
 
 from svmtool import registry
-from svmtool.problem import normal_equations
-from svmtool.problem.linalg import Factored
-from svmtool.solvers import least_squares
-from svmtool.training.multiclass import Problems
+from svmtool.linalg.systems import Factored
+from svmtool.objectives import normal_equations
+from svmtool.solvers.shared import least_squares
+from svmtool.training.reductions.one_vs_rest import Problems
 
 CASE = Case(registry.find(70), 2.0)
 

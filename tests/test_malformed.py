@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from svmtool.errors import DataError
-from svmtool.formats import svmlight
-from svmtool.formats.odd_line import parse_line
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.formats.svmlight.slow_line import parse_line
 
 
 @pytest.fixture

@@ -12,15 +12,16 @@ import scipy.optimize
 from reference import Problem, csr_of, table_of
 
 from svmtool import registry
-from svmtool.problem import rows as rows_module
-from svmtool.problem.augmented import Augmented, ModifiedHuber
-from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.linalg import solve_positive
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.settings import Settings
-from svmtool.solvers import base, mfn_huber, mfn_l1
-from svmtool.solvers.base import StopFlag
-from svmtool.training.multiclass import Problems
+from svmtool.coordinate.hinge import DualPasses
+from svmtool.data import rows as rows_module
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.linalg.systems import solve_positive
+from svmtool.objectives.augmented import Augmented, ModifiedHuber
+from svmtool.params import Settings
+from svmtool.solvers import mfn_huber, mfn_l1
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import StopFlag
+from svmtool.training.reductions.one_vs_rest import Problems
 
 HUBER, HINGE = registry.find("mfn-huber"), registry.find("mfn-l1")
 MODULES = {HUBER.number: mfn_huber, HINGE.number: mfn_l1}

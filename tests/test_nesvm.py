@@ -13,12 +13,13 @@ from solver_suite import PROBLEMS
 
 from svmtool import registry
 from svmtool.compiled import threads
-from svmtool.problem import rows as rows_module
-from svmtool.problem.l1_hinge import WeightRows
-from svmtool.problem.smoothed import Smoothed
-from svmtool.problem.task import Task
-from svmtool.solvers import base, nesvm
-from svmtool.solvers.base import Monitor, StopFlag
+from svmtool.data import rows as rows_module
+from svmtool.objectives.l1.hinge import WeightRows
+from svmtool.objectives.smoothed import Smoothed
+from svmtool.objectives.task import Task
+from svmtool.solvers import nesvm
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, StopFlag
 
 
 @every_layout

@@ -12,9 +12,10 @@ from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_value, 
 from optima import minimiser, optimum
 from solver_suite import PROBLEMS
 
-from svmtool.problem.folded import Folded
-from svmtool.problem.least_squares import LeastSquares
-from svmtool.solvers import lp_columns, nesvm
+from svmtool.data.singleton_features import Folded
+from svmtool.objectives.least_squares import LeastSquares
+from svmtool.solvers import nesvm
+from svmtool.solvers.l1 import column_generation
 
 
 @every_layout
@@ -128,19 +129,19 @@ def test_columns_leave_only_after_progress(monkeypatch):
     """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
     monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
     monkeypatch.setattr(nesvm, "FEW_COLUMNS", 1000)
-    monkeypatch.setattr(lp_columns, "COLUMNS", 2)
+    monkeypatch.setattr(column_generation, "COLUMNS", 2)
     history = Solved(PROBLEMS["wide"]).result.history
     counts, gaps = [r["active"] for r in history], [r["gap"] for r in history]
     left = [gaps[k - 1] for k in range(1, len(counts)) if counts[k] < counts[k - 1]]
     assert left, "no column ever left"
-    assert all(late <= lp_columns.PROGRESS * early for early, late in pairwise(left))
+    assert all(late <= column_generation.PROGRESS * early for early, late in pairwise(left))
 
 
 def test_columns_stay_without_progress(monkeypatch):
     monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
     monkeypatch.setattr(nesvm, "FEW_COLUMNS", 1000)
-    monkeypatch.setattr(lp_columns, "COLUMNS", 2)
-    monkeypatch.setattr(lp_columns, "PROGRESS", 0.0)
+    monkeypatch.setattr(column_generation, "COLUMNS", 2)
+    monkeypatch.setattr(column_generation, "PROGRESS", 0.0)
     s = Solved(PROBLEMS["wide"])
     counts = [r["active"] for r in s.result.history]
     assert len(counts) > 3 and counts == sorted(counts) and s.status.converged

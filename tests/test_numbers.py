@@ -93,7 +93,7 @@ def test_a_number_that_the_loop_leaves_open_is_printed_by_python(monkeypatch):
 
             return call
 
-    from svmtool.compiled import number_loops
+    from svmtool.compiled.loops.text import number_loops
 
     loop = number_loops.format_values
     monkeypatch.setattr(number_loops, "format_values", Hesitant())

@@ -7,17 +7,17 @@ import pytest
 from optima import Problem, minimiser
 from reference import csr_of, random_problem, ray_minimiser
 
-from svmtool.problem import row_blocks
-from svmtool.problem import rows as rows_module
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.problem.squared_hinge import SquaredHinge
+from svmtool.data import blocks
+from svmtool.data import rows as rows_module
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.objectives.squared_hinge import SquaredHinge
 
 LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}
 BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, False), "free": (1.0, True)}
 
 
 @pytest.fixture(params=[1 << 17, 16], ids=["one-block", "blocks"], autouse=True)
-def blocks(request, monkeypatch):
+def block_work(request, monkeypatch):
     monkeypatch.setattr(rows_module, "BLOCK_WORK", request.param)
 
 
@@ -111,7 +111,7 @@ def test_sample_is_a_problem_of_its_own(case):
     p, f = case
     part = f.sample(7, 3)
     assert part.n == 10 and part.d == f.d and part.free_bias == f.free_bias
-    chosen = row_blocks.draw_rows(70, 7, 3)
+    chosen = blocks.draw_rows(70, 7, 3)
     assert np.array_equal(chosen // 7, np.arange(10)), "one row of each group"
     np.testing.assert_allclose(part.cost, 7.0 * p.cost[chosen])
     q = Problem(p.X[chosen], p.y[chosen], part.cost, p.bias, p.free)

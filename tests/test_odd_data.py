@@ -10,7 +10,8 @@ from reference import random_rows, text_of
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
-from svmtool.formats import linear_model, svmlight
+from svmtool.formats.models import linear
+from svmtool.formats.svmlight import table
 
 every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
 
@@ -21,8 +22,8 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def model(path="m") -> linear_model.LinearModel:
-    return linear_model.read(str(path))
+def model(path="m") -> linear.LinearModel:
+    return linear.read(str(path))
 
 
 ODD = {
@@ -64,7 +65,7 @@ def test_odd_data_end_well_or_in_one_sentence(number, name, options, svm_train):
     assert "nan" not in out and "inf" not in out, out
     m = model()
     assert np.all(np.isfinite(m.W))
-    rows = svmlight.read("d")
+    rows = table.read("d")
     assert m.n_features == rows.n_features
     assert sorted(m.labels) == sorted(set(rows.labels))
     if name == "empty":

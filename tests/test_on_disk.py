@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from svmtool import registry
-from svmtool.formats import room, row_arrays, row_folder, row_place, svmlight
-from svmtool.formats.room import Room
-from svmtool.problem.rows import DenseRows
+from svmtool.data.rows import DenseRows
+from svmtool.formats.rowcache import arrays, mapped_arrays, shared_folder
+from svmtool.formats.rowcache import folder as row_folder
+from svmtool.formats.rowcache.mapped_arrays import Room
+from svmtool.formats.svmlight import table
 from svmtool.registry.row import ON_DISK
 
 ROWS = [row for row in registry.SOLVERS if ON_DISK <= row.honours]
@@ -27,10 +29,10 @@ MEMORY = ("--memory", "1G")
 def on_disk(monkeypatch):
     """However small a file is, its rows go to disk; pages are given back at every look, and pieces are small."""
     monkeypatch.setattr(row_folder, "BYTES_A_BYTE", np.inf)
-    monkeypatch.setattr(room, "LARGEST_RESERVE", np.inf)
-    monkeypatch.setattr(room, "RESERVE", 1.0)
-    monkeypatch.setattr(room, "KEPT_IN_MEMORY", 0)
-    monkeypatch.setattr("svmtool.problem.row_blocks.PIECE", 2000)
+    monkeypatch.setattr(mapped_arrays, "LARGEST_RESERVE", np.inf)
+    monkeypatch.setattr(mapped_arrays, "RESERVE", 1.0)
+    monkeypatch.setattr(mapped_arrays, "KEPT_IN_MEMORY", 0)
+    monkeypatch.setattr("svmtool.data.blocks.PIECE", 2000)
 
 
 @pytest.fixture
@@ -40,9 +42,9 @@ def parses(monkeypatch) -> list[str]:
 
     def noted(source, *args, **more):
         found.append(source.name)
-        return svmlight.raw_tables(source, *args, **more)
+        return table.raw_tables(source, *args, **more)
 
-    monkeypatch.setattr(row_arrays, "raw_tables", noted)
+    monkeypatch.setattr(arrays, "raw_tables", noted)
     return found
 
 
@@ -59,8 +61,8 @@ def test_the_issue_names_these():
 def signed(header, **changes) -> None:
     """Change a header so that its digest is true."""
     changed = {**json.loads(header.read_text()), **changes}
-    del changed[row_arrays.CHECK]
-    header.write_text(json.dumps({**changed, row_arrays.CHECK: row_arrays._digest(changed)}))
+    del changed[arrays.CHECK]
+    header.write_text(json.dumps({**changed, arrays.CHECK: arrays._digest(changed)}))
 
 
 SLOW = (30, "digits")  # thousands of short passes
@@ -197,7 +199,8 @@ def test_a_run_that_held_more_says_so(more, data, command, tmp_path):
     run = ("-q", "-s", 2, *more, "--memory")
     assert command("train", *run, "300M", "-", *model, input=text).stderr == b""
     least = (
-        "import svmtool.formats.row_folder as f; f.LEAST_MEMORY = 0; from svmtool.cli.train import main; import sys;"
+        "import svmtool.formats.rowcache.folder as f; f.LEAST_MEMORY = 0; "
+        "from svmtool.cli.train import main; import sys;"
     )
     done = subprocess.run(
         [sys.executable, "-c", least + "sys.exit(main(sys.argv[1:]))", *map(str, run), "1M", "-", *model],
@@ -207,21 +210,21 @@ def test_a_run_that_held_more_says_so(more, data, command, tmp_path):
 
 
 def test_pages_are_given_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(room, "_watch", lambda space: None)  # what `check` does alone
+    monkeypatch.setattr(mapped_arrays, "_watch", lambda space: None)  # what `check` does alone
     np.ones(1 << 23).tofile(tmp_path / "ones")
     space = Room(10**12, str(tmp_path))
     with open(tmp_path / "ones", "rb") as file:
         mapped, own = space.open(file.fileno(), "f8", 1 << 23), space.zeros(1 << 22)
-    before = room.resident()
+    before = mapped_arrays.resident()
     own[:] = 2.0
     assert mapped.sum() == 1 << 23
-    grown = room.resident() - before
+    grown = mapped_arrays.resident() - before
     assert grown > 90e6
     space.check()
-    assert room.resident() - before > 90e6  # far below the limit nothing is given back
+    assert mapped_arrays.resident() - before > 90e6  # far below the limit nothing is given back
     space.limit = space._enough = 0
     space.check()
-    assert room.resident() - before < 0.2 * grown
+    assert mapped_arrays.resident() - before < 0.2 * grown
     assert mapped.sum() == 1 << 23 and own.sum() == 1 << 23
     assert os.listdir(tmp_path) == ["ones"]
 
@@ -275,7 +278,7 @@ def test_a_link_that_leads_nowhere_is_reported(svm_train, on_disk, tmp_path):
 
 def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_disk, monkeypatch, tmp_path):
     (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    done, sync, place = [], os.fsync, row_place.place
+    done, sync, place = [], os.fsync, shared_folder.place
 
     def synced(fd):
         done.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
@@ -285,17 +288,17 @@ def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_di
         done.append("named")
         return place(*folders)
 
-    monkeypatch.setattr(row_arrays.os, "fsync", synced)
-    monkeypatch.setattr(row_place, "place", named)
+    monkeypatch.setattr(arrays.os, "fsync", synced)
+    monkeypatch.setattr(shared_folder, "place", named)
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
-    assert {*row_arrays.ARRAYS, row_arrays.HEADER} <= set(done[: done.index("named")])
+    assert {*arrays.ARRAYS, arrays.HEADER} <= set(done[: done.index("named")])
 
 
 def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypatch, tmp_path):
     """However few they are, no more of the file is touched between two looks at the memory than a piece of it."""
     looks = []
     monkeypatch.setattr(Room, "check", lambda self: looks.append(1))
-    monkeypatch.setattr("svmtool.problem.row_blocks.PIECE", 40)
+    monkeypatch.setattr("svmtool.data.blocks.PIECE", 40)
     X = np.random.default_rng(0).standard_normal((200, 4))
     dense = DenseRows(X, room=Room(10**12, str(tmp_path)))
     for rows in (dense, dense.as_csr()):
@@ -392,7 +395,7 @@ def test_runs_that_share_a_folder_do_not_meet(when, data, svm_train, on_disk, mo
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m0")[0] == 0
     folder, other = tmp_path / "d.rows", tmp_path / "other"
     folder.rename(other)
-    moments = {"read": (row_arrays, "_header"), "mapped": (row_arrays, "_mapped"), "made": (row_place, "remove")}
+    moments = {"read": (arrays, "_header"), "mapped": (arrays, "_mapped"), "made": (shared_folder, "remove")}
     where, name = moments[when]
     if when != "made":
         shutil.copytree(other, folder)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from svmtool.formats import row_folder
-from svmtool.problem import dual_passes
-from svmtool.problem.rows import CsrRows
+from svmtool.coordinate import hinge
+from svmtool.data.rows import CsrRows
+from svmtool.formats.rowcache import folder
 
 
 def wide_text(rows: int, features: int) -> str:
@@ -31,7 +31,7 @@ def test_random_passes_go_in_pieces(number, svm_train, monkeypatch, tmp_path):
             steps.append(step)
         return pieces(rows, lo, hi, step)
 
-    monkeypatch.setattr(row_folder, "BYTES_A_BYTE", np.inf)
+    monkeypatch.setattr(folder, "BYTES_A_BYTE", np.inf)
     monkeypatch.setattr(CsrRows, "pieces", noted)
     assert svm_train("-q", "-s", number, "--memory", "1G", "wide", "model")[0] == 0
-    assert dual_passes.LOOKED_AFTER in steps
+    assert hinge.LOOKED_AFTER in steps

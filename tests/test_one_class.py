@@ -17,12 +17,13 @@ from one_class_problems import (
 )
 from reference import csr_of, table_of, text_of
 
-from svmtool.formats import linear_model
-from svmtool.problem.one_class import FLOOR, OneClassJudge, OneClassPasses, best_rho
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.settings import Settings
-from svmtool.solvers import base, one_class
-from svmtool.training.one_class import OneClass
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.formats.models import linear
+from svmtool.objectives.one_class import FLOOR, OneClassJudge, OneClassPasses, best_rho
+from svmtool.params import Settings
+from svmtool.solvers import one_class
+from svmtool.solvers.shared import base
+from svmtool.training.reductions.one_class import OneClass
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -174,7 +175,7 @@ def test_the_origin_among_the_rows(row, svm_train):
     assert abs(s.f) <= FLOOR * 0.5 * 30**2 * 3 * np.mean(X**2)
     status, out, _ = svm_train("-s", row.number, "d", "m", data="1 1:1\n1 1:-1\n1 2:1\n1 2:-1\n")
     assert status == 0 and "\nw = 0: " in out
-    assert not np.any(linear_model.read("m").W)
+    assert not np.any(linear.read("m").W)
 
 
 def test_rows_without_features_have_no_face():
@@ -295,5 +296,5 @@ def test_same_bits_for_one_and_two_threads(row, svm_train, take_path):
     models = []
     for threads in (1, 2):
         assert svm_train("-q", "-s", row.number, "--threads", threads, "d", "m", data=text) == (0, "", "")
-        models.append(linear_model.read("m"))
+        models.append(linear.read("m"))
     assert np.array_equal(models[0].W, models[1].W) and models[0].rho == models[1].rho

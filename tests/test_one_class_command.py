@@ -13,8 +13,8 @@ from conftest import skip_unless_known
 from one_class_problems import PROBLEMS, Solved, every_row, optimum, random_problem
 from reference import text_of
 
-from svmtool.formats import linear_model
-from svmtool.training import folds
+from svmtool.formats.models import linear
+from svmtool.training.validation import folds
 
 
 @every_row
@@ -26,7 +26,7 @@ def test_lines_model_and_predictions(row, svm_train, command):
     found = re.fullmatch(form, out)
     assert found, out
     value, support, rho = map(float, found.groups())
-    m = linear_model.read("m")
+    m = linear.read("m")
     assert value == pytest.approx(-optimum(p), rel=2e-6)
     assert (m.word, m.nr_class, m.labels, m.bias) == (row.word, 2, None, -1.0)
     assert rho == pytest.approx(m.rho, rel=1e-6)
@@ -44,11 +44,11 @@ def test_the_edges_of_nu(row, svm_train):
     for nu, w, rho in ((0, [0.0, 0.0], -np.inf), (1, [3.0, 4.0], np.inf)):
         status, out, err = svm_train("-s", row.number, "-n", nu, "d", "m", data=text_of(X, np.ones(3)))
         assert (status, err) == (0, "") and f"\nrho = {rho:f}\nCertified relative gap = 0 " in out
-        m = linear_model.read("m")
+        m = linear.read("m")
         assert m.W[:, 0].tolist() == w and m.rho == rho
         assert f"\nrho {np.sign(rho) * sys.float_info.max:.17g}\n" in Path("m").read_text()
         again = svm_train("-s", row.number, "-n", nu, "-i", "m", "d", "m")
-        assert again[0] == 0 and linear_model.read("m").W[:, 0].tolist() == w
+        assert again[0] == 0 and linear.read("m").W[:, 0].tolist() == w
 
 
 @every_row
@@ -74,10 +74,10 @@ def test_row_weights_class_weights_and_another_model(row, svm_train, tmp_path):
     text = text_of(np.vstack([p.X, -9.0 * np.ones(4)]), np.ones(41))
     asked = ("-q", "-s", row.number, "--gap", 1e-11, "--weights", "weights", "-w1", 7, "-w3", 2)
     assert svm_train(*asked, "d", "m", data=text) == (0, "", "")
-    m = linear_model.read("m")
+    m = linear.read("m")
     assert p.value(m.W[:, 0], m.rho) == pytest.approx(optimum(p), rel=1e-8)
     assert svm_train(*asked, "-i", "m", "d", "again") == (0, "", "")
-    m = linear_model.read("again")
+    m = linear.read("again")
     assert p.value(m.W[:, 0], m.rho) == pytest.approx(optimum(p), rel=1e-8)
 
 
@@ -102,7 +102,7 @@ ODD = {
 def test_odd_data_end_well(row, name, options, svm_train):
     status, out, err = svm_train("-s", row.number, *options, "d", "m", data=ODD[name])
     assert status == 0
-    m = linear_model.read("m")
+    m = linear.read("m")
     assert np.all(np.isfinite(m.W))
     if name == "empty":
         assert m.rho == 0.0 and err == "WARNING: the training file has no rows: the model predicts -1\n"
@@ -143,9 +143,9 @@ def test_never_worse_than_liblinear(row, nu, reference, svm_train, tmp_path):
     assert svm_train("-q", "-s", row.number, "-n", nu, "d", "m", data=text_of(p.X, np.ones(300)))[0] == 0
     theirs = [reference["train"], "-q", "-s", "21", "-n", str(nu), "d", "theirs"]
     subprocess.run(theirs, cwd=tmp_path, check=True, capture_output=True)
-    ours, best = (p.least(linear_model.read(name).W[:, 0]) for name in ("m", "theirs"))
+    ours, best = (p.least(linear.read(name).W[:, 0]) for name in ("m", "theirs"))
     assert ours <= best + 1e-6 * abs(best)
     done = subprocess.run([reference["predict"], "d", "m", "o"], cwd=tmp_path, check=True, capture_output=True)
-    m = linear_model.read("m")
+    m = linear.read("m")
     assert np.array_equal(np.loadtxt(tmp_path / "o"), np.where(p.X @ m.W[:, 0] - m.rho > 0.0, 1.0, -1.0))
     assert done.stdout.startswith(b"Accuracy = ")

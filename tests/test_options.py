@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svmtool import registry
-from svmtool.cli.long_options import LONG_OPTIONS
-from svmtool.cli.options import atof, atoi, parse
+from svmtool.cli.arguments.linear import atof, atoi, parse
+from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
-from svmtool.settings import Settings
+from svmtool.params import Settings
 
 
 def changed(line: str) -> dict:

@@ -12,13 +12,14 @@ from optima import Problem, minimiser
 from reference import random_rows, table_of, text_of
 
 from svmtool import registry
-from svmtool.formats import linear_model
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.settings import Settings
-from svmtool.solvers import base, mfn
-from svmtool.training import folds
-from svmtool.training.ordinal import Ordinal
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.formats.models import linear
+from svmtool.params import Settings
+from svmtool.solvers import mfn
+from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
+from svmtool.training.reductions.ordinal import Ordinal
+from svmtool.training.validation import folds
 
 ROWS = [row for row in registry.SOLVERS if row.task == "ordinal"]
 GAP = 1e-12
@@ -92,7 +93,7 @@ def test_optimum_thresholds_and_certificate(row, path, d, ranks, C, layout, take
 
 @every_row
 def test_paths_are_taken(row, monkeypatch, take_path):
-    from svmtool.problem.squared_hinge import SquaredHinge
+    from svmtool.objectives.squared_hinge import SquaredHinge
 
     taken = set()
     for name in ("hessian", "hessian_product", "sample"):
@@ -169,7 +170,7 @@ def test_warm_start_at_the_answer_stops_at_once(row, svm_train):
         assert svm_train(*asked, "d", "m", data=text_of(X, labels))[0] == 0
         _, out, _ = svm_train(*asked, "-i", "m", "d", "again")
         assert out.count("iter") == 0, out
-        first, second = linear_model.read("m"), linear_model.read("again")
+        first, second = linear.read("m"), linear.read("again")
         assert first.labels == second.labels
         np.testing.assert_allclose(second.W, first.W, rtol=1e-9, atol=1e-12)
 
@@ -199,7 +200,7 @@ def test_model_gives_the_ranks_of_the_thresholds(row, ranks, svm_train, command)
     X, labels = made(10, ranks, n=200)
     status, out, err = svm_train("-s", row.number, "--gap", GAP, "d", "m", data=text_of(X, labels))
     assert (status, err) == (0, "")
-    m = linear_model.read("m")
+    m = linear.read("m")
     assert (m.word, m.bias, m.is_ordinal) == ("L2R_L2LOSS_SVC", 1.0, True)
     assert m.labels == tuple(sorted(ranks, reverse=len(ranks) == 2))
     wanted = labels if len(ranks) == 1 else threshold_rule(X, Solved(row, X, labels).beta, ranks)
@@ -279,7 +280,7 @@ def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
         assert name == "huge" and "overflow" in err, err
         return
     assert "nan" not in out and "inf" not in out, out
-    m = linear_model.read("m")
+    m = linear.read("m")
     assert np.all(np.isfinite(m.W))
     assert sorted(m.labels) == sorted({int(line.split()[0]) for line in ODD[name].splitlines()})
     if name == "empty":

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from svmtool.cli import overwriting, predict, scale
+from svmtool.cli import overwriting, scale
+from svmtool.cli.predict import command
 from svmtool.errors import SvmtoolError
 
 DATA = "1 1:1 2:1\n-1 1:-1 2:0.5\n1 1:2\n-1 2:-1\n"
@@ -68,7 +69,7 @@ REFUSED = [
 def test_refused_before_anything_is_read(case, svm_train, capsys):
     name, *argv, sentence = case
     before = contents()
-    main = {"train": None, "predict": predict.main, "scale": scale.main}[name]
+    main = {"train": None, "predict": command.main, "scale": scale.main}[name]
     if main is None:
         status, out, err = svm_train(*argv)
     else:

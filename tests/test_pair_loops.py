@@ -9,16 +9,17 @@ from loop_suite import check_each_loop_is_called, close, made
 from one_class_problems import PROBLEMS
 from reference import csr_of
 
-from svmtool.compiled import pair_loops, small_pair_loops
-from svmtool.problem.one_class import OneClassPasses
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.task import Task
+from svmtool.compiled.loops.cd import pair_loops
+from svmtool.compiled.loops.fused import fused_one_class_loops
+from svmtool.data.rows import CsrRows
+from svmtool.objectives.one_class import OneClassPasses
+from svmtool.objectives.task import Task
 from svmtool.solvers import one_class
-from svmtool.solvers.base import Monitor, Rule
+from svmtool.solvers.shared.base import Monitor, Rule
 
 
 def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, pair_loops, small_pair_loops)
+    check_each_loop_is_called(__file__, pair_loops, fused_one_class_loops)
 
 
 @pytest.mark.parametrize("n, d", [(1, 1), (2, 3), (12, 5), (29, 3), (25, 70), (120, 8)])

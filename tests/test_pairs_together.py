@@ -9,19 +9,19 @@ import pytest
 from kernel_models import table_of
 from kernel_suite import nu_value, pairs_of
 
+from svmtool.certify.zero_model import value_at_zero
 from svmtool.compiled import threads
-from svmtool.kernel_settings import KernelSettings
-from svmtool.problem import interior
-from svmtool.problem.kernel_problem import NuSvc
-from svmtool.problem.kernel_zero import value_at_zero
-from svmtool.problem.kernels import Kernel
+from svmtool.kernel_params import KernelSettings
+from svmtool.kernels import interior
+from svmtool.kernels.problems import NuSvc
+from svmtool.models.kernel_functions import Kernel
 from svmtool.solvers.alfpgm import solve
-from svmtool.solvers.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
-from svmtool.solvers.residual import INDEFINITE
-from svmtool.training import kernel_laws, pairs_apart, pairs_batch, pairs_squares, pairs_together
-from svmtool.training.kernel_fit import Fitting
-from svmtool.training.kernel_set import KernelSet
-from svmtool.training.one_vs_one import pair_problem, train
+from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
+from svmtool.solvers.shared.residual import INDEFINITE
+from svmtool.training.kernel import laws, pairs_apart, pairs_batch, pairs_squares, pairs_together
+from svmtool.training.kernel.dataset import KernelSet
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.one_vs_one import pair_problem, train
 
 KERNELS = {
     "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0), "rbf": Kernel(2, 0.4), "sigmoid": Kernel(3, 0.01),
@@ -245,7 +245,7 @@ def test_pairs_are_judged_together_as_they_are_alone(row, monkeypatch):
         monkeypatch.setattr(pairs_apart, "ALONE", most)
         with monkeypatch.context() as m:
             if most > 0.0:
-                m.setattr(kernel_laws, "certify", lambda *_: pytest.fail("a pair was judged alone"))
+                m.setattr(laws, "certify", lambda *_: pytest.fail("a pair was judged alone"))
             found.append(train(data, Fitting(s)))
     assert len(calls) == 12 and [bool(known) for known in calls] == [True] * 6 + [False] * 6
     for one, other in zip(*(f.solved for f in found), strict=True):

@@ -8,15 +8,15 @@ import reference
 from reference import csr_of, table_of
 
 from svmtool import registry
-from svmtool.problem import rows as rows_module
-from svmtool.problem.augmented import Augmented
-from svmtool.problem.certify import relative_gap
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.squared_hinge import SquaredHinge
-from svmtool.settings import Settings
-from svmtool.solvers.base import ENOUGH, RULE, Monitor
+from svmtool.certify.linear import relative_gap
+from svmtool.data import rows as rows_module
+from svmtool.data.rows import CsrRows
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.squared_hinge import SquaredHinge
+from svmtool.params import Settings
+from svmtool.solvers.shared.base import ENOUGH, RULE, Monitor
 from svmtool.training import polish
-from svmtool.training.problem_set import problems_of
+from svmtool.training.reductions.base import problems_of
 
 
 @pytest.fixture(autouse=True)

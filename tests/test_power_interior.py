@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 import reference
 
-from svmtool.problem import losses
-from svmtool.problem.certify import Judge
-from svmtool.problem.power_interior import STEPS, PowerInterior, by_rows
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.task import Task
-from svmtool.settings import Settings
-from svmtool.solvers import alm, alm_inexact, base, fallback
-from svmtool.solvers.base import Monitor
-from svmtool.solvers.interior_steps import Slower
-from svmtool.training.multiclass import Problems
+from svmtool.certify.linear import Judge
+from svmtool.data.rows import CsrRows
+from svmtool.objectives import losses
+from svmtool.objectives.power_interior import STEPS, PowerInterior, by_rows
+from svmtool.objectives.task import Task
+from svmtool.params import Settings
+from svmtool.solvers import alm, alm_inexact
+from svmtool.solvers.shared import base, fallback
+from svmtool.solvers.shared.base import Monitor
+from svmtool.solvers.shared.interior_steps import Slower
+from svmtool.training.reductions.one_vs_rest import Problems
 
 POWERS = [1.0, 1.05, 1.3, 1.7, 2.0]
 

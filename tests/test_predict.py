@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from conftest import skip_unless_known
 
-from svmtool.cli import predict
+from svmtool.cli.predict import command as predict
 from svmtool.compiled import threads
-from svmtool.formats import linear_model, scored_text, svmlight
+from svmtool.formats import scored_text
+from svmtool.formats.models import linear
 from svmtool.formats.source import open_source
+from svmtool.formats.svmlight import table as svmlight
 from svmtool.metrics import SAME_PREDICTIONS, ClassCounts, RankCurve, RegressionErrors
-from svmtool.model import LinearModel
+from svmtool.models.linear import LinearModel
 
 # model_libsvm: LIBLINEAR refuses kernel models, which we read (test_kernel_predict.py)
 CASES = [c for c in compat_cases.cases("liblinear") if c["tool"] == "predict" and c["name"] != "model_libsvm"]
@@ -73,11 +75,11 @@ def test_the_plain_job_needs_no_numpy(tmp_path, heart_scale):
     (tmp_path / "m").write_text(TWO)
     code = (
         "import sys, svmtool.compiled; had = 'numpy' in sys.modules\n"
-        "from svmtool.cli.predict import main\n"
+        "from svmtool.cli.predict.command import main\n"
         "assert main(sys.argv[1:]) == 0\n"
         "assert had or 'numpy' not in sys.modules\n"
         "assert not {'numba', 'scipy', 'click', 'tqdm'} & set(sys.modules)\n"
-        "assert 'svmtool.model' not in sys.modules and 'svmtool.formats.svmlight' not in sys.modules\n"
+        "assert 'svmtool.models.linear' not in sys.modules and 'svmtool.formats.svmlight.table' not in sys.modules\n"
     )
     from svmtool.compiled import _library
 
@@ -224,8 +226,8 @@ def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_thre
     (tmp_path / "t").write_bytes(text)
     (tmp_path / "t.gz").write_bytes(gzip.compress(text + b"\n"))
     path = str(tmp_path / "m")
-    linear_model.write(path, model)
-    stored = linear_model.read_stored(path)
+    linear.write(path, model)
+    stored = linear.read_stored(path)
     threads.set_count(n_threads)
     for block, ahead, stream in ((1 << 18, 1 << 14, 1 << 23), (300, 8, 512), (40, 1, 64)):
         monkeypatch.setattr(scored_text, "BLOCK", block)
@@ -241,7 +243,7 @@ def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_thre
             assert [d for _, decisions in parts for d in decisions] == wanted.reshape(-1).tolist()
     table = svmlight.read(str(tmp_path / "t"))
     assert model.decision_values(table).tolist() == wanted.tolist()
-    assert linear_model.read(path).predict(table).tolist() == model.labels_from(wanted).tolist()
+    assert linear.read(path).predict(table).tolist() == model.labels_from(wanted).tolist()
 
 
 def test_many_short_rows_in_a_block_find_room(run, tmp_path):

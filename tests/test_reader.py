@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from svmtool.compiled import threads
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats import svmlight
-from svmtool.formats.svmlight import Table
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.formats.svmlight.table import Table
 
 relaxed = settings(deadline=None, max_examples=60)
 

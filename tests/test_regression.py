@@ -9,10 +9,10 @@ from regression_problems import PROBLEMS, SOME, Solved, every_path, every_row, o
 from solver_suite import ALM, MFN, choose_path
 
 from svmtool.compiled import threads
-from svmtool.problem import rows
-from svmtool.settings import Settings
-from svmtool.solvers import base
-from svmtool.training.problem_set import problems_of
+from svmtool.data import rows
+from svmtool.params import Settings
+from svmtool.solvers.shared import base
+from svmtool.training.reductions.base import problems_of
 
 
 @pytest.fixture
@@ -53,10 +53,10 @@ def test_optimum_and_certificate(case, name, layout, walk):
 @every_path
 def test_paths_are_taken(case, monkeypatch, walk):
     """Each path leads where its name says."""
-    from svmtool.problem.augmented import Augmented
-    from svmtool.problem.dual_passes import DualPasses
-    from svmtool.problem.power_interior import PowerInterior
-    from svmtool.problem.squared_hinge import SquaredHinge
+    from svmtool.coordinate.hinge import DualPasses
+    from svmtool.objectives.augmented import Augmented
+    from svmtool.objectives.power_interior import PowerInterior
+    from svmtool.objectives.squared_hinge import SquaredHinge
     from svmtool.solvers import alm, mfn
 
     back_end, objective = {ALM: (alm, Augmented), MFN: (mfn, SquaredHinge)}[case.row.module]

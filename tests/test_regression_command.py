@@ -11,8 +11,9 @@ import pytest
 from reference import text_of
 from regression_problems import PROBLEMS, ROWS, Solved, every_row, numbers, optimum, random_problem
 
-from svmtool.formats import linear_model, svmlight
-from svmtool.training import folds
+from svmtool.formats.models import linear
+from svmtool.formats.svmlight import table
+from svmtool.training.validation import folds
 
 
 @every_row
@@ -30,7 +31,7 @@ def test_lines_model_and_predictions(row, svm_train, command):
         assert numbers(r".* f (\S+) \|g\| ", out.splitlines()[-2])[0] == pytest.approx(optimum(p), rel=1e-3)
     else:
         assert numbers(r"Objective value = (\S+)", out)[0] == pytest.approx(-optimum(p), rel=2e-6)
-    m = linear_model.read("m")
+    m = linear.read("m")
     assert (m.word, m.nr_class, m.labels, m.bias) == (row.word, 2, None, 2.0)
     if row.space == "dual":
         outside = np.abs(p.t - p.A @ m.W[:, 0]) > 0.1 + 1e-3
@@ -69,9 +70,9 @@ def test_row_weights_and_class_weights(row, svm_train, tmp_path):
     text = text_of(p.X, p.t)
     asked = ("-q", "-s", row.number, "--gap", 1e-11)
     assert svm_train(*asked, "--weights", "weights", "-w1", 7, "d", "m", data=text) == (0, "", "")
-    assert p.value(linear_model.read("m").W[:, 0]) == pytest.approx(optimum(p), rel=1e-8)
+    assert p.value(linear.read("m").W[:, 0]) == pytest.approx(optimum(p), rel=1e-8)
     assert svm_train(*asked, "--weights", "weights", "-i", "m", "d", "again", data=text) == (0, "", "")
-    assert p.value(linear_model.read("again").W[:, 0]) == pytest.approx(optimum(p), rel=1e-8)
+    assert p.value(linear.read("again").W[:, 0]) == pytest.approx(optimum(p), rel=1e-8)
 
 
 NO_FREE_BIAS = "ERROR: -R option supported only for solver "
@@ -104,8 +105,8 @@ def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
         assert name == "huge-labels" and "overflow" in err, err
         return
     assert "nan" not in out and "inf" not in out, out
-    assert np.all(np.isfinite(linear_model.read("m").W))
-    assert linear_model.read("m").n_features == svmlight.read("d").n_features
+    assert np.all(np.isfinite(linear.read("m").W))
+    assert linear.read("m").n_features == table.read("d").n_features
     if name == "empty":
         assert err == "WARNING: the training file has no rows: the model predicts 0\n"
         beginning = "\noptimization finished, #iter = 1\nObjective value = 0.000000\nnSV = 0\n"
@@ -144,5 +145,5 @@ def test_never_worse_than_liblinear(row, options, reference, svm_train, tmp_path
     assert svm_train("-q", "-s", row.number, *options, "d", "m", data=text_of(p.X, p.t))[0] == 0
     theirs = [reference["train"], "-q", "-s", str(row.number), "-e", "1e-6", *options, "d", "theirs"]
     subprocess.run(theirs, cwd=tmp_path, check=True, capture_output=True)
-    ours, best = (p.value(linear_model.read(name).W[:, 0]) for name in ("m", "theirs"))
+    ours, best = (p.value(linear.read(name).W[:, 0]) for name in ("m", "theirs"))
     assert ours <= best * (1 + 1e-6)

@@ -9,7 +9,7 @@ import pytest
 from reference import text_of
 from regression_problems import ROWS, Problem, Solved, numbers, random_problem
 
-from svmtool.training import folds
+from svmtool.training.validation import folds
 
 SEARCHING = [row for row in ROWS if "-C" in row.honours]
 searching = pytest.mark.parametrize("row", SEARCHING, ids=lambda row: row.name)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from reference import csr_of, random_rows
 
-from svmtool.problem.repeated_rows import OrdinalRows, RepeatedRows
-from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.data.replicated import OrdinalRows, RepeatedRows
+from svmtool.data.rows import CsrRows, DenseRows
 
 LAYOUTS = {"csr": lambda X, bias: CsrRows(*csr_of(X), X.shape[1], bias), "dense": DenseRows}
 

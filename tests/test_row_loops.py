@@ -8,9 +8,9 @@ import reference
 from loop_suite import check_each_loop_is_called, close, every_shape, halves, made
 from reference import csr_of
 
-from svmtool.compiled import row_loops
-from svmtool.problem.repeated_rows import RepeatedRows
-from svmtool.problem.rows import CsrRows, DenseRows
+from svmtool.compiled.loops.rows import row_loops
+from svmtool.data.replicated import RepeatedRows
+from svmtool.data.rows import CsrRows, DenseRows
 
 
 def test_each_loop_has_a_test_here():

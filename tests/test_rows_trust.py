@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from test_on_disk import MEMORY, on_disk, parses, signed  # noqa: F401  fixtures
 
-from svmtool.formats import row_arrays, row_folder, row_place
+from svmtool.formats.rowcache import arrays, shared_folder
+from svmtool.formats.rowcache import folder as row_folder
 
 TEXT = "1 1:0.5 3:2 7:-1\n-1 2:1 3:1\n1 1:2 7:0.25\n-1 3:-4\n-1 1:-1 2:0.5 3:0.125\n"
 MADE_ANEW = "are not used but made anew"
@@ -36,15 +37,15 @@ def check_made_anew(svm_train, folder: Path, words: str) -> None:
 
 def change(folder: Path, name: str, place: int, value: float, true_sum: bool = False) -> None:
     """Another entry in an array; with its checksum in the header where that is to be true."""
-    array = np.fromfile(folder / name, row_arrays.ARRAYS[name])
+    array = np.fromfile(folder / name, arrays.ARRAYS[name])
     array[place] = value
     array.tofile(folder / name)
     if true_sum:
         sums = json.loads((folder / "header.json").read_text())["sums"]
-        signed(folder / "header.json", sums={**sums, name: row_arrays._checksum(array, 0)})
+        signed(folder / "header.json", sums={**sums, name: arrays._checksum(array, 0)})
 
 
-@pytest.mark.parametrize("name", row_arrays.ARRAYS)
+@pytest.mark.parametrize("name", arrays.ARRAYS)
 def test_a_changed_entry_is_seen(name, made, svm_train):
     change(made, name, 2, 4)
     check_made_anew(svm_train, made, f"{name} is damaged")
@@ -76,7 +77,7 @@ def test_loops_never_see_what_would_lead_them_astray(name, place, value, made, s
     [
         {"features": 1}, {"features": 8}, {"features": "7"}, {"features": -7}, {"features": 7.0}, {"features": True},
         {"features": 10**30}, {"rows": 4}, {"rows": -1}, {"rows": None}, {"pairs": 10**400}, {"pairs": [10]},
-        {"sums": {}}, {"sums": [1, 2, 3, 4]}, {"sums": dict.fromkeys(row_arrays.ARRAYS, "0")}, {"more": 1},
+        {"sums": {}}, {"sums": [1, 2, 3, 4]}, {"sums": dict.fromkeys(arrays.ARRAYS, "0")}, {"more": 1},
     ],
     ids=str,
 )  # fmt: skip
@@ -101,7 +102,7 @@ def test_a_header_that_never_ends_is_not_read(made, svm_train):
     check_made_anew(svm_train, made, "header.json is damaged")
 
 
-@pytest.mark.parametrize("name", [*row_arrays.ARRAYS, "header.json"])
+@pytest.mark.parametrize("name", [*arrays.ARRAYS, "header.json"])
 @pytest.mark.parametrize("kind", ["link", "fifo", "writable", "longer"])
 def test_files_of_other_kinds_are_not_opened(name, kind, made, svm_train, tmp_path):
     file = made / name
@@ -142,7 +143,7 @@ def test_the_folder_of_another_user_is_neither_used_nor_touched(link, made, svm_
         made.symlink_to("theirs")
     before = sorted(path.read_bytes() for path in made.iterdir())
     theirs = os.lstat(made).st_ino
-    for module in (row_arrays, row_place):
+    for module in (arrays, shared_folder):
         monkeypatch.setattr(module, "is_mine", lambda facts: facts.st_ino != theirs)
     for more in ((), ("--no-cache",)):
         status, _, said = svm_train(*TRAIN[:-1], *more, "d", "m2")
@@ -175,7 +176,7 @@ def test_rows_are_for_their_owner_alone(svm_train, on_disk, tmp_path):  # noqa: 
 def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_disk, monkeypatch, tmp_path):  # noqa: F811
     """Files of rows are created, never opened."""
     (tmp_path / "precious").write_text("mine")
-    partial = row_place.partial
+    partial = shared_folder.partial
 
     def planted(folder):
         held = partial(folder)
@@ -191,7 +192,7 @@ def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_dis
 
         return Held()
 
-    monkeypatch.setattr(row_place, "partial", planted)
+    monkeypatch.setattr(shared_folder, "partial", planted)
     status, _, said = svm_train(*TRAIN, "m", data=TEXT)
     assert status == 1 and "can't keep the rows" in said
     assert (tmp_path / "precious").read_text() == "mine"
@@ -199,7 +200,7 @@ def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_dis
 
 def test_the_largest_value_is_known_once_all_were_looked_at(made, svm_train, monkeypatch):
     """The check of overflow need not pass over them again."""
-    seen, was = [], row_arrays.kept
-    monkeypatch.setattr(row_arrays, "kept", lambda *args: seen.append(was(*args)) or seen[-1])
+    seen, was = [], arrays.kept
+    monkeypatch.setattr(arrays, "kept", lambda *args: seen.append(was(*args)) or seen[-1])
     assert svm_train(*TRAIN, "m2") == (0, "", "")
     assert [table.largest for table in seen] == [4.0]

@@ -16,9 +16,11 @@ from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svmtool import feature_ranges, scaling
 from svmtool.cli import scale
-from svmtool.compiled import scale_loops, threads
+from svmtool.compiled import threads
+from svmtool.compiled.loops.text import scale_loops
+from svmtool.scaling import ranges as feature_ranges
+from svmtool.scaling import rescale
 
 CASES = sorted((SHARED / "compat_cases" / "libsvm").glob("scale_*.json"))
 
@@ -146,13 +148,13 @@ def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
     with pytest.MonkeyPatch.context() as patch, open(out, "wb") as target:
         patch.setattr(sys, "stdout", Standard(target))
         if small:  # many pieces, and an output buffer that holds hardly more than one number
-            patch.setattr(scaling, "PIECE_PAIRS", 5)
-            patch.setattr(scaling, "BUFFER", scale_loops.ROOM + 40)
+            patch.setattr(rescale, "PIECE_PAIRS", 5)
+            patch.setattr(rescale, "BUFFER", scale_loops.ROOM + 40)
         patch.setattr(feature_ranges, "LEAST", 5)
         patch.setattr(feature_ranges, "FAR", far)  # 0: only features that occur have places
         threads.set_count(n_threads)
         try:
-            scaling.run(scale.parse(argv), warnings.append)
+            rescale.run(scale.parse(argv), warnings.append)
         finally:
             threads.set_count(None)
     stdout, stderr, ranges = naive(rows, *x, y)
@@ -351,7 +353,7 @@ def test_full_disk(tmp_path):
 def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeypatch):
     """One row of output may exceed the buffer by far; the text of absent features is copied in parts."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(scaling, "BUFFER", 4096)
+    monkeypatch.setattr(rescale, "BUFFER", 4096)
     rows = [(1.0, {2000 * k + 1: 1.0, 100_000: -1.0}) for k in range(4)]
     (tmp_path / "a").write_text(text_of(rows))
     status, out, err = here(capfdbinary, "a")

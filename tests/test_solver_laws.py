@@ -18,7 +18,7 @@ from solver_suite import (
 )
 
 from svmtool import registry
-from svmtool.solvers import base
+from svmtool.solvers.shared import base
 
 
 @pytest.fixture(autouse=True)

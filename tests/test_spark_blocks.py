@@ -14,16 +14,16 @@ from test_odd_data import ODD
 
 from svmtool import registry
 from svmtool.cli.console import Console
+from svmtool.data.rows import DenseRows
+from svmtool.distributed.block import Tube, TwoClasses
+from svmtool.distributed.reading import _pieces, table_of
+from svmtool.distributed.validation import DistributedFolds
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats import svmlight
+from svmtool.formats.svmlight import table
 from svmtool.limits import StopFlag
-from svmtool.problem.rows import DenseRows
-from svmtool.settings import Settings
-from svmtool.spark.block import Tube, TwoClasses
-from svmtool.spark.reading import _pieces, table_of
-from svmtool.spark.validation import DistributedFolds
+from svmtool.params import Settings
 from svmtool.training.pipeline import Training
-from svmtool.training.validation import Folds
+from svmtool.training.validation.cross_validation import Folds
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -206,10 +206,10 @@ def texts(lines: list[bytes]) -> list[bytes]:
 
 @pytest.mark.parametrize("size", [1, 1 << 6, 1 << 22])
 def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
-    monkeypatch.setattr("svmtool.spark.reading.CHUNK", size)
+    monkeypatch.setattr("svmtool.distributed.reading.CHUNK", size)
     text = numbers_text(3)
     (tmp_path / "d").write_text(text)
-    a, b = svmlight.read(str(tmp_path / "d")), parse(texts(text.encode().splitlines()))
+    a, b = table.read(str(tmp_path / "d")), parse(texts(text.encode().splitlines()))
     for name in ("labels", "indptr", "indices", "values"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
     assert a.n_features == b.n_features
@@ -218,7 +218,7 @@ def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
 
 
 def test_pieces_may_come_in_any_order(monkeypatch):
-    monkeypatch.setattr("svmtool.spark.reading.CHUNK", 64)
+    monkeypatch.setattr("svmtool.distributed.reading.CHUNK", 64)
     lines = numbers_text(3).encode().splitlines()
     pieces = [*_pieces(0, lines[:70]), *_pieces(1, lines[70:])]
     a, b = table_of(pieces), table_of(pieces[::-1], False)
@@ -241,7 +241,7 @@ def test_cross_validation_predicts_as_in_memory(number, lost, tmp_path):
     settings, text = settings_of(number)._replace(folds=3, stratified=number == 2), numbers_text(3)
     (tmp_path / "d").write_text(text)
     console = Console(True)
-    near = Folds(svmlight.read(str(tmp_path / "d")), settings, None, console, 3)
+    near = Folds(table.read(str(tmp_path / "d")), settings, None, console, 3)
     apart = DistributedFolds(Here(cut(text, 4), lost), settings, console, 3)
     np.testing.assert_array_equal(apart.order, near.order)
     there, _ = apart.evaluate(settings, StopFlag())

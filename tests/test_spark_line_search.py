@@ -7,16 +7,16 @@ import pytest
 from loop_suite import check_each_loop_is_called, close
 from spark_blocks import Here, cut, numbers_text, settings_of
 
-from svmtool.compiled import kink_loops
-from svmtool.problem.augmented import Augmented, ModifiedHuber
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.squared_hinge import SquaredHinge
-from svmtool.spark.line_search import BINS, Breakpoints, search
-from svmtool.spark.problems import DistributedProblems
+from svmtool.compiled.loops.loss import breakpoint_loops
+from svmtool.data.rows import CsrRows
+from svmtool.distributed.line_search import BINS, Breakpoints, search
+from svmtool.distributed.problems import DistributedProblems
+from svmtool.objectives.augmented import Augmented, ModifiedHuber
+from svmtool.objectives.squared_hinge import SquaredHinge
 
 
 def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, kink_loops)
+    check_each_loop_is_called(__file__, breakpoint_loops)
 
 
 KINDS = {
@@ -56,10 +56,10 @@ def test_kinks_tell_the_slope_at_the_ends_of_all_bins(kind, on_kinks, low, high,
     o = losses(kind, n, on_kinks)
     target, beta, *numbers = o.strip()
     at, bend, start = np.zeros(2 * n), np.zeros(2 * n), np.zeros(2)
-    count = kink_loops.gather_kinks(o.z, o.dz, target, beta, o.cost, at, bend, start, *numbers, low, high)
+    count = breakpoint_loops.gather_kinks(o.z, o.dz, target, beta, o.cost, at, bend, start, *numbers, low, high)
     assert np.all((at[:count] >= low) & (at[:count] < high))
     sums, step = np.zeros(2 * BINS), (high - low) / BINS
-    kink_loops.sum_kinks(at[:count].copy(), bend[:count].copy(), sums, low, step, BINS)
+    breakpoint_loops.sum_kinks(at[:count].copy(), bend[:count].copy(), sums, low, step, BINS)
     for k in (0, 1, 7, BINS // 2, BINS):
         t = low + k * step
         before = at[:count] < t

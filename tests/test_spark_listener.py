@@ -10,7 +10,7 @@ from multiprocessing import AuthenticationError
 
 import pytest
 
-from svmtool.spark import listener
+from svmtool.distributed import listener
 
 KEY = b"k" * 32
 

@@ -14,9 +14,9 @@ import pytest
 from conftest import without_spark
 from spark_blocks import in_memory, numbers_text, settings_of
 
-from svmtool.spark.problems import DistributedProblems
-from svmtool.spark.reading import Text
-from svmtool.spark.stage import BarrierStage
+from svmtool.distributed.problems import DistributedProblems
+from svmtool.distributed.reading import Text
+from svmtool.distributed.stage import BarrierStage
 from svmtool.training.pipeline import fitted
 
 on_spark = pytest.mark.skipif(bool(without_spark()), reason=without_spark() or "runs")
@@ -61,7 +61,7 @@ MOMENTS = ["reading", "facts", "first", "fifth", "certifier"]
 
 def lose_executors(path: str, master: str) -> None:
     """Train on a cluster once for each moment, at which an executor is killed; prints partitions, restarts, P."""
-    from svmtool.spark.session import Session
+    from svmtool.distributed.session import Session
 
     class Killing(BarrierStage):
         """Kills an executor before it asks for the facts, or first calls the certifier; or at a record."""

@@ -16,13 +16,14 @@ from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType  # noqa: E402
 
 from svmtool.cli.train import main as svm_train  # noqa: E402
+from svmtool.distributed import session as spark_session  # noqa: E402
+from svmtool.distributed.frame import Frame, source_of  # noqa: E402
+from svmtool.distributed.train import trained  # noqa: E402
 from svmtool.errors import SvmtoolError  # noqa: E402
-from svmtool.formats import linear_model, svmlight  # noqa: E402
-from svmtool.model import LinearModel  # noqa: E402
-from svmtool.settings import Settings  # noqa: E402
-from svmtool.spark import session as spark_session  # noqa: E402
-from svmtool.spark.frame import Frame, source_of  # noqa: E402
-from svmtool.spark.train import trained  # noqa: E402
+from svmtool.formats.models import linear
+from svmtool.formats.svmlight import table as svmlight  # noqa: E402
+from svmtool.models.linear import LinearModel  # noqa: E402
+from svmtool.params import Settings  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of pyspark 3.5's own sockets
 
@@ -66,7 +67,7 @@ def near(tmp_path_factory) -> LinearModel:
     """The model of the text in memory."""
     path = tmp_path_factory.mktemp("near") / "m"
     assert svm_train(["-q", "-s", "2", "--gap", "1e-10", str(TEXT), str(path)]) == 0
-    return linear_model.read(str(path))
+    return linear.read(str(path))
 
 
 @pytest.mark.parametrize("parts", [1, 7])
@@ -132,10 +133,10 @@ def test_columns_that_are_none(frame_schema, row, words, spark, session):
 
 @pytest.mark.parametrize(("solver", "options"), [(0, ""), (0, "-b"), (0, "--scores"), (11, ""), (11, "--scores")])
 def test_predictions_stand_beside_the_columns_of_the_input(options, solver, spark, session, tmp_path):
-    from svmtool.cli import predict_spark
-    from svmtool.cli.predict import main as svm_predict
-    from svmtool.cli.predict import parse
-    from svmtool.spark.predict import score
+    from svmtool.cli.predict import spark as predict_spark
+    from svmtool.cli.predict.command import main as svm_predict
+    from svmtool.cli.predict.command import parse
+    from svmtool.distributed.predict import score
 
     model = str(tmp_path / "m")
     assert svm_train(["-q", "-s", str(solver), str(TEXT), model]) == 0

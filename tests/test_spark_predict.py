@@ -17,13 +17,13 @@ from conftest import REPOSITORY, without_spark
 if without_spark():
     pytest.skip(without_spark(), allow_module_level=True)
 
-from svmtool.cli import predict_spark  # noqa: E402
-from svmtool.cli.predict import main as svm_predict  # noqa: E402
+from svmtool.cli.predict import spark  # noqa: E402
+from svmtool.cli.predict.command import main as svm_predict  # noqa: E402
 from svmtool.cli.train import main as svm_train  # noqa: E402
+from svmtool.distributed import predict as spark_predict  # noqa: E402
+from svmtool.distributed import session as spark_session  # noqa: E402
+from svmtool.distributed.reading import Text  # noqa: E402
 from svmtool.errors import DataError, SvmtoolError  # noqa: E402
-from svmtool.spark import predict as spark_predict  # noqa: E402
-from svmtool.spark import session as spark_session  # noqa: E402
-from svmtool.spark.reading import Text  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of pyspark 3.5's own sockets
 
@@ -166,7 +166,7 @@ def test_a_bar_tells_of_the_parts_on_a_terminal(monkeypatch):
 
     for quiet in (False, True):
         monkeypatch.setattr(sys, "stderr", Terminal())
-        with predict_spark._Bar(quiet) as bar:
+        with spark._Bar(quiet) as bar:
             bar(1, 7)
             bar(7, 7)
         assert ("7/7" in sys.stderr.getvalue()) != quiet

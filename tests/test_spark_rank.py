@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from spark_blocks import cut, far, numbers_text, parse, same, settings_of
 
+from svmtool.distributed import listener, rank
+from svmtool.distributed.block import Block
+from svmtool.distributed.rank import FAN, Rank, portable, topology
+from svmtool.distributed.reading import _pieces, table_of
+from svmtool.distributed.stage import Ranks
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.spark import listener, rank
-from svmtool.spark.block import Block
-from svmtool.spark.rank import FAN, Rank, portable, topology
-from svmtool.spark.reading import _pieces, table_of
-from svmtool.spark.stage import Ranks
-from svmtool.training.problem_set import DENSE_BELOW
+from svmtool.training.reductions.base import DENSE_BELOW
 
 PATIENCE = 30.0  # seconds until a test is given up
 
@@ -206,7 +206,7 @@ def test_what_a_block_cannot_do_is_reported_with_its_reason():
 
 
 def test_a_task_reads_no_further_than_a_bad_line(monkeypatch):
-    monkeypatch.setattr("svmtool.spark.reading.CHUNK", 1)
+    monkeypatch.setattr("svmtool.distributed.reading.CHUNK", 1)
     lines = iter([b"1 1:1", b"1 1:x", b"1 1:2"])
     with pytest.raises(DataError, match="line 2"):
         table_of(_pieces(0, lines))

@@ -17,12 +17,12 @@ from conftest import without_spark
 from spark_blocks import every_number, numbers_text
 
 from svmtool import registry
+from svmtool.distributed import train
+from svmtool.distributed.reading import Text
+from svmtool.distributed.session import error_text
+from svmtool.distributed.stage import BarrierStage
 from svmtool.errors import SvmtoolError
-from svmtool.formats import linear_model
-from svmtool.spark import train
-from svmtool.spark.reading import Text
-from svmtool.spark.session import error_text
-from svmtool.spark.stage import BarrierStage
+from svmtool.formats.models import linear
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 @pytest.fixture(scope="module")
 def session():
-    from svmtool.spark.session import Session
+    from svmtool.distributed.session import Session
 
     with Session("local[2]", settings={"spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "1"}) as running:
         yield running
@@ -123,7 +123,7 @@ def test_the_command_gives_the_model_of_memory(number, spark_train, svm_train, d
     assert (status, err) == (0, "")
     assert "Certified relative gap" in out and "Spark: 2 partitions" in out
     assert svm_train(*asked, path, "near.model")[0] == 0
-    far_model, near = (linear_model.read(f"{name}.model") for name in ("far", "near"))
+    far_model, near = (linear.read(f"{name}.model") for name in ("far", "near"))
     assert far_model.labels == near.labels and far_model.word == near.word
     P = float(out.split("(primal ")[1].split(",")[0])
     far_off = np.sqrt(2.0 * 1e-6 * P) if number == 13 else 0.0  # 1/2 |w - w*|^2 <= P - D, of weights near zero
@@ -155,9 +155,9 @@ def test_sigmoids_are_those_of_memory(number, name, spark_train, svm_train, data
     for train_it, model in ((spark_train, "far"), (svm_train, "near")):
         status, out, err = train_it("-q", "-s", number, "-b", 1, "--gap", "1e-8", data / name, model)
         assert (status, err) == (0, "")
-    far_model, near = linear_model.read("far"), linear_model.read("near")
+    far_model, near = linear.read("far"), linear.read("near")
     assert far_model.gives_probabilities
-    a, b = (np.array(linear_model.sigmoids_of(model)) for model in (far_model, near))
+    a, b = (np.array(linear.sigmoids_of(model)) for model in (far_model, near))
     np.testing.assert_allclose(a, b, rtol=5e-2)
 
 
@@ -221,7 +221,7 @@ def test_files_of_a_folder_are_taken_by_name(spark_train, tmp_path):
     for label in (5, 3, 9, 1, 7):
         (folder / f"part-{9 - label}").write_text(f"{label} {label}:1\n")
     status, out, err = spark_train("-q", "-s", 2, folder, "m")
-    assert (status, err) == (0, "") and linear_model.read("m").labels == (9, 7, 5, 3, 1)
+    assert (status, err) == (0, "") and linear.read("m").labels == (9, 7, 5, 3, 1)
     (folder / "part-0").write_bytes(b"9 1:1 \r\n9 2:2\r3:1\n")
     status, out, err = spark_train("-q", "-s", 2, folder, "m")
     assert status == 1 and "at line 2: " in err and "part-0: token '2:2\\r3:1'" in err
@@ -309,7 +309,7 @@ def test_limits_and_ctrl_c_keep_the_best_model(spark_train, session, data, monke
     monkeypatch.setattr(train.Recorder, "record", interrupt)
     status, out, err = spark_train("-q", "-s", 31, "--gap", "1e-9", data / "digits", "m")
     assert status == 130 and "m holds the best model so far" in err
-    assert np.all(np.isfinite(linear_model.read("m").W))
+    assert np.all(np.isfinite(linear.read("m").W))
 
 
 @on_spark

@@ -17,8 +17,9 @@ from solver_suite import TWO_CLASS
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError
-from svmtool.formats import linear_model, svmlight
-from svmtool.settings import Settings
+from svmtool.formats.models import linear
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.params import Settings
 from svmtool.training.pipeline import train
 
 every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
@@ -48,8 +49,8 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def model(path="m") -> linear_model.LinearModel:
-    return linear_model.read(str(path))
+def model(path="m") -> linear.LinearModel:
+    return linear.read(str(path))
 
 
 # Classes
@@ -356,7 +357,7 @@ def test_no_worse_than_the_oracle_on_real_rows(name, number, here):
 @pytest.mark.parametrize("labels", [[1, -1], [-1, 1], [3, 1, 2], [6]], ids=str)
 @pytest.mark.parametrize("bias", [-1, 1])
 def test_liblinears_predict_reads_our_models(number, labels, bias, reference, svm_train, here, capsys):
-    from svmtool.cli.predict import main as predict
+    from svmtool.cli.predict.command import main as predict
 
     X, y = made(14, labels)
     assert svm_train("-q", "-s", number, "-B", bias, "d", "m", data=text_of(X, y)) == (0, "", "")

@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from svmtool.formats import linear_model
+from svmtool.formats.models import linear
 from svmtool.training import used_features
 
 NEAR = "1 1:1 4:0.5\n-1 2:2 3:1\n1 3:-1 4:2\n-1 1:-2 2:1\n1 2:-1 4:1\n-1 1:-1 4:-2\n"
@@ -65,7 +65,7 @@ def test_a_model_of_a_hundred_million_features_is_written_in_pieces():
     model = linear_model_of(np.array([[1.5], [2.5], [0.5]]), bias=1.0)
     tracemalloc.start()
     whole = used_features.spread(model, np.array([3, 99_999_999], np.int32), 100_000_000)
-    pieces = linear_model._weight_lines(whole.W)
+    pieces = linear._weight_lines(whole.W)
     first = next(pieces)
     assert tracemalloc.get_traced_memory()[1] < 50e6
     tracemalloc.stop()
@@ -74,6 +74,6 @@ def test_a_model_of_a_hundred_million_features_is_written_in_pieces():
 
 
 def linear_model_of(W: np.ndarray, bias: float):
-    from svmtool.model import LinearModel
+    from svmtool.models.linear import LinearModel
 
     return LinearModel("L2R_L2LOSS_SVC", (1, -1), len(W) - 1, bias, W)

@@ -10,19 +10,19 @@ from reference import random_rows, table_of, text_of
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
-from svmtool.formats.svmlight import Table
-from svmtool.settings import Settings
-from svmtool.solvers import base
-from svmtool.training import folds, validation
+from svmtool.formats.svmlight.table import Table
+from svmtool.params import Settings
+from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
-from svmtool.training.problem_set import ProblemSet
+from svmtool.training.reductions.base import ProblemSet
+from svmtool.training.validation import cross_validation, folds
 
 every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
 searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS if "-C" in row.honours])
 
 
 def first_C(table: Table, bias: float, loss: str) -> float:
-    return validation.smallest_C(len(table), validation.largest_square(table, bias), loss)
+    return cross_validation.smallest_C(len(table), cross_validation.largest_square(table, bias), loss)
 
 
 def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -167,7 +167,7 @@ class Lines:
 def search(X, y, **settings) -> Lines:
     console = Lines()
     table = table_of(X, y)
-    assert validation.search_C(table, Settings(find_C=True, solver_given=True, **settings), None, console) == 0
+    assert cross_validation.search_C(table, Settings(find_C=True, solver_given=True, **settings), None, console) == 0
     return console
 
 
@@ -198,14 +198,14 @@ def test_search_prints_what_a_loop_over_C_gives(number):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_search_ends_at_the_largest_C_or_when_nothing_moved_five_times(number, seed, monkeypatch):
     moves = []
-    plain = validation.Folds.evaluate
+    plain = cross_validation.Folds.evaluate
 
     def noted(self, *args, **options):
         found = plain(self, *args, **options)
         moves.append(found[1])
         return found
 
-    monkeypatch.setattr(validation.Folds, "evaluate", noted)
+    monkeypatch.setattr(cross_validation.Folds, "evaluate", noted)
     X, y = made(seed=seed)
     lines = search(X, y, solver=number).solver_text.splitlines()
     assert not moves[0], "at the first value of C nothing can have moved"
@@ -235,7 +235,7 @@ def test_search_that_cannot_move_ends_after_five(number):
 def test_search_counts_as_liblinear_does(moves, rounds, monkeypatch):
     """find_parameter_C of its linear.cpp: after a move (x) the count of unmoved rounds begins at 0.  15: the cap."""
     came = iter(moves)
-    monkeypatch.setattr(validation.Folds, "evaluate", lambda self, *a, **k: (np.ones(4), next(came) == "x"))
+    monkeypatch.setattr(cross_validation.Folds, "evaluate", lambda self, *a, **k: (np.ones(4), next(came) == "x"))
     lines = search(np.ones((4, 1)), np.ones(4), solver=2, C=0.0625, C_given=True, folds=2).solver_text.splitlines()
     assert len(lines) - lines.count("WARNING: maximum C reached.") == rounds
 
@@ -316,7 +316,7 @@ def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
 
     def cross_validated() -> list[str]:
         console = Lines()
-        seen.append(validation.cross_validate(table_of(X, y), settings, None, console))
+        seen.append(cross_validation.cross_validate(table_of(X, y), settings, None, console))
         return [console.text, *console.warnings]
 
     wanted = cross_validated()

@@ -8,12 +8,12 @@ from kernel_suite import KERNELS, random_data
 from reference_kernel import kernel_matrix
 
 from svmtool import registry
-from svmtool.problem import pair_descent
-from svmtool.problem.decomposition import Decomposition
-from svmtool.problem.pair_descent import MISSING, WholeDescent
+from svmtool.kernels import pair_descent
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.pair_descent import MISSING, WholeDescent
 from svmtool.solvers import alfpgm
-from svmtool.solvers.base import RULE, Monitor
-from svmtool.training.kernel_fit import enough_mb
+from svmtool.solvers.shared.base import RULE, Monitor
+from svmtool.training.kernel.fit import enough_mb
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 

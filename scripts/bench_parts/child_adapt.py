@@ -19,9 +19,11 @@ import numpy as np
 
 from bench_parts.judge import answer
 from svmtool.cli.console import Console
-from svmtool.formats import svmlight
-from svmtool.settings import Settings
-from svmtool.training import adapt, adapt_new, pipeline
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.params import Settings
+from svmtool.training import pipeline
+from svmtool.training.adapting import adapt
+from svmtool.training.adapting import new as adapt_new
 
 ROWS_A_BLOCK, REPEATS = 20_000, 5
 

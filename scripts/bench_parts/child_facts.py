@@ -11,9 +11,9 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from bench_parts.judge import answer
-from svmtool.formats import svmlight
-from svmtool.training import choice
+from svmtool.formats.svmlight import table
+from svmtool.training import auto_select
 
 if __name__ == "__main__":
-    facts = choice.facts_of(svmlight.read(sys.argv[1]))
+    facts = auto_select.facts_of(table.read(sys.argv[1]))
     answer({"rows": facts.rows, "nonzeros": facts.nonzeros, "labels": facts.labels, "values": facts.values})

@@ -23,13 +23,14 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 import numpy as np
 
 from bench_parts.judge import answer
-from svmtool.formats import kernel_model, svmlight
-from svmtool.kernel_settings import KernelSettings
+from svmtool.formats.models import kernel
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.kernel_params import KernelSettings
 from svmtool.metrics import RankCurve
-from svmtool.training import kernel_single
-from svmtool.training.kernel_fit import Fitting
-from svmtool.training.kernel_set import kernel_set
-from svmtool.training.problem_set import take
+from svmtool.training.kernel import single
+from svmtool.training.kernel.dataset import kernel_set
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.reductions.base import take
 
 THINNED = 0.1
 SOLVERS = (80, 81)
@@ -67,7 +68,7 @@ def fit(table, solver: int, gamma: float, limit: float | None = None) -> tuple:
     settings = KernelSettings(solver=solver, gamma=gamma, max_seconds=limit, quiet=True)
     data = kernel_set(table, settings._replace(gap=settings.row.gap_default), "rows")
     start = time.perf_counter()
-    done = kernel_single.train(data, Fitting(settings))
+    done = single.train(data, Fitting(settings))
     return done, time.perf_counter() - start
 
 
@@ -76,7 +77,7 @@ def main() -> None:
     split = Split(order["path"], order["normal"])
     table = take(split.table, split.chosen)
     if "model" in order:
-        answer(split.judge(kernel_model.read(order["model"])))
+        answer(split.judge(kernel.read(order["model"])))
         return
     runs = []
     fit(take(table, np.arange(min(len(table), 100))), 80, 1.0)  # libraries are loaded

@@ -15,8 +15,8 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 
 from bench_parts import bars
 from bench_parts.judge import answer, climb, rows_of, unlabelled, value_of, varied
-from svmtool.formats.svmlight import Table
-from svmtool.settings import Settings
+from svmtool.formats.svmlight.table import Table
+from svmtool.params import Settings
 from svmtool.training import pipeline
 
 

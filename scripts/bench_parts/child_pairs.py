@@ -16,14 +16,14 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
 
 from bench_parts.judge import answer
-from svmtool.formats import svmlight
-from svmtool.kernel_settings import KernelSettings
-from svmtool.problem.certify_kernel import certify
+from svmtool.certify.kernel import certify
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.kernel_params import KernelSettings
 from svmtool.solvers import alfpgm
-from svmtool.solvers.base import Monitor
-from svmtool.training import one_vs_one
-from svmtool.training.kernel_fit import Fitting, Solved
-from svmtool.training.kernel_set import kernel_set
+from svmtool.solvers.shared.base import Monitor
+from svmtool.training.kernel import one_vs_one
+from svmtool.training.kernel.dataset import kernel_set
+from svmtool.training.kernel.fit import Fitting, Solved
 
 
 class PairFitting(Fitting):

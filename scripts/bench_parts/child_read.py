@@ -13,7 +13,7 @@ def main() -> None:
     path, count, repeats = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     if count:
         from svmtool.compiled import threads
-        from svmtool.formats.svmlight import read
+        from svmtool.formats.svmlight.table import read
 
         threads.set_count(count)
         read(path)  # the file is in the page cache from here on

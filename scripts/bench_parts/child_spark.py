@@ -24,12 +24,12 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 import numpy as np
 
 from svmtool.compiled import threads
-from svmtool.formats import linear_model
-from svmtool.settings import Settings
-from svmtool.spark.problems import DistributedProblems
-from svmtool.spark.reading import Text
-from svmtool.spark.session import Session
-from svmtool.spark.stage import BarrierStage
+from svmtool.distributed.problems import DistributedProblems
+from svmtool.distributed.reading import Text
+from svmtool.distributed.session import Session
+from svmtool.distributed.stage import BarrierStage
+from svmtool.formats.models import linear
+from svmtool.params import Settings
 from svmtool.training.pipeline import fitted
 
 ASKED = 50  # times that a pass is made to measure what it costs the driver
@@ -98,7 +98,7 @@ def main() -> None:
                 train(session, order["path"], Settings(quiet=True, **run["settings"])) for _ in range(order["repeats"])
             ]
             done, answer["reading"], costs, answer["rows"] = found[-1]
-            linear_model.write(run["model"], done.model)
+            linear.write(run["model"], done.model)
             seconds = statistics.median(done.seconds for done, *_ in found)
             answer["runs"].append(
                 {"loss": run["loss"], "model": run["model"], "seconds": seconds, "costs": costs}

@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse
 
 from bench_parts.judge import POINTWISE, answer
-from svmtool.formats import linear_model, svmlight
+from svmtool.formats.models import linear
+from svmtool.formats.svmlight import table as svmlight
 
 BLOCK = 1 << 26  # bytes of text
 LOSSES = {"hinge": POINTWISE[3], "logistic": POINTWISE[0]}
@@ -28,7 +29,7 @@ def weights_of(candidate: dict) -> np.ndarray:
     """Weights and the bias behind them, for labels above 0 against the others."""
     if "weights" in candidate:
         return np.load(candidate["weights"])
-    model = linear_model.read(candidate["model"])
+    model = linear.read(candidate["model"])
     sign = 1.0 if model.labels[0] > 0 else -1.0
     bias = model.W[-1, 0] * model.bias if model.bias > 0 else 0.0
     return sign * np.append(model.W[: model.n_features, 0], bias)

@@ -101,17 +101,18 @@ def _step(run: dict | None) -> str:
 
 def auto(ctx: Context) -> None:
     """-s auto against the fastest of its candidates, each to its own certified gap of 1e-4, C = 1."""
-    from svmtool.formats import svmlight
-    from svmtool.training import choice
+    from svmtool.formats.svmlight import table
+    from svmtool.training import auto_select
 
     ctx.report.section("auto", "-s auto: seconds to a certified gap of 1e-4 of each candidate, C = 1")
     there = {row.number for row in registry.SOLVERS}
     ratios = []
     for name, path in ctx.sets(["heart_scale"] if ctx.quick else ctx.all_sets()):
-        facts = choice.facts_of(svmlight.read(path))
-        chosen, _ = choice.choose(facts)
-        wide = facts.features > choice.GRAM_FEATURES
-        candidates = [s for s in choice.CANDIDATES[facts.labels][wide] if s in there and s not in choice.BY_OPTION]
+        facts = auto_select.facts_of(table.read(path))
+        chosen, _ = auto_select.choose(facts)
+        wide = facts.features > auto_select.GRAM_FEATURES
+        named = auto_select.CANDIDATES[facts.labels][wide]
+        candidates = [s for s in named if s in there and s not in auto_select.BY_OPTION]
         orders = [{"solver": s, "gap": 1e-4, "max_seconds": ctx.budget} for s in candidates]
         seconds = dict(zip(candidates, ours(path, orders), strict=True))
         best = min((s for s in candidates if seconds[s]["converged"]), key=lambda s: seconds[s]["seconds"])

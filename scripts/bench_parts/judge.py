@@ -97,7 +97,7 @@ def rows_of(path: str, regression: bool = False):
     """(X as scipy CSR, labels, cut to whole numbers unless `regression`) of a data file, read by our reader."""
     import scipy.sparse
 
-    from svmtool.formats import svmlight
+    from svmtool.formats.svmlight import table as svmlight
 
     table = svmlight.read(path)
     X = scipy.sparse.csr_matrix(

@@ -12,7 +12,7 @@ from bench_parts.alone import HERE
 from bench_parts.context import Context
 from bench_parts.measure import Sample, child_json, environment, run_once
 from bench_parts.measure import ours as our_command
-from svmtool.spark.rank import topology
+from svmtool.distributed.rank import topology
 
 # loss -> our settings, and MLlib's estimator
 PROBLEMS = {

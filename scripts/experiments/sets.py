@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from experiments.declare import Data
-from svmtool.formats import svmlight
+from svmtool.formats.svmlight import table as svmlight
 
 SEED = 1
 

@@ -276,8 +276,9 @@ def line(stage: Stage, rng: random.Random) -> Tried:
 
 
 def _in_process(command: str, argv: list[str], folder: Path) -> Tried:
-    from svmtool.cli import predict, scale, train
+    from svmtool.cli import scale, train
     from svmtool.cli.entry import guarded
+    from svmtool.cli.predict import command as predict
 
     main: Callable[[list[str]], int] = {"train": train.main, "predict": predict.main, "scale": scale.main}[command]
     shown_line, before = " ".join(("svm-" + command, *argv))[:500], os.getcwd()

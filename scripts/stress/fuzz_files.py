@@ -23,11 +23,16 @@ from typing import NamedTuple
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.formats import adaptable_state, kernel_model, linear_model, range_file, svmlight, weight_file
-from svmtool.formats.model_text import is_kernel_model, load
-from svmtool.formats.row_log import RowLog
+from svmtool.formats.adaptable import state as adaptable_state
+from svmtool.formats.adaptable.row_log import RowLog
+from svmtool.formats.models import kernel as kernel_model
+from svmtool.formats.models import linear as linear_model
+from svmtool.formats.models.text import is_kernel_model, load
 from svmtool.formats.source import open_source
-from svmtool.scaling import LineReader
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.formats.svmlight import weight_file
+from svmtool.scaling import range_file
+from svmtool.scaling.rescale import LineReader
 
 BATCH = 500  # inputs of an attempt
 HANG = 60  # seconds that no input may take

@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from svmtool.cli.train import main
-from svmtool.formats import row_arrays, row_folder
-from svmtool.training import multiclass, pipeline  # noqa: F401  imported once, not in each child
+from svmtool.formats.rowcache import arrays
+from svmtool.formats.rowcache import folder as row_folder
+from svmtool.training import pipeline  # noqa: F401  imported once, not in each child
 
 DATA, MODEL, CLEAN, ROWS = "d", "m", "clean", "d.rows"
 SECONDS = 60.0
@@ -30,7 +31,7 @@ NASTY = (
     -1, 0, 1, 2, 7, 255, 2**15, 2**31 - 1, 2**31, 2**32, 2**40, 2**63 - 1, -(2**31), -(2**63), 10**30, 0.5, 1e300, -0.0,
     float("nan"), float("inf"), True, None, "", "7", [], [1], {}, {"a": 1},
 )  # fmt: skip
-NAMES = (*row_arrays.ARRAYS, row_arrays.HEADER)
+NAMES = (*arrays.ARRAYS, arrays.HEADER)
 
 
 class Case(NamedTuple):
@@ -59,7 +60,7 @@ def run(case: Case, folder: Path) -> str:
     try:
         (folder / DATA).write_text(_text(rng))
         status, said = _trained(folder, case.number, CLEAN)
-        if status or not (folder / ROWS / row_arrays.HEADER).exists():
+        if status or not (folder / ROWS / arrays.HEADER).exists():
             return f"without any damage: status {status}: {said}"
         clean = (folder / CLEAN).read_bytes()  # damages may be written through a link to it
         for name in case.damages:  # one may not fit behind another
@@ -131,7 +132,7 @@ def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
 
 
 def _array(rng: np.random.Generator) -> str:
-    return str(rng.choice(list(row_arrays.ARRAYS)))
+    return str(rng.choice(list(arrays.ARRAYS)))
 
 
 def flip(rng: np.random.Generator, rows: Path) -> None:
@@ -146,14 +147,14 @@ def flip(rng: np.random.Generator, rows: Path) -> None:
 def entry(rng: np.random.Generator, rows: Path, forge: bool = False) -> None:
     """Another number in an array, with its checksum in the header if that is forged."""
     name = _array(rng)
-    array = np.fromfile(rows / name, row_arrays.ARRAYS[name])
+    array = np.fromfile(rows / name, arrays.ARRAYS[name])
     value = NASTY[int(rng.integers(19))]
     with np.errstate(all="ignore"):
         array[int(rng.integers(len(array)))] = value
     array.tofile(rows / name)
     if forge:
-        header = json.loads((rows / row_arrays.HEADER).read_text())
-        _sign(rows, {**header, "sums": {**header["sums"], name: row_arrays._checksum(array, 0)}})
+        header = json.loads((rows / arrays.HEADER).read_text())
+        _sign(rows, {**header, "sums": {**header["sums"], name: arrays._checksum(array, 0)}})
 
 
 def forged_entry(rng: np.random.Generator, rows: Path) -> None:
@@ -161,14 +162,14 @@ def forged_entry(rng: np.random.Generator, rows: Path) -> None:
 
 
 def _sign(rows: Path, header: dict) -> None:
-    header.pop(row_arrays.CHECK, None)
-    whole = {**header, row_arrays.CHECK: row_arrays._digest(header)}
-    (rows / row_arrays.HEADER).write_text(json.dumps(whole))
+    header.pop(arrays.CHECK, None)
+    whole = {**header, arrays.CHECK: arrays._digest(header)}
+    (rows / arrays.HEADER).write_text(json.dumps(whole))
 
 
 def field(rng: np.random.Generator, rows: Path) -> None:
     """Something else in a field of the header, or none, its digest true."""
-    header = json.loads((rows / row_arrays.HEADER).read_text())
+    header = json.loads((rows / arrays.HEADER).read_text())
     name = str(rng.choice(list(header)))
     header[name] = NASTY[int(rng.integers(len(NASTY)))]
     if rng.random() < 0.2:
@@ -179,7 +180,7 @@ def field(rng: np.random.Generator, rows: Path) -> None:
 def text(rng: np.random.Generator, rows: Path) -> None:
     """A header that is none."""
     made = ("", "[" * 10_000, '{"a":' * 3000, "null", "{}", " " * 100_000, '{"rows": ' + "9" * 6000 + "}", "\x00" * 50)
-    (rows / row_arrays.HEADER).write_text(made[int(rng.integers(len(made)))])
+    (rows / arrays.HEADER).write_text(made[int(rng.integers(len(made)))])
 
 
 def length(rng: np.random.Generator, rows: Path) -> None:

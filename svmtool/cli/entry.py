@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 
 from svmtool import interrupts
-from svmtool.cli import room
+from svmtool.cli import memory_limit
 from svmtool.cli.console import error_line, forget_stdout, unwritable
 from svmtool.errors import SvmtoolError
 
@@ -52,12 +52,12 @@ def start(command: str, argv: list[str]) -> int:
 
 def _main_of(command: str) -> Callable[[list[str]], int]:
     if command == "predict":  # which often does without numpy
-        from svmtool.cli.predict import main
+        from svmtool.cli.predict.command import main
     elif command == "train":
-        room.require()
+        memory_limit.require()
         from svmtool.cli.train import main
     else:
-        room.require()
+        memory_limit.require()
         from svmtool.cli.scale import main
     if command != "train":  # that has more to import
         gc.freeze()

@@ -126,9 +126,9 @@ def main(argv: list[str]) -> int:
             from svmtool.compiled import threads
 
             threads.set_count(options.threads)
-        from svmtool import scaling
+        from svmtool.scaling import rescale
 
-        scaling.run(options, console.warn)
+        rescale.run(options, console.warn)
         return 0
 
     return console.answer(work, lambda: USAGE)

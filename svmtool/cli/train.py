@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 
 from svmtool import interrupts, registry
-from svmtool.cli import options
+from svmtool.cli.arguments import linear as options
 from svmtool.cli.console import Console
-from svmtool.formats import beside
-from svmtool.settings import Settings
+from svmtool.formats.adaptable import names
+from svmtool.params import Settings
 
 
 def main(argv: list[str]) -> int:
@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
 
 
 def _usage() -> str:
-    from svmtool.cli import texts
+    from svmtool.cli.help import texts
 
     return texts.usage()
 
@@ -42,7 +42,7 @@ def run(command: options.Command, console: Console) -> int:
 
         console.out(f"svmtool {__version__}\n")
         return 0
-    from svmtool.cli import texts
+    from svmtool.cli.help import texts
 
     console.out(texts.help_text() if command.action == "help" else texts.explain(command.settings))
     return 0
@@ -63,14 +63,14 @@ def refuse_overwriting(command: options.Command) -> None:
     if s.folds is None and not (linear and s.find_C):
         outputs.append(("the model", command.model))
         if linear and any(row.number == s.solver and "--add" in row.honours for row in registry.SOLVERS):
-            outputs += [("the model's state", command.model + suffix) for suffix in beside.ALL]
+            outputs += [("the model's state", command.model + suffix) for suffix in names.ALL]
     overwriting.refuse(inputs, outputs)
 
 
 def train(command: options.Command, console: Console) -> int:
     """Train, with the data being read already while the pipeline and numpy are imported; returns the exit status."""
     from svmtool.compiled import threads
-    from svmtool.formats.reading import Reading
+    from svmtool.formats.svmlight.background import Reading
 
     settings = command.settings
     refuse_overwriting(command)
@@ -79,13 +79,13 @@ def train(command: options.Command, console: Console) -> int:
         if settings.spark is not None or settings.memory is not None:  # folders, and a Java process, are to go
             interrupts.raise_from_now_on()
         if settings.spark is not None:
-            from svmtool.spark.train import run as run_spark
+            from svmtool.distributed.train import run as run_spark
 
             gc.enable()
             return run_spark(settings, command.data, command.model, console)
         data = Reading(command.data)
         if settings.memory is not None:
-            from svmtool.formats.row_folder import DiskReading
+            from svmtool.formats.rowcache.folder import DiskReading
 
             keep = not settings.no_cache
             data = DiskReading(command.data, settings.memory, settings.scratch, keep, console.warn)
@@ -93,11 +93,11 @@ def train(command: options.Command, console: Console) -> int:
             data.start()
         from svmtool.training.pipeline import run
     else:
-        from svmtool.kernel_settings import PRECOMPUTED
+        from svmtool.kernel_params import PRECOMPUTED
 
         data = Reading(command.data, least=0 if settings.kernel_type == PRECOMPUTED else 1)
         data.start()
-        from svmtool.training.kernel_pipeline import run
+        from svmtool.training.kernel.pipeline import run
 
     gc.freeze()  # what was imported is no garbage: the first search need not look there
     gc.enable()  # see entry.start
@@ -107,7 +107,7 @@ def train(command: options.Command, console: Console) -> int:
 def adapt(command: options.Command, console: Console) -> int:
     """Add rows to a model and remove rows from it; those of a file are read while numpy is imported."""
     from svmtool.compiled import threads
-    from svmtool.formats.reading import Reading
+    from svmtool.formats.svmlight.background import Reading
 
     settings = command.settings
     refuse_overwriting(command)
@@ -115,8 +115,8 @@ def adapt(command: options.Command, console: Console) -> int:
     added = Reading(command.data) if command.data not in ("", "-") else None
     if added is not None:
         added.start()
-    from svmtool.settings import check_after_reading
-    from svmtool.training.adapt import run
+    from svmtool.params import check_after_reading
+    from svmtool.training.adapting.adapt import run
 
     check_after_reading(settings)
     gc.freeze()

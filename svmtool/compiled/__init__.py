@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 MODE = os.environ.get("SVMTOOL_LOOPS", "auto")  # auto | jit | build (build.py)
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+LOOP_FOLDERS = ("cd", "fused", "kernel", "loss", "rows", "text")  # of svmtool/compiled/loops
 
 # Reductions may be reordered and contracted; nan and inf keep their meaning.
 FAST_MATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
@@ -55,9 +56,8 @@ address_of, from_buffer = ctypes.addressof, ctypes.c_char.from_buffer
 
 def loop_sources() -> list[str]:
     """The files whose text decides the machine code, in a fixed order."""
-    return sorted(
-        os.path.join(FOLDER, f) for f in os.listdir(FOLDER) if f.endswith("_loops.py") or f == "power_table.py"
-    )
+    folders = [os.path.join(FOLDER, "loops", name) for name in LOOP_FOLDERS]
+    return [os.path.join(folder, f) for folder in folders for f in sorted(os.listdir(folder)) if f.endswith(".py")]
 
 
 @functools.cache

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 SIZES = {"u1": 1, "i4": 4, "i8": 8, "f8": 8}
 FORMATS: dict[str, Any] = {"u1": "B", "i4": "i", "i8": "q", "f8": "d"}
 # Bytes from which memory comes as pages of the system's: zero already, taken when touched.  A block of text (see
-# formats/svmlight.py) is smaller: freed, it teaches glibc to keep memory of its size: training meets fewer new pages.
+# formats/svmlight/table.py) is smaller: freed, it teaches glibc to keep memory of its size: training meets fewer new
+# pages.
 MAPPED_FROM = 1 << 21
 HUGE_FROM = 1 << 22  # bytes from which huge pages are asked for, as numpy does
 

@@ -33,8 +33,8 @@ define {result} @svmtool_{name}({parameters}) {{
 def loop_modules() -> list[str]:
     from svmtool import compiled
 
-    files = sorted(f for f in os.listdir(compiled.FOLDER) if f.endswith("_loops.py"))
-    return ["svmtool.compiled." + f[:-3] for f in files]
+    names = [os.path.relpath(path, compiled.FOLDER)[: -len(".py")] for path in compiled.loop_sources()]
+    return ["svmtool.compiled." + name.replace(os.sep, ".") for name in names if name.endswith("_loops")]
 
 
 def wrapped_module(loop, machine):

@@ -46,7 +46,7 @@ def format_one(x: float, digits: int) -> str:
 def _print(values: np.ndarray, digits: int, between: bytes, end: bytes, per_row: int) -> bytes:
     import numpy as np
 
-    from svmtool.compiled import number_loops
+    from svmtool.compiled.loops.text import number_loops
 
     if digits not in (6, 17):
         raise ValueError(f"numbers are printed with 6 or 17 digits, not {digits}")

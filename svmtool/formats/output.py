@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from svmtool.errors import SvmtoolError
 from svmtool.formats import scratch_files
-from svmtool.formats.regular import mode_of
+from svmtool.formats.regular_file import mode_of
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:

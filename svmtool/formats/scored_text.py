@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
-from svmtool.compiled.decision_loops import score_lines
-from svmtool.compiled.text_loops import PADDING
+from svmtool.compiled.loops.text.decision_loops import score_lines
+from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import DataError
-from svmtool.formats.linear_model import ONE_CLASS_WORD, StoredModel
+from svmtool.formats.models.linear import ONE_CLASS_WORD, StoredModel
 from svmtool.formats.source import Source
-from svmtool.formats.text_pieces import refusal_of_line
+from svmtool.formats.svmlight.pieces import refusal_of_line
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _score(text: Buffer, start: int, stop: int, model: StoredModel, name: str) -
         if status == 2:
             scored = scored.resized(row, 4 * row + BLOCK // ROOM_EACH, columns)
             continue
-        from svmtool.formats.odd_line import parse_line
+        from svmtool.formats.svmlight.slow_line import parse_line
 
         line = bytes(text.items[at : text.memory.find(b"\n", at, stop)])
         try:

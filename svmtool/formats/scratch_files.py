@@ -9,7 +9,7 @@ import contextlib
 import os
 
 from svmtool import interrupts
-from svmtool.formats.regular import open_regular
+from svmtool.formats.regular_file import open_regular
 
 LONGEST = 200  # characters of the file's own name in a temporary one
 

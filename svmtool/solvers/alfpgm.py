@@ -3,15 +3,15 @@
 Aregbesola and Griva, A Fast Algorithm for Training Large Scale Support Vector Machines, J. Computer and
 Communications 10 (2022), Algorithm 1: repeat until the global KKT conditions hold: choose a working set of l = 2p
 variables; solve (3) over them, the others fixed; bring f = sum_t a_t y_t K(x_t, .) up to date with the rows of the
-kernel matrix whose variables have changed.  The problem is in problem/decomposition.py.
+kernel matrix whose variables have changed.  The problem is in kernels/decomposition.py.
 
 By default sets are large (p = 1024), half of a set is the newest half of the one before, and the subproblem is solved
 pair by pair over the l x l block of the matrix.  `paper_form` has the paper's own: p pairs by second order (pWSS,
-problem/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).  Either ends
+kernels/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).  Either ends
 when the KKT conditions hold over all variables, with f in double precision where single could hide a violation.
-Where pairs have cost more than a direct solution of the whole (problem/direct.py), of few variables or of a linear
+Where pairs have cost more than a direct solution of the whole (kernels/direct.py), of few variables or of a linear
 kernel in few features, and are expected to cost as much again, they go on from that.  Among several classes the
-problems of pairs of few rows are solved many in one call, by the same steps (training/pairs_together.py).
+problems of pairs of few rows are solved many in one call, by the same steps (training/kernel/pairs_together.py).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svmtool import limits
+from svmtool.certify.zero_model import most_allowed, value_at_zero
+from svmtool.kernels import direct
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, WholeDescent, room_for_rows
+from svmtool.kernels.problems import KernelProblem, KernelResult
+from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.limits import EndedError
-from svmtool.problem import direct
-from svmtool.problem.decomposition import Decomposition
-from svmtool.problem.kernel_problem import KernelProblem, KernelResult
-from svmtool.problem.kernel_zero import most_allowed, value_at_zero
-from svmtool.problem.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, WholeDescent, room_for_rows
-from svmtool.problem.working_sets import PairSets, ViolatingSets
-from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor
-from svmtool.solvers.progress import Progress
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor
+from svmtool.solvers.shared.progress import Progress
 
 MU = 0.1  # the paper's penalty
 POWER_STEPS, SAFETY = 10, 1.1  # of power iteration for the largest eigenvalue, and what it may lack
@@ -40,7 +40,7 @@ NOISE = 0.5  # share of the violation from which errors of f send steps astray
 LOOKS = 128  # rounds before the first look at what they bring, ...
 POLISH = 8  # ... and from a direct solution on, where no more than rounding is left to them
 ROUND = 30.0  # values of kernel rows that could be passed over in the time that a round takes for each variable, beside
-# its subproblem: 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in problem/linear_minimum.py) take
+# its subproblem: 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in kernels/linear_direct.py) take
 # 11.3 s of CPU time, with a third of it 11.4, with three times that 11.7
 # LIBSVM's own limit of steps, at least and for each of the l variables; as many, of l values each, are the most work
 # with a kernel that may be indefinite, where pairs need not come to an end.  1,500 rows of each of 12 sets, polynomials

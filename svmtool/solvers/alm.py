@@ -5,7 +5,7 @@ Classifications, ICML 2014.  Algorithm 1 (exact) and Algorithm 2 (inexact); e-st
 Notation and the rounds of Algorithm 1: alm_rounds.py.  Algorithm 2: alm_inexact.py.  Several classes: alm_classes.py.
 Differs from the paper in:
  1. Exact: each round of Algorithm 1 minimises over e and w one after the other; here both are minimised
-    together: e is eliminated (problem/augmented.py), and what is left in w, smooth and quadratic in pieces for
+    together: e is eliminated (objectives/augmented.py), and what is left in w, smooth and quadratic in pieces for
     p = 1 and 2, is solved by Newton steps with the exact ray search, factorised where d is small, by conjugate
     gradients where it is large, only as far as the multiplier step deserves (INNER).  sigma grows
     geometrically, or by Eq. 29 where task.mu is "merit".
@@ -23,22 +23,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled import small_alm_loops
-from svmtool.problem.augmented import Augmented
-from svmtool.problem.certify import relative_gap
-from svmtool.problem.dual_passes import (
-    MOST_PASSES,
-    MOST_VISITS,
-    DualPasses,
-    chunk_of,
-    of_data,
-    random_state,
-    still_needed,
-)
-from svmtool.problem.power_interior import PowerInterior, step_cost
-from svmtool.problem.rows import CsrRows, DenseRows
-from svmtool.problem.task import Task
-from svmtool.solvers import base
+from svmtool.certify.linear import relative_gap
+from svmtool.compiled.loops.fused import fused_alm_loops
+from svmtool.coordinate.hinge import MOST_PASSES, MOST_VISITS, DualPasses, chunk_of, of_data, random_state, still_needed
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.power_interior import PowerInterior, step_cost
+from svmtool.objectives.task import Task
 from svmtool.solvers.alm_rounds import (
     GROWTH,
     INNER,
@@ -51,8 +42,9 @@ from svmtool.solvers.alm_rounds import (
     WINDOW,
     Rounds,
 )
-from svmtool.solvers.base import ENOUGH, SAFETY, SIZE_SHARE, Monitor, Result, Rule, Status
-from svmtool.solvers.interior_steps import Slower, interior_steps, possible
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import ENOUGH, SAFETY, SIZE_SHARE, Monitor, Result, Rule, Status
+from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possible
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate passes
 SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...
@@ -152,8 +144,8 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     passes = PASSES if start is None else 0
     most = min(SMALL_RECORDS, SMALL_VISITS // max(rows.nnz, 1))
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
-    history = np.empty((most + 2, small_alm_loops.FIELDS))
-    code = small_alm_loops.small_hinge(
+    history = np.empty((most + 2, fused_alm_loops.FIELDS))
+    code = fused_alm_loops.small_hinge(
         rows.indptr, rows.indices, rows.values, task.y, task.cost, target, w, alpha,
         np.empty(6 * n + 2 * d * d + 3 * d + 17), np.empty(rows.n + rows.n // chunk + 1, np.int64),
         random_state(rows.n, seed),

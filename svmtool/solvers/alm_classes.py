@@ -8,14 +8,14 @@ Nie, Huang, Wang and Huang, ICML 2014 (alm.py), Algorithm 1.
 
 Notation   paper: lambda_i   mu     code: p_i, a point of the simplex a row (beta, `multipliers`)   C_i sigma
 Differs from the papers in:
- 1. The multipliers of a row lie in the simplex in place of [0, 1], see problem/class_hinge.py; the rounds are those of
-    alm_rounds.py; conjugate gradients there are preconditioned, and where few rows are off the simplex's corners a
-    system with a number for each class of their faces takes their place (problem/class_faces.py).
+ 1. The multipliers of a row lie in the simplex in place of [0, 1], see objectives/crammer_singer.py; the rounds are
+    those of alm_rounds.py; conjugate gradients there are preconditioned, and where few rows are off the simplex's
+    corners a system with a number for each class of their faces takes their place (objectives/class_faces.py).
  2. Passes and rounds alternate.  Passes come first, until they are expected to take longer than Newton steps.  Rounds
     that cost more than expected end, and both alternate from there, each for twice as long as before.  Where d
     is large and -e decides, rounds also change to passes once sigma says that the rule is near: passes end the run.
  3. Where rounds do not end the run and both have cost a quarter of what interior-point steps are expected to cost,
-    these go on (problem/class_interior.py: few rows).  Data on raw scales need them.
+    these go on (objectives/class_interior.py: few rows).  Data on raw scales need them.
  4. Passes shrink classes away as LIBLINEAR does, row by row and at once; what was shrunk away comes back each time that
     the largest violation has halved.
 Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for -s 4 besides.
@@ -28,17 +28,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.certify.linear import relative_gap
+from svmtool.coordinate.crammer_singer import ClassPasses
+from svmtool.coordinate.hinge import still_needed
 from svmtool.limits import EndedError
-from svmtool.problem import class_faces, class_interior
-from svmtool.problem.certify import relative_gap
-from svmtool.problem.class_hinge import ClassHinge
-from svmtool.problem.class_passes import ClassPasses
-from svmtool.problem.class_rows import ClassTask
-from svmtool.problem.dual_passes import still_needed
-from svmtool.solvers import base
+from svmtool.objectives import class_faces, class_interior
+from svmtool.objectives.class_rows import ClassTask
+from svmtool.objectives.crammer_singer import ClassHinge
 from svmtool.solvers.alm_rounds import EXACT, RECENT_SPREADS, ROUNDED, SIGMA_COLD, SMOOTH, SURE, WINDOW, Rounds
-from svmtool.solvers.base import ENOUGH, SAFETY, Monitor, Result, Rule, Status
-from svmtool.solvers.interior_steps import interior_steps
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import ENOUGH, SAFETY, Monitor, Result, Rule, Status
+from svmtool.solvers.shared.interior_steps import interior_steps
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
 MOST_PASSES = 100000  # LIBLINEAR's cap: most of them go over few rows

@@ -31,17 +31,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.certify.linear import relative_gap
+from svmtool.coordinate.hinge import VISIT, DualPasses, still_needed
 from svmtool.limits import EndedError
-from svmtool.problem.alternating import Alternating
-from svmtool.problem.certify import relative_gap
-from svmtool.problem.dual_passes import VISIT, DualPasses, still_needed
-from svmtool.problem.linalg import Factored, conjugate_gradient, mirror
-from svmtool.problem.power_interior import PowerInterior
-from svmtool.problem.task import Task
-from svmtool.solvers import base
-from svmtool.solvers.base import Monitor, Result, Rule
-from svmtool.solvers.best import Best
-from svmtool.solvers.interior_steps import Slower, interior_steps, possible
+from svmtool.linalg.systems import Factored, conjugate_gradient, mirror
+from svmtool.objectives.admm import Alternating
+from svmtool.objectives.power_interior import PowerInterior
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.incumbent import Best
+from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possible
 
 GRAM_BELOW = 1500  # features up to which the Hessian is factorised
 NEAR = 1.2  # largest ratio of two mu for which the same factor is used

@@ -1,9 +1,9 @@
 """The multiplier rounds of SVM-ALM, Algorithm 1 of the paper; problem, letters and departures: alm.py, alm_classes.py.
 
 Notation   paper: e_i   lambda_i   mu   gamma       code: y_i v_i   -C_i y_i beta_i   C_i sigma   1 / sigma
-A round minimises over e and w together: e is eliminated (problem/augmented.py, problem/class_hinge.py), and what is
-left in w, smooth and quadratic in pieces, is solved by Newton steps with the exact ray search, only as far as the
-multiplier step deserves (INNER): factorised where d is small, by conjugate gradients, or by a system with a row for
+A round minimises over e and w together: e is eliminated (objectives/augmented.py, objectives/crammer_singer.py), and
+what is left in w, smooth and quadratic in pieces, is solved by Newton steps with the exact ray search, only as far as
+the multiplier step deserves (INNER): factorised where d is small, by conjugate gradients, or by a system with a row for
 each active row, where it is large.  sigma grows geometrically, or by Eq. 29.
 """
 
@@ -13,14 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
-from svmtool.problem.augmented import Augmented
-from svmtool.solvers import base
-from svmtool.solvers.base import Monitor, Rule, Status
-from svmtool.solvers.best import Best
+from svmtool.objectives.augmented import Augmented
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Rule, Status
+from svmtool.solvers.shared.incumbent import Best
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.problem.class_hinge import ClassHinge
+    from svmtool.objectives.crammer_singer import ClassHinge
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 ROWS_SIDE = 4000  # free rows up to which Newton systems have a row for each, in place of further passes

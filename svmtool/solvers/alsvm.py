@@ -2,15 +2,15 @@
 Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: Section IV.
 Eqs. 3-6 add rows, 7-10 remove them; Algorithm 1 (training) adds all rows to none.
 
-Notation   paper: G   A y   nu        code (problem/normal_equations.py): S + nu I   b   1/(2C)
+Notation   paper: G   A y   nu        code (objectives/normal_equations.py): S + nu I   b   1/(2C)
 Differs from the paper in:
  1. S and A y are kept instead of P = G^-1 and w: a block of rows changes them by one product, in either direction, and
     a removal loses no more digits than it must, where Eq. 8 divides by 1 - a.  P w = A y then costs d^3/3, as
     much as d/3 of the paper's updates.
  2. C, the class weights of known labels and the bias feature may be other ones from one training to the next.
  3. Several classes: one G, a right-hand side for each.
-Rows are added to and taken from a model by training/adapt.py; training is this file's, and as exact as lssvm.py.
-Stops when: the certified relative gap is as small as asked for.
+Rows are added to and taken from a model by training/adapting/adapt.py; training is this file's, and as exact as
+lssvm.py. Stops when: the certified relative gap is as small as asked for.
 Memory: d x d for G and again for its factor.
 """
 
@@ -19,9 +19,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.problem.task import Task
-from svmtool.solvers.base import Monitor, Result, Rule
-from svmtool.solvers.least_squares import by_sums
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.least_squares import by_sums
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:

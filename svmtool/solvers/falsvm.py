@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.falsvm_loops import falsvm_rows
-from svmtool.compiled.rand_loops import rand_seed, rand_shuffle
+from svmtool.compiled.loops.loss.falsvm_loops import falsvm_rows
+from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
+from svmtool.data.rows import CsrRows
 from svmtool.errors import SvmtoolError
-from svmtool.problem.least_squares import LeastSquares
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.task import Task
-from svmtool.solvers.base import Monitor, Result, Rule, Status
+from svmtool.objectives.least_squares import LeastSquares
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 
 LARGEST = 5000  # features, for the sake of P
 BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds

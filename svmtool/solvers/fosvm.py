@@ -8,7 +8,7 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
 
     paper: A, alpha, rho, o_i     code: chosen, small.alpha, small.rho, z_i - rho
 
-1. The problem on A is solved exactly, from the last solution on (problem/nearest_point.py).
+1. The problem on A is solved exactly, from the last solution on (linalg/minimum_norm_point.py).
 2. theta is asked for as a gap (registry.row.gap_of_theta): the dual value -rho / 2 holds for all rows, and w times
    1 - theta with (1 - theta)^2 rho satisfies them all, so that either number gives the other.
 3. Algorithm 3 looks at m rows drawn from outside A.  If a share eps of all rows lay beyond theta, none of the m
@@ -23,7 +23,7 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
    By samples the same is done over a part of the rows, which doubles until a sample of the others passes; where most
    of a part carries its plane, a larger one would be nearly all rows, and all are looked at.  Where that stalls, or
    takes far longer than an exact solution would (PAIR_STEPS), A is solved exactly after all.
-Where the origin lies among the rows rho goes to 0, and w = 0 is the answer; see problem/hard_one_class.py.
+Where the origin lies among the rows rho goes to 0, and w = 0 is the answer; see objectives/hard_one_class.py.
 Memory: the cache (kernel rows of A; those that find no room are computed each round; from MANY on the working set's
 block too), 4 vectors of n; of an A solved exactly the kernel matrix and its inverse.
 """
@@ -32,18 +32,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, room_for_rows
+from svmtool.kernels.problems import HardOneClass, KernelResult, Points
+from svmtool.kernels.row_scores import KernelProjections, LinearProjections, Projections
+from svmtool.kernels.rows import MEGABYTE, exact_sum
+from svmtool.kernels.working_sets import ViolatingSets
 from svmtool.limits import EndedError
-from svmtool.problem.decomposition import Decomposition
-from svmtool.problem.hard_one_class import gap_of, is_zero, judge_linear, lead_of
-from svmtool.problem.kernel_problem import HardOneClass, KernelResult, Points
-from svmtool.problem.kernel_rows import MEGABYTE, exact_sum
-from svmtool.problem.nearest_point import NearestPoint
-from svmtool.problem.pair_descent import LAST, PATIENCE, PairDescent, room_for_rows
-from svmtool.problem.projections import KernelProjections, LinearProjections, Projections
-from svmtool.problem.task import Task
-from svmtool.problem.working_sets import ViolatingSets
-from svmtool.solvers.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
-from svmtool.solvers.progress import Progress
+from svmtool.linalg.minimum_norm_point import NearestPoint
+from svmtool.objectives.hard_one_class import gap_of, is_zero, judge_linear, lead_of
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
+from svmtool.solvers.shared.progress import Progress
 
 SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
 ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact

@@ -12,9 +12,10 @@ Differs from the paper in:
     first preconditioner.
  4. CG ends where its residual is to the Newton step what that step is to f: the gap then falls as its square.
     It goes no further than what ends the run (BEYOND).
- 5. Where d is large and a dual point exists, dual coordinate passes (problem/logistic_passes.py) come first and end
+ 5. Where d is large and a dual point exists, dual coordinate passes (coordinate/logistic.py) come first and end
     the run unless steps promise to be cheaper.
- 6. Small problems are solved in one compiled call (compiled/small_logistic_loops.py), with a factorised H each step.
+ 6. Small problems are solved in one compiled call (compiled/loops/fused/fused_logistic_loops.py), with a factorised H
+    each step.
 Stops when: -e holds and the certified gap is at most SURE, or ENOUGH where conjugate gradients solve many features
 (base.py); or --gap holds.
 Memory: 5 vectors of n, 8 of d; passes 4 more of n; d x d (few rows: n x n) once for the Gram matrix and once for its
@@ -28,16 +29,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.coordinate.hinge import DualPasses
+from svmtool.coordinate.logistic import LogisticPasses
+from svmtool.data.rows import CsrRows
 from svmtool.limits import EndedError
-from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.linalg import Factored, conjugate_gradient
-from svmtool.problem.logistic import Logistic
-from svmtool.problem.logistic_passes import LogisticPasses
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.task import Task
-from svmtool.solvers import base
-from svmtool.solvers.base import ENOUGH, Monitor, Result, Rule, Status
-from svmtool.solvers.newton import EXACT, FLAT, SURE, rounded, small_end, small_most
+from svmtool.linalg.systems import Factored, conjugate_gradient
+from svmtool.objectives.logistic import Logistic
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import ENOUGH, Monitor, Result, Rule, Status
+from svmtool.solvers.shared.newton import EXACT, FLAT, SURE, rounded, small_end, small_most
 
 GRAM_BELOW = 1500  # features, or rows, up to which their inner products are formed: 18 MB; of rows they are once the
 # products so far have cost as much

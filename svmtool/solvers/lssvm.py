@@ -5,10 +5,10 @@ Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector M
 
 Differs from the paper in:
  1. v_i: weights of classes and rows beside C.
- 2. Problems of several classes share G and its Cholesky factor wherever their weights agree (problem/label_sums.py).
+ 2. Problems of several classes share G and its Cholesky factor wherever their weights agree (data/class_statistics.py).
  3. What rounding leaves of f'(w) is taken out by further steps with the same factor; where f is nothing beside f(0),
-    by steps on the rows (solvers/least_squares.py).
- 4. Beyond 1500 features conjugate gradients climb on both sides of the gap instead (problem/two_sided.py); where few
+    by steps on the rows (solvers/shared/least_squares.py).
+ 4. Beyond 1500 features conjugate gradients climb on both sides of the gap instead (linalg/golub_kahan.py); where few
     rows take more steps than there are rows, a system with an unknown for each row ends the run.
 Stops when: the certified relative gap is as small as asked for.
 Memory: d x d for G and again for its factor; by conjugate gradients 9 vectors of n, 5 of d, and
@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.least_squares import LeastSquares
-from svmtool.problem.task import Task
-from svmtool.solvers.base import Monitor, Result, Rule
-from svmtool.solvers.least_squares import by_products, by_sums, in_fewer_features
-from svmtool.solvers.newton import newton_steps
+from svmtool.objectives.least_squares import LeastSquares
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.least_squares import by_products, by_sums, in_fewer_features
+from svmtool.solvers.shared.newton import newton_steps
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:

@@ -18,7 +18,7 @@ Differs from the paper in:
  6. Where d is large or exceeds n, and a dual point exists, coordinate passes give the first guess (Section 4.1's
     "inexpensive method") and end the run where they certify first.  Where they are slow and few rows are
     active, least squares on the active rows is solved by a factorised system of that many unknowns; where
-    many are, passes and steps alternate (by_turns.py).
+    many are, passes and steps alternate (alternation.py).
 Stops when: the active rows repeat after a full step (Theorem 1: the exact minimiser), or -e or --gap holds.
 Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -29,13 +29,13 @@ from copy import copy
 
 import numpy as np
 
-from svmtool.problem.dual_passes import MOST_VISITS, DualPasses, of_data
-from svmtool.problem.squared_hinge import SquaredHinge
-from svmtool.problem.task import Task
-from svmtool.solvers import base
-from svmtool.solvers.base import Monitor, Result, Rule
-from svmtool.solvers.by_turns import by_turns
-from svmtool.solvers.newton import SURE, newton_steps, small_end, small_most
+from svmtool.coordinate.hinge import MOST_VISITS, DualPasses, of_data
+from svmtool.objectives.squared_hinge import SquaredHinge
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.alternation import by_turns
+from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.newton import SURE, newton_steps, small_end, small_most
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.augmented import ModifiedHuber
-from svmtool.problem.dual_passes import MOST_VISITS, DualPasses
-from svmtool.problem.task import Task
-from svmtool.solvers.base import Monitor, Result, Rule
-from svmtool.solvers.newton import coordinate_passes, newton_steps
+from svmtool.coordinate.hinge import MOST_VISITS, DualPasses
+from svmtool.objectives.augmented import ModifiedHuber
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.newton import coordinate_passes, newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 ROWS_SIDE = 4000  # rows of weight up to which their system is factorised in place of further passes

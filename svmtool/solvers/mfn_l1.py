@@ -3,7 +3,7 @@ Paper: that of mfn.py, Section 6: stages j = 0, 1, ... minimise f with (tau_j / 
 tau_j = 2^-j, each from where the last ended.
 
 The smoothed loss has the slope clip(1/2 + xi / (2 tau), 0, 1): it is the augmented Lagrangian of
-problem/augmented.py with multipliers beta = 1/2 and sigma = 1 / (2 tau), so that each step gives a feasible dual
+objectives/augmented.py with multipliers beta = 1/2 and sigma = 1 / (2 tau), so that each step gives a feasible dual
 point and a lower bound of the true hinge objective.  The paper leaves the end open.  Here:
  1. A stage ends when what is left of the gap is mostly the loss's smoothing (STAGE).
  2. Polish: once the gap is small the multipliers so far take the place of 1/2, and sigma grows faster.  A Newton step
@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.augmented import Augmented
-from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.task import Task
-from svmtool.solvers import base
-from svmtool.solvers.base import Monitor, Result, Rule, Status
-from svmtool.solvers.best import Best
-from svmtool.solvers.newton import EXACT, ROUNDED, coordinate_passes
+from svmtool.coordinate.hinge import DualPasses
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.incumbent import Best
+from svmtool.solvers.shared.newton import EXACT, ROUNDED, coordinate_passes
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 MOST_VISITS = 3000.0  # to each row by coordinate passes before the polish takes over: they are cheap beside its systems

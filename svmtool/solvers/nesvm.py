@@ -17,10 +17,11 @@ Algorithm 2 differs from the paper in:
  5. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
  6. LS-SVM has nothing to smooth: one stage.  Where d is large conjugate gradients climb on both sides of the gap
-    (problem/two_sided.py), or a system of few rows ends the run.
+    (linalg/golub_kahan.py), or a system of few rows ends the run.
  7. LP-SVM in many features, or in fewer with few non-zeros, is solved from both sides at once by proximal steps
-    (lp_restarts.py); where these are too slow stages take columns in as the dual point asks for them (lp_columns.py).
- 8. Rows that stand with both signs begin at their upper ends (problem/conflicts.py), where d is large.
+    (restarted_pdhg.py); where these are too slow stages take columns in as the dual point asks for them
+    (column_generation.py).
+ 8. Rows that stand with both signs begin at their upper ends (objectives/opposite_duplicates.py), where d is large.
 Stops when: the certified relative gap is as small as asked for.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -29,22 +30,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.augmented import Augmented
-from svmtool.problem.certify import relative_gap
-from svmtool.problem.conflicts import cancelling
-from svmtool.problem.dual_passes import DualPasses
-from svmtool.problem.l1_hinge import L1Columns, L1Hinge
-from svmtool.problem.least_squares import LeastSquares
-from svmtool.problem.rows import CsrRows
-from svmtool.problem.smoothed import Smoothed
-from svmtool.problem.task import Task
-from svmtool.solvers import base
-from svmtool.solvers.base import Monitor, Result, Rule, Status
-from svmtool.solvers.best import Best
-from svmtool.solvers.least_squares import by_products, in_fewer_features
-from svmtool.solvers.lp_columns import by_columns
-from svmtool.solvers.lp_restarts import in_rounds
-from svmtool.solvers.newton import newton_steps
+from svmtool.certify.linear import relative_gap
+from svmtool.coordinate.hinge import DualPasses
+from svmtool.data.rows import CsrRows
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.l1.hinge import L1Columns, L1Hinge
+from svmtool.objectives.least_squares import LeastSquares
+from svmtool.objectives.opposite_duplicates import cancelling
+from svmtool.objectives.smoothed import Smoothed
+from svmtool.objectives.task import Task
+from svmtool.solvers.l1.column_generation import by_columns
+from svmtool.solvers.l1.restarted_pdhg import in_rounds
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.incumbent import Best
+from svmtool.solvers.shared.least_squares import by_products, in_fewer_features
+from svmtool.solvers.shared.newton import newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 MU = 5.0  # the paper's, for Algorithm 1

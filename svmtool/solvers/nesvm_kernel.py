@@ -4,11 +4,11 @@ Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICD
 
 C-SVM (45-48): Algorithm 2, homotopy, with what solvers/nesvm.py changes in it for linear ones: the prox-function's
 centre u0 moves to the last stage's u, so that the smoothing vanishes without mu going to zero; step (33) is taken in
-the metric of F_mu's curvature, to the exact minimiser on its ray (problem/kernel_smoothed.py).
+the metric of F_mu's curvature, to the exact minimiser on its ray (kernels/smoothed.py).
 LS-SVM (53-56) is one quadratic: there is nothing to smooth, and conjugate gradients take the place of the optimal
 gradient's momentum.
 Among several classes the C-SVMs of pairs of few rows are solved by steps of pairs of variables instead, many in
-one call (training/pairs_together.py).
+one call (training/kernel/pairs_together.py).
 Stops when: the certified relative gap is as small as asked for.
 """
 
@@ -16,17 +16,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.certify.zero_model import above_zero
 from svmtool.errors import SvmtoolError
+from svmtool.kernels.conjugate import Conjugate
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.problems import KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.kernels.rows import ROUNDING
+from svmtool.kernels.smoothed import SmoothedHinge
 from svmtool.limits import EndedError
-from svmtool.problem.decomposition import Decomposition
-from svmtool.problem.kernel_conjugate import Conjugate
-from svmtool.problem.kernel_problem import KernelProblem, KernelResult, LeastSquaresSvc
-from svmtool.problem.kernel_rows import ROUNDING
-from svmtool.problem.kernel_smoothed import SmoothedHinge
-from svmtool.problem.kernel_zero import above_zero
-from svmtool.solvers.base import OPTIMAL, PRECISION, RULE, Monitor
-from svmtool.solvers.progress import Progress
-from svmtool.solvers.residual import rounds, without_rows
+from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor
+from svmtool.solvers.shared.progress import Progress
+from svmtool.solvers.shared.residual import rounds, without_rows
 
 MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, what it is raised by at most where C is large; the last
 SHRINK = 0.4  # of mu from stage to stage

@@ -16,8 +16,8 @@ Differs from the paper in:
  4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
  5. Where the origin lies among the rows w = 0 is the answer: one system with a row a feature finds multipliers with it.
  6. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
- 7. A small set is solved, or its solution begun, by one compiled call (compiled/small_pair_loops.py).
-Stops when: the certified relative gap (problem/one_class.py) is as small as asked for; with -e, where
+ 7. A small set is solved, or its solution begun, by one compiled call (compiled/loops/fused/fused_one_class_loops.py).
+Stops when: the certified relative gap (objectives/one_class.py) is as small as asked for; with -e, where
 max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of SURE besides.
 Memory: 9 vectors of n, 3 of d.
 """
@@ -26,12 +26,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled import small_pair_loops
+from svmtool.compiled.loops.fused import fused_one_class_loops
 from svmtool.limits import EndedError
-from svmtool.problem.one_class import DEPENDENT, EQUAL, FLOOR, OneClassPasses
-from svmtool.problem.task import Task
-from svmtool.solvers import base
-from svmtool.solvers.base import SAFETY, Monitor, Result, Rule, Status
+from svmtool.objectives.one_class import DEPENDENT, EQUAL, FLOOR, OneClassPasses
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import SAFETY, Monitor, Result, Rule, Status
 
 SURE = 1e-6  # certified gap at which -e may end a run
 EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
@@ -86,16 +86,16 @@ def _small(task: Task, monitor: Monitor, rule: Rule) -> tuple[Result, bool]:
     enough, gap = _tolerances(monitor, rule)
     most = max(SMALL_ROUNDS_WORK // max(rows.nnz, 1), 1)
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
-    answer, alpha, history = np.zeros(d + 3), np.empty(n), np.empty(SMALL_LOOKS * small_pair_loops.FIELDS)
+    answer, alpha, history = np.zeros(d + 3), np.empty(n), np.empty(SMALL_LOOKS * fused_one_class_loops.FIELDS)
     out = answer[d:]
-    code = small_pair_loops.small_pairs(
+    code = fused_one_class_loops.small_pairs(
         rows.indptr, rows.indices, rows.values, cost, alpha, answer[:d], out,
         np.empty(2 * n + d + 8 + 2 * SMALL_FACE * (SMALL_FACE + 2)), np.empty(3 * n, np.int64), history,
         task.nu * float(np.sum(cost)), enough, gap, FLOOR, EXACT, DEPENDENT, SMALL_FACE, ROUNDS, most,
     )  # fmt: skip
     rounds, looks = map(int, out[1:].tolist())
     status = None
-    records = history.reshape(-1, small_pair_loops.FIELDS)[:looks]
+    records = history.reshape(-1, fused_one_class_loops.FIELDS)[:looks]
     for primal, dual, relative, violation, support in records.tolist():
         status = monitor.step(primal, dual, relative, violation=violation, active=int(support))
     status = status or (base.RULE if code == 2 and rule.projected is not None else base.OPTIMAL)

@@ -7,7 +7,7 @@ bias regularised.
     paper: a_i, g_i, B, nu, Q     code: y_i c_i, -y_i e_i, chosen, D_i, K + 1 with the signs y_i y_j
 
 With t given the steps are these; rows of the kernel matrix are fetched ahead, for the largest |g_i| at once, and kept.
-By default all of g takes part, and steps are conjugate (problem/kernel_conjugate.py).
+By default all of g takes part, and steps are conjugate (kernels/conjugate.py).
 Where single precision could hide what is left of g, g is computed anew in double.  Memory: the cache, 8 vectors of n.
 """
 
@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.steepest_loops import steepest_steps
+from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
 from svmtool.errors import SvmtoolError
-from svmtool.problem.kernel_conjugate import Conjugate
-from svmtool.problem.kernel_least_squares import Residuals
-from svmtool.problem.kernel_problem import KernelResult, LeastSquaresSvc
-from svmtool.problem.working_sets import largest
-from svmtool.solvers.base import Monitor
-from svmtool.solvers.residual import rounds, without_rows
+from svmtool.kernels.conjugate import Conjugate
+from svmtool.kernels.least_squares import Residuals
+from svmtool.kernels.problems import KernelResult, LeastSquaresSvc
+from svmtool.kernels.working_sets import largest
+from svmtool.solvers.shared.base import Monitor
+from svmtool.solvers.shared.residual import rounds, without_rows
 
 AHEAD = 64  # rows that are fetched at a time
 

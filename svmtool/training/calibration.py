@@ -22,13 +22,13 @@ import math
 
 import numpy as np
 
-from svmtool.formats.svmlight import Table
+from svmtool.formats.svmlight.table import Table
 from svmtool.limits import StopFlag
-from svmtool.model import LinearModel
-from svmtool.settings import Settings
-from svmtool.solvers.base import TIME
-from svmtool.training.folds import fold_rows, run_folds, stratified_folds
-from svmtool.training.problem_set import problems_of, take
+from svmtool.models.linear import LinearModel
+from svmtool.params import Settings
+from svmtool.solvers.shared.base import TIME
+from svmtool.training.reductions.base import problems_of, take
+from svmtool.training.validation.folds import fold_rows, run_folds, stratified_folds
 
 FOLDS = 5
 MAX_ITERATIONS = 100

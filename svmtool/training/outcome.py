@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from svmtool.registry.row import Solver
-from svmtool.solvers.base import INTERRUPTED, RULE, Status
+from svmtool.solvers.shared.base import INTERRUPTED, RULE, Status
 
 VAGUE = 1e-2  # certified gap above which a run that the rule of -e ended says so
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses

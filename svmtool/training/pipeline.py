@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 
 from svmtool import __version__, registry
+from svmtool.certify.linear import Certificate
 from svmtool.errors import named
-from svmtool.formats import linear_model, weight_file
-from svmtool.formats.reading import Reading
-from svmtool.formats.svmlight import Table
+from svmtool.formats.models import linear
+from svmtool.formats.svmlight import weight_file
+from svmtool.formats.svmlight.background import Reading
+from svmtool.formats.svmlight.table import Table
 from svmtool.limits import EndedError, StopFlag, until
-from svmtool.model import LinearModel
-from svmtool.problem.certify import Certificate
-from svmtool.settings import Settings, check_after_reading
-from svmtool.solvers.base import INTERRUPTED, TIME, Result, Status
+from svmtool.models.linear import LinearModel
+from svmtool.params import Settings, check_after_reading
+from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
 from svmtool.training.interrupt import Interruptible
+from svmtool.training.liblinear_log import solver_text
 from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
-from svmtool.training.problem_set import ProblemSet, problems_of
-from svmtool.training.solver_text import solver_text
+from svmtool.training.reductions.base import ProblemSet, problems_of
 from svmtool.training.used_features import on_used, restricted, spread, used_features
 
 
@@ -104,7 +105,7 @@ def _add_sigmoids(
 
     try:
         sigmoids = calibrate(table, settings, row_weights, done.model.labels or (), stop)
-        done.model.notes += linear_model.sigmoid_notes(sigmoids)
+        done.model.notes += linear.sigmoid_notes(sigmoids)
     except NotCalibratedError as e:
         done.lacking = str(e)
 
@@ -116,14 +117,14 @@ def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int
 
 
 def _run(settings: Settings, data: Reading, model_path: str, console: Any) -> int:
-    initial = linear_model.read(settings.initial_model) if settings.initial_model else None
+    initial = linear.read(settings.initial_model) if settings.initial_model else None
     table = data.table()
     stop = StopFlag(settings.max_seconds)  # the time begins here, once for all that the command does
     room = table.room
     if settings.auto:
-        from svmtool.training import choice
+        from svmtool.training import auto_select
 
-        settings, line = choice.settle(settings, table)
+        settings, line = auto_select.settle(settings, table)
         console.solver(line)
     check_after_reading(settings)
     row_weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
@@ -132,9 +133,9 @@ def _run(settings: Settings, data: Reading, model_path: str, console: Any) -> in
         table = on_used(table, used)
         initial = initial and restricted(initial, used)
     if settings.find_C or settings.folds is not None:
-        from svmtool.training import validation
+        from svmtool.training.validation import cross_validation
 
-        work = validation.search_C if settings.find_C else validation.cross_validate
+        work = cross_validation.search_C if settings.find_C else cross_validation.cross_validate
         status = work(table, settings, row_weights, console, stop)
         for warning in room.complaints() if room else []:
             console.warn(warning)
@@ -171,7 +172,7 @@ class ModelFile:
         self.path = path
 
     def write(self, done: Training) -> None:
-        linear_model.write(self.path, done.model)
+        linear.write(self.path, done.model)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -181,7 +182,7 @@ def _output(settings: Settings, table: Table, row_weights: np.ndarray | None, mo
     """What writes a Training: its model, with the state of an adaptable one beside it."""
     if "--add" not in settings.row.honours:
         return ModelFile(model_path)
-    from svmtool.training.adapt_new import new_state
+    from svmtool.training.adapting.new import new_state
 
     return new_state(settings, table, row_weights, model_path, console) or ModelFile(model_path)
 

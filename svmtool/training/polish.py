@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.augmented import Augmented
-from svmtool.problem.certify import relative_gap
-from svmtool.problem.class_hinge import ClassHinge
-from svmtool.problem.class_passes import ClassPasses
-from svmtool.problem.class_rows import ClassTask
-from svmtool.problem.dual_passes import READING, STARTING, VISIT, DualPasses
-from svmtool.problem.squared_hinge import SquaredHinge
-from svmtool.problem.task import Task
-from svmtool.solvers.base import ENOUGH, Monitor
+from svmtool.certify.linear import relative_gap
+from svmtool.coordinate.crammer_singer import ClassPasses
+from svmtool.coordinate.hinge import READING, STARTING, VISIT, DualPasses
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.class_rows import ClassTask
+from svmtool.objectives.crammer_singer import ClassHinge
+from svmtool.objectives.squared_hinge import SquaredHinge
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import ENOUGH, Monitor
 
 MORE = 0.5  # share of training's visits that polishing may take, besides READING and STARTING for all problems
 CALL = 2e4  # a pass counts as that many visits to non-zeros besides

@@ -10,8 +10,8 @@ import copy
 
 import numpy as np
 
-from svmtool.formats.svmlight import Table
-from svmtool.model import LinearModel
+from svmtool.formats.svmlight.table import Table
+from svmtool.models.linear import LinearModel
 
 LEAST, FAR = 1 << 20, 4  # features, and features for each value in the data, above which the used ones are found
 LARGEST_COPY = 1 << 22  # values of rows on disk whose indices may be looked at in memory

@@ -5,21 +5,21 @@
    the gap that was asked for, too.
 3. Where the certified gap is large, a share of the work of training goes into better points on both its sides.
 
-An answer that breaks the first or the second is solved again by a slow and sound method (solvers/fallback.py).  If that
-converges no better the run is reported as not converged.
+An answer that breaks the first or the second is solved again by a slow and sound method (solvers/shared/fallback.py).
+If that converges no better the run is reported as not converged.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from svmtool.problem.certify import Certificate, relative_gap
-from svmtool.solvers import base
-from svmtool.solvers.base import CONFIRMED, ENOUGH, Monitor, Result
+from svmtool.certify.linear import Certificate, relative_gap
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import CONFIRMED, ENOUGH, Monitor, Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.training.problem_set import ProblemSet
+    from svmtool.training.reductions.base import ProblemSet
 
 ROUNDING = 1e-9  # rise above P(0) that is rounding, relative
 

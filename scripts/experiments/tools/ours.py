@@ -1,7 +1,7 @@
 """svmtool in memory, as svm-train trains.
 
 Methods are "-s N" (linear, a step is --gap) and "kernel -s N" (RBF, a step is -e).  Settings: any of
-svmtool.settings.Settings' or svmtool.kernel_settings.KernelSettings' by name, and with a kernel theta, of --theta.
+svmtool.params.Settings' or svmtool.kernel_params.KernelSettings' by name, and with a kernel theta, of --theta.
 There is no bias but what the rows hold (Data.bias) unless they ask for one: so all tools solve one problem.  With
 the settings `path` and `seeded` one fit is a model for each C of the path, the later ones from the one before if
 seeded; its answer is the last.
@@ -16,9 +16,9 @@ import scipy.sparse
 
 from experiments.problem import Fitted, Problem
 from svmtool import __version__
-from svmtool.formats.svmlight import Table
+from svmtool.formats.svmlight.table import Table
+from svmtool.params import Settings
 from svmtool.registry.row import gap_of_theta
-from svmtool.settings import Settings
 from svmtool.training import pipeline
 
 METHODS = ("-s N", "kernel -s N")
@@ -59,10 +59,10 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
 
 
 def _kernel(problem: Problem, number: int, step: float | None, settings: dict) -> Fitted:
-    from svmtool.kernel_settings import KernelSettings
-    from svmtool.training.kernel_fit import Fitting
-    from svmtool.training.kernel_set import kernel_set
-    from svmtool.training.kernel_train import trainer
+    from svmtool.kernel_params import KernelSettings
+    from svmtool.training.kernel.dataset import kernel_set
+    from svmtool.training.kernel.fit import Fitting
+    from svmtool.training.kernel.train import trainer
 
     settings = {"gap" if k == "theta" else k: gap_of_theta(v) if k == "theta" else v for k, v in settings.items()}
     asked = KernelSettings(solver=number, eps=step, seed=problem.run, quiet=True, **settings)

@@ -15,9 +15,9 @@ import numpy as np
 from experiments.problem import Fitted, Problem
 from experiments.tools.ours import VERSION as VERSION
 from experiments.tools.ours import table_of
-from svmtool.problem.rows import from_csr
-from svmtool.problem.squared_hinge import SquaredHinge
-from svmtool.training.problem_set import DENSE_BELOW
+from svmtool.data.rows import from_csr
+from svmtool.objectives.squared_hinge import SquaredHinge
+from svmtool.training.reductions.base import DENSE_BELOW
 
 METHODS = ("MFN",)
 FIRST_STEPS = 10  # of CG, heuristic 1

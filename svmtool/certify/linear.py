@@ -1,0 +1,216 @@
+"""The neutral judge: how far can this w be from the optimum?  Shares no code with any solver's loop.
+
+    P(w) = 1/2 w'Rw + sum_i C_i l(xi_i),   xi_i = target_i - y_i x_i.w
+    D(a) = sum_i target_i a_i - 1/2 |v|^2 - sum_i C_i l*(a_i / C_i),   0 <= a_i <= C_i cap,   v = sum_i a_i y_i x_i
+
+or, with |w|_1 in place of 1/2 w'Rw, D without 1/2 |v|^2 for a with all |v_j| <= 1.
+
+D(a) <= min P for each feasible a, whoever found it: (P - D) / P bounds the
+relative error of P.  Without a dual point from the solver the slopes a_i = C_i l'(xi_i)
+(MFN paper, Section 4.7) and their best multiple are tried.  A free bias asks
+for sum_i a_i y_i = 0, which is reached by shrinking the heavier side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.data.rows import Rows
+from svmtool.objectives.losses import Loss
+
+NEAR = 0.5  # share of rows up to which it pays to pick them out of a product with all
+TINY = 1e-20  # multipliers per unit of cost that are nothing: their powers would leave the range of numbers
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """(P - D) / P; 0 for a primal value of 0, nan where P is no number."""
+    return 0.0 if primal == 0 else max(primal - dual, 0.0) / primal
+
+
+class Certificate:
+    """primal, dual: values; gap: (primal - dual) / primal; violation: largest KKT violation of the dual point.
+
+    sampled: what the user must know where the judge has not computed all of it alone, else empty.
+    seen: of a kernel problem, the gradient (f8[m]) that it was judged by, and how far that may be off.
+    """
+
+    sampled = ""
+    seen: tuple[np.ndarray, float] | None = None
+
+    def __init__(self, primal: float, dual: float, violation: float):
+        self.primal, self.dual, self.violation = primal, dual, violation
+        self.gap = relative_gap(primal, dual)
+
+    def line(self) -> str:
+        sampled = f"; {self.sampled}" if self.sampled else ""
+        return (
+            f"Certified relative gap = {self.gap:.3g} (primal {self.primal:.9g}, dual {self.dual:.9g}, "
+            f"KKT violation {self.violation:.3g}{sampled})"
+        )
+
+
+class Judge:
+    """Judges weights for one problem: rows, loss, signs y (+-1), cost, targets (f8[n] each; None: 1), free bias.
+
+    l1: whether the regulariser is |w|_1.
+    """
+
+    def __init__(
+        self, rows: Rows, loss: Loss, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
+        target: np.ndarray | None = None, l1: bool = False,
+    ):  # fmt: skip
+        self.l1 = l1
+        self.rows, self.loss, self.y, self.free_bias = rows, loss, y, free_bias
+        self.cost = np.maximum(cost, 0.0)
+        self.all_used = bool(np.all(cost > 0))
+        self.target = 1.0 if target is None else target
+
+    def certify(self, w: np.ndarray, alpha: np.ndarray | None = None) -> Certificate:
+        """Judge w (length d); alpha (length n, >= 0) is a dual point to try as well."""
+        xi = self._slack(w)
+        primal = self._primal(w, xi)
+        best = None
+        for candidate in (self.cost * self.loss.slope(xi), alpha):
+            if candidate is None or (candidate is not alpha and alpha is not None and self.loss.degree == 1.0):
+                continue  # the slopes of a loss with a kink are not determined on rows that lie at it
+            with np.errstate(over="ignore", invalid="ignore"):
+                dual, violation = self._dual_value(candidate, xi, w)
+            if not dual >= 0.0:  # sums that overflow: zero is a dual point too, of value 0
+                dual = 0.0
+            if best is None or dual > best.dual:
+                best = Certificate(primal, dual, violation)
+        return best
+
+    def primal(self, w: np.ndarray) -> float:
+        """P(w); w of length d."""
+        return self._primal(w, self._slack(w))
+
+    def certify_untouched(self, primal: float) -> Certificate:
+        """Of weights with that P, by the dual point 0: it costs no product, which many problems without time lack."""
+        rest = self.target - float(self.loss.conjugate_slope(np.zeros(1))[0])
+        rest = np.broadcast_to(rest if self.loss.floor == 0.0 else np.abs(rest), self.cost.shape)
+        return Certificate(primal, 0.0, max(float(np.max(rest, where=self.cost > 0.0, initial=0.0)), 0.0))
+
+    def value_at_zero(self) -> float:
+        """P(0)."""
+        return float(self.cost @ self.loss.value(np.broadcast_to(self.target, self.cost.shape)))
+
+    def slopes(self, w: np.ndarray) -> np.ndarray:
+        """The dual point C_i l'(xi_i) that belongs to w, f8[n]."""
+        return self.cost * self.loss.slope(self._slack(w))
+
+    def _primal(self, w: np.ndarray, xi: np.ndarray) -> float:
+        inner = w[: self.rows.plain] if self.free_bias else w
+        regular = float(np.sum(np.abs(inner))) if self.l1 else 0.5 * float(inner @ inner)
+        return regular + float(self.cost @ self.loss.value(xi))
+
+    def _slack(self, w: np.ndarray) -> np.ndarray:
+        z = np.zeros(self.rows.n)
+        if np.any(w):
+            self.rows.margins(w, self.y, z)
+        return np.subtract(self.target, z, out=z)
+
+    def _slack_near(self, v: np.ndarray, w: np.ndarray, xi: np.ndarray, at_zero: np.ndarray) -> np.ndarray:
+        """`_slack` of v, but that of w (xi) for rows at_zero whose slack at v cannot be positive either.
+
+        |x_i.(v - w)| <= max |x_ij| |v - w|_1; most rows lie beyond that where v and w are close.
+        """
+        if self.free_bias or self.rows.largest_value == np.inf:
+            return self._slack(v)
+        reach = self.rows.largest_value * float(np.sum(np.abs(v - w)))
+        near = np.flatnonzero(~at_zero | (xi > -reach))
+        if len(near) > NEAR * len(xi):
+            return self._slack(v)
+        z = self.target - xi
+        self.rows.margins_of(near, v, self.y, z)
+        return np.subtract(self.target, z, out=z)
+
+    def _dual_value(self, a: np.ndarray, xi: np.ndarray, w: np.ndarray) -> tuple[float, float]:
+        """D at the best multiple of `a` (made feasible), and the largest KKT violation of `a` itself.
+
+        xi: the slacks at the primal point w, which with |w|_1 do not follow from a dual point.
+        """
+        cost, y = self.cost, self.y
+        if not self.all_used:
+            a = np.where(cost > 0, a, 0.0)
+        bounded = self.loss.cap < np.inf
+        none = np.zeros(len(a), bool)
+        at_zero, at_cap = a <= 0 if self.loss.floor == 0.0 else none, a >= cost * self.loss.cap if bounded else none
+        if self.free_bias:
+            a = _balance(a, y) if self.loss.floor == 0.0 else a - y * (float(a @ y) / max(len(a), 1))
+        v = self.rows.transpose_product(a * y)
+        if self.free_bias:
+            v[-1] = 0.0
+        b = a / cost if self.all_used else np.divide(a, cost, out=np.zeros_like(a), where=cost > 0)
+        largest = float(np.abs(b).max(initial=0.0))
+        room = self.loss.cap / largest if largest > 0 else np.inf
+        linear, square = float(np.sum(self.target * a)), float(v @ v)
+        if self.l1:
+            square, steepest = 0.0, float(np.abs(v).max(initial=0.0))
+            room = min(room, 1.0 / steepest if steepest > 0 else np.inf)
+        dual = 0.0
+        if largest > TINY and self.loss.degree is None:
+            s = min(1.0, room)
+            dual = s * linear - 0.5 * s * s * square - float(cost @ self.loss.conjugate(s * b))
+        elif largest > TINY:
+            dual = best_multiple(linear, square, float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
+
+        g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack_near(v, w, xi, at_zero))
+        if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
+            free = ~(at_zero | at_cap)
+            if np.any(free):
+                g += y * (-float(np.median((g * y)[free])))
+        violation = np.abs(g)
+        np.maximum(-g, 0.0, out=violation, where=at_zero)
+        np.maximum(g, 0.0, out=violation, where=at_cap)
+        if not self.all_used:
+            violation = violation[cost > 0]
+        largest = float(violation.max(initial=0.0))
+        return dual, largest if largest >= 0.0 else np.inf
+
+
+def best_multiple(linear: float, square: float, conjugate: float, degree: float, room: float) -> float:
+    """max over 0 <= s <= room of  s linear - s^2 square / 2 - s^degree conjugate  (at least 0, the value at s = 0)."""
+    if linear <= 0:
+        return 0.0
+    if degree in (1.0, 2.0):
+        quadratic = square + (2.0 * conjugate if degree == 2.0 else 0.0)
+        best = min(linear / quadratic if quadratic > 0 else np.inf, room)
+        return best * linear - 0.5 * best * best * quadratic if best < np.inf else 0.0
+
+    def slope(s: float) -> float:
+        return linear - s * square - degree * s ** (degree - 1.0) * conjugate
+
+    # each of the two terms alone ends the climb
+    low, high = 0.0, min(room, linear / square if square > 0 else np.inf)
+    if conjugate > 0:
+        high = min(high, (linear / (degree * conjugate)) ** (1.0 / (degree - 1.0)))
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    best = high if slope(high) >= 0 else low
+    return best * linear - 0.5 * best * best * square - best**degree * conjugate
+
+
+def _balance(a: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Scale down the heavier side so that sum a y = 0."""
+    up, down = float(np.sum(a[y > 0])), float(np.sum(a[y < 0]))
+    if up == down:
+        return a
+    if min(up, down) <= 0:
+        return np.zeros_like(a)
+    return np.where(y > 0, a * min(1.0, down / up), a * min(1.0, up / down))
+
+
+def worst(parts: list[Certificate]) -> Certificate:
+    """One certificate for several problems: values summed, gap and violation of the worst."""
+    whole = Certificate(
+        sum(p.primal for p in parts), sum(p.dual for p in parts), max((p.violation for p in parts), default=0.0)
+    )
+    whole.gap = max((p.gap for p in parts), default=0.0)
+    sampled = [p.sampled for p in parts if p.sampled]
+    if sampled:
+        whole.sampled = (
+            sampled[0] if len(parts) == 1 else f"decision values sampled in {len(sampled)} of {len(parts)} problems"
+        )
+    return whole

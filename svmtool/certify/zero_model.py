@@ -1,0 +1,139 @@
+"""The answer that says nothing, w = 0 with the best constant: what any other has to be better than, and the multiples
+of others, which lead there.
+
+With w = 0 the primal value of  min 1/2 a'Qa + p'a  over 0 <= a <= u and the equalities is  -min p'a  over the same a,
+a knapsack for each equality: variables are filled in the order of their p, and the multiplier is the p of the last.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.certify.kernel import certificate_of
+from svmtool.certify.linear import Certificate
+from svmtool.kernels.problems import CSvc, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.objectives.one_class import FLOOR
+
+ROUNDING = 1e-9  # share of a value that may be rounding
+HALVINGS = 40
+
+
+def value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, float, float]:
+    """The primal value at w = 0, with the rho and the r that it takes (kernels/problems.py)."""
+    if problem.at_zero is None:
+        problem.at_zero = _value_at_zero(problem)
+    return problem.at_zero
+
+
+def most_allowed(problem: KernelProblem | LeastSquaresSvc) -> float:
+    """The largest primal value that counts as no worse than that at w = 0."""
+    value, _, _ = value_at_zero(problem)
+    return value + ROUNDING * max(abs(value), problem.floor / FLOOR)
+
+
+def above_zero(problem: KernelProblem | LeastSquaresSvc, dual: float) -> bool:
+    """Whether the dual value of a feasible point proves that the kernel is not positive semidefinite on the rows: else
+    none is above the primal value at w = 0."""
+    value, _, _ = value_at_zero(problem)
+    return not problem.kernel.positive and dual > value + max(ROUNDING * abs(value), problem.floor)
+
+
+def _value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, float, float]:
+    if isinstance(problem, HardOneClass):
+        return 0.0, 0.0, 0.0
+    if isinstance(problem, LeastSquaresSvc):
+        total, pull = float(np.sum(problem.cost)), float(problem.cost @ problem.y)
+        b = pull / total if problem.free_bias and total > 0.0 else 0.0
+        return total - b * pull, 0.0 - b, 0.0
+    if isinstance(problem, CSvc):  # of thousands of pairs of classes this is all that a limit leaves time for
+        plus = problem.y > 0
+        first, second = float(np.sum(problem.upper[plus])), float(np.sum(problem.upper[~plus]))
+        return 2.0 * min(first, second), float((second > first) - (second < first)), 0.0
+    return best_constant(problem, problem.p)
+
+
+def best_constant(problem: KernelProblem, p: np.ndarray) -> tuple[float, float, float]:
+    """-min p'a over the feasible a, with the rho and the r that it takes.
+
+    Of the gradient Qa + p at some a these are the rho and the r with the least primal value beside its w.
+    """
+    y, upper, start = problem.y, problem.upper, problem.start
+    if problem.two_sums:
+        (plus, first), (minus, second) = (
+            _filled(p[side], upper[side], float(np.sum(start[side]))) for side in (y > 0, y < 0)
+        )
+        return 0.0 - first - second, 0.5 * (plus - minus), 0.5 * (plus + minus)
+    below = y < 0  # where u - a is filled
+    total = float(y @ start) + float(np.sum(upper[below]))
+    level, value = _filled(y * p, upper, total)
+    return 0.0 - value - float(p[below] @ upper[below]), level, 0.0
+
+
+def _filled(cost: np.ndarray, upper: np.ndarray, total: float) -> tuple[float, float]:
+    """The multiplier and the value of  min cost'a,  0 <= a <= upper,  sum a = total."""
+    order = np.argsort(cost, kind="stable")
+    order = order[upper[order] > 0.0]
+    if not len(order):
+        return 0.0, 0.0
+    cost, upper = cost[order], upper[order]
+    before = np.cumsum(upper) - upper
+    a = np.clip(total - before, 0.0, upper)
+    used = np.flatnonzero(a > 0.0)
+    last = int(used[-1]) if len(used) else 0
+    after = min(last + 1, len(cost) - 1) if len(used) and a[last] >= upper[last] else last
+    return 0.5 * float(cost[last] + cost[after]), float(cost @ a)
+
+
+def zero(problem: KernelProblem | LeastSquaresSvc, status: Any) -> KernelResult:
+    """w = 0 as a solver's answer."""
+    value, rho, r = value_at_zero(problem)
+    alpha = np.zeros(len(problem.row))
+    linear = -1.0 if isinstance(problem, LeastSquaresSvc) else problem.p
+    return KernelResult(alpha, rho, r, 0.0, np.inf, 0, status, np.zeros(len(alpha)) + linear)
+
+
+def best_multiple(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> KernelResult | None:
+    """The best of s alpha, s = 1, 1/2, 1/4 .., with its best constant; None where they are not feasible, or no better
+    than w = 0.
+
+    result.gradient is believed.  A run that ends early with a large cost has the direction of w long before its size.
+    """
+    least, _, _ = value_at_zero(problem)
+    squares = isinstance(problem, LeastSquaresSvc)
+    if not squares and (np.any(problem.start) or problem.two_sums):
+        return None
+    linear = -1.0 if squares else problem.p
+    pull, best = result.gradient - linear, None
+    for k in range(HALVINGS):
+        s = 0.5**k
+        alpha, gradient = s * result.alpha, s * pull + linear
+        if squares:
+            total = float(problem.cost @ (problem.y * gradient))
+            rho = total / float(np.sum(problem.cost)) if problem.free_bias else -float(problem.y @ alpha)
+        else:
+            _, rho, _ = best_constant(problem, gradient)
+        found = certificate_of(problem, alpha, gradient, rho)
+        if found.primal < least:
+            least = found.primal
+            best = KernelResult(alpha, rho, 0.0, -found.dual, found.gap, result.iterations, result.status, gradient)
+    return best
+
+
+def judged_zero(problem: KernelProblem | LeastSquaresSvc, known: float = -np.inf) -> Certificate:
+    """The certificate of w = 0: nothing is computed for it.
+
+    Its dual value is that of a point which is `known`, or what the start is worth at least.
+    """
+    value, _, _ = value_at_zero(problem)
+    dual, start = 0.0, problem.start
+    if not isinstance(problem, LeastSquaresSvc):
+        coef = problem.coefficients(start)
+        size = float(np.abs(coef) @ np.sqrt(np.abs(problem.diagonal()))) if np.any(coef) else 0.0
+        dual = -0.5 * size * size - float(problem.p @ start)
+    if dual < known <= value:  # a kernel that is not positive semidefinite has points beyond
+        dual = known
+    found = Certificate(value, dual, 0.0)
+    found.gap = problem.relative(value, dual)
+    return found

@@ -1,0 +1,109 @@
+"""The command line of svm-train with a kernel, read as LIBSVM reads it.
+
+Such a line (see options.is_kernel_line) has one of -t, -g, -d and -r, or names a solver that is there for kernels
+alone.  As in LIBSVM the second character of an option decides, its value is the next argument, whatever that is, and
+-q alone has none.  Our own long options are those of cli/arguments/linear.py; those that kernels cannot obey are
+refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svmtool import registry
+from svmtool.cli.arguments import linear
+from svmtool.cli.arguments.linear import Command, atof, atoi, strict_int, strict_real
+from svmtool.errors import SvmtoolError, UsageError
+from svmtool.kernel_params import LINEAR, RBF, KernelSettings
+
+_REALS = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache_mb", "e": "eps"}
+_INTEGERS = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probability"}
+
+
+class _KernelScan(linear.Scan):
+    """The arguments up to the data file, turned into KernelSettings."""
+
+    elsewhere = "is for linear models: leave it out, or -t, -g, -d and -r"
+
+    def __init__(self, argv: list[str]):
+        super().__init__(argv)
+        self.settings: Any = KernelSettings()
+
+    def short(self, argument: str) -> None:
+        letter, value = argument[1], self.argv[self.i + 1]
+        option = "-" + letter
+        self.i += 1 if letter == "q" else 2
+        if letter == "q":
+            self.set(option, quiet=True)
+        elif letter == "s":
+            self.set(option, solver=self.solver(value))
+        elif letter == "v":
+            self.set(option, folds=self.folds(value))
+        elif letter == "w":
+            self.set(option, class_weights=(*self.settings.class_weights, self.class_weight(argument, value)))
+        elif letter in _REALS:
+            self.set(option, **{_REALS[letter]: self.number(option, value, atof, strict_real)})
+        elif letter in _INTEGERS:
+            self.set(option, **{_INTEGERS[letter]: self.number(option, value, atoi, strict_int)})
+        else:
+            raise UsageError(f"Unknown option: {option}")
+
+    def solver(self, value: str) -> int:
+        """The number that -s VALUE means here."""
+        name = value.strip()
+        if not name[:1].isalpha():
+            number = self.number("-s", value, atoi, strict_int)
+            row = registry.find_kernel(number)
+            if row is None and number >= 30 and number in {r.number for r in registry.SOLVERS}:
+                self.refuse(str(number))
+            return number
+        row = registry.find_kernel(name)
+        if row is None:
+            self.refuse(name)
+        return row.number
+
+    def refuse(self, name: str) -> None:
+        """-s NAME is no solver with kernels."""
+        known = ", ".join(f"{row.number} ({row.name})" for row in registry.KERNEL_SOLVERS)
+        raise SvmtoolError(
+            f"ERROR: -s {name} takes no kernel in this version: with -t, -g, -d or -r there are -s {known}"
+        )
+
+
+def parse(argv: list[str]) -> Command:
+    """Read the arguments (without the program's name) of a line for which options.is_kernel_line holds.
+
+    UsageError: LIBSVM would print its usage.  SvmtoolError: one sentence says what is wrong.
+    """
+    scan = _KernelScan(argv)
+    scan.run()
+    if scan.action in ("help", "version"):
+        return Command(scan.action, scan.settings)
+    settings, files = scan.settings, argv[scan.i :]
+    if "-t" not in scan.given:
+        chosen = {"-g", "-d", "-r"}.intersection(scan.given)
+        settings = settings._replace(kernel_type=RBF if chosen or settings.solver < 30 else LINEAR)
+    _check(settings, scan.given)
+    if scan.action == "explain":
+        return Command("explain", settings, notes=tuple(scan.notes))
+    if not files:
+        raise UsageError("")
+    return linear.training(settings, files, tuple(scan.notes))
+
+
+def _check(settings: KernelSettings, given: list[str]) -> None:
+    """Refuse what the solver does not honour and what would be ignored beside other options.
+
+    LIBSVM's own numbers take all of its options, also where they mean nothing.
+    """
+    row = registry.find_kernel(settings.solver)
+    if row is not None:
+        for option in given:
+            if option not in registry.obeyed(row) and (row.number >= 30 or option.startswith("--")):
+                raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour {option}")
+    if not settings.paper_form:
+        limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")
+        for option in [o for o in given if o in limits]:
+            raise SvmtoolError(f"ERROR: {option} limits the search of --paper-form: give that too, or neither")
+    linear.check_stopping(given)
+    linear.check_validation(settings, "" if settings.folds is None else "-v")

@@ -1,0 +1,84 @@
+"""The parts of svm-train's texts that tell of kernels, rendered from the registry."""
+
+from __future__ import annotations
+
+from svmtool import registry
+from svmtool.cli.arguments.long_options import LONG_OPTIONS
+from svmtool.kernel_params import KERNEL_NAMES, PRECOMPUTED, KernelSettings
+
+ABOUT = (
+    "With -t, -g, -d or -r the line is read as LIBSVM's svm-train reads it and trains with a kernel: -s 0 to 4 are "
+    "then LIBSVM's problems, -m is the cache, -b 1 stores probabilities, -v draws LIBSVM's folds, "
+    "and the model is LIBSVM's. The kernel is RBF unless -t says otherwise. -s 60 and -s 73 "
+    "need none of them: alone they take the linear kernel. -s 50, -s 52, -s 80 and "
+    "-s 81 are linear without them."
+)
+
+KERNELS = ("x.z", "(GAMMA x.z + COEF0)^DEGREE", "exp(-GAMMA |x-z|^2)", "tanh(GAMMA x.z + COEF0)", "given in the data")
+
+NO_COSTS = "none: no row is left out at any price"
+
+# LIBSVM's options: flag, value, meaning.
+OPTIONS = (
+    ("-s", "SOLVER", "number or name of the solver (default 0)"),
+    ("-t", "KERNEL", "; ".join(f"{k} {name}" for k, name in enumerate(KERNEL_NAMES)) + " (default 2)"),
+    ("-d", "DEGREE", "degree of the polynomial kernel (default 3)"),
+    ("-g", "GAMMA", "gamma of kernels 1 to 3 (default 0: one over the largest feature index)"),
+    ("-r", "COEF0", "coef0 of kernels 1 and 3 (default 0)"),
+    ("-c", "C", "cost of an error (default 1)"),
+    ("-n", "NU", "of -s 1, 2 and 4: share of support vectors at least, of errors at most (default 0.5)"),
+    ("-p", "P", "of -s 3: half the width of the tube in which errors cost nothing (default 0.1)"),
+    ("-m", "MB", "memory for rows of the kernel matrix (default 100)"),
+    ("-e", "EPS", "tolerance of the stopping rule (default 0.001)"),
+    ("-h", "0|1", "LIBSVM's shrinking: taken, but there is nothing to shrink here, 0 and 1 do the same"),
+    ("-b", "0|1", "1: store what svm-predict -b 1 makes probabilities of (default 0)"),
+    ("-wLABEL", "FACTOR", "multiply C for the rows of a class, of C-SVC"),
+    ("-v", "N", "cross-validation with N folds; no model is written"),
+    ("-q", "", "quiet: no text from the solver"),
+)
+
+
+def solver_rows() -> list[tuple[str, str]]:
+    """(`-s 0, c_svc`, what it solves and its default tolerance) for each solver with kernels."""
+    rows = []
+    for row in registry.KERNEL_SOLVERS:
+        rows.append((f"-s {row.number}, {row.name}", f"{row.help} (default {row.default})"))
+    return rows
+
+
+def option_rows() -> list[tuple[str, str]]:
+    """(flag with its value, meaning) for LIBSVM's options."""
+    return [(f"{flag} {value}".strip(), text) for flag, value, text in OPTIONS]
+
+
+def explain(s: KernelSettings) -> str:
+    """What the chosen solver solves, when it stops and where it comes from."""
+    row = s.row
+    if s.gap is not None:
+        stops = f"certified relative duality gap (P - D)/|P| <= {s.gap:g} (--gap)"
+    else:
+        stops = row.stopping + (f"; here -e {s.eps:g}" if s.eps is not None else "")
+    known = 0 <= s.kernel_type <= PRECOMPUTED
+    own = sorted(name for name, option in LONG_OPTIONS.items() if option.setting in KernelSettings._fields)
+    taken = [*(flag for flag, _, _ in OPTIONS), *own] if row.number < 30 else sorted(registry.obeyed(row))
+    cost = f"C_i = C * (product of the -w factors of the row's class), of C-SVC; C = {s.C:g}"
+    if "-c" not in registry.obeyed(row):
+        cost = NO_COSTS
+    facts = (
+        ("solver", f"-s {row.number}, {row.name}: {row.help}"),
+        ("task", row.task),
+        ("problem", row.objective),
+        (
+            "kernel",
+            f"-t {s.kernel_type}, {KERNEL_NAMES[s.kernel_type]}: {KERNELS[s.kernel_type]}" if known else "unknown",
+        ),
+        ("costs", cost),
+        ("classes", "three or more: one problem for each pair of them, whose votes are counted"),
+        ("bias", row.bias),
+        ("stops when", stops),
+        ("model file", f"svm_type {row.word}"),
+        ("honours", " ".join(taken)),
+        ("paper", row.paper),
+        ("back end", row.module),
+    )
+    return "".join(f"{name:<12} {text}\n" for name, text in facts)

@@ -1,0 +1,139 @@
+"""The texts of svm-train: usage, --help and --explain, all rendered from the registry and the table of options."""
+
+from __future__ import annotations
+
+from svmtool import registry
+from svmtool.cli.arguments.long_options import LONG_OPTIONS
+from svmtool.cli.help import kernel_texts
+from svmtool.params import Settings
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from svmtool.kernel_params import KernelSettings
+
+USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
+
+# LIBLINEAR's options that some solver of this version obeys: flag, value, meaning.
+LIBLINEAR_OPTIONS = (
+    ("-s", "SOLVER", "number or name of the solver, or auto: chosen by data and options (default 1)"),
+    ("-c", "C", "cost of a violated margin (default 1); with -C the first value tried"),
+    ("-p", "P", "half the width of the tube in which errors cost nothing (default 0.1)"),
+    ("-n", "NU", "share of the rows that the model leaves out, about (default 0.5)"),
+    ("-e", "EPS", "tolerance of the solver's own stopping rule"),
+    ("-B", "BIAS", "append a feature of this value to every row if >= 0 (default -1: none)"),
+    ("-R", "", "do not regularise the bias; wants -B 1"),
+    ("-wLABEL", "FACTOR", "multiply C for the rows of a class, e.g. -w1 5 -w-1 0.5"),
+    ("-v", "N", "cross-validation with N folds; no model is written"),
+    ("-C", "", "search for the best C by cross-validation; no model is written"),
+    ("-q", "", "quiet: no text from the solver"),
+)
+
+
+def solver_rows() -> list[tuple[str, str]]:
+    """(`-s 40, mfn`, what it solves and its default tolerance) for each solver."""
+    rows = []
+    for row in registry.SOLVERS:
+        default = f" (default {row.default})" if row.default else ""
+        rows.append((f"-s {row.number}, {row.name}", row.help + default))
+    return rows
+
+
+def option_rows() -> list[tuple[str, str]]:
+    """(flag with its value, meaning) for LIBLINEAR's options that apply."""
+    return [(f"{flag} {value}".strip(), text + _only(flag)) for flag, value, text in LIBLINEAR_OPTIONS]
+
+
+def long_option_rows() -> list[tuple[str, str]]:
+    """(flag with its value, meaning) for the options of our own."""
+    rows = []
+    for name, option in LONG_OPTIONS.items():
+        letter = f"-{option.letter}, " if option.letter else ""
+        about_run = option.setting != ""
+        rows.append((f"{letter}{name} {option.metavar}".strip(), option.help + (_only(name) if about_run else "")))
+    return rows
+
+
+def _only(option: str) -> str:
+    """` (-s 2 or 40 only)`, ` (not -s 43)` or ` (with kernels only)` for an option that not every solver honours."""
+    rows = registry.honouring(option[:2] if option.startswith("-w") else option)
+    if not rows:
+        rows = [row for row in registry.KERNEL_SOLVERS if option in registry.obeyed(row)]
+        return f" (with kernels, -s {registry.in_words(rows)} only)"
+    others = [row for row in registry.SOLVERS if row not in rows]
+    if len(others) < len(rows):
+        return f" (not -s {registry.in_words(others)})" if others else ""
+    return f" (-s {registry.in_words(rows)} only)"
+
+
+def usage() -> str:
+    """What is printed for a command line that cannot be understood.  The first line is LIBLINEAR's."""
+    lines = [USAGE_LINE]
+    parts = (
+        ("solvers", solver_rows()),
+        ("options", option_rows()),
+        ("with a kernel (-t, -g, -d or -r is given)", kernel_texts.solver_rows()),
+        ("options with a kernel", kernel_texts.option_rows()),
+    )
+    for title, rows in parts:
+        lines.append(f"{title}:")
+        lines += [f"  {left:<16} {right}" for left, right in rows]
+    lines.append("svm-train --help tells of the long options; -q : quiet mode (no outputs)")
+    return "\n".join(lines) + "\n"
+
+
+def help_text() -> str:
+    """The page of --help, set by click."""
+    import click
+
+    page = click.HelpFormatter(max_width=100)
+    page.write_usage("svm-train", "[options] training_set_file [model_file]")
+    page.write_paragraph()
+    page.write_text(
+        "Trains a support vector machine from a LIBSVM text file (plain, .gz, .bz2, .xz or - for standard input): a "
+        "linear one, whose model LIBLINEAR's predict reads, or one with a kernel, as LIBSVM does. The model "
+        "file defaults to the data file's base name + .model in the current directory."
+    )
+    page.write_paragraph()
+    page.write_text(kernel_texts.ABOUT)
+    for title, rows in (
+        ("Solvers", solver_rows()),
+        ("Options of LIBLINEAR, before the data file", option_rows()),
+        ("Solvers with a kernel", kernel_texts.solver_rows()),
+        ("Options of LIBSVM, with a kernel", kernel_texts.option_rows()),
+        ("Options of our own, before the data file", long_option_rows()),
+    ):
+        with page.section(title):
+            page.write_dl(rows)
+    page.write_paragraph()
+    page.write_text("Exit status: 0 done, 1 error, 2 not converged (with --strict), 130 interrupted (model written).")
+    return page.getvalue()
+
+
+def explain(settings: Settings | KernelSettings) -> str:
+    """What the chosen solver solves, when it stops and where it comes from."""
+    if not isinstance(settings, Settings):
+        return kernel_texts.explain(settings)
+    row = settings.row
+    if settings.gap is not None:
+        stops = f"certified relative duality gap (P - D)/|P| <= {settings.gap:g} (--gap)"
+    else:
+        stops = row.stopping + (f"; here -e {settings.eps:g}" if settings.eps is not None else "")
+    cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {settings.C:g}"
+    if "-c" not in registry.obeyed(row):
+        cost = kernel_texts.NO_COSTS
+    facts = (
+        ("solver", f"-s {row.number}, {row.name}: {row.help}"),
+        ("task", row.task),
+        ("problem", row.objective),
+        ("loss", row.loss),
+        ("regulariser", row.regulariser),
+        ("costs", cost),
+        ("classes", "three or more: one problem each, the class against the rest; the rest carries plain C"),
+        ("bias", row.bias),
+        ("stops when", stops),
+        ("model file", f"solver_type {row.word}"),
+        ("honours", " ".join(sorted(registry.obeyed(row)))),
+        ("paper", row.paper),
+        ("back end", row.module),
+    )
+    return "".join(f"{name:<12} {text}\n" for name, text in facts)

@@ -1,0 +1,163 @@
+"""The parts of svm-predict that need numpy: regression, probabilities, decision values and metrics."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import numpy as np
+
+from svmtool.cli.predict.command import accuracy_line, classified
+from svmtool.formats.numbers import format_numbers, format_rows
+from svmtool.formats.scored_text import Scored
+from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, quotient, rank_places
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from svmtool.models.kernel import KernelModel
+    from svmtool.models.linear import LinearModel
+
+
+class Report:
+    """Writes predictions (and scores) block by block; result lines are LIBLINEAR's, metric lines ours."""
+
+    def __init__(
+        self, model: LinearModel | KernelModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool,
+        metrics: bool,
+    ):  # fmt: skip
+        self.model = model
+        self.output, self.scores, self.probabilities, self.metrics = output, scores, probabilities, metrics
+        self.total = self.hits = 0
+        self.errors = RegressionErrors()
+        self.ranks = np.sort(model.labels).astype(float) if metrics and model.is_ordinal else None
+        self.distance = 0.0  # between predicted and true ranks, summed
+        names = (1, -1) if model.labels is None else model.labels
+        self.counts = ClassCounts(names)
+        self.curve: RankCurve | None = None
+        if metrics and model.task == "one-class":
+            self.curve = RankCurve(1.0)
+        elif metrics and model.nr_class == 2 and model.task == "classification":
+            self.curve = RankCurve(float(names[0]), float(names[1]))
+        if probabilities:
+            output.write(self.header(names).encode() + b"\n")
+
+    def header(self, names: tuple[int, ...]) -> str:
+        """The first line of a file of probabilities."""
+        return " ".join(["labels", *map(str, names)])
+
+    def answers(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Predictions f8[n], and probabilities (n, classes) where they are asked for."""
+        return self.model.labels_from(decisions), self.model.probabilities(decisions) if self.probabilities else None
+
+    def add(self, block: Scored) -> None:
+        """Write and count the rows of a block."""
+        n, columns = block.n, self.model.columns
+        labels, decisions = block.labels.array()[:n], block.decisions.array()[: n * columns].reshape(n, columns)
+        predictions, probabilities = self.answers(decisions)
+        self.total += n
+        if n == 0:
+            return
+        if probabilities is not None:
+            rows = np.column_stack((predictions, probabilities))
+            self.output.write(format_rows(rows, 6))
+        else:
+            self.output.write(format_numbers(predictions, 17))
+        if self.scores is not None and columns:
+            self.scores.write(format_rows(decisions, 17))
+        if self.model.task == "regression":
+            self.errors.add(labels, predictions)
+            return
+        self.hits += int(np.count_nonzero(labels == predictions))
+        if self.metrics:
+            one_class = self.model.task == "one-class"  # there whatever is not 1 is an outlier, as for the curve
+            self.counts.add(np.where(labels == 1.0, 1.0, -1.0) if one_class else labels, predictions)
+        if self.ranks is not None:
+            self.distance += float(
+                np.sum(np.abs(rank_places(predictions, self.ranks) - rank_places(labels, self.ranks)))
+            )
+        if self.curve is not None:
+            self.curve.add(labels, decisions[:, 0])
+
+    def tally(self) -> tuple:
+        """What it has counted, for another's `take`."""
+        return self.total, self.hits, self.errors, self.distance, self.counts, self.curve
+
+    def take(self, tally: tuple) -> None:
+        """Count rows that were written elsewhere; they stand behind those that have been counted."""
+        total, hits, errors, distance, counts, curve = tally
+        self.total, self.hits, self.distance = self.total + total, self.hits + hits, self.distance + distance
+        self.errors.take(errors)
+        self.counts.take(counts)
+        if self.curve is not None:
+            self.curve.take(curve)
+
+    def result_lines(self) -> str:
+        """Accuracy, or the two lines of a regression, as LIBLINEAR prints them."""
+        if self.model.task != "regression":
+            return accuracy_line(self.hits, self.total)
+        return (
+            f"Mean squared error = {self.errors.mean_squared()} (regression)\n"
+            f"Squared correlation coefficient = {self.errors.squared_correlation()} (regression)\n"
+        )
+
+    def warnings(self) -> list[str]:
+        """Lines for stderr about the result lines."""
+        return self.errors.warnings() if self.model.task == "regression" else []
+
+    def metric_lines(self) -> str:
+        """What --metrics asks for; empty without it."""
+        if not self.metrics:
+            return ""
+        if self.model.task == "regression":
+            return f"Mean absolute error = {self.errors.mean_absolute()}\nR2 = {self.errors.determination():g}\n"
+        lines = [
+            f"Label {label:g}: precision = {100 * precision:g}%, recall = {100 * recall:g}%, F1 = {100 * f1:g}% "
+            f"({rows} rows)\n"
+            for label, precision, recall, f1, rows in self.counts.rows()
+        ]
+        precision, recall, f1 = self.counts.macro()
+        lines.append(
+            f"Macro average: precision = {100 * precision:g}%, recall = {100 * recall:g}%, F1 = {100 * f1:g}%\n"
+        )
+        if self.ranks is not None:
+            lines.append(f"Mean absolute error = {quotient(self.distance, self.total)} (ranks)\n")
+        if self.curve is not None:
+            lines.append(f"AUC = {self.curve.area():g}\n")
+        return "".join(lines)
+
+
+class KernelReport(Report):
+    """The same for kernel models; notice: lines before the results."""
+
+    def __init__(
+        self, model: KernelModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool, metrics: bool,
+        notice: str,
+    ):  # fmt: skip
+        super().__init__(model, output, scores, probabilities, metrics)
+        self.notice = notice
+        self.missed = 0  # rows whose probabilities hit the limit of iterations
+
+    def header(self, names: tuple[int, ...]) -> str:
+        return "label normal outlier" if self.model.task == "one-class" else super().header(names)
+
+    def answers(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """As above, but a class is predicted by its probability where that is asked for."""
+        if not self.probabilities:
+            return self.model.labels_from(decisions), None
+        probabilities, missed = self.model.estimate(decisions)
+        self.missed += missed
+        if self.model.task == "one-class":
+            return self.model.labels_from(decisions), probabilities
+        return np.array(self.model.labels, np.float64)[np.argmax(probabilities, axis=1)], probabilities
+
+    def tally(self) -> tuple:
+        return super().tally(), self.missed
+
+    def take(self, tally: tuple) -> None:
+        super().take(tally[0])
+        self.missed += tally[1]
+
+    def result_lines(self) -> str:
+        """LIBSVM's lines."""
+        lines = super().result_lines()
+        text = self.notice + "Exceeds max_iter in multiclass_prob\n" * self.missed
+        return text + (lines if self.model.task == "regression" else classified(lines))

@@ -1,0 +1,154 @@
+"""Dual coordinate descent for all classes at once: one pass over the rows, each over the classes that it has left.
+
+Layout of what has a number for each class: see class_loops.py.
+"""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.cd.dcd_loops import shuffled
+from svmtool.compiled.loops.rows.class_loops import FOUR, ONE, THREE, TWO, ZERO, add_row, onto_simplex, scores_of_row
+
+
+@helper(fast=True)
+def scores_of_classes(indices, values, W, out, classes, at, size, start, stop, bias, wide):
+    """out[s] = w_m.x of one row for m = classes[at + s], s < size; up to three places further are written."""
+    last = np.uint64(len(W)) - wide
+    for s in range(ZERO, size, FOUR):
+        m0 = np.uint64(classes[at + s])
+        m1 = np.uint64(classes[at + min(s + ONE, size - ONE)])
+        m2 = np.uint64(classes[at + min(s + TWO, size - ONE)])
+        m3 = np.uint64(classes[at + min(s + THREE, size - ONE)])
+        s0 = s1 = s2 = s3 = 0.0
+        if bias >= 0.0:
+            s0, s1, s2, s3 = bias * W[last + m0], bias * W[last + m1], bias * W[last + m2], bias * W[last + m3]
+        for e in range(start, stop):
+            v = values[e]
+            j = np.uint64(indices[e]) * wide
+            s0 += v * W[j + m0]
+            s1 += v * W[j + m1]
+            s2 += v * W[j + m2]
+            s3 += v * W[j + m3]
+        out[s] = s0
+        out[s + ONE] = s1
+        out[s + TWO] = s2
+        out[s + THREE] = s3
+
+
+@helper(fast=True)
+def add_classes(indices, values, W, u, classes, at, size, start, stop, bias, wide):
+    """w_m += x u[s] for one row x and m = classes[at + s], s < size."""
+    last = np.uint64(len(W)) - wide
+    for s in range(ZERO, size):
+        change = u[s]
+        if change == 0.0:
+            continue
+        m = np.uint64(classes[at + s])
+        if bias >= 0.0:
+            W[last + m] += bias * change
+        for e in range(start, stop):
+            W[np.uint64(indices[e]) * wide + m] += values[e] * change
+
+
+@loop(
+    "void(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], u4[], u4[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
+    fast=True,
+)
+def class_pass(
+    indptr, indices, values, number, cost, square_norms, P, W, scratch, classes, sizes, active, chunks, limits, state,
+    bias, chunk, k, wide,
+):  # fmt: skip
+    """One pass of dual coordinate descent, each row's variables minimised exactly over the classes that it has left.
+
+    a_i = C_i (e_y - p_i) with p_i in the simplex; W = sum x_i a_i' is kept up to date.  For one row the dual is
+    quadratic with the same curvature |x_i|^2 everywhere: p_i goes to the point nearest to p_i + G / (C_i |x_i|^2),
+    G_m = w_m.x_i + [m != y_i].  The violation of a row is max G - min {G_m: p_m > 0}.  A class with p_m = 0 leaves its
+    row when its G lies below that min, and a row leaves with one class left.  limits[0] receives the largest violation,
+    limits[1] the sum of C_i (max G - p_i.G), both as met: at the end, and of all rows and classes, that sum is the
+    duality gap.  limits[2] = sum C_i (1 - p_iy) is kept up to date.
+    classes[i wide : i wide + sizes[i]]: what row i has left.  active, chunks, state: as in dcd_loops.visit_rows, but
+    state[2] is the number of classes that all rows have left.  scratch: 2 wide numbers.
+    """
+    rows = state[0]
+    most = gap = 0.0
+    gone = np.uint64(len(number))
+    left = remaining = ZERO
+    n_chunks = (rows + chunk - ONE) // chunk
+    state[1] = shuffled(chunks, n_chunks, state[1])
+    for c in range(n_chunks):
+        drawn = chunks[c]
+        for r in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
+            i = active[r]
+            start = indptr[i]
+            stop = indptr[i + ONE]
+            at = i * wide
+            size = np.uint64(sizes[i])
+            few = FOUR * size <= wide  # four neighbouring classes take as long as a lone one
+            if few:
+                scores_of_classes(indices, values, W, scratch, classes, at, size, start, stop, bias, wide)
+            else:
+                scores_of_row(indices, values, W, scratch, wide, start, stop, bias, wide)
+                for s in range(ZERO, size):
+                    scratch[s] = scratch[wide + np.uint64(classes[at + s])]
+            largest = -np.inf
+            smallest = lowest = np.inf
+            mean = 0.0
+            for s in range(ZERO, size):
+                m = np.uint64(classes[at + s])
+                g = scratch[s] + (0.0 if m == number[i] else 1.0)
+                scratch[s] = g
+                p = P[at + m]
+                largest = max(largest, g)
+                lowest = min(lowest, g)
+                smallest = min(smallest, g if p > 0.0 else np.inf)
+                mean += p * g
+            s = ZERO if lowest < smallest else size
+            while s < size:
+                m = classes[at + s]
+                if scratch[s] < smallest and P[at + np.uint64(m)] == 0.0:
+                    size -= ONE
+                    scratch[s] = scratch[size]
+                    classes[at + s] = classes[at + size]
+                    classes[at + size] = m
+                else:
+                    s += ONE
+            sizes[i] = size
+            if size <= ONE:
+                active[r] = gone
+                left += ONE
+                continue
+            remaining += size
+            most = max(most, largest - smallest)
+            gap += cost[i] * (largest - mean)
+            if largest - smallest > 1e-12:
+                rate = 1.0 / max(cost[i] * square_norms[i], 1e-100)
+                for s in range(ZERO, size):
+                    scratch[s] = P[at + np.uint64(classes[at + s])] + rate * (scratch[s] - largest)
+                onto_simplex(scratch, ZERO, size)
+                if not few:
+                    for m in range(wide, TWO * wide):
+                        scratch[m] = 0.0
+                for s in range(ZERO, size):
+                    m = np.uint64(classes[at + s])
+                    p = scratch[s]
+                    change = cost[i] * (P[at + m] - p)
+                    if m == number[i]:
+                        limits[2] += change
+                    P[at + m] = p
+                    scratch[s] = change
+                    if not few:
+                        scratch[wide + m] = change
+                if few:
+                    add_classes(indices, values, W, scratch, classes, at, size, start, stop, bias, wide)
+                else:
+                    add_row(indices, values, W, scratch, wide, start, stop, bias, wide)
+    if left > 0:
+        kept = ZERO
+        for s in range(rows):
+            if active[s] != gone:
+                active[kept] = active[s]
+                kept += ONE
+    limits[0] = most
+    limits[1] = gap
+    state[0] = rows - left
+    state[2] = remaining

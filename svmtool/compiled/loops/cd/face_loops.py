@@ -1,0 +1,116 @@
+"""Conjugate gradients over the dual variables that lie between their ends; see coordinate/face_steps.py.
+
+A variable j of m stands for row j, or j - n where it is the lower side of a tube, with sign y_j.  face[:m] are the free
+ones.  room holds their step, residual, direction and product, f8[4 m], and v is scratch, as long as w.
+"""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+
+ONE = np.uint64(1)
+
+
+@helper(fast=True)
+def add_rows(indptr, indices, values, y, face, factors, at, m, v, bias):
+    """v += sum_j factors[at + j] y_j x_j over the face."""
+    n = np.uint64(len(indptr)) - ONE
+    last = np.uint64(len(v)) - ONE
+    for k in range(m):
+        j = face[k]
+        i = j - n if j >= n else j
+        t = y[j] * factors[at + k]
+        for e in range(indptr[i], indptr[i + ONE]):
+            v[indices[e]] += t * values[e]
+        if bias >= 0.0:
+            v[last] += t * bias
+
+
+@helper(fast=True)
+def row_product(indptr, indices, values, v, i, bias):
+    total = 0.0
+    for e in range(indptr[i], indptr[i + ONE]):
+        total += values[e] * v[indices[e]]
+    if bias >= 0.0:
+        total += bias * v[len(v) - 1]
+    return total
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], f8[], f8[], f8[], f8)", fast=True)
+def face_start(
+    indptr, indices, values, y, target, diagonal, square_norms, alpha, w, face, room, v, state, bias
+):  # fmt: skip
+    """Before the first step: nothing moved yet; residual and direction from the dual's gradient at alpha and w."""
+    m = np.uint64(len(face))
+    n = np.uint64(len(indptr)) - ONE
+    rz = 0.0
+    for k in range(m):
+        j = face[k]
+        i = j - n if j >= n else j
+        residual = target[j] - y[j] * row_product(indptr, indices, values, w, i, bias) - diagonal[j] * alpha[j]
+        direction = residual / max(square_norms[i] + diagonal[j], 1e-300)
+        room[k] = 0.0
+        room[m + k] = residual
+        room[m + m + k] = direction
+        rz += residual * direction
+    state[0] = rz
+    state[1] = 0.0
+
+
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], u8[], f8[], f8[], f8[], f8, i8, f8)", fast=True)
+def face_conjugate(
+    indptr, indices, values, y, diagonal, square_norms, face, room, v, state, bias, most, share
+):  # fmt: skip
+    """At most so many steps of conjugate gradients, preconditioned by the diagonal; returns how many were made.
+
+    They end where one gains at most `share` of what the best one did; state: residual's square, the best gain."""
+    m = np.uint64(len(face))
+    n = np.uint64(len(indptr)) - ONE
+    rz, best = state[0], state[1]
+    made = 0
+    while made < most and rz > 0.0:
+        made += 1
+        for k in range(np.uint64(len(v))):
+            v[k] = 0.0
+        add_rows(indptr, indices, values, y, face, room, m + m, m, v, bias)
+        curvature = 0.0
+        for k in range(m):
+            j = face[k]
+            i = j - n if j >= n else j
+            direction = room[m + m + k]
+            product = y[j] * row_product(indptr, indices, values, v, i, bias) + diagonal[j] * direction
+            room[m + m + m + k] = product
+            curvature += direction * product
+        if not curvature > 0.0:
+            rz = 0.0
+            break
+        t = rz / curvature
+        before = rz
+        rz = 0.0
+        for k in range(m):
+            room[k] += t * room[m + m + k]
+            residual = room[m + k] - t * room[m + m + m + k]
+            room[m + k] = residual
+            j = face[k]
+            i = j - n if j >= n else j
+            rz += residual * residual / max(square_norms[i] + diagonal[j], 1e-300)
+        gain = 0.5 * t * before
+        best = max(best, gain)
+        for k in range(m):
+            j = face[k]
+            i = j - n if j >= n else j
+            scaled = room[m + k] / max(square_norms[i] + diagonal[j], 1e-300)
+            room[m + m + k] = scaled + rz / before * room[m + m + k]
+        if gain <= share * best:
+            rz = 0.0
+    state[0] = rz
+    state[1] = best
+    return made
+
+
+@loop("void(u8[], u4[], f8[], f8[], u8[], f8[], f8[], f8)", fast=True)
+def face_combination(indptr, indices, values, y, face, factors, v, bias):
+    """v = sum_j factors_j y_j x_j over the face."""
+    for k in range(np.uint64(len(v))):
+        v[k] = 0.0
+    add_rows(indptr, indices, values, y, face, factors, np.uint64(0), np.uint64(len(face)), v, bias)

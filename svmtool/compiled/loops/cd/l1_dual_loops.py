@@ -1,0 +1,201 @@
+"""The dual of the squared hinge regularised by |w|_1, made smooth: coordinate passes and a Newton step on
+
+    phi(a) = sum_i (a_i^2 / (4 C_i) - a_i) + sigma / 2 sum_j S(u_j)^2,    a >= 0,    u = sum_i a_i y_i x_i + w / sigma
+
+with S(u) = sign(u) max(0, |u| - 1).  sigma S(u) are the weights that belong to a; see objectives/l1/dual.py.
+"""
+
+import math
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.rows.row_loops import ONE
+
+LEAST_SUPPORT = 0.25  # share of a row's squares that a coordinate step counts on at least: weights may yet become used
+STEP_HALVED = 14  # how often a Newton step is halved at most
+
+
+@helper(fast=True)
+def beyond(u):
+    """S(u)."""
+    return u - 1.0 if u > 1.0 else u + 1.0 if u < -1.0 else 0.0
+
+
+@helper(fast=True)
+def row_beyond(indices, values, u, lo, hi, bias):
+    """x_i.S(u), the bias feature's the last of u."""
+    total = 0.0
+    for k in range(lo, hi):
+        total += values[k] * beyond(u[indices[k]])
+    if bias > 0.0:
+        total += bias * beyond(u[len(u) - 1])
+    return total
+
+
+@helper(fast=True)
+def add_row(indices, values, u, lo, hi, bias, t):
+    """u += t x_i"""
+    for k in range(lo, hi):
+        u[indices[k]] += t * values[k]
+    if bias > 0.0:
+        u[len(u) - 1] += t * bias
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], f8, f8)", fast=True)
+def l1_dual_pass(indptr, indices, values, y, cost, squares, a, u, order, sigma, bias):
+    """One pass over the rows in this order: a_i goes to about its minimum, u with it; squares_i = |x_i|^2."""
+    for r in range(np.uint64(len(order))):
+        i = order[r]
+        lo = indptr[i]
+        hi = indptr[i + ONE]
+        product = 0.0
+        used = 0.0
+        for k in range(lo, hi):
+            s = beyond(u[indices[k]])
+            if s != 0.0:
+                product += values[k] * s
+                used += values[k] * values[k]
+        if bias > 0.0:
+            s = beyond(u[len(u) - 1])
+            product += bias * s
+            used += bias * bias if s != 0.0 else 0.0
+        own = 0.5 / cost[i]
+        slope = a[i] * own - 1.0 + sigma * y[i] * product
+        step = max(-slope / (own + sigma * max(used, LEAST_SUPPORT * squares[i])), -a[i])
+        if step == 0.0:
+            continue
+        add_row(indices, values, u, lo, hi, bias, step * y[i])
+        after = (a[i] + step) * own - 1.0 + sigma * y[i] * row_beyond(indices, values, u, lo, hi, bias)
+        if after * step > 0.5 * abs(slope * step):  # too far: back to where the slope, taken as straight, is zero
+            back = -step * abs(after) / (abs(after) + abs(slope))
+            add_row(indices, values, u, lo, hi, bias, back * y[i])
+            step += back
+        a[i] += step
+
+
+@helper(fast=True)
+def smooth_value(cost, a, u, sigma):
+    """phi(a)."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * (0.25 * a[i] / cost[i] - 1.0)
+    square = 0.0
+    for j in range(len(u)):
+        s = beyond(u[j])
+        square += s * s
+    return total + 0.5 * sigma * square
+
+
+@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], u8[], u4[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
+def l1_dual_newton(
+    indptr, indices, values, y, cost, a, u, face_starts, face_columns, face_values, vectors, old_u, out, sigma, bias,
+    tolerance, most,
+):  # fmt: skip
+    """A Newton step on the face a_i > 0, by at most `most` conjugate gradients, shortened until phi falls.
+
+    Multipliers that it would make negative become zero.  face_starts .. face_values: room for the rows of the face,
+    and the bias of each; vectors (6 n), old_u (as u): work.  out: the largest violation (slope, that of rows with
+    a_i = 0 where negative) before the step, and the numbers of rows and non-zeros of the face and of conjugate
+    gradients.  Returns the step's length, 0 where phi did not fall.
+    """
+    n = np.uint64(len(a))
+    m = np.uint64(len(u))
+    largest = 0.0
+    rows = np.uint64(0)
+    at = np.uint64(0)
+    face_starts[0] = at
+    for i in range(n):
+        product = row_beyond(indices, values, u, indptr[i], indptr[i + ONE], bias)
+        slope = a[i] * 0.5 / cost[i] - 1.0 + sigma * y[i] * product
+        if not a[i] > 0.0:
+            largest = max(largest, -slope)
+            continue
+        largest = max(largest, abs(slope))
+        squares = 0.0
+        for k in range(indptr[i], indptr[i + ONE]):
+            if beyond(u[indices[k]]) != 0.0:
+                face_columns[at] = indices[k]
+                face_values[at] = y[i] * values[k]
+                squares += values[k] * values[k]
+                at += ONE
+        if bias > 0.0 and beyond(u[m - ONE]) != 0.0:
+            face_columns[at] = np.uint32(m - ONE)
+            face_values[at] = y[i] * bias
+            squares += bias * bias
+            at += ONE
+        own = 0.5 / cost[i]
+        vectors[rows] = np.float64(i)
+        vectors[n + rows] = 0.0  # the direction
+        vectors[np.uint64(2) * n + rows] = -slope  # what is left
+        vectors[np.uint64(3) * n + rows] = -slope / (own + sigma * squares)
+        vectors[np.uint64(4) * n + rows] = own + sigma * squares
+        rows += ONE
+        face_starts[rows] = at
+    out[0] = largest
+    out[1] = np.float64(rows)
+    out[2] = np.float64(at)
+    out[3] = 0.0
+    if rows == np.uint64(0):
+        return 0.0
+    direction = vectors[n : n + rows]
+    rest = vectors[np.uint64(2) * n : np.uint64(2) * n + rows]
+    p = vectors[np.uint64(3) * n : np.uint64(3) * n + rows]
+    diagonal = vectors[np.uint64(4) * n : np.uint64(4) * n + rows]
+    q = vectors[np.uint64(5) * n : np.uint64(5) * n + rows]
+    first = 0.0
+    size = 0.0
+    for r in range(rows):
+        first += rest[r] * rest[r]
+        size += rest[r] * p[r]
+    v = old_u
+    for _ in range(most):
+        for j in range(m):
+            v[j] = 0.0
+        for r in range(rows):
+            for k in range(face_starts[r], face_starts[r + ONE]):
+                v[face_columns[k]] += p[r] * face_values[k]
+        curvature = 0.0
+        for r in range(rows):
+            total = 0.0
+            for k in range(face_starts[r], face_starts[r + ONE]):
+                total += face_values[k] * v[face_columns[k]]
+            q[r] = p[r] * 0.5 / cost[np.uint64(vectors[r])] + sigma * total
+            curvature += p[r] * q[r]
+        if not curvature > 0.0:
+            break
+        length = size / curvature
+        left = 0.0
+        new = 0.0
+        for r in range(rows):
+            direction[r] += length * p[r]
+            rest[r] -= length * q[r]
+            left += rest[r] * rest[r]
+            new += rest[r] * rest[r] / diagonal[r]
+        out[3] += 1.0
+        if math.sqrt(left) <= tolerance * math.sqrt(first):
+            break
+        for r in range(rows):
+            p[r] = rest[r] / diagonal[r] + new / size * p[r]
+        size = new
+    value = smooth_value(cost, a, u, sigma)
+    for j in range(m):
+        old_u[j] = u[j]
+    for r in range(rows):
+        p[r] = a[np.uint64(vectors[r])]
+    t = 1.0
+    for _ in range(STEP_HALVED):
+        for j in range(m):
+            u[j] = old_u[j]
+        for r in range(rows):
+            i = np.uint64(vectors[r])
+            a[i] = max(p[r] + t * direction[r], 0.0)
+            add_row(indices, values, u, indptr[i], indptr[i + ONE], bias, (a[i] - p[r]) * y[i])
+        if smooth_value(cost, a, u, sigma) < value:
+            return t
+        t *= 0.5
+    for j in range(m):
+        u[j] = old_u[j]
+    for r in range(rows):
+        a[np.uint64(vectors[r])] = p[r]
+    return 0.0

@@ -1,0 +1,261 @@
+"""Pairwise dual coordinate descent for the linear one-class SVM (Chou, Lin and Lin, SDM 2020, supplement, Algorithm 7).
+
+min over 0 <= alpha_i <= U_i, sum_i alpha_i = k  of  1/2 |sum_i alpha_i x_i|^2
+"""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.rows.row_loops import row_dot
+
+ONE = np.uint64(1)
+EQUAL = 1e-12  # shares of k that are rounding
+
+
+@helper(fast=True)
+def choose_smallest(chosen, z, sign, count, wanted):
+    """Reorder chosen[:count] so that the `wanted` with the smallest sign * z come first."""
+    left = 0
+    right = np.int64(count) - 1
+    place = np.int64(wanted) - 1
+    while left < right:
+        pivot = sign * z[chosen[(left + right) // 2]]
+        i = left
+        j = right
+        while i <= j:
+            while sign * z[chosen[i]] < pivot:
+                i += 1
+            while pivot < sign * z[chosen[j]]:
+                j -= 1
+            if i <= j:
+                other = chosen[i]
+                chosen[i] = chosen[j]
+                chosen[j] = other
+                i += 1
+                j -= 1
+        if place <= j:
+            right = j
+        elif place >= i:
+            left = i
+        else:
+            return
+
+
+@helper(fast=True)
+def choose_worst(chosen, z, sign, count, wanted):
+    """As `choose_smallest`, and among those the smallest half first, and so on: about in order at little cost."""
+    while wanted >= 1:
+        choose_smallest(chosen, z, sign, count, wanted)
+        count = wanted
+        wanted = wanted // 2
+
+
+@helper(fast=True)
+def move_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, i, j):
+    """The best move of alpha_i + alpha_j = const; w follows.  scratch (d zeros) is left as it was."""
+    i_start, i_stop = indptr[i], indptr[i + ONE]
+    j_start, j_stop = indptr[j], indptr[j + ONE]
+    difference = row_dot(indices, values, w, j_start, j_stop) - row_dot(indices, values, w, i_start, i_stop)
+    if difference > 0.0:
+        room = min(upper[i] - alpha[i], alpha[j])
+    else:
+        room = min(alpha[i], upper[j] - alpha[j])
+    if room <= 0.0 or difference == 0.0:
+        return
+    for k in range(i_start, i_stop):
+        scratch[indices[k]] = values[k]
+    inner = row_dot(indices, values, scratch, j_start, j_stop)
+    for k in range(i_start, i_stop):
+        scratch[indices[k]] = 0.0
+    norms = square_norms[i] + square_norms[j]
+    bend = max(norms - 2.0 * inner, 1e-15 * norms)
+    step = abs(difference) / bend
+    grows, shrinks = (i, j) if difference > 0.0 else (j, i)
+    if step < room:
+        alpha[grows] += step
+        alpha[shrinks] -= step
+    else:  # to the very end, which rounding must not miss
+        step = room
+        at_top = upper[grows] - alpha[grows] <= alpha[shrinks]
+        at_zero = alpha[shrinks] <= upper[grows] - alpha[grows]
+        alpha[grows] = upper[grows] if at_top else alpha[grows] + step
+        alpha[shrinks] = 0.0 if at_zero else alpha[shrinks] - step
+    t = step if difference > 0.0 else -step
+    for k in range(i_start, i_stop):
+        w[indices[k]] += t * values[k]
+    for k in range(j_start, j_stop):
+        w[indices[k]] -= t * values[k]
+
+
+@helper(fast=True)
+def square_of(w):
+    """|w|^2"""
+    total = 0.0
+    for k in range(len(w)):
+        total += w[k] * w[k]
+    return total
+
+
+@helper(fast=True)
+def difference_at(rho, upper, alpha, z, active, rows):
+    """Primal minus dual value at w = sum alpha_i x_i and rho, as far as the active rows tell."""
+    total = 0.0
+    for s in range(rows):
+        i = active[s]
+        short = rho - z[i]
+        total += max(short, 0.0) * (upper[i] - alpha[i]) + max(-short, 0.0) * alpha[i]
+    return total
+
+
+@helper(fast=True)
+def best_rho_of(z, cost, order, out, k, low, high):
+    """out[0] = the rho that is best beside products z, out[1] = the sum of the k smallest of them; 0 < k < sum cost.
+
+    Rows count `cost`; where a whole interval is best its middle.  low, high: where rho may lie.  order: scratch of n.
+    By quickselect: the rows order[a .. b] are left in question, those with smaller products count `base`.
+    """
+    least = k * (1.0 - EQUAL)
+    base = below = between = 0.0
+    a = 0
+    b = -1
+    for i in range(len(z)):
+        if z[i] < low:
+            base += cost[i]
+            below += cost[i] * z[i]
+        elif z[i] <= high:
+            between += cost[i]
+            b += 1
+            order[b] = i
+    if base >= least or base + between < least:
+        base = below = 0.0
+        b = np.int64(len(z)) - 1
+        for i in range(len(z)):
+            order[i] = i
+    while True:
+        pivot = z[order[(a + b) // 2]]
+        first = i = a
+        last = b
+        count = total = equal = 0.0
+        while i <= last:
+            row = order[i]
+            if z[row] < pivot:
+                count += cost[row]
+                total += cost[row] * z[row]
+                order[i] = order[first]
+                order[first] = row
+                first += 1
+                i += 1
+            elif z[row] > pivot:
+                order[i] = order[last]
+                order[last] = row
+                last -= 1
+            else:
+                equal += cost[row]
+                i += 1
+        if count > 0.0 and base + count >= least:
+            b = first - 1
+            continue
+        base += count
+        below += total
+        if base + equal >= least or last == b:
+            break
+        base += equal
+        below += equal * pivot
+        a = last + 1
+    out[0] = pivot
+    out[1] = below + (k - base) * pivot
+    if base + equal <= k * (1.0 + EQUAL):
+        above = np.inf
+        for s in range(len(z)):
+            if z[s] > pivot:
+                above = min(above, z[s])
+        out[0] = 0.5 * (pivot + above)
+
+
+@loop("void(f8[], f8[], u8[], f8[], f8, f8, f8)", fast=True)
+def best_rho_of_rows(z, cost, order, out, k, low, high):
+    """`best_rho_of`."""
+    best_rho_of(z, cost, order, out, k, low, high)
+
+
+@helper
+def do_rounds(
+    indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
+    most,
+):  # fmt: skip
+    """See pair_rounds."""
+    for r in range(most + ONE):
+        rows = np.uint64(state[0])
+        low, high = np.inf, -np.inf
+        free, total = 0.0, 0.0
+        known = state[1] != 0.0
+        for s in range(rows):
+            i = active[s]
+            if not known:
+                z[i] = row_dot(indices, values, w, indptr[i], indptr[i + ONE])
+            if alpha[i] < upper[i]:
+                low = min(low, z[i])
+            if alpha[i] > 0.0:
+                high = max(high, z[i])
+                if alpha[i] < upper[i]:
+                    free += 1.0
+                    total += z[i]
+        state[1] = 1.0
+        violation = high - low if low < np.inf and high > -np.inf else 0.0
+        rho = total / free if free > 0.0 else 0.5 * (low + high)
+        square = square_of(w)
+        difference = difference_at(rho, upper, alpha, z, active, rows) if violation > 0.0 else 0.0
+        lead = max(square - difference, 0.0)  # the best multiple of w has primal value -gain
+        # squares of squares would leave the range of numbers: not `fast`, which might multiply first
+        gain = 0.5 * lead * (lead / square) if square > 0.0 else 0.0
+        state[2], state[3], state[4], state[5] = low, high, -gain, square
+        if violation <= enough and 0.5 * square - gain <= gap * max(gain, scale):
+            return 1
+        if r == most:
+            return 0
+        left = np.uint64(0)
+        ups = np.uint64(0)
+        downs = np.uint64(0)
+        for s in range(rows):
+            i = active[s]
+            can_grow = alpha[i] < upper[i]
+            can_shrink = alpha[i] > 0.0
+            if (not can_grow and z[i] < low) or (not can_shrink and z[i] > high):
+                continue
+            active[left] = i
+            left += ONE
+            if can_grow and z[i] < high:
+                up[ups] = i
+                ups += ONE
+            if can_shrink and z[i] > low:
+                down[downs] = i
+                downs += ONE
+        state[0] = left
+        pairs = min(max(left // np.uint64(10), ONE), min(ups, downs))
+        choose_worst(up, z, 1.0, ups, pairs)
+        choose_worst(down, z, -1.0, downs, pairs)
+        for s in range(pairs):
+            if up[s] != down[s]:
+                move_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, up[s], down[s])
+        state[1] = 0.0
+        state[6] += 1.0
+    return 0
+
+
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
+def pair_rounds(
+    indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
+    most,
+):  # fmt: skip
+    """Measure, and until that is enough do at most `most` rounds, on the rows active[:state[0]].
+
+    Their products z with w are known where state[1] != 0.  Each round lets rows go that are clearly held at their
+    end, and moves pairs of the rows that want to grow most (`up`) and to shrink most (`down`; both scratch of n).
+    w = sum alpha_i x_i is kept up to date; scratch: d zeros.  Returns 1 where the violation is <= enough and the
+    relative gap <= gap (`scale`: the least that it is relative to), both as seen on the active rows, else 0.
+    state[2 .. 6] receive low = min {z_i: alpha_i < U_i} and high = max {z_i: alpha_i > 0}, whose difference is the
+    violation; the primal value at the best multiple of w; |w|^2; and the number of rounds, added to what is there."""
+    return do_rounds(
+        indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
+        most,
+    )  # fmt: skip

@@ -1,0 +1,237 @@
+"""Exact ALM on a small problem in one call: where a step takes microseconds, calls from Python would cost more.
+
+The same steps as solvers/alm.py and solvers/alm_rounds.py with objectives/augmented.py and coordinate/hinge.py, built
+from the same helpers.
+"""
+
+import numpy as np
+
+from svmtool.compiled import loop
+from svmtool.compiled.loops.cd.dcd_loops import visit_rows, visit_tubes
+from svmtool.compiled.loops.fused.fused_mfn_loops import advance, direction, dot, gradient, margins, record
+from svmtool.compiled.loops.loss.power_loops import state_of_slacks, step_along
+from svmtool.compiled.loops.rows.row_loops import ONE, add_outer_products, hinge_of_rows
+
+FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
+SURE = 1e-6  # as in alm_rounds.py
+EXACT, FLAT, FLAT_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm_rounds.py
+NEARLY = 0.8  # as in alm.py
+SHARP = 1e8  # as in augmented.py
+
+
+@loop(
+    "i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], "
+    "f8, f8, f8, f8, f8, f8, f8, u8, i8, i8, i8)",
+    fast=True,
+)
+def small_hinge(
+    indptr, indices, values, y, cost, target, w, alpha, work, order, state, history,
+    gap, enough, sigma, sigma_warm, sigma_most, growth, inner, chunk, passes, worth, most,
+):  # fmt: skip
+    """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
+
+    The n terms are the rows of data, or those twice, one after the other.
+    work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1 for m rows of data; state: that of visit_rows.
+    Returns why it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass
+    over all rows, and a gap of SURE), 4 rounding.  history[-FIELDS] receives the number of records.
+    """
+    n = len(y)
+    d = len(w)
+    rows = np.uint64(n)
+    of_data = np.uint64(len(indptr)) - ONE
+    none = np.uint64(0)
+    z = work[:n]
+    dz = work[n : 2 * n]
+    u = work[2 * n : 3 * n]
+    c = work[3 * n : 4 * n]
+    change = work[4 * n : 5 * n]
+    beta = work[5 * n : 6 * n]
+    norms = u  # passes are over when there are slopes
+    at = 6 * n
+    gram = work[at : at + d * d]
+    factor = work[at + d * d : at + 2 * d * d]
+    at += 2 * d * d
+    g = work[at : at + d]
+    p = work[at + d : at + 2 * d]
+    v = work[at + 2 * d : at + 3 * d]
+    at += 3 * d
+    sums = work[at : at + 8]
+    out = work[at + 8 : at + 12]
+    limits = work[at + 12 : at + 17]
+    active = order[:of_data]
+    chunks = order[of_data:]
+
+    f_best = 0.0
+    for i in range(n):
+        f_best += cost[i] * max(target[i], 0.0)
+        c[i] = 0.0
+        beta[i] = 0.0
+    bound_best = 0.0
+    for j in range(d):
+        v[j] = w[j]  # where we are; w keeps the best
+    for j in range(d * d):
+        gram[j] = 0.0
+    records = 0
+    count = 0
+    code = -1
+
+    if passes > 0:  # coordinate passes, as _Run.coordinate_passes
+        for i in range(of_data):
+            norms[i] = 0.0
+            for k in range(indptr[i], indptr[i + ONE]):
+                norms[i] += values[k] * values[k]
+            active[i] = i
+        for i in range(rows):
+            alpha[i] = 0.0
+        limits[0] = np.inf
+        limits[1] = -np.inf
+        visits = 0.0
+        looked_at = 0
+        patience = 1.0
+        left, left_1, left_2 = 1.0, 1.0, 1.0  # the gap at the last three looks ...
+        seen, seen_1, seen_2 = 0.0, 0.0, 0.0  # ... and the visits to each row until then
+        wanted = gap if gap >= 0.0 else SURE
+        while code < 0:
+            visits += state[0] / of_data
+            if of_data < rows:
+                visit_tubes(
+                    indptr, indices, values, target, c, cost, norms, alpha, v, active, chunks, limits, state,
+                    -1.0, chunk, none, of_data,
+                )  # fmt: skip
+            else:
+                visit_rows(
+                    indptr, indices, values, y, target, c, cost, norms, alpha, v, active, chunks, limits, state,
+                    -1.0, chunk, none, of_data,
+                )  # fmt: skip
+            count += 1
+            largest = limits[2]
+            smallest = limits[3]
+            spread = max(largest - smallest, max(abs(largest), abs(smallest))) if largest >= smallest else 0.0
+            limits[0] = largest if largest > 0.0 else np.inf
+            limits[1] = smallest if smallest < 0.0 else -np.inf
+            settled = spread <= enough
+            if settled and state[0] < of_data and count < most:
+                for i in range(of_data):
+                    active[i] = i
+                state[0] = of_data
+                limits[0] = np.inf
+                limits[1] = -np.inf
+                continue
+            some = max(4.0, max(patience, 0.1 * count))
+            waited = max((visits - seen) / max(patience, 0.1 * visits), (count - looked_at) / some)
+            if (waited < 1.0 or (count < passes and spread > 0.0)) and not settled and count < most:
+                continue
+            looked_at = count
+            if count >= most:  # cut short: the best multiple of where the passes led
+                margins(indptr, indices, values, y, v, dz)
+                for i in range(rows):
+                    z[i] = 0.0
+                t = min(step_along(z, dz, target, cost, beta, out, 0.0, dot(v, v), 1.0, SHARP, 1.0), 1.0)
+                for j in range(d):
+                    v[j] *= t
+                for i in range(rows):
+                    alpha[i] *= t
+            f = 0.5 * dot(v, v)
+            bound = dot(target, alpha) - f
+            f += hinge_of_rows(indptr, indices, values, v, y, target, cost, 0.0, none, of_data)
+            left_2, left_1, left = left_1, left, max(max(f - bound, 0.0) / max(f, 1e-300), 1e-300)
+            seen_2, seen_1, seen = seen_1, seen, visits
+            ahead = 0.0
+            if left > wanted:
+                fall = np.log(left_2 / left)
+                ahead = (seen - seen_2) * np.log(left / wanted) / fall if fall > 0.0 else np.inf
+            patience = min(max(1.0, NEARLY * ahead), max(1.0, visits))
+            if left <= gap:
+                code = 2
+            elif settled and left <= SURE:
+                code = 3
+            elif count >= most:
+                code = 0
+            elif settled:
+                break
+            elif not visits + ahead <= worth:
+                break
+        if code >= 0:
+            support = 0.0
+            for i in range(n):
+                support += 1.0 if alpha[i] > 0.0 else 0.0
+            for j in range(d):
+                w[j] = v[j]
+            record(history, records, FIELDS, f, bound, 0.0, support, 1.0)
+            history[FIELDS - 1] = count
+            history[len(history) - FIELDS] = 1
+            return code
+        for i in range(n):
+            beta[i] = alpha[i] / cost[i]
+        sigma = sigma_warm
+        bound_best = bound
+
+    margins(indptr, indices, values, y, v, z)
+    flat = 0
+    idle = 0
+    smallest = np.inf
+    lowest = np.inf
+    t = 0.0
+    first = True
+    for j in range(d):
+        w[j] = 0.0
+    while True:
+        state_of_slacks(z, target, cost, y, beta, u, c, change, sums, 1.0, sigma, 1.0, none, rows)
+        square = gradient(indptr, indices, values, u, v, g)
+        shrink = 1.0 if sums[2] >= square else max(sums[2], 0.0) / square
+        bound = shrink * (sums[2] - 0.5 * shrink * square)
+        square = 0.5 * dot(v, v)
+        phi = square + sums[0]
+        if square + sums[1] < f_best:
+            f_best = square + sums[1]
+            for j in range(d):
+                w[j] = v[j]
+        if bound > bound_best:
+            bound_best = bound
+            for i in range(n):
+                alpha[i] = -u[i] * y[i]
+        norm = dot(g, g) ** 0.5
+        record(history, records, FIELDS, f_best, bound_best, norm, sums[5], t)
+        history[records * FIELDS + FIELDS - 1] = 0.0
+        records += 1
+        left = max(f_best - bound_best, 0.0) / f_best if f_best > 0.0 else 0.0
+        if left <= gap:
+            code = 2
+            break
+        if left <= EXACT:
+            code = 1
+            break
+        better = left < 0.999 * smallest
+        flat = 0 if better or (not first and phi < lowest - FLAT * abs(phi)) else flat + 1
+        idle = 0 if better else (idle + 1 if first else idle)
+        smallest = min(left, smallest)
+        lowest = phi if first else min(phi, lowest)
+        if flat >= FLAT_STEPS or idle >= IDLE_ROUNDS:
+            code = 4
+            break
+        if records > most:
+            code = 0
+            break
+        for i in range(of_data, rows):
+            change[i - of_data] += change[i]
+        add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
+        first = norm * norm <= inner * inner * sums[3] / sigma
+        if first:  # the round ends: the next one's first step keeps rows on their pieces, see gradient_on_pieces
+            sigma = min(sigma * growth, sigma_most)
+            for i in range(n):
+                beta[i] = -u[i] * y[i] / cost[i]
+                change[i] = sigma * y[i] * c[i] * (z[i] - target[i])
+                change[i] += u[i]
+            gradient(indptr, indices, values, change, v, g)
+        for j in range(d * d):
+            factor[j] = sigma * gram[j]
+        for j in range(d):
+            factor[j * d + j] += 1.0
+        if direction(factor, g, p):
+            code = 4
+            break
+        margins(indptr, indices, values, y, p, dz)
+        t = step_along(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), 1.0, sigma, 1.0)
+        advance(t, p, v, dz, z)
+    history[len(history) - FIELDS] = records
+    return code

@@ -1,0 +1,265 @@
+"""Small problems of pairs of classes, many in one call: each by steps of single pairs over its block of the matrix.
+
+The steps are working_set_loops.py's, the problem and its terms those of kernels/decomposition.py, all in double
+precision.  Where a problem takes microseconds, calls from Python would cost a hundred times more.
+"""
+
+from numpy import inf, uint64
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.kernel.working_set_loops import LANES, MISSING, N0, descend
+from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
+
+FIELDS = 8  # of a pair: why it ended, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
+OPEN, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # why: steps or rounding leave it to others; the violation; the gap; rounds
+ROUNDS = 60  # looks at all variables
+STEPS = 100  # for each lane, in all
+SHARE, INNER = 0.9, 0.1  # steps go to this share of eps; without one, to this share of the violation before them
+ROUNDING = 4.0 * 2.220446049250313e-16  # of the sum of two numbers, each half a sum of two
+
+
+@loop("void(u8[], u4[], f8[], u8[], u4[], f8[], f8[], f8[], u8, u8, u8, u8, u8)", fast=True)
+def products_of_rows(a_starts, a_indices, a_values, starts, indices, values, scratch, P, a_lo, a_hi, lo, hi, width):
+    """P[k, j] = x_k.z_j for sparse rows a_lo + k < a_hi and lo + j < hi; rows of `width` numbers.
+
+    scratch: a 0 for each feature, before and after.
+    """
+    for k in range(a_lo, a_hi):
+        for e in range(a_starts[k], a_starts[k + ONE]):
+            scratch[a_indices[e]] = a_values[e]
+        at = (k - a_lo) * width
+        for j in range(lo, hi):
+            P[at + j - lo] = row_dot(indices, values, scratch, starts[j], starts[j + ONE])
+        for e in range(a_starts[k], a_starts[k + ONE]):
+            scratch[a_indices[e]] = 0.0
+
+
+@helper
+def whole_lanes(n):
+    """n, or the next multiple of LANES."""
+    return n + (LANES - n % LANES) % LANES
+
+
+@helper
+def base_of(n, total):
+    """Where class j begins: either side fills lanes of its own where its sum is fixed (total > 0)."""
+    return whole_lanes(n) if total > 0.0 else n
+
+
+@helper
+def lay_row(t, own, cross, others, n, width, column, at, m, base, K, l):  # noqa: E741
+    """Row t of the pair's matrix, from class i's block `own` (n x n), `cross` between both and j's in `others`."""
+    to = t * l
+    for s in range(l):
+        K[to + s] = 0.0
+    if t < n:
+        for s in range(n):
+            K[to + s] = own[t * n + s]
+        for s in range(m):
+            K[to + base + s] = cross[t * width + column + s]
+    else:
+        u = t - base
+        for s in range(n):
+            K[to + s] = cross[s * width + column + u]
+        for s in range(m):
+            K[to + base + s] = others[at + u * m + s]
+
+
+@helper
+def level_of(F, a, y, upper, begin, end, out):
+    """The violation among variables begin .. end-1; out[0] = where F of the free ones lies (decomposition._level)."""
+    high, low = -inf, inf
+    total = 0.0
+    free = 0.0
+    for t in range(begin, end):
+        above, below = a[t] > 0.0, a[t] < upper[t]
+        grows, shrinks = (below, above) if y[t] > 0.0 else (above, below)
+        if grows:
+            high = max(high, F[t])
+        if shrinks:
+            low = min(low, F[t])
+        if grows and shrinks:
+            total += F[t]
+            free += 1.0
+    if free > 0.0:
+        out[0] = total / free
+    elif high == -inf or low == inf:
+        out[0] = low if low < inf else (high if high > -inf else 0.0)
+    else:
+        out[0] = 0.5 * (high + low)
+    return max(high - low, 0.0)
+
+
+@helper
+def nearest(F, y, upper, begin, end):
+    """The least -y F = Qa + p among the rows begin .. end-1 of one sign: that of those nearest to the other class."""
+    least = inf
+    for t in range(begin, end):
+        if upper[t] > 0.0:
+            least = min(least, -y[t] * F[t])
+    return least
+
+
+@helper
+def judge(F, a, y, upper, l, p, rho, r, floor, out, at):  # noqa: E741
+    """out[at + 2 ..]: value, P - D, relative gap and KKT violation, as certify_kernel.certificate_of has them."""
+    value = gap = worst = 0.0
+    for t in range(l):
+        if upper[t] <= 0.0:
+            continue
+        gradient = -y[t] * F[t]
+        value += a[t] * (gradient + p)
+        s = gradient - (r + y[t] * rho)
+        gap += a[t] * s if s > 0.0 else (a[t] - upper[t]) * s
+        worst = max(worst, max(-s, 0.0) if a[t] <= 0.0 else (max(s, 0.0) if a[t] >= upper[t] else abs(s)))
+    value *= 0.5
+    primal = gap - value
+    dual = -value
+    difference = max(primal - dual, 0.0)
+    if difference == 0.0:
+        relative = 0.0
+    elif floor > 0.0:
+        relative = difference / max(-primal, floor)
+    else:
+        relative = difference / abs(primal) if primal * dual > 0.0 or (dual == 0.0 and primal > 0.0) else inf
+    out[at + 2] = value
+    out[at + 3] = gap
+    out[at + 4] = relative
+    out[at + 5] = worst
+
+
+@helper
+def solve_pair(
+    own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, sure, most_rounds, work, K,
+    place, wanted, out, to,
+):  # fmt: skip
+    """One pair, see class_pairs; returns the steps, times lanes.  a, F and y are left in `work`."""
+    cost, other_cost, floor, most_primal = limits[0], limits[1], limits[2], limits[3]
+    base = base_of(n, total)
+    l = whole_lanes(base + m)  # noqa: E741
+    cut = l if total == 0.0 else base
+    a, F, y, upper = work[:l], work[l : 2 * l], work[2 * l : 3 * l], work[3 * l : 4 * l]
+    rising, falling = work[4 * l : 5 * l], work[5 * l : 6 * l]
+    diagonal, gain = work[6 * l : 7 * l], work[7 * l : 8 * l]
+    best = work[8 * l : 8 * l + LANES]
+    high, low = work[8 * l + LANES : 8 * l + 3 * LANES], work[8 * l + 3 * LANES : 8 * l + 5 * LANES]
+    level = work[8 * l + 5 * LANES : 8 * l + 6 * LANES]
+    for t in range(l):
+        first = t < n
+        inside = first or (t >= base and t < base + m)
+        y[t] = 1.0 if t < base else -1.0
+        upper[t] = (cost if first else other_cost) if inside else 0.0
+        k = float(t if first else t - base)
+        a[t] = min(max(total - upper[t] * k, 0.0), upper[t]) if inside else 0.0
+        diagonal[t] = 1.0
+        place[t] = MISSING
+    for t in range(n):
+        diagonal[t] = own[t * n + t]
+    for t in range(m):
+        diagonal[base + t] = others[at + t * m + t]
+    for t in range(l):  # steps begin with one of length 0 along the first row, which is not there yet
+        K[t] = 0.0
+    taken = 0
+    most = STEPS * int(l)
+    why = OPEN
+    least = inf
+    rounds = 0
+    poor = False
+    while True:
+        for t in range(l):
+            F[t] = -y[t] * p
+        for s in range(l):
+            if a[s] > 0.0:
+                if place[s] == MISSING:
+                    lay_row(s, own, cross, others, n, width, column, at, m, base, K, l)
+                    place[s] = s * l
+                c = a[s] * y[s]
+                for t in range(l):
+                    F[t] -= c * K[s * l + t]
+        violation = level_of(F, a, y, upper, N0, cut, level)
+        rho, r = 0.0 - level[0], 0.0
+        if cut < l:
+            plus = -level[0]
+            violation = max(violation, level_of(F, a, y, upper, cut, l, level))
+            rho, r = 0.5 * (plus - level[0]), 0.5 * (plus + level[0])
+            if not reached:
+                plus, minus = nearest(F, y, upper, N0, cut), nearest(F, y, upper, cut, l)
+                rho, r = 0.5 * (plus - minus), 0.5 * (plus + minus) - ROUNDING * (abs(plus) + abs(minus))
+        judge(F, a, y, upper, l, p, rho, r, floor, out, to)
+        out[to + 6] = rho
+        out[to + 7] = r
+        if out[to + 4] <= gap:
+            why = GAP
+        elif violation <= eps:
+            good = out[to + 3] - out[to + 2] <= most_primal
+            poor = poor or not good
+            if good and (not poor or out[to + 4] <= sure):
+                why = RULE
+        if why == OPEN and rounds >= most_rounds:
+            why = LIMIT
+        if why != OPEN or rounds >= ROUNDS or taken >= most or not violation < least:
+            break
+        least = violation
+        tolerance = SHARE * eps if violation > eps > 0.0 else INNER * violation
+        rounds += 1
+        while True:
+            done = descend(
+                K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut,
+                tolerance, most - taken,
+            )  # fmt: skip
+            taken += done
+            if wanted[0] < 0:
+                break
+            t = uint64(wanted[0])
+            lay_row(t, own, cross, others, n, width, column, at, m, base, K, l)
+            place[t] = t * l
+    out[to] = why
+    out[to + 1] = rounds
+    return (taken + 1) * int(l)
+
+
+@loop(
+    "i8(f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[],"
+    "u8, u8, f8, f8, f8, f8, f8, i8, i8, i8)"
+)
+def class_pairs(
+    own, cross, others, sizes, columns, starts, limits, a, a_others, F, F_others, out, work, places, wanted,
+    n, width, p, nu, eps, gap, sure, most_rounds, first, most,
+):  # fmt: skip
+    """The problems of a class i of n rows (y = +1) with each of some others (y = -1), from the `first` of these on:
+
+        min over a of  1/2 a'Qa + p sum(a),  0 <= a <= cost;   y'a = 0, or with nu > 0 either sign's sum s
+
+    with s the larger of nu (n + m) / 2 and 1, until the largest violation is <= eps or the relative gap <= `gap` (both
+    with eps = 0 or gap < 0 never), or for most_rounds.  Where the violation is so small at a primal value above what is
+    allowed, it ends none with a gap above `sure` later either.  With nu (n + m) / 2 < 1 no a reaches its bound: then
+    rho and r are those of the nearest rows, as KernelProblem.without_losses has them.
+    own f8 (n, n): K of class i; cross (n, width): K between it and the others side by side; of other q: m = sizes[q]
+    rows from columns[q] on, its own K (m, m) at others[starts[q]], and limits[4 q ..]: costs of a row of either class,
+    what gaps are relative to at least (0: to the primal value), the primal value up to which the violation ends it.
+    Returns how many are done, after about `most` steps times variables.  For them a (others, n) and a_others[width]
+    receive the answers, F and F_others -y (Qa + p) there, computed from a at the end, and out (others, FIELDS).
+    work: 8 l + 6 LANES + l l numbers and places l, for l = n + m + 2 LANES of the largest; wanted: 1.
+    """
+    spent = 0
+    for q in range(uint64(first), len(sizes)):
+        if spent > most:
+            return q
+        m = sizes[q]
+        column = columns[q]
+        total = max(0.5 * nu * float(n + m), 1.0) if nu > 0.0 else 0.0
+        side = n + m + LANES + LANES
+        K = work[8 * side + 6 * LANES :]
+        spent += solve_pair(
+            own, cross, others, n, width, column, starts[q], m, limits[4 * q : 4 * q + 4], p, total,
+            not 0.5 * nu * float(n + m) < total, eps, gap, sure, most_rounds, work, K, places, wanted, out, q * FIELDS,
+        )  # fmt: skip
+        base = base_of(n, total)
+        l = whole_lanes(base + m)  # noqa: E741
+        for t in range(n):
+            a[q * n + t] = work[t]
+            F[q * n + t] = work[l + t]
+        for t in range(m):
+            a_others[column + t] = work[base + t]
+            F_others[column + t] = work[l + base + t]
+    return len(sizes)

@@ -1,0 +1,347 @@
+"""Losses regularised by |w|_1 on a small problem in one call: where a step takes microseconds, calls from Python cost
+more.
+
+The same steps as solvers/l1/proximal_newton.py with a matrix, built from the same helpers; tests hold them equal.  The
+data are held column after column, zeros included: all passes are then over neighbouring numbers.
+"""
+
+import math
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.fused.fused_mfn_loops import dot
+from svmtool.compiled.loops.loss.hinge_loops import state_of_rows
+from svmtool.compiled.loops.loss.l1_loops import (
+    dual_of_rows,
+    dual_of_slopes,
+    passes_over_gram,
+    slopes_of_model,
+    step_on_face,
+    step_on_ray,
+    violation_at,
+)
+from svmtool.compiled.loops.loss.logistic_loops import logistic_of_rows, widen_rows
+from svmtool.compiled.loops.rows.row_loops import ONE
+from svmtool.compiled.loops.rows.solve_loops import cholesky_in_place
+
+FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, passes, step
+EXACT, FLAT = 1e-12, 1e-14  # as in solvers/shared/newton.py
+SHORT = 0.5  # a step shorter than this says that its model holds for a small part of the way only
+KEEP = 0.25  # logistic loss: share of the violation that a step must not leave for its matrix to serve the next
+INNER_MATRIX = 0.03  # share of the largest violation that the matrix's solution may leave, ...
+INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
+PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
+FACES = 50  # ... of which so many are solved at most
+RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
+CHUNK = 256  # rows whose products are summed at once: they stay in cache
+ALIKE = 0.1  # logistic loss: curvatures of a matrix are within this share of the rows', ...
+ROUGH, SETTLED = 0.1, 0.01  # ... but for what sums up to that share of all, until a step lowers f by less than this
+FLAT_STEPS = 3  # after so many steps that neither lower f nor leave less than ...
+NEARER = 0.9  # ... this share of the gap, a run ends: what is left is rounding
+
+
+@helper(fast=True)
+def non_zeros(v):
+    count = 0
+    for j in range(len(v)):
+        count += 1 if v[j] != 0.0 else 0
+    return count
+
+
+@helper(fast=True)
+def lay_out_columns(indptr, indices, values, bias, X):
+    """X (d x n, row after row) = the data column after column, the bias feature last where bias >= 0."""
+    rows = np.uint64(len(indptr)) - ONE
+    for k in range(len(X)):
+        X[k] = 0.0
+    for i in range(rows):
+        for k in range(indptr[i], indptr[i + ONE]):
+            X[np.uint64(indices[k]) * rows + i] = values[k]
+    if bias >= 0.0:
+        for k in range(np.uint64(len(X)) - rows, np.uint64(len(X))):
+            X[k] = bias
+
+
+@helper(fast=True)
+def column_margins(X, y, w, z):
+    """z_i = y_i x_i.w"""
+    n = len(y)
+    for i in range(n):
+        z[i] = 0.0
+    for j in range(len(w)):
+        if w[j] != 0.0:
+            x = X[j * n : (j + 1) * n]
+            for i in range(n):
+                z[i] += w[j] * x[i]
+    for i in range(n):
+        z[i] *= y[i]
+
+
+@helper(fast=True)
+def add_products(X, change, chunk, gram):
+    """gram (d x d, symmetric) += sum_i change_i x_i x_i'.  Scratch: chunk (d + 1 times CHUNK)."""
+    n = len(change)
+    d = len(X) // n
+    scaled = chunk[d * CHUNK :]
+    for lo in range(0, n, CHUNK):
+        hi = min(lo + CHUNK, n)
+        m = 0
+        for j in range(d):  # rows that changed, close together
+            m = j * CHUNK
+            for i in range(lo, hi):
+                chunk[m] = X[j * n + i]
+                m += 1 if change[i] != 0.0 else 0
+            m -= j * CHUNK
+        if m == 0:
+            continue
+        at = 0
+        for i in range(lo, hi):
+            scaled[at] = change[i]
+            at += 1 if change[i] != 0.0 else 0
+        for j in range(d):
+            a = chunk[j * CHUNK : j * CHUNK + m]
+            for k in range(j + 1):
+                b = chunk[k * CHUNK : k * CHUNK + m]
+                total = 0.0
+                for i in range(m):
+                    total += scaled[i] * a[i] * b[i]
+                gram[j * d + k] += total
+    for j in range(d):
+        for k in range(j):
+            gram[k * d + j] = gram[j * d + k]
+
+
+@helper(fast=True)
+def note_curvatures(c, held, change, share):
+    """change = c - held where they differ by more than ALIKE and that share of the mean, else 0; held follows."""
+    total = 0.0
+    for i in range(len(c)):
+        total += c[i]
+    slight = share * total / len(c)
+    for i in range(len(c)):
+        t = c[i] - held[i]
+        change[i] = t if abs(t) > ALIKE * max(c[i], held[i]) + slight else 0.0
+        held[i] += change[i]
+
+
+@helper(fast=True)
+def face_step(gram, v, slope, penalty, part, numbers):
+    """Add to v a step to the model's minimum over the weights that are not zero, as far as the first that becomes so.
+
+    slope: the gradient at v of the model's smooth part.  Scratch: part (d x d), numbers (5 d).
+    """
+    d = len(v)
+    face = numbers[4 * d : 5 * d]
+    m = 0
+    for j in range(d):
+        if v[j] != 0.0:
+            face[m] = j
+            m += 1
+    old = numbers[:m]
+    pull = numbers[d : d + m]
+    weight = numbers[2 * d : 2 * d + m]
+    q = numbers[3 * d : 3 * d + m]
+    for a in range(m):
+        j = int(face[a])
+        old[a] = v[j]
+        weight[a] = penalty[j]
+        pull[a] = -slope[j] - (penalty[j] if v[j] > 0.0 else -penalty[j])
+        for b in range(m):
+            part[a * m + b] = gram[j * d + int(face[b])]
+        part[a * m + a] *= 1.0 + RIDGE
+    if cholesky_in_place(part, pull, q, m):
+        return
+    curvature = 0.0
+    for a in range(m):
+        j = int(face[a])
+        product = RIDGE * gram[j * d + j] * q[a]
+        for b in range(m):
+            product += gram[j * d + int(face[b])] * q[b]
+        curvature += product * q[a]
+    step_on_face(old, q, weight, -dot(pull, q), curvature)
+    for a in range(m):
+        v[int(face[a])] = old[a]
+
+
+@helper(fast=True)
+def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, enough):
+    """v = the minimiser of the model; see _Run._solve."""
+    d = len(w)
+    for j in range(d):
+        v[j] = w[j]
+        slope[j] = g[j]
+    for _ in range(FACES):
+        if passes_over_gram(gram, v, slope, penalty, count, PASSES, enough) <= enough:
+            break
+        before = d + 1
+        now = non_zeros(v)
+        while now < before:
+            before = now
+            face_step(gram, v, slope, penalty, part, numbers)
+            now = non_zeros(v)
+            for j in range(d):
+                slope[j] = g[j]
+            for j in range(d):
+                step = v[j] - w[j]
+                if step != 0.0:
+                    for k in range(d):
+                        slope[k] += step * gram[j * d + k]
+
+
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8, i8, f8, f8, i8)", fast=True)
+def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap, enough, most):
+    """See L1Objective.small_newton; out: the dual point (n), and the records, whose number is out[-FIELDS]."""
+    n = len(y)
+    d = len(w)
+    rows = np.uint64(n)
+    none = np.uint64(0)
+    alpha = out[:n]
+    history = out[n:]
+    z = work[:n]
+    dz = work[n : 2 * n]
+    u = work[2 * n : 3 * n]
+    c = work[3 * n : 4 * n]
+    change = work[4 * n : 5 * n]
+    held = work[5 * n : 6 * n]
+    at = 6 * n
+    X = work[at : at + d * n]
+    at += d * n
+    chunk = work[at : at + (d + 1) * CHUNK]
+    at += (d + 1) * CHUNK
+    gram = work[at : at + d * d]
+    part = work[at + d * d : at + 2 * d * d]
+    at += 2 * d * d
+    g = work[at : at + d]
+    p = work[at + d : at + 2 * d]
+    v = work[at + 2 * d : at + 3 * d]
+    slope = work[at + 3 * d : at + 4 * d]
+    penalty = work[at + 4 * d : at + 5 * d]
+    numbers = work[at + 5 * d : at + 10 * d]
+    at += 10 * d
+    counts = work[at : at + 3]
+    ray = work[at + 3 : at + 5]
+    count = work[at + 5 : at + 6]
+    target = work[at + 6 : at + 7]
+    target[0] = 1.0
+    for j in range(d * d):
+        gram[j] = 0.0
+    for j in range(d):
+        penalty[j] = 1.0
+    for i in range(n):
+        c[i] = 0.0
+        held[i] = 0.0
+    lay_out_columns(indptr, indices, values, bias, X)
+    column_margins(X, y, w, z)
+    previous = np.inf
+    apart = np.inf
+    best = -np.inf
+    last = np.inf  # the violation where the model's matrix was last used
+    flat = 0
+    short = False
+    widened = False
+    t = 0.0
+    code = 0
+    records = 0
+    while True:
+        if logistic:
+            loss = logistic_of_rows(z, cost, y, u, c, none, rows)
+        else:
+            loss = state_of_rows(z, target, cost, y, u, c, change, counts, none, rows)
+        f = loss
+        steepest = 0.0
+        largest = 0.0
+        for j in range(d):
+            g[j] = dot(X[j * n : (j + 1) * n], u)
+            f += abs(w[j])
+            steepest = max(steepest, abs(g[j]))
+            largest = max(largest, violation_at(w[j], g[j], 1.0))
+        s = 1.0 / steepest if steepest > 0.0 else np.inf
+        if logistic:
+            s = min(s, 1.0)
+            bound = dual_of_rows(z, cost, s, rows) if s > 0.0 else 0.0
+        else:
+            s = min(s, 0.5 * counts[2] / loss) if loss > 0.0 else 0.0
+            bound = s * (counts[2] - s * loss)
+        if bound > best:
+            best = bound
+            for i in range(n):
+                alpha[i] = -s * u[i] * y[i]
+        at = records * FIELDS
+        history[at] = f
+        history[at + 1] = best
+        history[at + 2] = largest
+        history[at + 3] = non_zeros(w)
+        history[at + 4] = count[0] if records > 0 else 0.0
+        history[at + 5] = t
+        records += 1
+        if f - best <= gap * f:
+            code = 2
+            break
+        if f - best <= EXACT * f or largest == 0.0:
+            code = 1
+            break
+        if f - best <= enough * f:
+            code = 3
+            break
+        flat = flat + 1 if previous - f <= FLAT * abs(f) and f - best > NEARER * apart else 0
+        apart = f - best
+        if flat >= FLAT_STEPS:
+            code = 4
+            break
+        if records > most - 1:
+            break
+        share = ROUGH if previous - f > SETTLED * f else 0.0
+        previous = f
+        count[0] = 0.0
+        widened = short and not widened
+        if logistic == 0 or largest > KEEP * last or records == 1:
+            if logistic:
+                if widened:
+                    widen_rows(z, cost, c, none, rows)
+                note_curvatures(c, held, change, share)
+            add_products(X, change, chunk, gram)
+        last = largest
+        scaled = 0.0
+        smallest = np.inf
+        for j in range(d):
+            if gram[j * d + j] > 0.0:
+                size = math.sqrt(gram[j * d + j])
+                scaled = max(scaled, violation_at(w[j], g[j], 1.0) / size)
+                smallest = min(smallest, size)
+        inner = min(largest, scaled * smallest) if smallest < np.inf else largest
+        inner = max(INNER_MATRIX * inner, INNER_LEAST * steepest)
+        solve_model(gram, g, w, penalty, v, slope, part, numbers, count, inner)
+        for j in range(d):
+            p[j] = v[j] - w[j]
+        column_margins(X, y, p, dz)
+        t = step_on_ray(z, dz, target, cost, w, p, penalty, g, ray, logistic, rows)
+        short = t < SHORT
+        if not short:
+            slopes_of_model(u, y, cost, held if logistic else c, dz, logistic, rows)
+            steepest = 0.0
+            for j in range(d):
+                steepest = max(steepest, abs(dot(X[j * n : (j + 1) * n], u)))
+            s = 1.0 / steepest if steepest > 0.0 else np.inf
+            if logistic:
+                s = min(s, 1.0)
+                bound = dual_of_slopes(u, y, cost, s, rows)
+            else:
+                linear = 0.0
+                conjugate = 0.0
+                for i in range(n):
+                    linear -= u[i] * y[i]
+                    conjugate += 0.25 * u[i] * u[i] / cost[i]
+                s = min(s, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
+                bound = s * (linear - s * conjugate)
+            if bound > best:
+                best = bound
+                for i in range(n):
+                    alpha[i] = -s * u[i] * y[i]
+        for j in range(d):
+            new = w[j] + t * p[j]
+            w[j] = new if abs(new) > 1e-15 * abs(w[j]) else 0.0
+        for i in range(n):
+            z[i] += t * dz[i]
+    history[len(history) - FIELDS] = records
+    return code

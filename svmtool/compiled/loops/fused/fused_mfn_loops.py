@@ -1,0 +1,204 @@
+"""MFN on a small problem in one call: where a round takes microseconds, calls from Python would cost more.
+
+The same steps as solvers/mfn.py with objectives/squared_hinge.py, built from the same helpers; tests hold them equal.
+"""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.loss.hinge_loops import slope_of_rows, state_of_rows
+from svmtool.compiled.loops.rows.row_loops import ONE, add_outer_products, row_dot
+from svmtool.compiled.loops.rows.solve_loops import cholesky_in_place
+
+FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
+EXACT, FLAT = 1e-12, 1e-14  # as in mfn.py
+
+
+@helper(fast=True)
+def dot(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@helper(fast=True)
+def margins(indptr, indices, values, y, w, z):
+    """z_i = y_i x_i.w; the terms are the rows of data, or those twice, one after the other."""
+    rows = np.uint64(len(indptr)) - ONE
+    terms = np.uint64(len(y))
+    for i in range(rows):
+        product = row_dot(indices, values, w, indptr[i], indptr[i + ONE])
+        z[i] = y[i] * product
+        if terms > rows:
+            z[i + rows] = y[i + rows] * product
+
+
+@helper(fast=True)
+def add_rows(indptr, indices, values, u, g):
+    """g += sum_i u_i x_i, terms as above."""
+    rows = np.uint64(len(indptr)) - ONE
+    terms = np.uint64(len(u))
+    for i in range(rows):
+        weight = u[i] + u[i + rows] if terms > rows else u[i]
+        if weight != 0.0:
+            for k in range(indptr[i], indptr[i + ONE]):
+                g[indices[k]] += weight * values[k]
+
+
+@helper(fast=True)
+def gradient(indptr, indices, values, u, w, g):
+    """g = w + sum_i u_i x_i, terms as above; returns |sum_i u_i x_i|^2."""
+    for j in range(len(w)):
+        g[j] = 0.0
+    add_rows(indptr, indices, values, u, g)
+    square = dot(g, g)
+    for j in range(len(w)):
+        g[j] += w[j]
+    return square
+
+
+@helper(fast=True)
+def record(history, k, fields, f, bound, norm, active, t):
+    """Record k: the first five of its fields."""
+    at = k * fields
+    history[at] = f
+    history[at + 1] = bound
+    history[at + 2] = norm
+    history[at + 3] = active
+    history[at + 4] = t
+
+
+@helper(fast=True)
+def direction(matrix, g, p):
+    """p = -matrix^-1 g, the matrix (d x d, upper triangle) destroyed; 0, or not where it is not positive definite."""
+    code = cholesky_in_place(matrix, g, p, len(g))
+    for j in range(len(p)):
+        p[j] = -p[j]
+    return code
+
+
+@helper(fast=True)
+def advance(t, p, w, dz, z):
+    """w += t p, and the margins with it."""
+    for j in range(len(w)):
+        w[j] += t * p[j]
+    for i in range(len(z)):
+        z[i] += t * dz[i]
+
+
+@helper(fast=True)
+def next_on_ray(t, slope, curvature, bracket):
+    """The next guess of a ray's minimiser after t, as Objective.ray finds it; t itself where it is found.
+
+    bracket: low and high end so far, kept up to date.
+    """
+    bracket[1 if slope > 0.0 else 0] = t
+    low = bracket[0]
+    high = bracket[1]
+    if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
+        return t
+    new = t - slope / curvature
+    near = 1e-14 * abs(t)
+    if not ((low < new and new < high) or abs(new - t) <= near):  # t is an end: at the zero new may be t itself
+        new = 0.5 * (low + high) if high < np.inf else 2.0 * t
+    return t if abs(new - t) <= near else new
+
+
+@helper(fast=True)
+def exact_step(z, dz, target, cost, out, a, b, rows):
+    """The minimiser along the ray; out: 2 numbers for slopes, 2 for the bracket."""
+    bracket = out[2:]
+    bracket[0] = 0.0
+    bracket[1] = np.inf
+    t = 1.0
+    for _ in range(100):
+        slope_of_rows(z, dz, target, cost, out, t, np.uint64(0), rows)
+        new = next_on_ray(t, out[0] + a + t * b, out[1] + b, bracket)
+        if new == t:
+            break
+        t = new
+    return t
+
+
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, i8)", fast=True)
+def small_newton(indptr, indices, values, y, target, cost, w, work, history, gap, enough, at_start, sure, most):
+    """See SquaredHinge.small_newton; history[-FIELDS] receives the number of records.
+
+    The n terms are the rows of data, or those twice, one after the other.
+    """
+    n = len(y)
+    d = len(w)
+    rows = np.uint64(n)
+    of_data = np.uint64(len(indptr)) - ONE
+    none = np.uint64(0)
+    z = work[:n]
+    dz = work[n : 2 * n]
+    u = work[2 * n : 3 * n]
+    c = work[3 * n : 4 * n]
+    change = work[4 * n : 5 * n]
+    at = 5 * n
+    gram = work[at : at + d * d]
+    factor = work[at + d * d : at + 2 * d * d]
+    at += 2 * d * d
+    g = work[at : at + d]
+    p = work[at + d : at + 2 * d]
+    counts = work[at + 3 * d : at + 3 * d + 3]
+    out = work[at + 3 * d + 4 : at + 3 * d + 8]
+    for j in range(d * d):
+        gram[j] = 0.0
+    for i in range(n):
+        c[i] = 0.0
+    margins(indptr, indices, values, y, w, z)
+    previous = np.inf
+    exact = False
+    flat = 0
+    t = 0.0
+    code = 0
+    records = 0
+    while True:
+        loss = state_of_rows(z, target, cost, y, u, c, change, counts, none, rows)
+        square = gradient(indptr, indices, values, u, w, g)
+        f = 0.5 * dot(w, w) + loss
+        norm = dot(g, g) ** 0.5
+        quadratic = square + 2.0 * loss
+        total = max(counts[2], 0.0)
+        bound = 0.0
+        if quadratic > 0.0:  # total^2 / quadratic, whose square would overflow first
+            share = total / quadratic**0.5
+            bound = 0.5 * share * share
+        bound = max(bound, f - 0.5 * norm * norm)
+        record(history, records, FIELDS, f, bound, norm, counts[1], t)
+        records += 1
+        if f - bound <= gap * f:
+            code = 2
+            break
+        if norm <= enough and f - bound <= (at_start if records == 1 else sure) * f:
+            code = 3
+            break
+        if norm == 0.0 or f - bound <= EXACT * f or (exact and counts[0] == 0.0):
+            code = 1
+            break
+        flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+        if flat >= 3:
+            code = 4
+            break
+        if records > most - 1:
+            break
+        previous = f
+        for i in range(of_data, rows):
+            change[i - of_data] += change[i]
+        add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
+        for j in range(d * d):
+            factor[j] = gram[j]
+        for j in range(d):
+            factor[j * d + j] += 1.0
+        if direction(factor, g, p):
+            code = 4
+            break
+        margins(indptr, indices, values, y, p, dz)
+        t = exact_step(z, dz, target, cost, out, dot(w, p), dot(p, p), rows)
+        advance(t, p, w, dz, z)
+        exact = abs(t - 1.0) <= 1e-9
+    history[len(history) - FIELDS] = records
+    return code

@@ -1,0 +1,312 @@
+"""Loops over values of kernel functions: blocks of them for training, and the sums that prediction wants.
+
+Prediction takes LANES rows of data at a time.  They are spread out side by side, feature after feature, so that each
+number of a support vector meets all of them with one load; kernel values and sums of a support vector follow while
+they are in the cache.  No matrix of kernel values ever exists.
+"""
+
+import math
+
+from svmtool.compiled import _library, helper, loop
+from svmtool.compiled.loops.rows.simd_loops import LANES
+from svmtool.compiled.loops.text.decision_loops import add_row
+
+LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED = range(5)
+
+if _library is None:
+    import numpy as np
+    from numpy import uint64
+
+    from svmtool.compiled.loops.rows.simd_loops import add_lanes, lane_differences, lane_products
+    from svmtool.compiled.loops.text.power_table import bits_of_float, float_of_bits
+
+STRIP = 16  # support vectors whose kernel values are computed together
+
+LOG2_E = 1.4426950408889634
+LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is ln 2; k LN2_HIGH is exact
+TO_WHOLE = 6755399441055744.0  # 1.5 * 2^52: added, it leaves a whole number in the lowest bits
+LOWEST, HIGHEST = -708.0, 709.0  # of exp: below, a result is taken as 0 (it were at most 3.4e-308); above, as infinite
+
+
+@helper(fast=True)
+def taylor(r):
+    """exp(r) for |r| <= ln 2 / 2 by Taylor's polynomial of degree 13, which leaves out less than 1e-17."""
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    return p * (r * r) + r + 1.0
+
+
+@helper
+def exponential(x):
+    """exp(x) within two units of the last place, in a form that compilers turn into vector instructions.
+
+    exp(x) = 2^k exp(r), k whole and |r| <= ln 2 / 2.
+    """
+    shifted = x * LOG2_E + TO_WHOLE
+    k = shifted - TO_WHOLE
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    value = taylor(r) * float_of_bits((bits_of_float(shifted) + 1023) << 52)
+    value = 0.0 if x < LOWEST else value  # a NaN passes both
+    return math.inf if x > HIGHEST else value
+
+
+@helper
+def hyperbolic_tangent(x):
+    """tanh(x) within a few units of the last place: by its continued fraction near 0, else from exp."""
+    s = x * x
+    near = x * (135135.0 + s * (17325.0 + s * (378.0 + s))) / (135135.0 + s * (62370.0 + s * (3150.0 + s * 28.0)))
+    e = exponential(-2.0 * abs(x))
+    far = (1.0 - e) / (1.0 + e)
+    return near if s < 0.25 else (-far if x < 0.0 else far)
+
+
+@helper
+def power(base, degree):
+    """base^degree by squaring; 1 for a degree below 1."""
+    result = 1.0
+    while degree > 0:
+        if degree & 1:
+            result *= base
+        base *= base
+        degree >>= 1
+    return result
+
+
+@helper
+def bend(u, start, stop, kind, degree):
+    """Kernel values in place of u[start:stop]: gamma |x - z|^2 for RBF (below 0 by rounding: 0), else the argument."""
+    if kind == RBF:
+        for k in range(uint64(start), uint64(stop)):
+            u[k] = exponential(0.0 if u[k] < 0.0 else -u[k])
+    elif kind == SIGMOID:
+        for k in range(uint64(start), uint64(stop)):
+            u[k] = hyperbolic_tangent(u[k])
+    elif kind == POLYNOMIAL:
+        for k in range(uint64(start), uint64(stop)):
+            u[k] = power(u[k], degree)
+
+
+@helper
+def finish_rows(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
+    """Rows lo .. hi-1 of P (rows x columns) from inner products to kernel values."""
+    n = uint64(columns)
+    for i in range(uint64(lo), uint64(hi)):
+        base = i * n
+        if kind == RBF:
+            for j in range(n):
+                distance = left[i] + right[j] - 2.0 * P[base + j]
+                P[base + j] = exponential(0.0 if distance < 0.0 else -gamma * distance)
+        elif kind == SIGMOID:
+            for j in range(n):
+                P[base + j] = hyperbolic_tangent(gamma * P[base + j] + coef0)
+        elif kind == POLYNOMIAL:
+            for j in range(n):
+                P[base + j] = power(gamma * P[base + j] + coef0, degree)
+
+
+@loop("void(f8[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
+def finish_kernel(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
+    """`finish_rows` in double precision."""
+    finish_rows(P, left, right, kind, gamma, degree, coef0, columns, lo, hi)
+
+
+@loop("void(f4[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
+def finish_kernel_single(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
+    """`finish_rows` of a matrix that is kept in single precision; each value is computed in double precision."""
+    finish_rows(P, left, right, kind, gamma, degree, coef0, columns, lo, hi)
+
+
+@helper
+def place_of(index, features, n_places):
+    """Where a feature (the file's index less one) stands in the table: n_places for one that the model lacks.
+
+    features: those of the model in ascending order, or none at all: then each stands at the file's index.
+    """
+    if len(features) == 0:
+        return index + 1 if index + 1 < n_places else n_places
+    low, high = 0, len(features)
+    while low < high:
+        middle = (low + high) >> 1
+        if features[middle] < index:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(features) and features[low] == index else n_places
+
+
+@loop("i8(i4[])")
+def largest_index(indices):
+    """The largest of the numbers; -1 for none."""
+    largest = -1
+    for k in range(len(indices)):
+        largest = max(largest, np.int64(indices[k]))
+    return largest
+
+
+@loop("void(i8[], i4[], f8[], i4[], i4[], f8[], i8)")
+def place_support(indptr, indices, values, features, places, norms, n_places):
+    """places[k] = `place_of` indices[k], and the square norm of each row."""
+    for s in range(len(norms)):
+        total = 0.0
+        for k in range(indptr[s], indptr[s + 1]):
+            places[k] = place_of(indices[k], features, n_places)
+            total += values[k] * values[k]
+        norms[s] = total
+
+
+@helper
+def sum_differences(places, values, start, stop, row, table, gamma, outside, out, at, n_places):
+    """out[at + a] = gamma |x_a - z|^2 summed over all places, and `outside`: no cancellation, but many places.
+
+    row: n_places zeros, left as they were.
+    """
+    for k in range(start, stop):
+        row[places[k]] = values[k]
+    lane_differences(row, n_places, table, gamma, outside, out, at)
+    for k in range(start, stop):
+        row[places[k]] = 0.0
+
+
+@helper
+def spread_rows(indptr, indices, values, features, table, norms, outside, n_places, lo, hi):
+    """Write rows lo .. hi-1 into the lanes of the table, and their square norms.
+
+    outside: the part of a row's square norm that stands on features which the model lacks.
+    """
+    for a in range(LANES):
+        norms[a] = 0.0
+        outside[a] = 0.0
+    for i in range(lo, hi):
+        a = i - lo
+        for k in range(indptr[i], indptr[i + 1]):
+            place = place_of(indices[k], features, n_places)
+            square = values[k] * values[k]
+            norms[a] += square
+            if place == n_places:
+                outside[a] += square
+            else:
+                table[place * LANES + a] = values[k]
+
+
+@helper
+def clear_rows(indptr, indices, features, table, n_places, lo, hi):
+    """Zeros again where `spread_rows` has written."""
+    for i in range(lo, hi):
+        for k in range(indptr[i], indptr[i + 1]):
+            place = place_of(indices[k], features, n_places)
+            if place < n_places:
+                table[place * LANES + (i - lo)] = 0.0
+
+
+@helper
+def decide_pairs(sums, rho, decisions, classes, columns, lo, hi):
+    """The decision values of rows lo .. hi-1 from the sums (classes, columns, LANES) of `kernel_decisions`.
+
+    For i < j the support vectors of class i have their coefficient for the pair in column j - 1, those of j in i.
+    """
+    for r in range(lo, hi):
+        a = r - lo
+        pair = r * len(rho)
+        if classes == 1:
+            decisions[pair] = sums[a] - rho[0]
+        for i in range(classes):
+            for j in range(i + 1, classes):
+                first, second = sums[(i * columns + j - 1) * LANES + a], sums[(j * columns + i) * LANES + a]
+                decisions[pair] = first + second - rho[pair - r * len(rho)]
+                pair += 1
+
+
+@loop(
+    "void(i8[], i4[], f8[], i4[], i8[], u4[], f8[], f8[], f8[], i8[], f8[], f8[], f8[], f8[], f8[],"
+    "i8, f8, i8, f8, i8, i8, f8, i8, i8)"
+)
+def kernel_decisions(
+    indptr, indices, values, features, sv_indptr, sv_places, sv_values, sv_norms, coef, ends, rho, table, scratch,
+    sums, decisions, kind, gamma, degree, coef0, columns, n_places, largest, lo, hi
+):  # fmt: skip
+    """Decision values of rows lo .. hi-1 for each pair of classes i < j:
+
+        sum over the support vectors z_s of both classes of coef_s K(x, z_s), less the pair's rho.
+
+    decisions is (rows, pairs), coef (columns, support vectors); the support vectors of class c are ends[c] ..
+    ends[c + 1] - 1.  A single "class" has one column and one decision value (regression, one-class).
+    sums: classes * columns * LANES numbers; table: n_places * LANES zeros and scratch: n_places + (2 + STRIP) * LANES
+    of them, both left as they were up to n_places.
+    PRECOMPUTED: places are positions in a row of the data.  RBF: a distance that is taken from inner products keeps
+    too little where 2 gamma |z|^2 exceeds `largest`; it is then summed over all places.
+    """
+    classes = len(ends) - 1
+    n_sv = ends[classes]
+    row = scratch[:n_places]
+    norms = scratch[n_places : n_places + LANES]
+    outside = scratch[n_places + LANES : n_places + 2 * LANES]
+    strip = scratch[n_places + 2 * LANES :]
+    factor = -2.0 * gamma if kind == RBF else (1.0 if kind == LINEAR else gamma)
+    for first in range(lo, hi, LANES):
+        last = min(first + LANES, hi)
+        if kind != PRECOMPUTED:
+            spread_rows(indptr, indices, values, features, table, norms, outside, n_places, first, last)
+        for a in range(LANES):
+            norms[a] = gamma * norms[a] if kind == RBF else 0.0
+            outside[a] *= gamma
+        for at in range(len(sums)):
+            sums[at] = 0.0
+        for c in range(classes):
+            for begin in range(ends[c], ends[c + 1], STRIP):
+                end = min(begin + STRIP, ends[c + 1])
+                for s in range(begin, end):
+                    at, start, stop = (s - begin) * LANES, sv_indptr[s], sv_indptr[s + 1]
+                    constant = gamma * sv_norms[s] if kind == RBF else (0.0 if kind == LINEAR else coef0)
+                    if kind == PRECOMPUTED:
+                        for i in range(first, last):
+                            strip[at + i - first] = values[indptr[i] + np.int64(sv_places[s])]
+                    elif kind == RBF and 2.0 * constant > largest:
+                        sum_differences(
+                            sv_places, sv_values, start, stop, row, table, gamma, outside, strip, at, n_places
+                        )
+                    else:
+                        lane_products(sv_places, sv_values, start, stop, table, factor, norms, constant, strip, at)
+                bend(strip, 0, (end - begin) * LANES, kind, degree)
+                for m in range(columns):
+                    add_lanes(coef, m * n_sv + begin, strip, end - begin, sums, (c * columns + m) * LANES)
+        decide_pairs(sums, rho, decisions, classes, columns, first, last)
+        if kind != PRECOMPUTED:
+            clear_rows(indptr, indices, features, table, n_places, first, last)
+
+
+@loop("i8(i8[], i4[], i8)")
+def first_row_without(indptr, indices, last):
+    """The first row that does not begin with the file's indices 0, 1, .. last; -1 for none."""
+    for i in range(len(indptr) - 1):
+        start = indptr[i]
+        if indptr[i + 1] - start <= last:
+            return i
+        for k in range(last + 1):
+            if indices[start + k] != k - 1:
+                return i
+    return -1
+
+
+@loop("void(i8[], i4[], f8[], i4[], f8[], f8[], f8[], i8, i8, i8)")
+def linear_decisions(indptr, indices, values, features, W, rho, decisions, n_places, lo, hi):
+    """decisions[i, :] = x_i W - rho for rows lo .. hi-1, W (places, pairs)."""
+    pairs = len(rho)
+    for i in range(lo, hi):
+        for p in range(pairs):
+            decisions[i * pairs + p] = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            place = place_of(indices[k], features, n_places)
+            if place < n_places:
+                add_row(decisions, i * pairs, W, place * pairs, pairs, values[k])
+        for p in range(pairs):
+            decisions[i * pairs + p] -= rho[p]

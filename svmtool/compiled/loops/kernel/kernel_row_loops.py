@@ -1,0 +1,236 @@
+"""Rows of the kernel matrix in single precision: products of sparse rows, exp, and sums of rows.
+
+A tile P holds m rows (targets) by `width` columns (training rows), row after row.
+"""
+
+from numpy import float32, int32, uint64
+
+from svmtool.compiled import _library, helper, loop
+from svmtool.compiled.loops.rows.simd_loops import SINGLE_LANES
+
+if _library is None:
+    from svmtool.compiled.loops.rows.simd_loops import single_lane_products
+    from svmtool.compiled.loops.text.power_table import single_of_bits
+
+N0, N1, N2, N3, N4 = uint64(0), uint64(1), uint64(2), uint64(3), uint64(4)  # plain ones would turn indices into floats
+LANES = uint64(SINGLE_LANES)  # training rows whose products with a target are summed side by side
+
+ZERO, ONE, TWO = float32(0.0), float32(1.0), float32(2.0)
+LEAST = float32(-87.0)  # exp of anything below would leave the range of normal numbers
+LOG2_E, ROUND = float32(1.4426950408889634), float32(0.5)
+LN2_HIGH, LN2_LOW = float32(0.693359375), float32(-2.1219444005469057e-4)  # their sum is log 2, the first part short
+T2, T3, T4 = float32(1 / 2), float32(1 / 6), float32(1 / 24)
+T5, T6, T7 = float32(1 / 120), float32(1 / 720), float32(1 / 5040)
+
+
+@helper(fast=True)
+def single_exp_of_negative(x):
+    """exp(x) for single-precision x <= 0: 2^k exp(r), x = k log 2 + r, exp(r) its Taylor series to degree 7."""
+    x = max(x, LEAST)
+    k = int32(x * LOG2_E - ROUND)  # cut off towards zero: the nearest whole number
+    whole = float32(k)
+    r = (x - whole * LN2_HIGH) - whole * LN2_LOW
+    p = T7 * r + T6
+    p = p * r + T5
+    p = p * r + T4
+    p = p * r + T3
+    p = p * r + T2
+    p = p * r + ONE
+    p = p * r + ONE
+    return p * single_of_bits((k + int32(127)) << int32(23))
+
+
+@helper(fast=True)
+def rbf_of_products(P, start, width, own, norms, first, gamma):
+    """P[start + j] = exp(-gamma |x - x_j|^2) where it was x.x_j, j < width; own = |x|^2, norms[first + j] = |x_j|^2."""
+    two = TWO * gamma
+    base = -gamma * own
+    for j in range(width):
+        x = base - gamma * norms[first + j] + two * P[start + j]
+        P[start + j] = single_exp_of_negative(min(x, ZERO))
+
+
+@loop("void(f4[], f4[], f4[], f8, u8, u8, u8)", fast=True)
+def rbf_tile(P, own, norms, gamma, m, width, first):
+    """Products become kernel values: own f4[m] and norms f4 are squared norms, of columns from `first` on."""
+    for k in range(m):
+        rbf_of_products(P, k * width, width, own[k], norms, first, float32(gamma))
+
+
+@loop("void(f8[], f8[], f8[], f4[], f8, u8, u8, u8)", fast=True)
+def rbf_tile_of_double(products, own, norms, P, gamma, m, width, first):
+    """As `rbf_tile`, from products and squared norms in double: of the exponent only its end is single precision."""
+    for k in range(m):
+        base = -gamma * own[k]
+        for j in range(width):
+            x = base - gamma * norms[first + j] + 2.0 * gamma * products[k * width + j]
+            P[k * width + j] = single_exp_of_negative(float32(min(x, 0.0)))
+
+
+@helper(fast=True)
+def add_square_differences(P, start, width, target, first_feature, columns, n, first):
+    """P[start + j] -= (t_f - x_jf)^2 over four features f, of column first + j < n."""
+    f = first_feature
+    p, q, r, s = target[f], target[f + N1], target[f + N2], target[f + N3]
+    at = f * n + first
+    for j in range(width):
+        a = columns[at + j] - p
+        b = columns[at + n + j] - q
+        c = columns[at + N2 * n + j] - r
+        d = columns[at + N3 * n + j] - s
+        P[start + j] -= a * a + b * b + c * c + d * d
+
+
+@loop("void(f4[], f4[], f4[], f8, u8, u8, u8, u8, u8)", fast=True)
+def rbf_tile_of_differences(targets, columns, P, gamma, features, n, m, width, first):
+    """P[k, j] = exp(-gamma |t_k - x_j|^2), t_k of m targets (features in a row), x_j column first + j of n.
+
+    columns: feature after feature, n numbers each; `features` is a multiple of four.
+    """
+    scale = float32(gamma)
+    for k in range(m):
+        start = k * width
+        for j in range(width):
+            P[start + j] = ZERO
+        for f in range(N0, features, N4):
+            add_square_differences(P, start, width, targets[k * features :], f, columns, n, first)
+        for j in range(width):
+            P[start + j] = single_exp_of_negative(scale * P[start + j])
+
+
+@loop("void(f4[], f8[], f8[], u8, u8, u8)", fast=True)
+def add_tile(P, c, f, m, width, first):
+    """f[first + j] += sum_k c_k P[k, j]"""
+    k = N0
+    while k + N4 <= m:
+        a, b, p, q = c[k], c[k + N1], c[k + N2], c[k + N3]
+        at = k * width
+        for j in range(width):
+            f[first + j] += (
+                a * P[at + j] + b * P[at + width + j] + p * P[at + N2 * width + j] + q * P[at + N3 * width + j]
+            )
+        k += N4
+    while k < m:
+        a = c[k]
+        for j in range(width):
+            f[first + j] += a * P[k * width + j]
+        k += N1
+
+
+@loop("void(f4[], f8[], f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)
+def add_half_tile(P, c, v, f, below, m, width, first, beyond):
+    """f[first + j] += sum_k c_k P[k, j], and below[k] += sum_j P[k, j] v[first + j] over first + j >= beyond."""
+    own = beyond - first
+    k = N0
+    while k + N2 <= m:
+        a, b = c[k], c[k + N1]
+        at = k * width
+        for j in range(own):
+            f[first + j] += a * P[at + j] + b * P[at + width + j]
+        s = 0.0
+        t = 0.0
+        for j in range(own, width):
+            x, y, u = P[at + j], P[at + width + j], v[first + j]
+            f[first + j] += a * x + b * y
+            s += x * u
+            t += y * u
+        below[k] += s
+        below[k + N1] += t
+        k += N2
+    while k < m:
+        at = k * width
+        for j in range(own):
+            f[first + j] += c[k] * P[at + j]
+        s = 0.0
+        for j in range(own, width):
+            f[first + j] += c[k] * P[at + j]
+            s += P[at + j] * v[first + j]
+        below[k] += s
+        k += N1
+
+
+@loop("void(f4[], f8[], f8[], u8, u8, u8)", fast=True)
+def dots_with_rows(store, v, sums, n, lo, hi):
+    """sums[k] = sum of store[k n + j] v[j] over j from lo to hi - 1, for each of the rows of n."""
+    for k in range(len(sums)):
+        s = 0.0
+        for j in range(lo, hi):
+            s += store[k * n + j] * v[j]
+        sums[k] = s
+
+
+@loop("void(f4[], f4[], u8[], u8, u8, u8, u8)")
+def keep_tile(P, store, slots, n, m, width, first):
+    """Rows k < m of P become columns first .. first + width - 1 of rows slots[k] of the store (rows of n)."""
+    for k in range(m):
+        at = slots[k] * n + first
+        for j in range(width):
+            store[at + j] = P[k * width + j]
+
+
+@loop("void(f4[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
+def add_stored(store, slots, c, f, n, lo, hi):
+    """f[j] += sum_k c_k store[slots[k], j] for j in lo .. hi-1, rows of n."""
+    m = len(slots)
+    width = hi - lo
+    k = N0
+    while k + N4 <= m:
+        a, b, p, q = c[k], c[k + N1], c[k + N2], c[k + N3]
+        sa, sb = slots[k] * n + lo, slots[k + N1] * n + lo
+        sp, sq = slots[k + N2] * n + lo, slots[k + N3] * n + lo
+        for j in range(width):
+            f[lo + j] += a * store[sa + j] + b * store[sb + j] + p * store[sp + j] + q * store[sq + j]
+        k += N4
+    while k < m:
+        a = c[k]
+        at = slots[k] * n + lo
+        for j in range(width):
+            f[lo + j] += a * store[at + j]
+        k += N1
+
+
+@helper
+def spread_lanes(starts, columns, values, place, lanes, lo, hi):
+    """Training rows lo .. hi-1 (at most LANES) feature by feature: lanes[(place[feature] - 1) * LANES + row - lo].
+
+    place is 0 for features that none of them has.
+    """
+    found = N0
+    for i in range(lo, hi):
+        for q in range(starts[i], starts[i + N1]):
+            feature = columns[q]
+            if place[feature] == 0:
+                for lane in range(found * LANES, found * LANES + LANES):
+                    lanes[lane] = ZERO
+                found += N1
+                place[feature] = found
+            lanes[(uint64(place[feature]) - N1) * LANES + (i - lo)] = values[q]
+
+
+@loop("void(u8[], u4[], f4[], u8[], u4[], f4[], u4[], f4[], u4[], f4[], f4[], f4[], u8, u8, u8)")
+def sparse_tile(starts, columns, values, t_starts, t_columns, t_values, place, lanes, at, met, sums, P, m, lo, hi):
+    """P[k, j] = product of target k < m and training row lo + j, both in compressed sparse rows.
+
+    place (one number a feature, all 0 before and after) and lanes: see `spread_lanes`; at and met (as many as the
+    longest target has entries) and sums (LANES) are scratch.
+    """
+    width = hi - lo
+    begin = lo
+    while begin < hi:
+        end = min(begin + LANES, hi)
+        spread_lanes(starts, columns, values, place, lanes, begin, end)
+        for k in range(m):
+            hits = N0
+            for q in range(t_starts[k], t_starts[k + N1]):
+                p = uint64(place[t_columns[q]])
+                if p > N0:
+                    at[hits] = p - N1
+                    met[hits] = t_values[q]
+                    hits += N1
+            single_lane_products(at, met, hits, lanes, sums)
+            to = k * width + (begin - lo)
+            for lane in range(end - begin):
+                P[to + lane] = sums[lane]
+        for q in range(starts[begin], starts[end]):
+            place[columns[q]] = 0
+        begin = end

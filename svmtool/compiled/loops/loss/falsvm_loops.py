@@ -1,0 +1,66 @@
+"""FALSVM's pass over rows: see solvers/falsvm.py."""
+
+import numpy as np
+
+from svmtool.compiled import loop
+from svmtool.compiled.loops.rows.row_loops import row_dot
+
+ONE = np.uint64(1)
+
+
+@loop("u8(u8[], u4[], f8[], u8[], f8[], f8[], u8[], f8[], f8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
+def falsvm_rows(indptr, indices, values, order, y, cost, taken, w, P, Z, state, bias, d, lo, hi):
+    """Rows order[lo] .. order[hi-1]: those that w has on the wrong side are added; returns where it stopped.
+
+    (I + 2 sum c x x')^-1 of the rows added so far is P - Z'Z, P symmetric (d x d), Z of as many rows as state[0] tells;
+    it stops before a row that finds Z full.  state[1]: rows added in all, taken: how often each; state[2]: whether w is
+    more than 0.  bias < 0: no bias feature; else its weight is the last.
+    """
+    room = np.uint64(len(Z)) // d
+    last = d - ONE
+    for r in range(lo, hi):
+        i = order[r]
+        start = indptr[i]
+        stop = indptr[i + ONE]
+        product = row_dot(indices, values, w, start, stop)
+        if bias >= 0.0:
+            product += bias * w[last]
+        if state[2] > 0 and y[i] * product >= 0.0:
+            continue
+        rank = state[0]
+        if rank == room:
+            return r
+        # q = (P - Z'Z) x, a = 2 c x.q
+        q = Z[rank * d : (rank + ONE) * d]
+        for j in range(d):
+            q[j] = 0.0
+        for k in range(start, stop):
+            v = values[k]
+            row = np.uint64(indices[k]) * d
+            for j in range(d):
+                q[j] += v * P[row + j]
+        if bias >= 0.0:
+            for j in range(d):
+                q[j] += bias * P[last * d + j]
+        for b in range(rank):
+            z = Z[b * d : (b + ONE) * d]
+            t = row_dot(indices, values, z, start, stop)
+            if bias >= 0.0:
+                t += bias * z[last]
+            for j in range(d):
+                q[j] -= t * z[j]
+        a = row_dot(indices, values, q, start, stop)
+        if bias >= 0.0:
+            a += bias * q[last]
+        a *= 2.0 * cost[i]
+        step = 2.0 * cost[i] / (1.0 + a) * (y[i] - product)
+        root = np.sqrt(2.0 * cost[i] / (1.0 + a))
+        for j in range(d):
+            w[j] += step * q[j]
+            q[j] *= root
+        state[0] = rank + ONE
+        state[1] += ONE
+        taken[i] += ONE
+        if a > 0.0:
+            state[2] = ONE
+    return hi

@@ -1,0 +1,388 @@
+"""Losses regularised by |w|_1: dual values, steps along a ray, and coordinate descent on a quadratic model.
+
+The model of proximal Newton at w (Yuan, Ho and Lin, JMLR 13 (2012), Eq. 13) over v = w + p is
+
+    q(v) = g'(v - w) + 1/2 (v - w)'H(v - w) + sum_j penalty_j |v_j|,      H = sum_i c_i x_i x_i'
+
+with penalty_j = 1, or 0 for a free bias.  One variable's minimiser is a soft threshold.
+"""
+
+import math
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.loss.hinge_loops import slope_of_rows
+from svmtool.compiled.loops.loss.logistic_loops import exp_of_negative, log_of_one_plus, logistic_slope
+
+ONE = np.uint64(1)
+LEFT = 0.1  # see `slopes_of_model`
+TINY = 1e-300  # what a logarithm may be taken of
+EVEN = 0.1  # share of the mean curvature along a ray that it must have where it ends, unless f is known to fall there
+SLOPE_LEFT = 1e-2  # share of its slope at w that f may keep where a step along a ray ends
+
+
+@helper(fast=True)
+def dual_of_rows(z, cost, s, rows):
+    """-sum_i C_i (a log a + (1 - a) log(1 - a)), a = s b, b = 1 / (1 + exp(z_i)), 0 < s <= 1: the dual's value.
+
+    log a = log s + log b and log(1 - a) = log(1 - b) + log(1 + (1 - s) exp(-z_i)) lose no digits.
+    """
+    log_s = math.log(s)
+    log_left = math.log(1.0 - s) if s < 1.0 else 0.0
+    total = 0.0
+    for i in range(rows):
+        e = exp_of_negative(-abs(z[i]))
+        near = 1.0 / (1.0 + e)  # of the two probabilities that of the side on which z lies
+        far = e * near
+        b, left = (far, near) if z[i] > 0.0 else (near, far)
+        log_near = -log_of_one_plus(e)
+        log_a = log_s + log_near - max(z[i], 0.0)
+        t = (1.0 - s) * (e if z[i] > 0.0 else 1.0 / e)
+        more = log_of_one_plus(min(t, 1.0 / max(t, 1e-300))) + (log_left - z[i] if t > 1.0 else 0.0)
+        total -= cost[i] * (s * b * log_a + (left + (1.0 - s) * b) * (log_near + min(z[i], 0.0) + more))
+    return total
+
+
+@loop("f8(f8[], f8[], f8, u8)", fast=True)
+def l1_logistic_dual(z, cost, s, rows):
+    """`dual_of_rows`."""
+    return dual_of_rows(z, cost, s, rows)
+
+
+@helper(fast=True)
+def dual_of_slopes(u, y, cost, s, rows):
+    """The same for a_i = -s y_i u_i / C_i, strictly between 0 and 1."""
+    total = 0.0
+    for i in range(rows):
+        a = -s * y[i] * u[i] / cost[i]
+        total -= cost[i] * (a * math.log(max(a, TINY)) + (1.0 - a) * math.log(max(1.0 - a, TINY)))
+    return total
+
+
+@loop("f8(f8[], f8[], f8[], f8, u8)", fast=True)
+def l1_slopes_dual(u, y, cost, s, rows):
+    """`dual_of_slopes`."""
+    return dual_of_slopes(u, y, cost, s, rows)
+
+
+@helper(fast=True)
+def slopes_of_model(u, y, cost, c, dz, logistic, rows):
+    """u += c dz y: the slopes at the end of a step as the model has them, kept between the ends of the multipliers.
+
+    The multipliers of the logistic loss keep a share LEFT of their way to either end, where the dual's slope is
+    infinite.
+    """
+    for i in range(rows):
+        a = -u[i] * y[i]
+        new = a - c[i] * dz[i]
+        if logistic:
+            new = min(max(new, LEFT * a), cost[i] - LEFT * (cost[i] - a))
+        u[i] = -max(new, 0.0) * y[i]
+
+
+@loop("void(f8[], f8[], f8[], f8[], f8[], i8)", fast=True)
+def l1_model_slopes(u, y, cost, c, dz, logistic):
+    """`slopes_of_model` of all rows."""
+    slopes_of_model(u, y, cost, c, dz, logistic, np.uint64(len(u)))
+
+
+@helper(fast=True)
+def to_minimum(w, p, penalty, at, way, slope, curvature, most):
+    """How far from `at` the minimum of a quadratic and sum_j penalty_j |w_j + t p_j| lies, going up (way 1) or down
+    (-1), at most `most`.
+
+    slope (negative: it falls) is that of all terms in this direction, on this side of `at`, curvature the quadratic's.
+    """
+    gone = 0.0
+    while True:
+        kink = most
+        jump = 0.0
+        for j in range(len(w)):
+            if w[j] * p[j] < 0.0:
+                away = way * (-w[j] / p[j] - at)
+                if away > gone and away <= kink:
+                    if away < kink:
+                        kink = away
+                        jump = 0.0
+                    jump += 2.0 * penalty[j] * abs(p[j])
+        zero = gone - slope / curvature if curvature > 0.0 else np.inf
+        if zero <= kink:
+            return zero
+        slope += curvature * (kink - gone) + jump
+        if kink >= most or slope >= 0.0:
+            return kink
+        gone = kink
+
+
+@helper(fast=True)
+def step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
+    """About the t in [0, 1] that minimises f(w + t p), 0 where f does not fall; g: the gradient of the losses at w."""
+    first = 0.0
+    for j in range(len(w)):
+        first += g[j] * p[j] + penalty[j] * (-abs(p[j]) if w[j] * p[j] < 0.0 else abs(p[j]))
+    if not first < 0.0:
+        return 0.0
+    low = 0.0
+    high = 1.0
+    gained = 0.0  # by which f at low is below f at 0, at least: f is convex
+    t = 1.0
+    for _ in range(100):
+        if logistic:
+            logistic_slope(z, dz, cost, out, t, np.uint64(0), rows)
+        else:
+            slope_of_rows(z, dz, target, cost, out, t, np.uint64(0), rows)
+        left = out[0]
+        right = out[0]
+        for j in range(len(w)):
+            size = penalty[j] * abs(p[j])
+            kink = -w[j] / p[j] if w[j] * p[j] < 0.0 else 0.0
+            left += size if t > kink else -size
+            right += size if t >= kink else -size
+        # where most of the curvature is near 0, f may be higher at a t with a small positive slope than at 0
+        falls = left <= 0.0 or (t - low) * left <= gained or out[1] * t >= EVEN * (left - first)
+        if falls and left <= SLOPE_LEFT * -first and (t == 1.0 or right >= SLOPE_LEFT * first):
+            break
+        if left > 0.0:
+            high = t
+            new = t - to_minimum(w, p, penalty, t, -1.0, -left, out[1], t - low)
+        else:
+            low = t
+            gained = -right * t
+            new = t + to_minimum(w, p, penalty, t, 1.0, right, out[1], high - t)
+        if not (low < new and new < high):
+            new = 0.5 * (low + high)
+        if high - low <= 1e-12 * high:
+            return low
+        t = new
+    return t
+
+
+@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8)", fast=True)
+def l1_step(z, dz, target, cost, w, p, penalty, g, out, logistic):
+    """`step_on_ray` over all rows."""
+    return step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, np.uint64(len(z)))
+
+
+@loop("void(u8[], u4[], u4[], u8[], u8, u8)")
+def count_columns(indptr, indices, place, counts, lo, hi):
+    """counts_p += the numbers of rows lo .. hi in the feature with place p; the last place is no column's."""
+    for k in range(indptr[lo], indptr[hi]):
+        counts[place[indices[k]]] += ONE
+
+
+@loop("void(u8[], u4[], f8[], u4[], u8[], u4[], f8[], u8, u8)")
+def fill_columns(indptr, indices, values, place, at, row_numbers, column_values, lo, hi):
+    """Rows lo .. hi column after column: those of the column with place p from at_p on, which ends behind them."""
+    d = len(at) - 1
+    for i in range(lo, hi):
+        for k in range(indptr[i], indptr[i + ONE]):
+            p = place[indices[k]]
+            if p < d:
+                m = at[p]
+                at[p] = m + ONE
+                row_numbers[m] = np.uint32(i)
+                column_values[m] = values[k]
+
+
+@loop("void(u8[], u4[], f8[], f8[], u8[], u8[], u4[], f8[], f8[], f8)", fast=True)
+def gather_columns(starts, row_numbers, values, root, chosen, to_starts, to_rows, to_values, diagonal, bias):
+    """Columns `chosen`, row i times root_i, rows with root_i = 0 left out; diagonal_k = |column k|^2.
+
+    Column d (one beyond those stored) is the bias feature.
+    """
+    at = np.uint64(0)
+    to_starts[0] = at
+    d = np.uint64(len(starts)) - ONE
+    for k in range(len(chosen)):
+        total = 0.0
+        if chosen[k] == d:
+            for i in range(np.uint64(len(root))):
+                if root[i] != 0.0:
+                    t = root[i] * bias
+                    to_rows[at] = np.uint32(i)
+                    to_values[at] = t
+                    total += t * t
+                    at += ONE
+        else:
+            for m in range(starts[chosen[k]], starts[chosen[k] + ONE]):
+                t = root[row_numbers[m]] * values[m]
+                if t != 0.0:
+                    to_rows[at] = row_numbers[m]
+                    to_values[at] = t
+                    total += t * t
+                    at += ONE
+        diagonal[k] = total
+        to_starts[np.uint64(k) + ONE] = at
+
+
+@helper(fast=True)
+def violation_at(v, g, penalty):
+    """How far a gradient g of the smooth part is from what v's optimality asks."""
+    if v > 0.0:
+        return abs(g + penalty)
+    if v < 0.0:
+        return abs(g - penalty)
+    return max(abs(g) - penalty, 0.0)
+
+
+@helper(fast=True)
+def thresholded(v, g, h, penalty):
+    """The minimiser over x of g (x - v) + h/2 (x - v)^2 + penalty |x|."""
+    if not h > 0.0:
+        return 0.0 if penalty > 0.0 else v
+    x = v - g / h
+    t = penalty / h
+    return x - t if x > t else x + t if x < -t else 0.0
+
+
+@helper(fast=True)
+def moved(v, j, g, h, penalty):
+    """Put v_j at the minimum over it; returns its step."""
+    old = v[j]
+    v[j] = thresholded(old, g, h, penalty)
+    return v[j] - old
+
+
+@helper(fast=True)
+def passes_over_gram(gram, v, g, penalty, count, most, tolerance):
+    """Coordinate descent on q with H = gram (d x d, symmetric): at most `most` passes, until the largest violation
+    in one over all variables is at most `tolerance`.  v and g, the gradient of q's smooth part, are kept up to date.
+
+    Between passes over all variables those that are not zero are visited until they are done.  Returns that
+    violation, or infinity where it is still larger; count[0] += passes.
+    """
+    d = np.uint64(len(v))
+    everywhere = True
+    largest = np.inf
+    for _ in range(most):
+        largest = 0.0
+        for j in range(d):
+            if not everywhere and v[j] == 0.0:
+                continue
+            largest = max(largest, violation_at(v[j], g[j], penalty[j]))
+            step = moved(v, j, g[j], gram[j * d + j], penalty[j])
+            if step != 0.0:
+                for k in range(d):
+                    g[k] += step * gram[j * d + k]
+        count[0] += 1.0
+        if everywhere and largest <= tolerance:
+            return largest
+        everywhere = largest <= tolerance
+    return np.inf
+
+
+@loop("f8(f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
+def gram_passes(gram, v, g, penalty, count, most, tolerance):
+    """`passes_over_gram`."""
+    return passes_over_gram(gram, v, g, penalty, count, most, tolerance)
+
+
+@helper(fast=True)
+def step_on_face(v, q, penalty, slope, curvature):
+    """Add t q to v (the weights of a face) for the t in [0, 1] that minimises the model; returns t.
+
+    slope and curvature are the model's at t = 0, the slope of |v|_1 included as it is there.
+    A weight whose sign changes at that very t becomes zero.
+    """
+    t = to_minimum(v, q, penalty, 0.0, 1.0, slope, curvature, 1.0)
+    for j in range(len(v)):
+        zero = v[j] * q[j] < 0.0 and -v[j] / q[j] == t
+        v[j] = 0.0 if zero else v[j] + t * q[j]
+    return t
+
+
+@loop("f8(f8[], f8[], f8[], f8, f8)", fast=True)
+def l1_face_step(v, q, penalty, slope, curvature):
+    """`step_on_face`."""
+    return step_on_face(v, q, penalty, slope, curvature)
+
+
+@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
+def column_passes(starts, row_numbers, values, diagonal, g, penalty, v, r, count, most, tolerance):
+    """The same with the columns that `gather_columns` made: r = sum_k (v_k - w_k) column_k is kept up to date, g is
+    the gradient at w."""
+    everywhere = True
+    largest = np.inf
+    for _ in range(most):
+        largest = 0.0
+        for k in range(np.uint64(len(v))):
+            if not everywhere and v[k] == 0.0:
+                continue
+            lo = starts[k]
+            hi = starts[k + ONE]
+            slope = g[k]
+            for m in range(lo, hi):
+                slope += values[m] * r[row_numbers[m]]
+            largest = max(largest, violation_at(v[k], slope, penalty[k]))
+            step = moved(v, k, slope, diagonal[k], penalty[k])
+            if step != 0.0:
+                for m in range(lo, hi):
+                    r[row_numbers[m]] += step * values[m]
+        count[0] += 1.0
+        if everywhere and largest <= tolerance:
+            return largest
+        everywhere = largest <= tolerance
+    return np.inf
+
+
+@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], u8[], f8[], f8[], i8, f8, f8)", fast=True)
+def hinge2_column_passes(
+    starts, row_numbers, values, y, cost, penalty, w, chosen, z, count, most, share, bias
+):  # fmt: skip
+    """Coordinate descent on f itself for the squared hinge: z_i = y_i x_i.w and w are kept up to date.
+
+    Each variable takes a Newton step, or less where rows that become active would make f rise.  `most` passes over
+    the columns `chosen` (len(starts) - 1: the bias feature), fewer where the largest violation falls below `share`
+    of that in the first.  Returns the last pass's.
+    """
+    d = np.uint64(len(starts)) - ONE
+    first = 0.0
+    largest = 0.0
+    for sweep in range(most):
+        largest = 0.0
+        for s in range(len(chosen)):
+            j = chosen[s]
+            lo = starts[j] if j < d else np.uint64(0)
+            hi = starts[j + ONE] if j < d else np.uint64(len(z))
+            slope = 0.0
+            curvature = 0.0
+            for m in range(lo, hi):
+                i = np.uint64(row_numbers[m]) if j < d else m
+                x = values[m] if j < d else bias
+                slack = 1.0 - z[i]
+                if slack > 0.0:
+                    t = 2.0 * cost[i] * x
+                    slope -= t * y[i] * slack
+                    curvature += t * x
+            largest = max(largest, violation_at(w[j], slope, penalty[j]))
+            step = thresholded(w[j], slope, curvature, penalty[j]) - w[j]
+            for _ in range(30):
+                if step == 0.0:
+                    break
+                after = 0.0
+                for m in range(lo, hi):
+                    i = np.uint64(row_numbers[m]) if j < d else m
+                    x = values[m] if j < d else bias
+                    slack = 1.0 - z[i] - step * y[i] * x
+                    if slack > 0.0:
+                        after -= 2.0 * cost[i] * x * y[i] * slack
+                new = w[j] + step
+                # f still falls where the step ends, or a zero holds it: it has fallen all the way
+                pull = penalty[j] if new > 0.0 or (new == 0.0 and step < 0.0) else -penalty[j]
+                rise = (after + pull) * step
+                if rise <= 0.5 * abs(slope + pull) * abs(step):
+                    break
+                step *= 0.5
+            if step != 0.0:
+                w[j] += step
+                for m in range(lo, hi):
+                    i = np.uint64(row_numbers[m]) if j < d else m
+                    x = values[m] if j < d else bias
+                    z[i] += step * y[i] * x
+        count[0] += 1.0
+        if sweep == 0:
+            first = largest
+        if largest <= share * first:
+            break
+    return largest

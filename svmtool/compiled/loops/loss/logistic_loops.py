@@ -1,0 +1,232 @@
+"""The logistic loss C_i log(1 + exp(-z_i)) row by row, z_i = y_i x_i.w the margin.
+
+exp and log1p are written out, as polynomials whose error is that of rounding: loops that call the library's for one
+number at a time cannot be vectorised.
+"""
+
+from numpy import uint64
+
+from svmtool.compiled import _library, helper, loop
+from svmtool.compiled.loops.cd.dcd_loops import shuffled
+from svmtool.compiled.loops.rows.row_loops import row_dot
+
+if _library is None:
+    from svmtool.compiled.loops.text.power_table import bits_of_float, float_of_bits
+
+LOG2_E = 1.4426950408889634
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # their sum is log 2, the first part short
+ROUNDER = 6755399441055744.0  # 1.5 * 2^52: added to a number, it leaves the nearest whole number in the lowest bits
+# Least curvature of a row, as a share of its slope, per unit of 1 + |margin|.  A row far on the wrong side is all but
+# linear: its true curvature underflows, and a step over such rows alone would have no end.  With it a step moves a
+# margin by at most 1000 times its own size.  Rows whose margin is above -9 keep their true curvature.
+LEAST_CURVATURE = 1e-3
+LEAST_MARGIN = 1e-3  # from which tanh(z / 2) / (2 z) is 1/4 but for some 1e-7
+LEAST = -708.0  # exp of anything below would leave the range of normal numbers
+HALF = 0.41421356237309503  # sqrt(2) - 1
+
+
+@helper
+def with_rounder(x):
+    """x + ROUNDER; no sum may be reordered here."""
+    return x + ROUNDER
+
+
+@helper
+def without_rounder(x):
+    return x - ROUNDER
+
+
+@helper(fast=True)
+def small_exp(x):
+    """exp(x) for |x| <= log(2) / 2, its Taylor series to degree 13: what is left is below 1e-17."""
+    p = 1.0 / 6227020800.0
+    p = p * x + 1.0 / 479001600.0
+    p = p * x + 1.0 / 39916800.0
+    p = p * x + 1.0 / 3628800.0
+    p = p * x + 1.0 / 362880.0
+    p = p * x + 1.0 / 40320.0
+    p = p * x + 1.0 / 5040.0
+    p = p * x + 1.0 / 720.0
+    p = p * x + 1.0 / 120.0
+    p = p * x + 1.0 / 24.0
+    p = p * x + 1.0 / 6.0
+    p = p * x + 0.5
+    p = p * x + 1.0
+    return p * x + 1.0
+
+
+@helper(fast=True)
+def exp_of_negative(x):
+    """exp(x) for x <= 0: 2^k exp(r), x = k log 2 + r; exp(LEAST) below LEAST."""
+    x = max(x, LEAST)
+    shifted = with_rounder(x * LOG2_E)
+    k = without_rounder(shifted)
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    power = float_of_bits((bits_of_float(shifted) + 1023) << 52)  # 2^k: what stands above k's bits is shifted out
+    return small_exp(r) * power
+
+
+@helper(fast=True)
+def log_of_one_plus(s):
+    """log(1 + s) for 0 <= s <= 1: 2 artanh(t), t = s / (2 + s), after a factor 2 is taken out of 1 + s > sqrt(2)."""
+    large = s > HALF
+    t = (s - 1.0) / (s + 3.0) if large else s / (s + 2.0)
+    q = t * t
+    p = 1.0 / 21.0
+    p = p * q + 1.0 / 19.0
+    p = p * q + 1.0 / 17.0
+    p = p * q + 1.0 / 15.0
+    p = p * q + 1.0 / 13.0
+    p = p * q + 1.0 / 11.0
+    p = p * q + 1.0 / 9.0
+    p = p * q + 1.0 / 7.0
+    p = p * q + 1.0 / 5.0
+    p = p * q + 1.0 / 3.0
+    p = p * q + 1.0
+    return 2.0 * t * p + (0.6931471805599453 if large else 0.0)
+
+
+@helper(fast=True)
+def logistic_of_rows(z, cost, y, u, c, lo, hi):
+    """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i log(1 + exp(-z_i)).
+
+    u_i = d loss_i / d(x_i.w) = -C_i y_i s_i;  c_i = C_i s_i (1 - s_i);  s_i = 1 / (1 + exp(z_i)).
+    c_i is no less than C_i s_i LEAST_CURVATURE / (1 + |z_i|).
+    """
+    loss = 0.0
+    for i in range(lo, hi):
+        e = exp_of_negative(-abs(z[i]))
+        inverse = 1.0 / (1.0 + e)
+        s = inverse if z[i] < 0.0 else e * inverse
+        loss += cost[i] * (max(-z[i], 0.0) + log_of_one_plus(e))
+        u[i] = -cost[i] * y[i] * s
+        rest = e * inverse if z[i] < 0.0 else inverse  # 1 - s, no digit lost
+        c[i] = cost[i] * s * max(rest, LEAST_CURVATURE / (1.0 + abs(z[i])))
+    return loss
+
+
+@loop("f8(f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
+def logistic_state(z, cost, y, u, c, lo, hi):
+    """`logistic_of_rows` of rows lo .. hi-1."""
+    return logistic_of_rows(z, cost, y, u, c, lo, hi)
+
+
+@helper(fast=True)
+def widen_rows(z, cost, c, lo, hi):
+    """c_i becomes C_i tanh(z_i / 2) / (2 z_i), for rows lo .. hi-1: that of the parabola which touches the loss at z_i
+    and has the same slope.  It lies above the loss, and is the least curved that does (Jaakkola and Jordan, Statistics
+    and Computing 10 (2000) 25-37)."""
+    for i in range(lo, hi):
+        size = max(abs(z[i]), LEAST_MARGIN)
+        e = exp_of_negative(-size)
+        c[i] = max(c[i], cost[i] * (1.0 - e) / ((1.0 + e) * 2.0 * size))
+
+
+@loop("void(f8[], f8[], f8[])", fast=True)
+def logistic_widen(z, cost, c):
+    """`widen_rows` of all rows."""
+    widen_rows(z, cost, c, uint64(0), uint64(len(z)))
+
+
+@helper(fast=True)
+def logistic_slope(z, dz, cost, out, at, lo, hi):
+    """out[0], out[1] = slope and curvature at `at` of sum_i C_i log(1 + exp(-z_i - at dz_i))."""
+    slope = 0.0
+    curvature = 0.0
+    for i in range(lo, hi):
+        margin = z[i] + at * dz[i]
+        e = exp_of_negative(-abs(margin))
+        inverse = 1.0 / (1.0 + e)
+        t = cost[i] * dz[i] * inverse
+        slope -= t if margin < 0.0 else t * e
+        curvature += t * dz[i] * e * inverse
+    out[0] = slope
+    out[1] = curvature
+
+
+@loop("void(f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+def logistic_ray(z, dz, cost, out, at, lo, hi):
+    """`logistic_slope` of rows lo .. hi-1."""
+    logistic_slope(z, dz, cost, out, at, lo, hi)
+
+
+@helper(fast=True)
+def share(t):
+    """1 / (1 + exp(-t))"""
+    e = exp_of_negative(-abs(t))
+    return (1.0 if t > 0.0 else e) / (1.0 + e)
+
+
+@helper(fast=True)
+def softplus(t):
+    """log(1 + exp(t))"""
+    return max(t, 0.0) + log_of_one_plus(exp_of_negative(-abs(t)))
+
+
+@helper(fast=True)
+def best_logit(t, z, s, strength):
+    """The root of  h(v) = v + z + strength (1 / (1 + exp(-v)) - s),  s = 1 / (1 + exp(-t)).
+
+    h increases by at least 1 for each unit, and changes its sign between t and -z: Newton's steps from t are kept
+    inside.  They end at a hundredth of h(t): the next pass comes soon.
+    """
+    low = min(t, -z)
+    high = max(t, -z)
+    enough = 0.01 * abs(t + z)
+    v = t
+    now = s
+    h = t + z
+    for _ in range(50):
+        new = v - h / (1.0 + strength * now * (1.0 - now))
+        if not (low < new and new < high):
+            new = 0.5 * (low + high)
+        v = new
+        now = share(v)
+        h = v + z + strength * (now - s)
+        if abs(h) <= enough:
+            break
+        if h > 0.0:
+            high = v
+        else:
+            low = v
+    return v
+
+
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], f8, u8, u8, u8)", fast=True)
+def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, state, found, bias, chunk, first, last):
+    """One pass of dual coordinate descent over all rows, alpha_i = C_i / (1 + exp(-t_i)); Yu, Huang, Lin (2011).
+
+    The places first .. last - 1 of it, in which chunks of rows are visited in turn, as in dcd_loops.py; a pass begins
+    at the place 0.  w (length d, the bias's weight last where bias >= 0) = sum alpha_i y_i x_i is kept up to date.
+    state[0] is the random state.  found: the largest |t_i + y_i x_i.w| met, which is the
+    dual's derivative, and the sum over rows of loss, conjugate and alpha_i y_i x_i.w, which at one w is the gap.
+    """
+    rows = uint64(len(y))
+    one = uint64(1)
+    at_bias = uint64(len(w) - 1)
+    if first == uint64(0):
+        state[0] = shuffled(chunks, (rows + chunk - one) // chunk, state[0])
+        found[:2] = 0.0
+    largest = found[0]
+    gap = found[1]
+    for c in range(first, last):
+        drawn = chunks[c]
+        for i in range(drawn * chunk, min(rows, (drawn + one) * chunk)):
+            z = row_dot(indices, values, w, indptr[i], indptr[i + one])
+            if bias >= 0.0:
+                z += bias * w[at_bias]
+            z *= y[i]
+            h = t[i] + z
+            s = share(t[i])
+            largest = max(largest, abs(h))
+            gap += cost[i] * (softplus(-z) - softplus(t[i]) + s * h)
+            if h == 0.0:
+                continue
+            t[i] = best_logit(t[i], z, s, cost[i] * square_norms[i])
+            step = cost[i] * (share(t[i]) - s) * y[i]
+            for k in range(indptr[i], indptr[i + one]):
+                w[indices[k]] += step * values[k]
+            if bias >= 0.0:
+                w[at_bias] += step * bias
+    found[0] = largest
+    found[1] = gap

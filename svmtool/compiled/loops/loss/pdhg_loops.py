@@ -1,0 +1,89 @@
+"""Steps towards the saddle point of a hinge loss under an L1 norm; see objectives/l1/pdhg.py."""
+
+import numpy as np
+
+from svmtool.compiled import helper, loop
+
+ONE = np.uint64(1)
+SUFFICIENT, NECESSARY = 0.2, 0.8  # shares of the first move of a round: one ends at the former, ...
+# ... and below the latter once moves grow again
+
+
+@helper(fast=True)
+def sum_of(starts, numbers, values, v, k):
+    """The sum of values times v's entries over line k of a sparse matrix."""
+    total = 0.0
+    for q in range(starts[k], starts[k + ONE]):
+        total += values[q] * v[numbers[q]]
+    return total
+
+
+@helper
+def threshold(v, t):
+    """v, nearer to zero by t, or zero."""
+    return v - t if v > t else (v + t if v < -t else 0.0)
+
+
+@loop(
+    "u8(u8[], u4[], f8[], u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], "
+    "f8[], f8[], f8[], f8[], u8, u8)"
+)
+def saddle_steps(
+    starts, row_numbers, column_values, indptr, indices, values, y, target, cost, fixed, centre, tau, sigma, w0, a0,
+    w, a, near_w, near_a, far_w, signed, state, done, most,
+):  # fmt: skip
+    """Steps `done` + 1 to `most` of a round from w0, a0, fewer where the round ends; returns how many are done.
+
+    The matrix stands twice, by columns and by rows; each row is less by `centre` (f8[d]).  tau, sigma: step lengths.
+    w, a: where the last step led; near_w, near_a: what the last proximal steps gave; far_w, signed: scratch.
+    state: shift where the round began, as of w, as of near_w; its step length; its penalty; sum of a_i y_i over rows
+    left out, whose sums over columns are `fixed`; lengths of the first move and of the last one; whether it has ended.
+    """
+    d = np.uint64(len(w0))
+    n = np.uint64(len(a0))
+    shift = state[1]
+    k = done
+    state[8] = 0.0
+    while k < most and state[8] == 0.0:
+        balance = state[5]
+        for i in range(n):
+            signed[i] = y[i] * a[i]
+            balance += signed[i]
+        keep = (k + 1.0) / (k + 2.0)
+        moved = 0.0
+        beside = 0.0
+        for j in range(d):
+            slope = fixed[j] - centre[j] * balance + sum_of(starts, row_numbers, column_values, signed, j)
+            old = w[j]
+            near = threshold(old + tau[j] * slope, tau[j])
+            move = near - old
+            near_w[j] = near
+            far_w[j] = near + move
+            beside += centre[j] * far_w[j]
+            moved += move * move / tau[j]
+            w[j] = keep * (old + 2.0 * move) + (1.0 - keep) * w0[j]
+        step = state[3]
+        near = threshold(shift + step * balance, step * state[4])
+        move = near - shift
+        state[2] = near
+        if step > 0.0:
+            moved += move * move / step
+        far = near + move - beside
+        shift = keep * (shift + 2.0 * move) + (1.0 - keep) * state[0]
+        for i in range(n):
+            slack = target[i] - y[i] * (far + sum_of(indptr, indices, values, far_w, i))
+            old = a[i]
+            near = min(max(old + sigma[i] * slack, 0.0), cost[i])
+            move = near - old
+            near_a[i] = near
+            moved += move * move / sigma[i]
+            a[i] = keep * (old + 2.0 * move) + (1.0 - keep) * a0[i]
+        length = np.sqrt(moved)
+        if k == 0:
+            state[6] = length
+        elif length <= SUFFICIENT * state[6] or (length <= NECESSARY * state[6] and length > state[7]):
+            state[8] = 1.0
+        state[7] = length
+        k += ONE
+    state[1] = shift
+    return k

@@ -1,0 +1,206 @@
+"""Loops of prediction: decision values from rows or straight from text, labels, probabilities, sums of errors.
+
+Sums run in the order of the file, without contraction: the last bit of a
+decision value is the one that LIBLINEAR's predict computes.
+"""
+
+import math
+
+from svmtool.compiled import _library, helper, loop
+from svmtool.compiled.loops.text.text_loops import (
+    BLANK,
+    COLON,
+    NEWLINE,
+    RETURN,
+    TAB,
+    digits_at_front,
+    few_digits,
+    number,
+)
+
+if _library is None:
+    from numpy import uint64
+
+    from svmtool.compiled.loops.text.power_table import load8
+
+
+@helper
+def add_row(out, base, W, at, columns, value):
+    """out[base + k] += W[at + k] value for all columns; unsigned places let the compiler vectorise."""
+    first, second = uint64(base), uint64(at)
+    for k in range(uint64(columns)):
+        out[first + k] += W[second + k] * value
+
+
+@loop("void(i8[], i4[], f8[], f8[], f8[], i8, i8, f8, f8, i8, i8)")
+def decide(indptr, indices, values, W, out, columns, n_features, bias, rho, first, last):
+    """out[i, :] = x_i W + bias W[n_features] - rho for rows first <= i < last.
+
+    W is (n_features [+ 1], columns) row by row, out (rows, columns).  Indices
+    ascend; those the model does not know are left out.  bias < 0: none.
+    """
+    if columns == 1:
+        for i in range(first, last):
+            total = 0.0
+            for k in range(indptr[i], indptr[i + 1]):
+                j = indices[k]
+                if j >= n_features:
+                    break
+                total += W[j] * values[k]
+            if bias >= 0:
+                total += W[n_features] * bias
+            out[i] = total - rho
+        return
+    for i in range(first, last):
+        base = i * columns
+        for c in range(columns):
+            out[base + c] = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            if j >= n_features:
+                break
+            v = values[k]
+            add_row(out, base, W, j * columns, columns, v)
+        if bias >= 0:
+            add_row(out, base, W, n_features * columns, columns, bias)
+        for c in range(columns):
+            out[base + c] -= rho
+
+
+@loop("void(f8[], i8[], i8, i8, i8)")
+def choose(decisions, out, columns, by_sign, n):
+    """out[i] = place of the winning class in the model's order.
+
+    by_sign: the first class where the first column is above 0, else the second (NaN and 0 too).
+    Otherwise the first largest column; a NaN never wins over what stands before it.
+    """
+    for i in range(n):
+        base = i * columns
+        if by_sign:
+            out[i] = 0 if decisions[base] > 0 else 1
+        else:
+            best = 0
+            for c in range(1, columns):
+                if decisions[base + c] > decisions[base + best]:
+                    best = c
+            out[i] = best
+
+
+@loop("i8(f8[], f8[], i8[], i8)")
+def count_hits(labels, names, places, n):
+    """How many rows have exactly the label that was predicted, names[places[i]]."""
+    hits = 0
+    for i in range(n):
+        hits += labels[i] == names[places[i]]
+    return hits
+
+
+@loop("void(f8[], f8[], i8, i8, i8)")
+def logistic(decisions, out, columns, classes, n):
+    """Probabilities (n, classes) from decision values (n, columns).
+
+    Two classes: 1 / (1 + exp(-d)) and what is left.  Otherwise each class's value over their sum.
+    """
+    for i in range(n):
+        if classes == 2:
+            p = 1.0 / (1.0 + math.exp(-decisions[i * columns]))
+            out[2 * i] = p
+            out[2 * i + 1] = 1.0 - p
+        else:
+            total = 0.0
+            for c in range(classes):
+                p = 1.0 / (1.0 + math.exp(-decisions[i * columns + c]))
+                out[i * classes + c] = p
+                total += p
+            for c in range(classes):
+                out[i * classes + c] /= total
+
+
+@loop("i8(u1[], f8[], i8[], i8)")
+def parse_reals(text, out, state, stop):
+    """Read blank-separated numbers from text[state[0]:stop] into out[state[1]:], until it is full.
+
+    Returns 0 when `out` is full, 1 at the start of a token that only slower code
+    understands (or that is no number), 2 where the text ends first.  32 bytes must lie behind the text.  `out` holds
+    zeros at first and none is written (but -0): pages that nobody has touched take no memory.
+    """
+    p, k = state[0], state[1]
+    status = 0
+    while k < out.size:
+        while p < stop and (text[p] == 32 or 9 <= text[p] <= 13):
+            p += 1
+        if p >= stop:
+            status = 2
+            break
+        value, q, fine = number(text, p)
+        if not fine or q > stop or not (q == stop or text[q] == 32 or 9 <= text[q] <= 13):
+            status = 1
+            break
+        if value != 0.0 or math.copysign(1.0, value) < 0.0:
+            out[k] = value
+        k += 1
+        p = q
+    state[0], state[1] = p, k
+    return status
+
+
+@loop("i8(u1[], f8[], f8[], f8[], i8[], i8, i8, f8, f8, i8)")
+def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rho, stop):
+    """Labels and decision values of the lines of text[state[0]:stop], whole lines, into the rows from state[1] on.
+
+    The rows themselves are not kept; the sums are those of `decide`.  state
+    (position, row) is kept up to date line by line.  Returns 0 at the end of the
+    text, 1 at the start of a line that is not of the ordinary form (see
+    text_loops), 2 at the start of a line for which `labels` has no room.
+    """
+    p, row = state[0], state[1]
+    while p < stop:
+        state[0], state[1] = p, row
+        if row >= labels.size:
+            return 2
+        while text[p] == BLANK or text[p] == TAB:
+            p += 1
+        label, p, fine = number(text, p)
+        c = text[p]
+        if not fine or not (c == BLANK or c == NEWLINE or c == TAB):
+            return 1
+        labels[row] = label
+        base = row * columns
+        total = 0.0
+        for k in range(columns):
+            decisions[base + k] = 0.0
+        previous = 0
+        while True:
+            c = text[p]
+            while c == BLANK or c == TAB:
+                p += 1
+                c = text[p]
+            if c == NEWLINE:
+                break
+            digits = digits_at_front(load8(text, p))
+            index = few_digits(load8(text, p), digits) if digits < 8 else 0
+            if text[p + digits] != COLON or index <= previous:  # eight digits and more are left to the slow way
+                if c == RETURN and text[p + 1] == NEWLINE:
+                    p += 1
+                    break
+                return 1
+            value, p, fine = number(text, p + digits + 1)
+            c = text[p]
+            if not fine or not (c == BLANK or c == NEWLINE or c == TAB or (c == RETURN and text[p + 1] == NEWLINE)):
+                return 1
+            previous = index
+            if index <= n_features:
+                if columns == 1:
+                    total += W[index - 1] * value
+                else:
+                    add_row(decisions, base, W, (index - 1) * columns, columns, value)
+        if columns == 1:
+            decisions[base] = total
+        if bias >= 0:
+            add_row(decisions, base, W, n_features * columns, columns, bias)
+        for k in range(columns):
+            decisions[base + k] -= rho
+        p += 1
+        row += 1
+    state[0], state[1] = p, row
+    return 0

@@ -1,0 +1,241 @@
+"""Loops that print numbers as C's %g and %.17g do, digit for digit.
+
+x = w 2^e with the topmost bit of the word w set.  With 10^k so chosen that
+x 10^k has the wanted digits before the point, the product of w and the 128
+leading bits of 5^k gives them, 70 and more bits of the fraction behind them,
+and an error below two units of the last bit.  Where that does not settle the
+rounding the loop says so and the caller lets Python print the number.
+"""
+
+from __future__ import annotations
+
+from svmtool.compiled import _library, helper, loop
+
+if _library is None:
+    from svmtool.compiled.loops.text.power_table import (
+        FIRST_POWER,
+        INT_TENS,
+        POWERS,
+        below,
+        bits_of_float,
+        high_product,
+        leading_zeros,
+        shift_right,
+        store8,
+        trailing_zeros,
+    )  # fmt: skip
+
+ROOM = 48  # bytes that must be free in the buffer for a number: 24 at most, and whole words are stored
+BLANK, PLUS, MINUS, POINT, ZERO, LETTER_E = 32, 43, 45, 46, 48, 101
+SIGN_OFF = 0x7FFFFFFFFFFFFFFF
+MANTISSA = (1 << 52) - 1
+ASCII_ZEROS = 0x3030303030303030
+WORD_INF = 0x666E69  # "inf" from the lowest byte on
+WORD_NAN = 0x6E616E
+
+
+@helper
+def digit_bytes(v):
+    """The eight decimal digits of v < 10^8 as bytes 0..9, most significant lowest."""
+    merged = v // 10000
+    merged |= (v - merged * 10000) << 32
+    top = ((merged * 10486) >> 20) & 0x7F0000007F
+    pairs = ((merged - 100 * top) << 16) + top
+    tens = ((pairs * 103) >> 10) & 0x000F000F000F000F
+    return tens + ((pairs - 10 * tens) << 8)
+
+
+@helper
+def rounded_integer(x, digits, decade):
+    """The digits of a whole number 10^digits <= x < 2^63, half to even, and its power of ten."""
+    whole = int(x)
+    drop = decade + 1 - digits
+    if whole // INT_TENS[drop] >= INT_TENS[digits]:
+        drop += 1
+    unit = INT_TENS[drop]
+    d = whole // unit
+    rest = 2 * (whole - d * unit)
+    if rest > unit or (rest == unit and (d & 1) == 1):
+        d += 1
+    return d, digits - 1 + drop
+
+
+@helper
+def decimal(bits, digits):
+    """The `digits` leading decimal digits of a positive double, as one number, and its power of ten.
+
+    The number is -1 where the rounding is not settled.
+    """
+    m = bits & MANTISSA
+    e = (bits >> 52) - 1075
+    if e == -1075:
+        e = -1074
+    else:
+        m |= MANTISSA + 1
+    zeros = leading_zeros(m)
+    w = m << zeros
+    e -= zeros
+    decade = ((e + 63) * 78913) >> 18
+    k = digits - 1 - decade
+    at = 2 * (k - FIRST_POWER)
+    high = high_product(w, POWERS[at])
+    low = w * POWERS[at]
+    second = high_product(w, POWERS[at + 1])
+    low += second
+    if below(low, second):
+        high += 1
+    exact = 0 <= k <= 55
+    sticky = exact and w * POWERS[at + 1] != 0
+    s = -(e + ((217706 * k) >> 16) + 1)
+    d = shift_right(high, s)
+    rest = high & ((1 << s) - 1)
+    if d >= INT_TENS[digits]:  # one digit too many: it joins the fraction
+        last = d % 10
+        d = d // 10
+        decade += 1
+        nothing = rest == 0 and low == 0
+        if not exact:
+            nearly_all = rest == (1 << s) - 1 and (low == -1 or low == -2)
+            if (last == 5 and rest == 0 and (low == 0 or low == 1)) or (last == 4 and nearly_all):
+                return -1, decade
+        up = last > 5 or (last == 5 and (not nothing or sticky or (d & 1) == 1))
+    else:
+        half = 1 << (s - 1)
+        if not exact:
+            if (rest == half and (low == 0 or low == 1)) or (rest == half - 1 and (low == -1 or low == -2)):
+                return -1, decade
+        up = rest > half or (rest == half and (low != 0 or sticky or (d & 1) == 1))
+    if up:
+        d += 1
+    if d >= INT_TENS[digits]:
+        d = d // 10
+        decade += 1
+    return d, decade
+
+
+@helper
+def put_whole(out, p, n):
+    """Print a whole number 0 <= n < 10^8 as %d does; returns the position behind it.  ROOM bytes must be free."""
+    word = digit_bytes(n)
+    lead = min(trailing_zeros(word) >> 3, 7)
+    store8(out, p, shift_right(word | ASCII_ZEROS, 8 * lead))
+    return p + 8 - lead
+
+
+@helper
+def put_number(out, p, x, digits):
+    """Print x at out[p] as %.{digits}g, digits 6, 8 or 17; returns the position behind it, or -1 if not settled.
+
+    ROOM bytes must be free; some behind the number are overwritten.
+    """
+    bits = bits_of_float(x)
+    if bits < 0:
+        out[p] = MINUS
+        p += 1
+        bits &= SIGN_OFF
+    if bits >= 0x7FF0000000000000:
+        store8(out, p, WORD_INF if bits == 0x7FF0000000000000 else WORD_NAN)
+        return p + 3
+    if bits == 0:
+        out[p] = ZERO
+        return p + 1
+    whole = int(abs(x)) if bits < 0x43E0000000000000 else -1  # below 2^63
+    if 0 < whole < 1000000 and whole == abs(x):
+        return put_whole(out, p, whole)
+    if whole >= INT_TENS[digits] and whole == abs(x):
+        d, decade = rounded_integer(abs(x), digits, ((bits >> 52) - 1023) * 78913 >> 18)
+        if d >= INT_TENS[digits]:
+            d = d // 10
+            decade += 1
+    else:
+        d, decade = decimal(bits, digits)
+        if d < 0:
+            return -1
+    # The digits: one, then two words of eight.
+    if digits == 6:
+        first = d // 100000
+        one = digit_bytes((d - first * 100000) * 1000)
+        two = 0
+    elif digits == 8:
+        first = d // 10000000
+        one = digit_bytes((d - first * 10000000) * 10)
+        two = 0
+    else:
+        first = d // 10000000000000000
+        d -= first * 10000000000000000
+        middle = d // 100000000
+        one = digit_bytes(middle)
+        two = digit_bytes(d - middle * 100000000)
+    if two != 0:
+        n = 17 - (leading_zeros(two) >> 3)
+    elif one != 0:
+        n = 9 - (leading_zeros(one) >> 3)
+    else:
+        n = 1
+    one |= ASCII_ZEROS
+    two |= ASCII_ZEROS
+    if -4 <= decade < 0:
+        store8(out, p, 0x3030303030302E30)  # 0.000000
+        p += 1 - decade
+        out[p] = ZERO + first
+        store8(out, p + 1, one)
+        store8(out, p + 9, two)
+        return p + n
+    if decade < 0 or decade >= digits:
+        out[p] = ZERO + first
+        if n > 1:
+            out[p + 1] = POINT
+            store8(out, p + 2, one)
+            store8(out, p + 10, two)
+            p += n + 1
+        else:
+            p += 1
+        out[p] = LETTER_E
+        out[p + 1] = MINUS if decade < 0 else PLUS
+        decade = abs(decade)
+        p += 2
+        if decade >= 100:
+            out[p] = ZERO + decade // 100
+            decade %= 100
+            p += 1
+        out[p] = ZERO + decade // 10
+        out[p + 1] = ZERO + decade % 10
+        return p + 2
+    # 0 <= decade < digits: decade + 1 digits, the point, the others.
+    out[p] = ZERO + first
+    if decade == 0:
+        out[p + 1] = POINT
+        store8(out, p + 2, one)
+        store8(out, p + 10, two)
+    else:
+        store8(out, p + 2, one)
+        store8(out, p + 10, two)
+        for i in range(p + 1, p + 1 + decade):
+            out[i] = out[i + 1]
+        out[p + 1 + decade] = POINT
+    return p + n + 1 if n > decade + 1 else p + decade + 1
+
+
+@loop("i8(f8[], u1[], u1[], u1[], i8[], i8, i8, i8)")
+def format_values(values, out, between, end, state, stop, per_row, digits):
+    """Print values[state[0]:stop] at out[state[1]:]: `between` behind each, but `end` behind each last of per_row.
+
+    Returns 0 when done, 1 when the number at state[0] is not settled.
+    """
+    i, p = state[0], state[1]
+    while i < stop:
+        q = put_number(out, p, values[i], digits)
+        if q < 0:
+            break
+        p = q
+        i += 1
+        if i % per_row == 0:
+            for k in range(len(end)):
+                out[p + k] = end[k]
+            p += len(end)
+        else:
+            for k in range(len(between)):
+                out[p + k] = between[k]
+            p += len(between)
+    state[0], state[1] = i, p
+    return 0 if i >= stop else 1

@@ -1,0 +1,157 @@
+"""Loops of svm-scale: the range of each feature, and the scaled text.
+
+What a feature absent from a row is scaled to depends on the feature alone, so
+its text is made once; a run of absent features is then one copy.
+"""
+
+from __future__ import annotations
+
+from svmtool.compiled import _library, helper, loop
+from svmtool.compiled.loops.text.number_loops import digit_bytes, put_number, put_whole
+
+if _library is None:
+    from svmtool.compiled.loops.text.power_table import load8, store8
+
+ROOM = 128  # bytes that must be free for a label or for one feature
+PADDING = 8  # bytes that must lie behind the text of the absent features
+COLON, BLANK, NEWLINE = 58, 32, 10
+ASCII_ZEROS = 0x3030303030303030
+DONE, UNSETTLED, FULL = 0, 1, 2
+
+
+@helper
+def put_index(out, p, n):
+    """Print 0 <= n <= 2^31 and a colon."""
+    if n < 100000000:
+        p = put_whole(out, p, n)
+    else:
+        top = n // 100000000
+        p = put_whole(out, p, top)
+        store8(out, p, digit_bytes(n - top * 100000000) | ASCII_ZEROS)
+        p += 8
+    out[p] = COLON
+    return p + 1
+
+
+@helper
+def index_at(names, j):
+    """The index that place j has in a file; without names place j is feature j."""
+    return (names[j] if len(names) else j) + 1
+
+
+@helper
+def scaled_value(x, low, high, lower, upper):
+    """x taken from low..high to lower..upper, in the order of operations that svm-scale uses."""
+    if x == low:
+        return lower
+    if x == high:
+        return upper
+    return lower + (upper - lower) * (x - low) / (high - low)
+
+
+@loop("void(i4[], f8[], f8[], f8[], i8[])")
+def extend_ranges(indices, values, low, high, seen):
+    """Widen low and high by the values of a block, and count in how many rows each feature is seen.
+
+    Of equal extremes (0 and -0) the last one stays.
+    """
+    for k in range(len(indices)):
+        j = indices[k]
+        x = values[k]
+        if not low[j] < x:
+            low[j] = x
+        if not high[j] > x:
+            high[j] = x
+        seen[j] += 1
+
+
+@loop("i8(u1[], i8[], i4[], f8[], f8[], i8[], f8, f8)")
+def absent_text(out, at, names, low, high, state, lower, upper):
+    """Print `index:value ` of every feature whose value 0 is scaled to something else; at: where each begins.
+
+    names: the features, see feature_ranges.ShapeOfData.  state: place of a feature,
+    position.  Returns DONE, or UNSETTLED at a number whose rounding is not settled, or FULL.
+    """
+    j, p = state[0], state[1]
+    answer = DONE
+    while j < len(low):
+        at[j] = p
+        if low[j] != high[j]:
+            x = scaled_value(0.0, low[j], high[j], lower, upper)
+            if x != 0.0:
+                if p + ROOM > len(out):
+                    answer = FULL
+                    break
+                q = put_number(out, put_index(out, p, index_at(names, j)), x, 6)
+                if q < 0:
+                    answer = UNSETTLED
+                    break
+                out[q] = BLANK
+                p = q + 1
+        j += 1
+    at[j] = p
+    state[0], state[1] = j, p
+    return answer
+
+
+@loop("i8(u1[], f8[], i8[], i4[], f8[], i4[], f8[], f8[], u1[], i8[], i8[], i8, f8, f8)")
+def scaled_rows(out, labels, indptr, indices, values, names, low, high, absent, at, state, stop, lower, upper):
+    """Print the rows state[0]..stop, whose indices are places of features.
+
+    state: row; pair; how far the text of the absent features has been copied
+    in this row (-1: the label is not yet printed); position in out; number of
+    features printed that the file spells out; how many of those would have
+    been printed if absent.  Returns DONE, FULL, or UNSETTLED at a label or value.
+    """
+    row, pair, done, p, written, spared = state[0], state[1], state[2], state[3], state[4], state[5]
+    end = len(out) - ROOM
+    answer = DONE
+    while row < stop:
+        if done < 0:
+            if p > end:
+                answer = FULL
+                break
+            q = put_number(out, p, labels[row], 17)
+            if q < 0:
+                answer = UNSETTLED
+                break
+            out[q] = BLANK
+            p = q + 1
+            done = 0
+        last = indptr[row + 1]
+        while True:
+            to = at[indices[pair]] if pair < last else at[len(low)]
+            n = min(to - done, end - p)
+            for i in range(0, n, 8):
+                store8(out, p + i, load8(absent, done + i))
+            if n > 0:
+                p += n
+                done += n
+            if done < to or p > end:
+                answer = FULL
+                break
+            if pair == last:
+                break
+            j = indices[pair]
+            if low[j] != high[j]:
+                x = scaled_value(values[pair], low[j], high[j], lower, upper)
+                if x != 0.0:
+                    q = put_number(out, put_index(out, p, index_at(names, j)), x, 6)
+                    if q < 0:
+                        answer = UNSETTLED
+                        break
+                    out[q] = BLANK
+                    p = q + 1
+                    written += 1
+                if at[j + 1] > at[j]:
+                    spared += 1
+            done = at[j + 1]
+            pair += 1
+        if answer != DONE:
+            break
+        out[p] = NEWLINE
+        p += 1
+        row += 1
+        done = -1
+    state[0], state[1], state[2], state[3], state[4], state[5] = row, pair, done, p, written, spared
+    return answer

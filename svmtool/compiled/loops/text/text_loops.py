@@ -1,0 +1,294 @@
+"""Loops that read LIBSVM text: `label index:value index:value ...`, one row a line.
+
+They take the ordinary spellings (all that %g, %.17g, %d and repr print, blanks,
+tabs, CRLF after a feature) and stop at the start of any other line, which
+formats/svmlight/slow_line.py then reads letter by letter or refuses.
+
+Numbers are correctly rounded: mantissa and power of ten exact in double
+precision where they fit, else Eisel and Lemire's method (see power_table.py).
+"""
+
+from __future__ import annotations
+
+from svmtool.compiled import _library, helper, loop
+
+if _library is None:
+    from svmtool.compiled.loops.text.power_table import (
+        FIRST_POWER,
+        INT_TENS,
+        POWERS,
+        TENS,
+        below,
+        float_of_bits,
+        high_product,
+        leading_zeros,
+        load8,
+        shift_right,
+        trailing_zeros,
+    )  # fmt: skip
+
+PADDING = 32  # bytes that must lie in the buffer behind the text
+
+TAB, NEWLINE, RETURN, BLANK, PLUS, MINUS, POINT, COLON = 9, 10, 13, 32, 43, 45, 46, 58
+ZEROS = 0x3030303030303030
+LOW_BITS = 0x7F7F7F7F7F7F7F7F
+HIGH_BITS = -0x7F7F7F7F7F7F7F80
+PAST_NINE = 0x7676767676767676
+EXACT_INTEGERS = 1 << 53
+LAST_INDEX = 2147483647
+
+
+@helper
+def digits_at_front(word):
+    """How many of the eight bytes of `word` are digits before the first that is none, from the lowest byte."""
+    t = word ^ ZEROS
+    others = (((t & LOW_BITS) + PAST_NINE) | t) & HIGH_BITS
+    return trailing_zeros(others) >> 3
+
+
+@helper
+def eight_digits(word):
+    """Value of eight bytes 0..9 (not '0'..'9'), most significant in the lowest byte."""
+    word = (word & 0x0F0F0F0F0F0F0F0F) * 2561 >> 8
+    word = (word & 0x00FF00FF00FF00FF) * 6553601 >> 16
+    return (word & 0x0000FFFF0000FFFF) * 42949672960001 >> 32
+
+
+@helper
+def few_digits(word, n):
+    """Value of the first n <= 7 digits in the bytes of `word`."""
+    return eight_digits(((word ^ ZEROS) << (56 - 8 * n)) << 8)
+
+
+@helper
+def scaled(m, q):
+    """m 10^q correctly rounded, m > 0 any 64-bit word, and whether that was decided.
+
+    Not decided: results beyond the normal doubles, and the rare case that 128 bits do not settle.
+    """
+    if q < -342 or q > 308:
+        return 0.0, False
+    zeros = leading_zeros(m)
+    w = m << zeros
+    at = 2 * (q - FIRST_POWER)
+    high = high_product(w, POWERS[at])
+    low = w * POWERS[at]
+    if (high & 0x1FF) == 0x1FF:
+        second = high_product(w, POWERS[at + 1])
+        low = low + second
+        if below(low, second):
+            high += 1
+    if low == -1 and (q < -27 or q > 55):
+        return 0.0, False
+    upper = shift_right(high, 63)
+    mantissa = shift_right(high, upper + 9)
+    power = ((217706 * q) >> 16) + 63 + upper - zeros + 1023
+    if power <= 0:
+        return 0.0, False
+    if (low == 0 or low == 1) and -4 <= q <= 23 and (mantissa & 3) == 1 and (mantissa << (upper + 9)) == high:
+        mantissa &= -2  # exactly half way: to even
+    mantissa = (mantissa + (mantissa & 1)) >> 1
+    if mantissa >= 1 << 53:
+        mantissa = 1 << 52
+        power += 1
+    if power >= 2047:
+        return 0.0, False
+    return float_of_bits((mantissa & ((1 << 52) - 1)) | (power << 52)), True
+
+
+@helper
+def long_number(text, p):
+    """Any decimal number without sign at p: its value, the position behind it, whether it was understood.
+
+    At most 19 significant digits are kept; if more follow, the number lies
+    between m and m + 1 and is taken when both round to the same double.
+    """
+    m = 0
+    kept = 0
+    power = 0
+    cut = False
+    digits = 0
+    after_point = False
+    while True:
+        c = text[p]
+        if 48 <= c <= 57:
+            digits += 1
+            if kept < 19:
+                m = m * 10 + (c - 48)
+                if m != 0:
+                    kept += 1
+                if after_point:
+                    power -= 1
+            else:
+                cut |= c != 48
+                if not after_point:
+                    power += 1
+        elif c == POINT and not after_point:
+            after_point = True
+        else:
+            break
+        p += 1
+    if digits == 0:
+        return 0.0, p, False
+    if c == 101 or c == 69:  # e, E
+        p += 1
+        negative = text[p] == MINUS
+        if negative or text[p] == PLUS:
+            p += 1
+        exponent = 0
+        digits = 0
+        while 48 <= text[p] <= 57:
+            if exponent < 100000:
+                exponent = exponent * 10 + (text[p] - 48)
+            digits += 1
+            p += 1
+        if digits == 0:
+            return 0.0, p, False
+        power += -exponent if negative else exponent
+    if m == 0:
+        return 0.0, p, True
+    if not cut and 0 < m < EXACT_INTEGERS and -22 <= power <= 22:
+        return (m / TENS[-power] if power < 0 else m * TENS[power]), p, True
+    value, decided = scaled(m, power)
+    if cut and decided:
+        next_value, decided = scaled(m + 1, power)
+        decided = decided and next_value == value
+    return value, p, decided
+
+
+@helper
+def number(text, p):
+    """A decimal number at p: its value, the position behind it, whether it was understood.
+
+    Here the short forms, up to seven digits before and fifteen behind the point, eight bytes at a time.
+    """
+    c = text[p]
+    negative = c == MINUS
+    if negative or c == PLUS:
+        p += 1
+    word = load8(text, p)
+    n = digits_at_front(word)
+    if n == 8:
+        value, q, fine = long_number(text, p)
+    else:
+        m = few_digits(word, n)
+        q = p + n
+        places = 0
+        fine = n > 0
+        if text[q] == POINT:
+            word = load8(text, q + 1)
+            places = digits_at_front(word)
+            if places < 8:
+                m = m * INT_TENS[places] + few_digits(word, places)
+            else:
+                more = load8(text, q + 9)
+                further = digits_at_front(more)
+                places += further
+                if further < 8 and n + places <= 18:
+                    m = (m * 100000000 + eight_digits(word ^ ZEROS)) * INT_TENS[further] + few_digits(more, further)
+                else:
+                    m = EXACT_INTEGERS  # for the long way
+            fine = n + places > 0
+            q += 1 + places
+        if fine and m < EXACT_INTEGERS and text[q] <= BLANK:
+            value = m / TENS[places]
+        else:
+            value, q, fine = long_number(text, p)
+    return (-value if negative else value), q, fine
+
+
+@loop("void(u1[], i8[], i8, i8)")
+def count_marks(text, facts, start, stop):
+    """Facts about text[start:stop]: newlines, colons, length up to the first newline (-1: none), colons in that."""
+    head = start
+    colons = 0
+    while head < stop and text[head] != NEWLINE:
+        colons += text[head] == COLON
+        head += 1
+    facts[2] = head - start if head < stop else -1
+    facts[3] = colons
+    lines = 0
+    position = head
+    while position < stop:  # in strips of 128, so that the counts of a strip fit into bytes
+        strip_lines = 0
+        strip_colons = 0
+        for i in range(position, min(position + 128, stop)):
+            strip_lines += text[i] == NEWLINE
+            strip_colons += text[i] == COLON
+        lines += strip_lines
+        colons += strip_colons
+        position += 128
+    facts[0] = lines
+    facts[1] = colons
+
+
+@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8, i8, i8)")
+def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, last_pair, columns, least):
+    """Read the lines of text[state[0]:stop], which ends in a newline, into the rows from state[1] on.
+
+    state: position, row, pair, largest index so far; kept up to date line by
+    line.  Returns 0 at the end of the text, 1 at the start of a line that is
+    not of the ordinary form, or that does not fit in front of last_row, last_pair.
+    Indices are stored less one.  columns: numbers that stand before a row's pairs (one for data, its label);
+    least: the smallest index that a row may have, 0 or 1.
+    """
+    p, row, pair, largest = state[0], state[1], state[2], state[3]
+    odd = 0
+    while p < stop:
+        state[0], state[1], state[2], state[3] = p, row, pair, largest
+        if row >= last_row:
+            odd = 1
+            break
+        for k in range(row * columns, (row + 1) * columns):
+            while text[p] == BLANK or text[p] == TAB:
+                p += 1
+            labels[k], p, fine = number(text, p)
+            c = text[p]
+            if not fine or not (c == BLANK or c == NEWLINE or c == TAB):
+                odd = 1
+                break
+        if odd:
+            break
+        previous = least - 1
+        while True:
+            c = text[p]
+            while c == BLANK or c == TAB:
+                p += 1
+                c = text[p]
+            if c == NEWLINE:
+                break
+            word = load8(text, p)
+            n = digits_at_front(word)
+            if n < 8:
+                index = few_digits(word, n)
+                p += n
+            else:
+                index = 0
+                while 48 <= text[p] <= 57 and index <= LAST_INDEX:
+                    index = index * 10 + (text[p] - 48)
+                    p += 1
+            if text[p] != COLON or index <= previous or index > LAST_INDEX or pair >= last_pair or c == COLON:
+                if c == RETURN and text[p + 1] == NEWLINE:
+                    p += 1
+                else:
+                    odd = 1
+                break
+            value, p, fine = number(text, p + 1)
+            c = text[p]
+            if not fine or not (c == BLANK or c == NEWLINE or c == TAB or (c == RETURN and text[p + 1] == NEWLINE)):
+                odd = 1
+                break
+            indices[pair] = index - 1
+            values[pair] = value
+            pair += 1
+            previous = index
+        if odd:
+            break
+        if previous > largest:
+            largest = previous
+        p += 1
+        row += 1
+        indptr[row] = pair
+    if odd == 0:
+        state[0], state[1], state[2], state[3] = p, row, pair, largest
+    return odd

@@ -1,0 +1,186 @@
+"""Dual coordinate passes for the problem of all classes at once, with the face of DualPasses.
+
+Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class Linear SVMs,
+KDD 2008: one row's k dual variables are minimised exactly, row after row in random order; classes without a multiplier
+whose gradients hold them at zero are shrunk away, and rows with one class left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled.loops.cd.class_epoch_loops import class_pass
+from svmtool.compiled.loops.rows import class_loops
+from svmtool.compiled.threads import run_blocks
+from svmtool.coordinate.hinge import chunk_of, random_state
+from svmtool.objectives.class_faces import PRODUCTS, step_cost, system_cost
+from svmtool.objectives.class_rows import ClassRows, ClassTask
+
+# What work costs, in nanoseconds on one core of 2024; only their ratios matter.
+VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class ...
+TOGETHER = 4.0  # ... where all neighbours are visited; so many times as much where not
+STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
+NEWTON_STEPS = 20  # usual; 36 to 90 where C is large (pendigits, poker, satimage), so that only ...
+VAIN = 5.0  # ... so many times as many do not end a run
+PRODUCT_STEPS = 30  # of those by conjugate gradients, or from the rows' side, usual
+PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first ...
+PATIENCE_LATER = 1.0  # ... and after such steps have not ended the run, when as many more are expected as this says:
+MORE_STEPS = 2.0
+SHARPER = 0.5  # how much smaller the violation must be the next time that all classes of all rows come back
+
+
+class ClassPasses:
+    """Passes from alpha = 0.  `alpha` (`wide` numbers a row) and `w` (flat W) are read off where they are wanted."""
+
+    def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
+        self.factorised = factorised  # whether Newton steps would be, or by conjugate gradients
+        self.steps = float(NEWTON_STEPS if factorised else PRODUCT_STEPS)  # how many are expected, see `in_vain`
+        self.patience = PATIENCE
+        self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
+        base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
+        self.rows, self.count, self.complete = rows, 0, True  # complete: whether the last pass began with all rows
+        self._W, self._P = np.zeros(base.d * rows.wide), np.zeros(rows.n)
+        self._P[np.arange(self.n) * rows.wide + self.number] = 1.0
+        self.active = np.arange(self.n)
+        self.limits = np.array([0.0, np.inf, 0.0])
+        self._inner = 1.0  # violation of what is not shrunk away at which all takes part again
+        self.state = random_state(self.n, seed)
+        self._sizes, self._chunk = np.empty(self.n, np.uint32), chunk_of(base)
+        classes = np.tile(np.arange(rows.wide, dtype=np.uint32), self.n)
+        self._pass = class_pass.bind(
+            base.indptr, base.indices, base.values, self.number, self.cost, rows.square_norms(), self._P, self._W,
+            np.zeros(2 * rows.wide), classes, self._sizes, self.active, np.empty(self.n // self._chunk + 1, np.int64),
+            self.limits, self.state,
+        )  # fmt: skip
+        self.restore()
+
+    @property
+    def w(self) -> np.ndarray:
+        return self.rows.narrowed(self._W)
+
+    @property
+    def alpha(self) -> np.ndarray:
+        a = -self._P.reshape(self.n, -1)
+        a[np.arange(self.n), self.number] += 1.0
+        return (a * self.cost[:, None]).reshape(-1)
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """p, a point of the simplex a row, `wide` numbers each."""
+        return self._P
+
+    @property
+    def share(self) -> float:
+        """Share of the rows' classes that the next pass will visit."""
+        return float(self.state[2]) / (self.n * self.rows.k) if self.n else 1.0
+
+    @property
+    def spread(self) -> float:
+        """The largest violation that the last pass met."""
+        return float(self.limits[0])
+
+    @property
+    def left(self) -> float:
+        """About the relative gap: of the rows that the last pass visited, as it met them."""
+        met, linear = self.limits[1:].tolist()
+        return met / max(met + linear - 0.5 * float(self._W @ self._W), 1e-300)
+
+    def run(self) -> float:
+        """One pass over what is not shrunk away; returns about what it cost."""
+        self.count += 1
+        rows, classes = float(self.state[0]), float(self.state[2])
+        self.complete = int(classes) == self.n * self.rows.k
+        alike = min(rows * self.rows.wide, TOGETHER * classes) / self.rows.wide  # complete rows
+        cost = VISIT * alike * self.row_length + PLACE * classes
+        self._pass(self.rows.bias, self._chunk, self.rows.k, self.rows.wide)
+        spread = self.spread
+        if spread <= self._inner:  # what was shrunk away too early comes back
+            self._inner = SHARPER * min(self._inner, spread)
+            self.restore()
+        return cost
+
+    @property
+    def look(self) -> float:
+        """About what `primal_value` costs."""
+        return 0.5 * self.n * (VISIT * self.row_length + PLACE * self.rows.wide)
+
+    @property
+    def newton(self) -> float:
+        """About what Newton steps from here to the answer cost."""
+        if not self.factorised:
+            return self.steps * self._usual_step
+        return self.steps * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
+
+    @property
+    def _usual_step(self) -> float:
+        """About what a Newton step here costs that no matrix of features is factorised for."""
+        sizes = np.count_nonzero(self._P.reshape(self.n, -1), axis=1)
+        active, faces = int(np.count_nonzero(sizes > 1)), int(np.sum(sizes, where=sizes > 1))
+        return min(step_cost(self.rows, active), system_cost(self.rows, active, faces))
+
+    def usual_steps(self, cost: float) -> float:
+        """How many usual Newton steps cost as much as this one."""
+        return 1.0 if self.factorised else cost / max(self._usual_step, 1e-300)
+
+    @property
+    def usual_cost(self) -> float:
+        """About what a usual Newton step costs."""
+        return self.newton / self.steps
+
+    @property
+    def most_products(self) -> int:
+        """Of one Newton step by conjugate gradients: as many as all of them are expected to take."""
+        return int(self.steps * PRODUCTS)
+
+    @property
+    def least_steps(self) -> float:
+        """How many usual Newton steps are taken before they count as too slow."""
+        return VAIN * self.steps if self.factorised else self.steps
+
+    def in_vain(self) -> None:
+        """Newton steps have cost what was expected, without an end: more are expected the next time."""
+        self.steps, self.patience = MORE_STEPS * self.steps, PATIENCE_LATER
+
+    def enough(self, spent: float, expected: float) -> bool:
+        """Whether passes that cost `spent`, and are expected to cost so much more, are to end for Newton steps."""
+        return spent > self.patience * self.newton and expected > self.newton
+
+    def resume(self, multipliers: np.ndarray, steps: int) -> None:
+        """Go on from these multipliers, which `steps` other iterations have led to."""
+        self._P[:], self.count = multipliers, self.count + steps
+        self._W[:] = self.rows.widened(self.rows.transpose_product(self.alpha))
+        own = np.arange(self.n) * self.rows.wide + self.number
+        self.limits[2] = float(self.cost @ (1.0 - self._P[own]))
+        self.restore()
+
+    def restore(self) -> None:
+        """Let all classes of all rows take part again."""
+        self.active[:], self._sizes[:] = np.arange(self.n), self.rows.k
+        self.state[0], self.state[2] = self.n, self.n * self.rows.k
+
+    def scale(self, t: float) -> None:
+        """Go to t times the dual point, t >= 0, or as far as it stays feasible."""
+        own = np.arange(self.n) * self.rows.wide + self.number
+        t = min(t, 1.0 / max(float(np.max(1.0 - self._P[own], initial=0.0)), 1e-300))
+        self._P *= t
+        self._P[own] = np.maximum(self._P[own] + (1.0 - t), 0.0)
+        self._W *= t
+
+    def primal_value(self) -> float:
+        """The problem's value at w."""
+        base, rows = self.rows.base, self.rows
+        losses = np.empty((len(rows.blocks), 1 + rows.wide))
+
+        def block(b: int) -> None:
+            class_loops.class_loss(
+                base.indptr, base.indices, base.values, self.number, self.cost, self._W, losses[b], rows.bias, rows.k,
+                rows.wide, *rows.blocks[b],
+            )  # fmt: skip
+
+        run_blocks(block, len(rows.blocks))
+        return float(np.sum(losses[:, 0])) + 0.5 * float(self._W @ self._W)
+
+    def dual_value(self) -> float:
+        """The dual's value."""
+        own = self._P[np.arange(self.n) * self.rows.wide + self.number]
+        return float(self.cost @ (1.0 - own)) - 0.5 * float(self._W @ self._W)

@@ -1,0 +1,276 @@
+"""Dual coordinate passes over sparse rows: the "inexpensive method" of the MFN paper's Section 4.1.
+
+    max over 0 <= alpha_i <= U_i of  sum_i t_i alpha_i - 1/2 |sum_i alpha_i y_i x_i|^2 - 1/2 sum_i D_i alpha_i^2
+
+Squared hinge: D_i = 1 / (2 C_i), no upper end; hinge: D_i = 0, U_i = C_i.  They are what wins on text, where d
+exceeds n (Hsieh et al., ICML 2008).  The dual point has length n and therefore lives here; solvers see w and scalars.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled.loops.cd import dcd_loops
+from svmtool.coordinate.face_steps import FaceSteps
+from svmtool.data.replicated import OrdinalRows, RepeatedRows
+from svmtool.data.rows import CsrRows, Rows
+
+# What work costs, in nanoseconds on one core of 2024; only their ratios matter.
+VISIT = 1.3  # a non-zero in a coordinate pass, ...
+# ... which costs that much a row besides: 5 to 90 on 36 sets, 35 in the middle, so that a pass over rows of ten
+# non-zeros costs as much as two to six products
+VISITED_ROW = 40.0
+INNER = 0.4  # a non-zero of an inner product of rows, half of them by symmetry; of dense rows ...
+INNER_DENSE = 0.05  # ... (0.035 to 0.1 on twelve shapes of 50 to 1000 rows and 100 to 1500 features)
+FACTOR, COPY = 0.02, 10.0  # a factorisation: per m^3 and per m^2
+NEWTON_STEPS = 4  # usual from a good dual point, ...
+PRODUCTS = 3  # ... with so many products of all rows each
+PATIENCE = 1.0  # share of the Newton steps' cost that passes may take first
+# neighbouring rows visited together: they are fetched faster, but a finer order makes better progress; at most, and
+CHUNK, CHUNK_LEAST = 16, 4  # at least, ...
+CHUNK_NUMBERS = 1024  # ... or as many as have so many non-zeros;
+IN_CACHE = 1 << 16  # the least where all rows have no more than that
+# non-zeros of a chunk of rows on disk, whose values are the 64 KB that the system brings at one touch: longer chunks
+# are read no faster, and rows of one class often lie together, where long chunks take three times the passes
+ON_DISK = 1 << 13
+MOST_PASSES = 100000  # most of them go over few rows
+MOST_VISITS = 5000.0  # to each row on average, after which another method takes over
+# Visits to each row before the first turn of conjugate gradients over the free variables, and in a turn.  On 19
+# problems of ten wide sets (text, counts, bigrams, one-hot; -s 1 and 3, C 1 and 100) turns from 32 on left those alone
+# that end before; of the others -e's rule held after 0.28 to 1.4 times the visits, and a gap of 1e-3 after 0.2 to 1.4
+# times; with turns from 8 or 16 on problems that passes end after 20 to 30 took 1.1 to 2.4 times as many.
+FACE_FIRST, FACE_TURN = 32.0, 16.0
+# After LIBLINEAR's stopping rule for regressions first holds, passes continue for this share of the visits so far, plus
+# READING and STARTING, to improve the certificate.  That rule is loose: for n < d and large C, P may be 200 times its
+# minimum, and thousands of visits reduce the gap little.  Measured on thirteen wide sets (text, counts, bigrams,
+# one-hot, ratings, spectra, drugs; -s 12 and 13, C = 0.01, 1, 100, 78 runs, CPU time of whole commands): at most 5.8
+# times LIBLINEAR's time, 1.7 times in geometric mean; without the limit up to 100 times.  Gaps above 0.1: 13, without
+# the limit 14; three that were below 0.02 rise to 0.03, 0.08 and 0.23.
+BEYOND = 1.0
+LATE_PASSES = 300  # passes that LIBLINEAR makes at most; -s 1 goes on by the primal method then
+# Visits to each non-zero that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle),
+# and visits to non-zeros that take as long as the program's start.
+READING, STARTING = 8.0, 5e7
+LOOKED_AFTER = 32  # chunks of such rows between two looks at the memory
+
+
+def random_state(n: int, seed: int) -> np.ndarray:
+    """What a pass begins with: the number of rows to visit, the state of its random numbers, and room for a count."""
+    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 0], np.uint64)
+
+
+def of_data(rows: Rows) -> Rows:
+    """The rows whose arrays a pass goes over: those that stand for several terms are passed over as often."""
+    return rows.base if isinstance(rows, RepeatedRows) and not isinstance(rows, OrdinalRows) else rows
+
+
+def chunk_of(rows: CsrRows) -> int:
+    """How many neighbouring rows a pass visits together."""
+    if rows.room is not None:
+        return max(CHUNK, ON_DISK * rows.n // max(rows.nnz, 1))
+    if rows.nnz <= IN_CACHE:
+        return CHUNK_LEAST
+    return min(max(CHUNK_NUMBERS * rows.n // rows.nnz, CHUNK_LEAST), CHUNK)
+
+
+def still_needed(lefts: list[float], spent: list[float], wanted: float, looks: int) -> float:
+    """What still lies ahead of the wanted gap, at the rate at which it fell over the last `looks` looks.
+
+    lefts: the gap at each look; spent: what had been spent till then, visits to each row or time, and what is answered.
+    """
+    if lefts[-1] <= wanted:
+        return 0.0
+    ago = max(len(lefts) - 1 - looks, 0)
+    fall = np.log(lefts[ago] / lefts[-1])
+    return (spent[-1] - spent[ago]) * np.log(lefts[-1] / wanted) / fall if fall > 0.0 and wanted > 0.0 else np.inf
+
+
+class DualPasses:
+    """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
+
+    target: t, f8[n]; None: 1 for all.  Rows that stand twice are the sides of a tube, see dcd_loops.py.
+
+    `w` (length d) = sum alpha_i y_i x_i is kept up to date.
+    """
+
+    @staticmethod
+    def possible(rows: Rows, cost: np.ndarray, free_bias: bool) -> bool:
+        return isinstance(of_data(rows), CsrRows) and not free_bias and bool(np.all(cost > 0))
+
+    def __init__(
+        self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
+        alpha: np.ndarray | None = None, target: np.ndarray | None = None,
+    ):  # fmt: skip
+        data = of_data(rows)
+        assert isinstance(data, CsrRows)
+        self.data, self._rows, self.y = data, rows, y
+        self.n, self.bias = rows.n, rows.bias
+        self.count, self.visits = 0, 0.0  # passes so far, and how often they have visited each row, on average
+        self.row_length = rows.nnz / max(self.n, 1)
+        self.diagonal, self.upper = diagonal, upper
+        self._bent = bool(np.any(diagonal))
+        self.target = np.ones(self.n) if target is None else target
+        self.alpha = np.zeros(self.n) if alpha is None else alpha
+        self.w = np.zeros(rows.d) if alpha is None else rows.transpose_product(alpha * y)
+        self.square_norms = data.square_norms()
+        self.chunk = chunk_of(data)
+        self.active, self._chunks = np.arange(data.n), np.empty(data.n // self.chunk + 1, np.int64)
+        self.limits = np.array([np.inf, -np.inf, 0.0, 0.0, 0.0])
+        self._first = 0.0  # limits[4] after the first pass
+        self.state = random_state(data.n, seed)
+        self._face: FaceSteps | None = None
+        self._turn_at = FACE_FIRST if data.room is None else np.inf  # visits at which conjugate gradients come next,
+        self._turned, self._wait = 0.0, FACE_TURN  # were last, and visits between; see _face_turn
+        self._dual = self._passed = self._gained = 0.0
+        self._most_visits = np.inf
+        one_pass, signs = (dcd_loops.dcd_pass, (y,)) if data is rows else (dcd_loops.tube_pass, ())
+        self._pass = one_pass.bind(
+            data.indptr, data.indices, data.values, *signs, self.target, diagonal, upper, self.square_norms,
+            self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
+        )  # fmt: skip
+
+    @classmethod
+    def of_power(
+        cls, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float, seed: int, target: np.ndarray | None = None,
+        alpha: np.ndarray | None = None,
+    ) -> DualPasses:  # fmt: skip
+        """The passes of the hinge (p = 1) or of its square (p = 2), from alpha (zeros if None)."""
+        ends = (np.zeros(rows.n), cost) if p == 1.0 else (0.5 / cost, np.full(rows.n, np.inf))
+        return cls(rows, y, *ends, seed, alpha, target)
+
+    @property
+    def unit(self) -> float:
+        """What gradients of the dual are measured in: the mean |t_i|."""
+        return float(np.mean(np.abs(self.target))) if self.n else 1.0
+
+    @property
+    def cost(self) -> float:
+        """What a pass over all rows costs."""
+        return self.n * (self.row_length * VISIT + VISITED_ROW)
+
+    @property
+    def share(self) -> float:
+        """Share of the rows that the next pass will visit."""
+        return float(self.state[0]) / self.data.n if self.n else 1.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether the last pass went over all rows, none shrunk away."""
+        return int(self.state[0]) == self.data.n
+
+    @property
+    def spread(self) -> float:
+        """How far the projected gradients of the last pass lie apart or from zero."""
+        largest, smallest = self.limits[2:4].tolist()
+        return max(largest - smallest, abs(largest), abs(smallest)) if largest >= smallest else 0.0
+
+    @property
+    def size(self) -> float:
+        """The sum of the projected gradients of the last pass, in size, beside that of the first pass; of tubes."""
+        return float(self.limits[4]) / self._first if self._first > 0.0 else 0.0
+
+    def run(self) -> float:
+        """One pass over the rows not shrunk away; rows at an end that their gradient clearly holds there leave.
+
+        Returns about what it cost.
+        """
+        spent = self._face_turn() if self.visits >= self._turn_at else 0.0
+        self.count += 1
+        self.visits += self.share
+        rows, chunk = int(self.state[0]), self.chunk
+        if self.data.room is not None:  # where rows have left, a chunk of those that are left spans no more pages
+            chunk = max(-(-chunk * rows // max(self.data.n, 1)), 1)
+        for first, last in self.data.pieces(0, max(-(-rows // chunk), 1), LOOKED_AFTER):
+            self._pass(self.bias, chunk, first, last)
+        largest, smallest, size = self.limits[2:].tolist()
+        if self.count == 1:
+            self._first = size
+        self.limits[0] = largest if largest > 0 else np.inf
+        self.limits[1] = smallest if smallest < 0 else -np.inf
+        return spent + rows * (self.row_length * VISIT + VISITED_ROW)
+
+    def settle(self, most: float) -> float:
+        """Conjugate gradients over the free variables, of at most so many visits to non-zeros; returns how many."""
+        return FaceSteps(self).run(most) if self.data.room is None else 0.0
+
+    def _face_turn(self) -> float:
+        """Conjugate gradients over the free variables; returns about what they cost.
+
+        Passes between two turns grow longer where those around the last one raised the dual by more for their visits.
+        """
+        before, nnz = self.dual_value(), max(self.data.nnz, 1)
+        passed = (before - self._dual) / (self.visits - self._turned)
+        if self._face is None:
+            self._face = FaceSteps(self)
+        elif self._gained > 0.5 * (self._passed + passed):
+            self._wait = max(0.5 * self._wait, FACE_TURN)
+        else:
+            self._wait *= 2.0
+        work = self._face.run(FACE_TURN * nnz) / nnz
+        self._dual, self._passed = self.dual_value(), passed
+        self._gained = (self._dual - before) / work if work > 0.0 else 0.0
+        self.visits += work
+        self._turned = self.visits
+        self._turn_at = self.visits + self._wait
+        return work * self.n * self.row_length * VISIT
+
+    def enough(self, spent: float, most: int, expected: float = np.inf, steps: int = NEWTON_STEPS) -> bool:
+        """Whether passes that cost `spent` in all should end and Newton steps begin, from the rows' side.
+
+        Not where more than `most` rows lie between their ends, since the system would be too large, nor where the
+        passes that are still needed are expected to cost less.
+        """
+        m = float(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.upper)))
+        if m > most:
+            return False
+        products = PRODUCTS * VISIT * self.n * self.row_length
+        newton = steps * (FACTOR * m**3 + COPY * m * m + products) + INNER * m * m * self.row_length
+        return spent > PATIENCE * newton and expected > newton
+
+    def beyond(self, size: float) -> bool:
+        """Whether passes have gone on long enough after their `size` was first at most this, LIBLINEAR's tolerance, or
+        after its cap on passes; a negative size: there is none."""
+        ends = self.size <= size or (size >= 0.0 and self.count >= LATE_PASSES)
+        if self._most_visits == np.inf and ends:
+            start = (READING * self.data.nnz + STARTING) * VISIT / max(self.cost, 1.0)
+            self._most_visits = (1.0 + BEYOND) * self.visits + start
+        return self.visits >= self._most_visits
+
+    def restore(self) -> None:
+        """Let all rows take part again."""
+        self.active[:] = np.arange(self.data.n)
+        self.state[0] = self.data.n
+        self.limits[:2] = np.inf, -np.inf
+
+    def resume(self, alpha: np.ndarray) -> None:
+        """Go on from another dual point."""
+        self.alpha[:] = alpha
+        self.w[:] = self._rows.transpose_product(alpha * self.y)
+        self.restore()
+
+    def scale(self, t: float) -> None:
+        """Go to t times the dual point, t >= 0, or as far as its upper ends allow."""
+        t = min(t, float(np.min(self.upper / np.maximum(self.alpha, 1e-300), initial=np.inf)))
+        self.alpha *= t
+        self.w *= t
+
+    def scale_to_best(self) -> None:
+        """Go to the best multiple of the dual point, or as near to it as its upper ends allow."""
+        linear, quadratic = self._terms()
+        self.scale(max(linear, 0.0) / quadratic if quadratic > 0.0 else 1.0)
+
+    def dual_value(self) -> float:
+        """The dual's value at alpha."""
+        linear, quadratic = self._terms()
+        return linear - 0.5 * quadratic
+
+    def _terms(self) -> tuple[float, float]:
+        """The linear and twice the quadratic part of the dual at alpha."""
+        a = self.alpha
+        return float(self.target @ a), float(self.w @ self.w) + (
+            float(self.diagonal @ np.square(a)) if self._bent else 0.0
+        )
+
+    def primal_value(self) -> float:
+        """The hinge's f at w; D = 0."""
+        return 0.5 * float(self.w @ self.w) + self.data.hinge(self.w, self.y, self.target, self.upper)

@@ -1,0 +1,162 @@
+"""What rows are to those who pass over them: fixed blocks, and sums taken in block order.
+
+A block of rows depends on the data alone, so that any number of threads gives the same bits.  Rows on disk are passed
+over in pieces, between which the memory they take is looked at (formats/rowcache/mapped_arrays.py).  The layouts are in
+rows.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from svmtool.compiled.loops.rows import row_loops as loops
+from svmtool.compiled.threads import alone, run_blocks
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from svmtool.formats.rowcache.mapped_arrays import Room
+
+PIECE = 1 << 20  # non-zeros of rows on disk that are passed over between two looks at the memory
+
+
+class Rows:
+    """What both layouts share.  n rows, d features (with the bias feature), bias its value (< 0: none)."""
+
+    n: int
+    d: int
+    nnz: int
+    bias: float
+    gram_entries = 3.5  # sums of a Gram matrix added to in the time that a non-zero takes in a Hessian product
+    largest_value = np.inf  # a bound of |x_ij|, the bias feature included, where one is known
+    blocks: list[tuple[int, int]]
+    gram_blocks: list[tuple[int, int]]
+    have_kernel = False  # whether inner products among rows can be computed (`fill_kernel`)
+    distributed = False  # whether other processes hold the rows: then nobody here can look at one
+    room: Room | None = None  # where copies of rows go if not into memory
+
+    def new(self, shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
+        """An array for a copy of rows."""
+        return np.empty(shape, dtype) if self.room is None else self.room.zeros(shape, dtype)
+
+    def serve_several(self) -> None:
+        """Several problems on these rows will run at the same time: none needs blocks for its Gram matrix."""
+        self.gram_blocks = [(0, self.n)]
+
+    @property
+    def plain(self) -> int:
+        """Number of features without the bias feature."""
+        return self.d - (self.bias >= 0)
+
+    def _partition(self, starts: np.ndarray | None, n_blocks: int) -> list[tuple[int, int]]:
+        """Cut the rows into about equal blocks of work."""
+        n_blocks = max(1, min(n_blocks, self.n))
+        if n_blocks == 1:
+            return [(0, self.n)]
+        if starts is None:
+            cuts = [self.n * b // n_blocks for b in range(n_blocks + 1)]
+        else:
+            marks = np.arange(n_blocks + 1) * (int(starts[-1]) / n_blocks)
+            cuts = np.searchsorted(starts, marks[:-1]).tolist() + [self.n]
+        return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
+
+    def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
+        """The rows lo .. hi as one piece, or as several of `step` rows (0: about PIECE non-zeros) with a look at the
+        memory between them."""
+        if self.room is None:
+            yield lo, hi
+            return
+        step = step or self._rows_of_a_piece
+        for a in range(lo, hi, step):
+            yield a, min(a + step, hi)
+            self.room.check()
+
+    def runs(self, chosen: np.ndarray) -> Iterator[tuple[int, int]]:
+        """The rows `chosen` (i8) as one piece chosen[0:], or as several of rows that lie in the same piece, with a look
+        at the memory between them: a row that is touched brings the system's pages about it, megabytes at worst."""
+        if self.room is None:
+            yield 0, len(chosen)
+            return
+        cuts = (np.flatnonzero(np.diff(chosen // self._rows_of_a_piece)) + 1).tolist()
+        for a, b in zip([0, *cuts], [*cuts, len(chosen)], strict=True):
+            yield a, b
+            self.room.check()
+
+    @property
+    def _rows_of_a_piece(self) -> int:
+        return max(1, PIECE * self.n // max(self.nnz, 1))
+
+    def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float]) -> tuple:
+        """Sum of arrays (and of returned numbers) over blocks, each block with an array of its own."""
+        if len(blocks) == 1:
+            total = np.zeros(shape)
+            return total, self._add_pieces(total, blocks[0], work)
+        if alone():  # the same sums in the same order, one part at a time
+            total, number = np.zeros(shape), 0.0
+            for b, block in enumerate(blocks):
+                part = total if b == 0 else np.zeros(shape)
+                number += self._add_pieces(part, block, work)
+                if b:
+                    total += part
+            return total, number
+        parts: list[np.ndarray | None] = [None] * len(blocks)
+        numbers = [0.0] * len(blocks)
+
+        def one(b: int) -> None:
+            part = np.zeros(shape)
+            numbers[b] = self._add_pieces(part, blocks[b], work)
+            parts[b] = part
+
+        run_blocks(one, len(blocks))
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        return total, sum(numbers)
+
+    def _add_pieces(self, part: np.ndarray, block: tuple[int, int], work: Callable) -> float:
+        """What one block brings, added to part; returns the block's number."""
+        if self.room is None:
+            return work(part, *block) or 0.0
+        return sum(work(part, a, b) or 0.0 for a, b in self.pieces(*block))
+
+    def shift(self, v: np.ndarray) -> float:
+        """The bias feature's part of x.v, the same for each row."""
+        return self.bias * float(v[-1]) if self.bias >= 0 else 0.0
+
+    def quadratic_forms(self, M: np.ndarray) -> np.ndarray:
+        """x_i'M x_i with the bias feature, length n, for a symmetric M (d x d)."""
+        forms = self._plain_forms(np.ascontiguousarray(M[: self.plain, : self.plain]))
+        if self.bias >= 0:
+            edge = np.empty(self.n)
+            self.without_bias().margins(M[: self.plain, -1].copy(), np.ones(self.n), edge)
+            forms += self.bias * (2.0 * edge + self.bias * M[-1, -1])
+        return forms
+
+    def draw(self, group: int, seed: int) -> np.ndarray:
+        """One random row of each `group`, i8: a sample to start on."""
+        return draw_rows(self.n, group, seed)
+
+    def margins_of(self, chosen: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        """z_i = y_i x_i.w for the rows `chosen` (i8); the rest of z may be anything."""
+        self.margins(w, y, z)
+
+    def sums_by_side(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """sum_i u_i x_i over the rows with y = 1 and over the others, f8[2, d]."""
+        other = (y < 0.0).astype(np.int64)
+        sums = self.class_sums(u, other, 2)
+        return sums if self.bias < 0 else np.column_stack((sums, self.bias * np.bincount(other, u, 2)))
+
+    def for_each_block(self, work: Callable[[int, int], None]) -> None:
+        def one(b: int) -> None:
+            for lo, hi in self.pieces(*self.blocks[b]):
+                work(lo, hi)
+
+        run_blocks(one, len(self.blocks))
+
+
+def draw_rows(n: int, group: int, seed: int) -> np.ndarray:
+    """One random row of each group of `group` consecutive rows, ascending."""
+    chosen = np.empty(n // group, np.int64)
+    loops.draw_one_of_each(chosen, group, seed)
+    return chosen

@@ -1,0 +1,99 @@
+"""Labels of a file <-> classes, in LIBLINEAR's order, and the cost of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from svmtool.compiled.loops.text.label_loops import number_classes
+from svmtool.errors import RowsError
+
+FEW = 32  # classes up to which a search among them beats sorting
+
+
+def whole_labels(labels: np.ndarray) -> np.ndarray:
+    """Labels as classes: truncated towards zero, as LIBLINEAR does.
+
+    Raises RowsError where that would merge two different labels (1.2 and 1.9) into one class, and for labels
+    that no model file holds.
+    """
+    whole = np.trunc(labels)
+    large = (whole < -(2.0**31)) | (whole >= 2.0**31)
+    if np.any(large):
+        raise RowsError(f"label {labels[large][0]:.17g} does not fit into 32 bits: use smaller numbers as labels")
+    if np.array_equal(whole, labels):
+        return whole.astype(np.int64)
+    for k in np.unique(whole[whole != labels]):
+        inside = np.unique(labels[whole == k])
+        if len(inside) > 1:
+            raise RowsError(
+                f"labels {inside[0]:g} and {inside[1]:g} would both become class {int(k)}: use whole numbers as labels"
+            )
+    return whole.astype(np.int64)
+
+
+def first_appearance(labels: np.ndarray) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """The different labels in order of appearance, for each row the index of its label (i8[n]), and rows of each (i8).
+
+    Labels that are no whole numbers are cut; see `whole_labels`.
+    """
+    number, values, counts = np.empty(len(labels), np.int64), np.empty(FEW), np.zeros(FEW, np.int64)
+    classes = number_classes(labels, values, number, counts)
+    if classes >= 0:
+        return [int(v) for v in values[:classes].tolist()], number, counts[:classes]
+    found, first, inverse = np.unique(whole_labels(labels), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    number = rank[inverse.reshape(-1)]
+    return [int(v) for v in found[order]], number, np.bincount(number, minlength=len(order))
+
+
+def cost_factors(labels: Sequence[int], class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
+    """Cost factor of each label (repeated -wi multiply), and the labels in -wi that are not among them."""
+    factor = np.ones(len(labels))
+    missing = []
+    for label, value in class_weights:
+        if label in labels:
+            factor[labels.index(label)] *= value
+        else:
+            missing.append(label)
+    return factor, missing
+
+
+class Classes:
+    """The classes of a training set, in LIBLINEAR's order.
+
+    labels: class labels by first appearance (exactly two, -1 before 1: swapped); number i8[n]: the
+    class of each row as an index into `labels`; counts: rows of each class.
+    """
+
+    def __init__(self, file_labels: np.ndarray):
+        self.labels, self.number, self.counts = first_appearance(file_labels)
+        if self.labels == [-1, 1]:
+            self.labels, self.number, self.counts = [1, -1], 1 - self.number, self.counts[::-1]
+
+    @property
+    def problems(self) -> int:
+        """How many two-class problems are solved: one for two classes, else one for each class."""
+        return 1 if len(self.labels) == 2 else len(self.labels)
+
+    def signs(self, k: int) -> np.ndarray:
+        """+1 for rows of class k, -1 for the rest, f8[n]."""
+        return np.where(self.number == k, 1.0, -1.0)
+
+    def weights(self, class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
+        """Cost factor of each class (repeated -wi multiply), and the labels in -wi that the data lack."""
+        return cost_factors(self.labels, class_weights)
+
+    def costs(self, k: int, C: float, factor: np.ndarray, row_weights: np.ndarray | None) -> np.ndarray:
+        """C_i of the k-th two-class problem, f8[n].
+
+        Two classes: both sides carry their class's factor.  One-vs-rest: only the positives do, as in LIBLINEAR.
+        """
+        if len(self.labels) == 2:
+            cost = C * factor[self.number]
+        else:
+            cost = np.where(self.number == k, C * factor[k], C)
+        return cost if row_weights is None else cost * row_weights

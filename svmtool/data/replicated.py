@@ -1,0 +1,152 @@
+"""Rows that stand for several terms each: a row of data in k copies, every product over the data done once.
+
+Virtual row r n + i is copy r of row i (n rows of data).  The tube of regression needs two copies of each row,
+its upper and its lower side; ordinal regression one for each threshold, with the threshold as a feature.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.data.blocks import Rows, draw_rows
+
+
+class RepeatedRows(Rows):
+    """Each row of `base` k times; same passes as Rows.  n = k base.n, d and bias as in base."""
+
+    def __init__(self, base: Rows, k: int):
+        self.base, self.k = base, k
+        self.n, self.d, self.bias, self.nnz = k * base.n, base.d, base.bias, k * base.nnz
+        self._ones = np.ones(base.n)
+
+    @property
+    def plain(self) -> int:
+        return self.base.plain
+
+    def serve_several(self) -> None:
+        self.base.serve_several()
+
+    def copies(self, v: np.ndarray) -> np.ndarray:
+        """v (length n) as k x base.n, one line a copy; no numbers are copied."""
+        return v.reshape(self.k, self.base.n)
+
+    def products(self, w: np.ndarray) -> np.ndarray:
+        """x_i.w of the rows of data, length base.n; w as base sees it."""
+        out = np.empty(self.base.n)
+        self.base.margins(w, self._ones, out)
+        return out
+
+    def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        """z_i = y_i x_i.w"""
+        np.multiply(self.copies(y), self.products(w), out=self.copies(z))
+
+    def transpose_product(self, u: np.ndarray) -> np.ndarray:
+        """sum_i u_i x_i, length d."""
+        return self.base.transpose_product(self.copies(u).sum(axis=0))
+
+    def sums_by_side(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
+        part = np.where(y > 0.0, u, 0.0)
+        return np.stack([self.transpose_product(part), self.transpose_product(u - part)])
+
+    def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """sum_i c_i (x_i.v) x_i, length d."""
+        return self.base.curvature_product(self.copies(c).sum(axis=0), v)
+
+    def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
+        """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
+        self.base.add_gram(self.copies(c).sum(axis=0), gram)
+
+    def diagonal(self, c: np.ndarray) -> np.ndarray:
+        """sum_i c_i x_ij^2, length d."""
+        return self.base.diagonal(self.copies(c).sum(axis=0))
+
+    def square_norms(self) -> np.ndarray:
+        """|x_i|^2 with the bias feature, length n."""
+        return np.tile(self.base.square_norms(), self.k)
+
+    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+        """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
+        self.base.fill_kernel(chosen % self.base.n, K, first)
+
+    def dense_of(self, chosen: np.ndarray) -> np.ndarray:
+        """The rows `chosen` (i8) with the bias feature as f8[len(chosen), d]."""
+        return self.base.dense_of(chosen % self.base.n)
+
+    def draw(self, group: int, seed: int) -> np.ndarray:
+        """All copies of one random row of data in each `group`, i8."""
+        return (draw_rows(self.base.n, group, seed) + self.base.n * np.arange(self.k)[:, None]).ravel()
+
+    def take(self, chosen: np.ndarray) -> RepeatedRows:
+        """The rows `chosen` (i8), copied: all copies of some rows of data, copy after copy."""
+        return self._like(self.base.take(self._of_data(chosen)))
+
+    def _of_data(self, chosen: np.ndarray) -> np.ndarray:
+        """The rows of data whose copies `chosen` names; ValueError where it is not made of whole copies."""
+        lines = chosen.reshape(self.k, -1) if self.k else np.empty((1, 0), np.int64)
+        if not np.array_equal(lines, lines[0] + self.base.n * np.arange(len(lines))[:, None]):
+            raise ValueError("repeated rows are taken with all their copies")
+        return lines[0]
+
+    def _like(self, base: Rows) -> RepeatedRows:
+        return type(self)(base, self.k)
+
+
+def data_of(rows: Rows) -> Rows:
+    """The rows of data behind rows that may stand for several terms."""
+    return rows.base if isinstance(rows, RepeatedRows) else rows
+
+
+class OrdinalRows(RepeatedRows):
+    """Copy s of row x_i is (x_i, -e_s): its product with beta = (w, b_1 .. b_k) is w.x_i - b_s.
+
+    The base has no bias feature: the thresholds are the bias.  d = base.d + k.
+    """
+
+    def __init__(self, base: Rows, k: int):
+        super().__init__(base, k)
+        if base.bias >= 0:
+            raise ValueError("the thresholds are the bias: the rows of data have none")
+        self.d = base.d + k
+
+    @property
+    def plain(self) -> int:
+        return self.d
+
+    def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        m, out = self.base.d, self.copies(z)
+        np.subtract(self.products(w[:m]), w[m:, None], out=out)
+        out *= self.copies(y)
+
+    def transpose_product(self, u: np.ndarray) -> np.ndarray:
+        return np.append(super().transpose_product(u), -self.copies(u).sum(axis=1))
+
+    def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
+        m = self.base.d
+        t = self.products(v[:m]) - v[m:, None]
+        t *= self.copies(c)
+        return self.transpose_product(t.ravel())
+
+    def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
+        m = self.base.d
+        part = np.zeros((m, m))
+        super().add_gram(c, part)
+        gram[:m, :m] += part
+        for s, line in enumerate(self.copies(c)):
+            if np.any(line):
+                gram[:m, m + s] -= self.base.transpose_product(line)
+                gram[m + s, m + s] += float(np.sum(line))
+
+    def diagonal(self, c: np.ndarray) -> np.ndarray:
+        return np.append(super().diagonal(c), self.copies(c).sum(axis=1))
+
+    def square_norms(self) -> np.ndarray:
+        return super().square_norms() + 1.0
+
+    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+        super().fill_kernel(chosen, K, first)
+        threshold = chosen // self.base.n
+        K[first:] += threshold[first:, None] == threshold
+
+    def dense_of(self, chosen: np.ndarray) -> np.ndarray:
+        thresholds = np.arange(self.k) == (chosen // self.base.n)[:, None]
+        return np.hstack([super().dense_of(chosen), -thresholds.astype(float)])

@@ -1,0 +1,296 @@
+"""The rows of one partition and the state of a run on them: what a rank holds.  Knows nothing of Spark.
+
+A block executes calls in order: the name of a method and its arguments, scalars and vectors of length d.
+
+The losses are those of problem/, over the block's rows, without their regulariser: w stays 0 in them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.data import rows
+from svmtool.data.blocks import draw_rows
+from svmtool.data.class_statistics import LabelSums
+from svmtool.data.replicated import RepeatedRows
+from svmtool.distributed.certifier import Part
+from svmtool.distributed.line_search import Breakpoints
+from svmtool.errors import SvmtoolError
+from svmtool.formats.svmlight.table import Table
+from svmtool.objectives.base import Objective
+
+MOST_LABELS = 10000  # different labels that a classification may have
+
+
+class TwoClasses:
+    """Rows of one label against the rest: +1 and -1, C_i of either side; target of all rows (None: 1)."""
+
+    part = Part
+
+    def __init__(self, label: int, positive: float, negative: float, target: float | None = None):
+        self.label, self.positive, self.negative, self.target = label, positive, negative, target
+
+    def terms(self, data: rows.Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
+        """Rows, signs y, costs and targets (f8[n] or None); rows of cost 0 are left out.  weights > 0 multiply C."""
+        mine = np.trunc(labels) == self.label
+        cost = weights * np.where(mine, self.positive, self.negative)
+        if min(self.positive, self.negative) <= 0.0:
+            used = np.flatnonzero(cost > 0.0)
+            data, mine, cost = data.take(used), mine[used], cost[used]
+        target = None if self.target is None else np.full(data.n, self.target)
+        return data, np.where(mine, 1.0, -1.0), cost, target
+
+
+class Tube:
+    """Each row twice, as the sides of a tube of half the width eps about its label; see
+    training/reductions/regression.py.
+    """
+
+    part = Part
+
+    def __init__(self, C: float, eps: float):
+        self.C, self.eps = C, eps
+
+    def terms(self, data: rows.Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
+        """As of TwoClasses."""
+        targets = np.concatenate((labels - self.eps, -labels - self.eps))
+        signs = np.repeat((1.0, -1.0), data.n)
+        return RepeatedRows(data, 2), signs, np.tile(weights * np.full(data.n, self.C), 2), targets
+
+
+class Block:
+    """One partition: `table` is used up.  What methods return is added up over the blocks, unless they say else.
+
+    dense_below: features up to which rows may be held dense; see rows.from_csr.  rank: which partition it is.
+    """
+
+    def __init__(self, table: Table, dense_below: int, rank: int = 0):
+        self._all_labels, self._dense_below, self._rank = np.asarray(table.labels, np.float64), dense_below, rank
+        self._labels = self._all_labels  # of the rows that take part, ...
+        self._used: np.ndarray | None = None  # ... and which these are; None: all
+        self._all_weights: np.ndarray | None = None  # of all rows; None: 1
+        self._facts = {
+            "n": len(table),
+            "nnz": len(table.values),
+            "features": table.n_features,
+            "largest": max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0))),
+            "label": float(np.abs(self._all_labels).max(initial=0.0)),
+        }
+        self._fold: np.ndarray | None = None  # of each row, in a cross-validation, ...
+        self._held_out = -1  # ... and the one whose rows take no part
+        # as if no block had more features, while other tasks still read: most of the time none has
+        self._whole = rows.from_csr(table.indptr, table.indices, table.values, table.n_features, -1.0, dense_below)
+        self._laid = self._whole
+        self._o: Any = None
+        self._kept: np.ndarray | None = None  # a dual point
+        self._breakpoints: Breakpoints | None = None  # of the present line
+
+    def run(self, calls: list[tuple[str, tuple]]) -> Any:
+        """Make the calls in turn; returns what the last one answers."""
+        answer = None
+        for name, arguments in calls:
+            answer = getattr(self, name)(*arguments)
+        return answer
+
+    # Rows
+
+    def facts(self) -> dict[str, Any]:
+        """Of these rows: n, about nnz, features, largest |value| and |label|; n and nnz without those held out."""
+        n, whole = len(self._labels), self._facts
+        return {**whole, "n": n, "nnz": whole["nnz"] * n // max(whole["n"], 1)}
+
+    def labels(self) -> np.ndarray:
+        """Of all rows, of this block."""
+        return self._all_labels
+
+    def largest_square(self, bias: float) -> float:
+        """max |x_i|^2 with the bias feature, of this block."""
+        norms = self._whole.without_bias().square_norms()
+        return float(np.max(norms, initial=0.0)) + (bias * bias if bias >= 0.0 and len(norms) else 0.0)
+
+    def take_folds(self, fold: np.ndarray, starts: np.ndarray) -> None:
+        """fold: the fold of each row of all ranks, i4[n]; starts: the number of each rank's first row, and n."""
+        self._fold = fold[starts[self._rank] : starts[self._rank + 1]]
+
+    def hold_out(self, k: int) -> None:
+        """From now on the rows of fold k take no part."""
+        self._held_out = k
+        self._take_part()
+
+    def take_weights(self, weights: np.ndarray, starts: np.ndarray) -> None:
+        """weights: of all rows of all ranks, f8[n], which multiply C; starts: as of `take_folds`."""
+        self._all_weights = weights[starts[self._rank] : starts[self._rank + 1]]
+        self._take_part()
+
+    def _take_part(self) -> None:
+        """Which rows take part from now on."""
+        used = np.ones(len(self._all_labels), bool) if self._held_out < 0 else self._fold != self._held_out
+        if self._all_weights is not None:
+            used &= self._all_weights > 0.0
+        self._used = np.flatnonzero(used)
+        self._labels = self._all_labels[used]
+
+    @property
+    def _weights(self) -> np.ndarray | None:
+        """Of the rows that take part."""
+        return None if self._all_weights is None else self._all_weights[self._used]
+
+    def scores(self, W: np.ndarray) -> np.ndarray:
+        """x.w of the rows held out, of this block, for each column of W; f8[m, columns]."""
+        outside = self._whole.take(np.flatnonzero(self._fold == self._held_out))
+        found = np.empty((W.shape[1], outside.n))
+        for w, scores in zip(np.ascontiguousarray(W.T), found, strict=True):
+            outside.margins(w, np.ones(outside.n), scores)
+        return np.ascontiguousarray(found.T)
+
+    def classes(self) -> tuple[list[float], list[int]]:
+        """The different labels in order of appearance, and how many rows each has; of this block."""
+        found, first, counts = np.unique(self._labels, return_index=True, return_counts=True)
+        if len(found) > MOST_LABELS:
+            raise SvmtoolError(f"more than {MOST_LABELS} different labels: is this a regression (-s 11)?")
+        order = np.argsort(first)
+        return found[order].tolist(), counts[order].tolist()
+
+    def lay(self, plain: int, bias: float) -> float:
+        """Rows of so many features, in the layout that is faster; `gram_entries` of it, of this block."""
+        laid = self._whole.without_bias()
+        if isinstance(laid, rows.DenseRows) and plain == laid.plain:
+            self._whole = rows.DenseRows(laid.X, bias)
+        else:
+            csr = laid.as_csr() if isinstance(laid, rows.DenseRows) else laid
+            self._whole = rows.from_csr(csr.indptr, csr.indices, csr.values, plain, bias, self._dense_below)
+        self._laid = self._whole if self._used is None else self._whole.take(self._used)
+        return self._laid.gram_entries
+
+    # A problem on them
+
+    def begin(self, spec: Any) -> int:
+        """Take up a problem; returns how many rows take part."""
+        self._o = self._kept = None
+        self.rows, self.y, self.cost, self.target = spec.terms(
+            self._laid, self._labels, 1.0 if self._all_weights is None else self._weights, self._rank
+        )
+        self._certifier = spec.part(self.rows, self.y, self.cost, self.target)
+        return self.rows.n
+
+    def label_sums(self, own: list[int], labels: list[int]) -> LabelSums:
+        """The LabelSums of all rows, of this block; labels: those of all blocks."""
+        sums = LabelSums(own)
+        place = {label: k for k, label in enumerate(labels)}
+        number = np.array([place[int(label)] for label in np.trunc(self._labels).tolist()], np.int64)
+        present = np.bincount(number, minlength=len(labels)) > 0
+        here = np.cumsum(present) - 1
+        sums.change(
+            self._laid, [label for label, yes in zip(labels, present, strict=True) if yes], here[number], self._weights
+        )
+        return sums
+
+    def ends(self, margin: float | None) -> list[float]:
+        """How far up y = 1 asks a free bias to go, and y = -1 down (negated); the largest over the blocks counts."""
+        aim = self.target if margin is None else np.full(self.rows.n, margin)
+        ends = self.y if aim is None else self.y * aim
+        positive = self.y > 0.0
+        return [
+            float(np.max(ends, where=positive, initial=-np.inf)),
+            -float(np.min(ends, where=~positive, initial=np.inf)),
+        ]
+
+    def draw(self, group: int, seed: int) -> tuple:
+        """One row of data in each `group` and one of what is left over: indptr, indices, values; y, cost, target,
+        a line for each copy; costs are those of all rows that a row stands for."""
+        k = self.rows.k if isinstance(self.rows, RepeatedRows) else 1
+        data = self.rows.base if isinstance(self.rows, RepeatedRows) else self.rows
+        rest = data.n % group
+        chosen = np.append(draw_rows(data.n, group, seed), data.n - rest + draw_rows(rest, max(rest, 1), seed))
+        stands_for = np.diff(np.append(np.arange(0, data.n, group), data.n))
+        some = data.take(chosen)
+        some = some.as_csr() if isinstance(some, rows.DenseRows) else some
+        copies = chosen + data.n * np.arange(k)[:, None]
+        target = None if self.target is None else self.target[copies]
+        return some.indptr, some.indices, some.values, self.y[copies], self.cost[copies] * stands_for, target
+
+    # Its objective
+
+    def objective(self, kind: type[Objective], more: dict[str, Any]) -> None:
+        """The losses of this kind at w = 0."""
+        self._made_of = kind, more
+        self._o = self._new(kind, more)
+
+    def _new(self, kind: type[Objective], more: dict[str, Any]) -> Any:
+        if self.target is not None and "target" in more:
+            more = {**more, "target": self.target}
+        o = kind(self.rows, self.y, self.cost, **more)
+        o.move(np.zeros(o.d))
+        return o
+
+    def gradient_at_zero(self) -> np.ndarray:
+        """The sum of the rows' gradients at w = 0; the state stays as it is."""
+        fresh = self._new(*self._made_of)
+        fresh.sums()
+        return self.rows.transpose_product(fresh.u)
+
+    def set(self, name: str, value: Any) -> None:
+        """A number that the losses depend on."""
+        setattr(self._o, name, value)
+
+    def move(self, w: np.ndarray) -> None:
+        self._o.z[:] = 0.0
+        if np.any(w):
+            self.rows.margins(w, self.y, self._o.z)
+
+    def line(self, p: np.ndarray) -> None:
+        """Margins along p."""
+        self._breakpoints = None
+        self.rows.margins(p, self.y, self._o.dz)
+
+    def advance(self, t: float) -> None:
+        self._o.advance(t, np.zeros(self._o.d))
+
+    def breakpoints(self, low: float, high: float) -> np.ndarray:
+        """What Breakpoints.sums tells between low and high; the kinks are kept as long as the line."""
+        found, o = self._breakpoints, self._o
+        if found is None or not found.low <= low < high <= found.high:
+            found = self._breakpoints = Breakpoints(o.z, o.dz, o.cost, o.strip(), low, high)
+        return found.sums(low, high)
+
+    def sums(self) -> np.ndarray:
+        sums = self._o.sums()
+        self._o._take(sums)  # the Gram matrix wants the changes
+        return np.array(sums)
+
+    def slopes_product(self) -> np.ndarray:
+        return self.rows.transpose_product(self._o.u)
+
+    def curvature_product(self, v: np.ndarray) -> np.ndarray:
+        return self.rows.curvature_product(self._o.c, v)
+
+    def diagonal(self) -> np.ndarray:
+        return self.rows.diagonal(self._o.c)
+
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """`sums`, and sum_i u_i x_i."""
+        return self.sums(), self.slopes_product()
+
+    def state_by_side(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`sums`, `sides`, and sum_i u_i x_i over the rows with y = 1 and over the others, f8[2, d]."""
+        return self.sums(), np.array(self._o.sides()), self.rows.sums_by_side(self._o.u, self.y)
+
+    def losses(self, name: str, *arguments: Any) -> Any:
+        """What a method of the losses answers; sums as numbers or arrays."""
+        answer = getattr(self._o, name)(*arguments)
+        return np.array(answer) if isinstance(answer, (list, tuple)) else answer
+
+    def keep_dual_point(self, multiple: float) -> None:
+        """Remember the present slopes as the dual point for the certifier."""
+        self._o._multiple = multiple
+        self._kept = self._o.dual_point()
+
+    # The certificate
+
+    def certifier(self, name: str, *arguments: Any) -> Any:
+        return getattr(self._certifier, name)(*arguments)
+
+    def certify_kept(self) -> None:
+        self._certifier.candidate = self._kept

@@ -1,0 +1,139 @@
+"""The certifier of certify/linear.py where the rows are in blocks: the same numbers, in passes over the blocks.
+
+Nothing here is the solver's: margins, losses and products with the rows are computed anew.  What differs: where a
+dual point leaves the free bias open, the multiplier that fits the free rows best is the mean here, not the median.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.certify.linear import TINY, Certificate, best_multiple
+from svmtool.data.rows import Rows
+from svmtool.objectives.losses import Loss
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.distributed.collective import Collective
+
+
+class Part:
+    """What the certifier asks of one block; costs are > 0."""
+
+    def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, target: np.ndarray | None):
+        self.rows, self.y, self.cost = rows, y, cost
+        self.target = np.ones(rows.n) if target is None else target
+        self.candidate: np.ndarray | None = None
+
+    def _slack(self, w: np.ndarray) -> np.ndarray:
+        z = np.empty(self.rows.n)
+        self.rows.margins(w, self.y, z)
+        return self.target - z
+
+    def primal(self, loss: Loss, w: np.ndarray) -> float:
+        """The sum of losses at w."""
+        self.loss, self._xi = loss, self._slack(w)
+        return float(self.cost @ loss.value(self._xi))
+
+    def slopes(self) -> None:
+        """The next candidate is a_i = C_i l'(xi_i)."""
+        self.candidate = self.cost * self.loss.slope(self._xi)
+
+    def sides(self) -> np.ndarray:
+        """Sums of the candidate over either side, and the number of rows."""
+        a = self.candidate
+        return np.array([float(np.sum(a[self.y > 0])), float(np.sum(a[self.y < 0])), len(a)])
+
+    def product(self, up: float, down: float, shift: float) -> tuple[np.ndarray, np.ndarray]:
+        """The candidate a becomes a `up` or a `down`, less y `shift`; sum a y x, sum target a, sum of conjugates."""
+        a, cost = self.candidate, self.cost
+        self._at_zero = a <= 0 if self.loss.floor == 0.0 else np.zeros(len(a), bool)
+        self._at_cap = a >= cost * self.loss.cap if self.loss.cap < np.inf else np.zeros(len(a), bool)
+        self._a = a = a * np.where(self.y > 0, up, down) - self.y * shift
+        conjugates = float(cost @ self.loss.conjugate(a / cost))
+        return self.rows.transpose_product(a * self.y), np.array([float(self.target @ a), conjugates])
+
+    def largest(self) -> float:
+        """max |a_i| / C_i, of this block."""
+        return float(np.abs(self._a / self.cost).max(initial=0.0))
+
+    def conjugates(self, s: float) -> float:
+        """The sum of conjugates at s a."""
+        return float(self.cost @ self.loss.conjugate(s * self._a / self.cost))
+
+    def free(self, v: np.ndarray | None) -> np.ndarray:
+        """The sum of the violations, with signs y, of free rows, and how many are free; v: sum a y x, None for |w|_1.
+
+        With |w|_1 slacks do not follow from a dual point: they are those at w.
+        """
+        self._g = self.loss.conjugate_slope(self._a / self.cost) - (self._xi if v is None else self._slack(v))
+        free = ~(self._at_zero | self._at_cap)
+        return np.array([float(np.sum((self._g * self.y)[free])), int(np.count_nonzero(free))])
+
+    def violation(self, bias: float) -> float:
+        """The largest violation where the bias adds so much, of this block."""
+        g = self._g - self.y * bias
+        size = np.abs(g)
+        np.maximum(-g, 0.0, out=size, where=self._at_zero)
+        np.maximum(g, 0.0, out=size, where=self._at_cap)
+        return float(size.max(initial=0.0))
+
+
+def certify(
+    ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept: bool, l1: bool = False
+) -> Certificate:
+    """Judge w (length d); kept: whether the blocks keep a dual point to try as well; l1: see Judge."""
+    inner = w[:-1] if free_bias else w
+    regular = float(np.sum(np.abs(inner))) if l1 else 0.5 * float(inner @ inner)
+    primal = regular + ranks.sum("certifier", "primal", loss, w)
+    best = None
+    for own in (False, True):
+        if (own and not kept) or (not own and kept and loss.degree == 1.0):
+            continue  # the slopes of a loss with a kink say nothing of the rows that lie on it
+        if own:
+            ranks.defer("certify_kept")
+        else:
+            ranks.defer("certifier", "slopes")
+        dual, violation = _dual_value(ranks, loss, free_bias, l1)
+        if best is None or dual > best.dual:
+            best = Certificate(primal, dual, violation)
+    assert best is not None
+    return best
+
+
+def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tuple[float, float]:
+    """See Judge._dual_value."""
+    up, down, n = ranks.sum("certifier", "sides").tolist()
+    factors = _factors(up, down, n, loss.floor == 0.0) if free_bias else (1.0, 1.0, 0.0)
+    v, sums = ranks.sum("certifier", "product", *factors)
+    if free_bias:
+        v[-1] = 0.0
+    linear, conjugates = sums.tolist()
+    largest = max(ranks.gather("certifier", "largest"), default=0.0)
+    room = loss.cap / largest if largest > 0 else np.inf
+    square, dual = float(v @ v), 0.0
+    if l1:
+        square, steepest = 0.0, float(np.abs(v).max(initial=0.0))
+        room = min(room, 1.0 / steepest if steepest > 0 else np.inf)
+    if largest > TINY and loss.degree is None:
+        s = min(1.0, room)
+        conjugates = conjugates if s == 1.0 else ranks.sum("certifier", "conjugates", s)
+        dual = s * linear - 0.5 * s * s * square - conjugates
+    elif largest > TINY:
+        dual = best_multiple(linear, square, conjugates, loss.degree, room)
+    total, free = ranks.sum("certifier", "free", None if l1 else v).tolist()
+    bias = total / free if free_bias and free else 0.0
+    return dual, max(ranks.gather("certifier", "violation", bias), default=0.0)
+
+
+def _factors(up: float, down: float, n: float, one_sided: bool) -> tuple[Any, ...]:
+    """What makes sum a y = 0: multipliers of the sides where a >= 0, else a shift."""
+    if not one_sided:
+        return 1.0, 1.0, (up - down) / max(n, 1.0)
+    if up == down:
+        return 1.0, 1.0, 0.0
+    if min(up, down) <= 0:
+        return 0.0, 0.0, 0.0
+    return min(1.0, down / up), min(1.0, up / down), 0.0

@@ -1,0 +1,132 @@
+"""Data frames as input: a column of labels and one of vectors, as MLlib writes and reads them; Parquet files.
+
+Each row becomes a line of LIBSVM text in its task, by numbers that give the same f8 again: what is refused, counted and
+combined is what Text does with lines.  A vector's entry k is feature k + 1.  Rows come in Spark's order of a frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from svmtool.distributed.reading import Text, _count, in_order, matches
+from svmtool.distributed.session import Session, spark_errors
+from svmtool.errors import DataError, SvmtoolError
+
+LABEL, FEATURES = "label", "features"
+
+
+class Frame(Text):
+    """The rows of a DataFrame; see Text.
+
+    label, features: names of its columns: numbers, and MLlib's vectors or arrays of numbers.  weights: the name of a
+    column of the rows' weights.  name: what messages call the frame.  labelled: whether it must have labels; where it
+    need not and has none they are 0.
+    """
+
+    shuffled = True  # what a frame is made of may be coalesced, which a barrier stage does not take
+
+    def __init__(
+        self, session: Session, frame: Any, label: str = LABEL, features: str = FEATURES, weights: str | None = None,
+        name: str = "the data frame", labelled: bool = True,
+    ):  # fmt: skip
+        self._context, self.frame, self._name, self._weights = session.context, frame, name, weights
+        types = {field.name: field.dataType for field in frame.schema.fields}
+        numbers = [label] * (labelled or label in types) + ([weights] if weights else [])
+        for column in [features, *numbers]:
+            if column not in types:
+                raise SvmtoolError(f"{name}: there is no column {column}: it has {', '.join(types) or 'none'}")
+        for column in numbers:
+            if not _is_number(types[column]):
+                raise SvmtoolError(f"{name}: column {column} holds no numbers, but {types[column].simpleString()}")
+        kind = types[features]
+        if kind.typeName() != "vectorudt" and not (kind.typeName() == "array" and _is_number(kind.elementType)):
+            raise SvmtoolError(f"{name}: column {features} holds no vectors, but {kind.simpleString()}")
+        self.place = frame.columns.index(label) if label in types else None, frame.columns.index(features)
+        self.splits = frame.rdd.mapPartitions(Lines(*self.place))
+        found = self.splits.getNumPartitions()
+        if not found:
+            self.splits, found = self._context.parallelize([], 1), 1
+        self.partitions = min(found, session.slots)
+
+    def weights(self) -> np.ndarray | None:
+        """Those of all rows, f8[n]; None where no column holds them."""
+        if self._weights is None:
+            return None
+        with spark_errors():
+            found = self.frame.select(self._weights).rdd.map(_only).collect()
+        for row, value in enumerate(found, 1):
+            if value is None or not np.isfinite(value):
+                raise DataError(row, self._name, str(value), f"column {self._weights} wants numbers")
+        return np.array(found, np.float64)
+
+    def _sizes(self) -> list[int]:
+        return [1] * self.splits.getNumPartitions()
+
+    def fault_in(self, splits: list[int], error: DataError, counts: dict[int, int]) -> DataError:
+        """See Text; the row's number in the frame."""
+        ahead = range(splits[0])
+        known = self._context.runJob(self.splits, _count, list(ahead)) if ahead else []
+        return DataError(error.line + sum(known), self._name, error.token, error.reason)
+
+
+class Lines:
+    """Rows of a frame as lines; label (None: all are 0) and features: the places of these columns."""
+
+    def __init__(self, label: int | None, features: int):
+        self.label, self.features = label, features
+
+    def __call__(self, rows: Iterable[Any]) -> Iterator[bytes]:
+        for row in rows:
+            yield self.line(row)
+
+    def line(self, row: Any) -> bytes:
+        """What is missing is written as `null`, which no reader takes."""
+        label, vector = 0 if self.label is None else row[self.label], row[self.features]
+        if label is None or vector is None:
+            return b"null" if label is None else b"%r null" % label
+        if hasattr(vector, "indices"):
+            indices, values = vector.indices, vector.values
+        else:
+            whole = vector.toArray() if hasattr(vector, "toArray") else np.array(vector, np.float64)
+            indices = np.flatnonzero(whole)
+            values = whole[indices]
+        pairs = zip((indices + 1).tolist(), values.tolist(), strict=True)
+        return " ".join([str(label), *(f"{k}:{value!r}" for k, value in pairs)]).encode()
+
+
+def source_of(
+    session: Session, path: str, few: bool = False, weights: str | None = None, labelled: bool = True
+) -> Text:
+    """The rows of `path`: Parquet where a name in it ends so, or a folder there holds such files; else text.
+
+    weights: with Parquet the name of a column.
+    """
+    if not is_parquet(session, path):
+        return Text(session, path, few)
+    from pyspark.sql import SparkSession
+
+    with spark_errors():
+        patterns = in_order(session.context, path)
+        frame = SparkSession.builder.getOrCreate().read.parquet(*patterns.split(","))
+        return Frame(session, frame, weights=weights, name=path, labelled=labelled)
+
+
+def is_parquet(session: Session, path: str) -> bool:
+    """Whether `path` names Parquet files."""
+    if path.rstrip("/").endswith(".parquet"):
+        return True
+    with spark_errors():
+        return path not in ("", "-") and bool(matches(session.context, f"{path.rstrip('/')}/*.parquet"))
+
+
+def _is_number(kind: Any) -> bool:
+    from pyspark.sql.types import NumericType
+
+    return isinstance(kind, NumericType)
+
+
+def _only(row: Any) -> float | None:
+    return None if row[0] is None else float(row[0])

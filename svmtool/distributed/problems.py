@@ -1,0 +1,237 @@
+"""What a training set in partitions asks of a solver; see training/reductions/base.py for what the methods mean."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmtool.certify.linear import Certificate, worst
+from svmtool.data.class_statistics import LabelSums
+from svmtool.data.labels import Classes
+from svmtool.distributed.block import Tube, TwoClasses
+from svmtool.distributed.certifier import certify
+from svmtool.distributed.collective import Collective, LostError
+from svmtool.distributed.objective import DistributedRows, DistributedTask, KeptDualPoint
+from svmtool.limits import StopFlag, Turns
+from svmtool.objectives import losses
+from svmtool.params import Settings
+from svmtool.registry.row import Solver
+from svmtool.solvers.shared.base import INTERRUPTED, Result, Rule
+from svmtool.training.range_checks import refuse_range
+from svmtool.training.reductions.base import ProblemSet
+from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.regression import Regression
+
+# The numbers whose dual method visits single rows, and those whose method over sums solves the same problem here; ...
+OVER_SUMS = {1: "-s 2", 3: "-s 31 --loss-power 1", 7: "-s 0", 12: "-s 11", 13: "-s 31 --loss-power 1, for a tube"}
+OVER_SUMS[21] = "-s 31 --loss-power 1, with a row for rho"
+GAP_AN_EPS, MOST_GAP = 1e-2, 1e-2  # ... the certified gap that ends their runs, for each unit of -e, and at most
+
+
+class DistributedProblemSet(ProblemSet):
+    """What both kinds share: facts of the rows instead of the rows.
+
+    Where ranks are lost all begin again with their rows alone; the problem at hand goes on from the driver's best
+    weights.
+    """
+
+    def __init__(self, ranks: Collective, settings: Settings, labels: np.ndarray | None = None):
+        """labels: of all rows that take part, in the order in which classes are to appear; None: the rows' own."""
+        self.ranks, self.settings, self.solver, self._ordered = ranks, settings, settings.row, labels
+        self.loss = losses.of(self.solver.loss, settings.loss_power)
+        self.row_weights = None
+        ranks.surviving(self._read_facts)
+
+    def _read_facts(self) -> None:
+        s, facts = self.settings, self.ranks.gather("facts")
+        n, nnz = (sum(part[key] for part in facts) for key in ("n", "nnz"))
+        self.n_features = max((part["features"] for part in facts), default=0)
+        largest = max([1.0, self.bias, *(part["largest"] for part in facts)])
+        self._largest = max((part["label"] for part in facts), default=0.0)
+        labels = self._largest_label(np.array([self._largest]))
+        refuse_range(n, s.C, s.class_weights, self.ranks.weights, largest, labels)
+        self._read_labels(np.zeros(0))
+        self.rows = DistributedRows(self.ranks, n, self.n_features, nnz, self.bias, self._lay())
+
+    @property
+    def bias(self) -> float:
+        """Of the rows as the ranks lay them out."""
+        return self.settings.bias
+
+    def answer_at(self, w: np.ndarray) -> np.ndarray:
+        """The answer that the weights w of the task at hand are, copied."""
+        return w.copy()
+
+    def decisions(self, W: np.ndarray) -> np.ndarray:
+        """Weights whose products with rows are the decision values of these answers."""
+        return W
+
+    def _lay(self) -> float:
+        """Have the ranks lay out their rows; returns the larger of their `gram_entries`."""
+        return max(self.ranks.gather("lay", self.n_features, self.bias), default=1.0)
+
+    def surviving(self, ask: Callable[[], Any]) -> Any:
+        """Collective.surviving, of what needs the rows laid out."""
+        return self.ranks.surviving(ask, self._restart)
+
+    def _restart(self) -> None:
+        while True:
+            with contextlib.suppress(LostError):
+                self.ranks.restart()
+                self._lay()
+                return
+
+    def _begin(self, spec: Any, costs: np.ndarray, **more: Any) -> DistributedTask:
+        """The task of a problem, to which the ranks turn."""
+        n, r = sum(self.ranks.gather("begin", spec)), self.rows
+        nnz = r.nnz * n // max(r.n, 1)
+        rows = DistributedRows(self.ranks, n, r.plain, nnz, r.bias, r.gram_entries)
+        weights = self.ranks.weights
+        if weights is not None and n:  # of costs solvers ask how large they are
+            costs = costs * float(np.mean(weights[weights > 0.0]))
+        free_bias = more.pop("free_bias", not self.settings.regularize_bias)
+        self._task = DistributedTask(self.ranks, rows, costs, free_bias, **more)
+        return self._task
+
+    def rule(self, k: int) -> Rule:
+        """See ProblemSet.  A certified gap takes the place of rules for dual variables, which speak of single rows."""
+        by_gap = self.solver.number in OVER_SUMS or self._l1
+        if by_gap and self.eps is not None:
+            return Rule(gap=min(GAP_AN_EPS * self.eps, MOST_GAP))
+        return super().rule(k)
+
+    @property
+    def method(self) -> Solver:
+        """See ProblemSet: the same row, whose back end needs sums over the rows alone."""
+        return self.solver._replace(module=self.solver.over_sums or self.solver.module)
+
+    @property
+    def _l1(self) -> bool:
+        return self.solver.regulariser == "|w|_1"
+
+    @property
+    def method_line(self) -> str:
+        """One line for the user where another number's method solves the problem; else empty."""
+        n = self.solver.number
+        if n not in OVER_SUMS:
+            return ""
+        ends = "" if self.eps is None else f", to a certified gap of {self.rule(0).gap:g}"
+        return f"Spark: -s {n} by the primal method of {OVER_SUMS[n]}{ends}\n"
+
+    def fit_and_certify(
+        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
+    ) -> tuple[list[Result], Certificate]:
+        """See ProblemSet: one problem after the other, each judged before the ranks turn to the next."""
+        stop = self.surviving(lambda: self._prepared(stop))
+        turns, results, found = Turns(stop, self.count, 1), [], []
+        for k in range(self.count):
+            result, certificate = self._solved(k, start, report, turns.next())
+            results.append(result)
+            found.append(certificate)
+        return results, worst(found)
+
+    def _solved(
+        self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag
+    ) -> tuple[Result, Certificate]:
+        """The answer to problem k and its certificate, whatever ranks are lost meanwhile."""
+        best: Result | None = None
+
+        def keep(**record: Any) -> None:
+            nonlocal best
+            w = self._task.weights
+            if w is not None and (best is None or record["objective"] < best.history[-1]["objective"]):
+                best = Result(self.answer_at(w), INTERRUPTED, record["iteration"] + 1, [record])
+            if report is not None:
+                report(**record)
+
+        before = None
+        while True:
+            try:
+                before = self._solve(k, start, keep, stop, before)
+                self.solved_at = time.perf_counter()
+                return before, self.judge(k, before)
+            except LostError:
+                before = best if before is None else before
+                self._restart()
+
+    def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> None:
+        """None: the ranks have to turn to the problem in any case."""
+
+    def judge(self, k: int, result: Result) -> Certificate:
+        """The certificate of an answer to problem k, which is the one that the ranks are at."""
+        if not self.rows.n:
+            return Certificate(0.0, 0.0, 0.0)
+        free_bias = not self.settings.regularize_bias
+        return certify(self.ranks, self.loss, result.w, free_bias, isinstance(result.alpha, KeptDualPoint), self._l1)
+
+
+class DistributedProblems(DistributedProblemSet, Problems):
+    """Classes: one problem after the other."""
+
+    def __init__(self, ranks: Collective, settings: Settings, labels: np.ndarray | None = None):
+        super().__init__(ranks, settings, labels)
+        self._equations = []
+        self.count = self.classes.problems if self.rows.n else 0
+
+    def _read_labels(self, labels: np.ndarray) -> None:
+        """The labels that the blocks have, in order of appearance, and the rows of each."""
+        if self._ordered is not None:
+            self.classes = Classes(self._ordered)
+            self.factor, self.missing = self.classes.weights(self.settings.class_weights)
+            return
+        parts = self.ranks.gather("classes")
+        found = np.array([label for part, _ in parts for label in part])
+        self.classes = Classes(found)
+        self.classes.counts = np.zeros(len(self.classes.labels), np.int64)
+        np.add.at(self.classes.counts, self.classes.number, [n for _, counts in parts for n in counts])
+        self.factor, self.missing = self.classes.weights(self.settings.class_weights)
+
+    def _summed(self, r: np.ndarray | None) -> LabelSums:
+        own = [label for label, _ in self.settings.class_weights]
+        parts = self.ranks.gather("label_sums", own, list(self.classes.labels))
+        whole = parts[0]
+        for part in parts[1:]:
+            whole.join(part)
+        whole.make_room(self.n_features, self.classes.labels)
+        return whole
+
+    def task(self, k: int) -> DistributedTask:
+        """See ProblemSet."""
+        s, two = self.settings, len(self.classes.labels) == 2
+        costs = s.C * np.array([self.factor[k], self.factor[1 - k] if two else 1.0])
+        target = 0.0 if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
+        spec = TwoClasses(self.classes.labels[k], *costs.tolist(), target)
+        return self._begin(
+            spec, costs[costs > 0.0], target=None if target is None else np.full(1, target), p=self.loss.power,
+            one_of_several=self.count > 1, inner_steps=s.inner_steps, mu=s.mu,
+            equations=self._equations[k] if self._equations else None,
+        )  # fmt: skip
+
+
+class DistributedRegression(DistributedProblemSet, Regression):
+    """A regression: each row twice, as the sides of the tube."""
+
+    def _read_labels(self, labels: np.ndarray) -> None:
+        """The blocks keep them."""
+
+    def finish(self, result: Result) -> None:
+        """Dual points stay where the rows are."""
+
+    def task(self, k: int) -> DistributedTask:
+        """See ProblemSet."""
+        C = self.settings.C
+        targets = np.array([self._largest])
+        return self._begin(Tube(C, self.settings.p), np.array([C]), target=targets, p=self.loss.power)
+
+
+def kind_of(settings: Settings) -> type[DistributedProblemSet]:
+    """What makes problems of the rows."""
+    if settings.row.task == "one-class":
+        from svmtool.distributed.one_class import DistributedOneClass
+
+        return DistributedOneClass
+    return DistributedRegression if settings.row.task == "regression" else DistributedProblems

@@ -1,0 +1,233 @@
+"""LIBSVM text by Spark's own readers: local paths, file:, hdfs:, s3a:, globs, folders, .gz and .bz2.
+
+Each partition's lines are parsed by the reader of formats/ where they are.  A malformed line is refused with its file,
+its number there and the token, as in formats/: which file and line it is, is looked up once there is one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from svmtool.compiled.buffers import Buffer
+from svmtool.compiled.loops.text import text_loops
+from svmtool.distributed import adapter
+from svmtool.distributed.session import Session, spark_errors
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats.svmlight.table import CHUNK, RawTable, Table, joined, parse_text
+
+
+class Text:
+    """The lines of `path`, in the order of its files: a file, a folder, a pattern, or several with commas between.
+
+    few: for training, where all parts must be read at a time: as few splits as can be.
+    splits: RDD of the lines as bytes, cut as Spark cuts them; partitions: how many a training takes them in, which is
+    as many as tasks run at a time, or fewer where there are fewer splits.
+    """
+
+    shuffled = False  # whether rows move even where there is a task for each split
+
+    def __init__(self, session: Session, path: str, few: bool = False):
+        if path == "-":
+            raise SvmtoolError("can't open input file -: with --spark rows must lie where executors can read them")
+        if path.endswith(".xz"):
+            raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
+        self._context = session.context
+        with spark_errors():
+            adapter.line_ends(self._context, "\n")  # as without Spark, and not at \r too
+            patterns = in_order(self._context, path)
+            self.splits = self._context.textFile(patterns, session.slots, use_unicode=False)
+            found = self.splits.getNumPartitions()
+            if few and found > session.slots:
+                size = sum(length for _, _, length in adapter.splits(self.splits))
+                with adapter.least_split(self._context, -(-size // session.slots)):
+                    self.splits = self._context.textFile(patterns, 1, use_unicode=False)
+                    found = self.splits.getNumPartitions()  # files are cut when it is asked for
+            if not found:
+                self.splits, found = self._context.parallelize([], 1), 1
+        self.partitions = min(found, session.slots)
+
+    @property
+    def moves(self) -> bool:
+        """Whether `rows` shuffles the text."""
+        return self.shuffled or self.splits.getNumPartitions() > self.partitions
+
+    def rows(self) -> Any:
+        """An RDD of pieces of text, of which `table_of` makes rows, for a barrier stage: it has `partitions`.
+
+        Such a stage takes no coalesced RDD: where there are more splits, neighbours come together by a shuffle.
+        """
+        text = self.splits.mapPartitionsWithIndex(_pieces)
+        if self.moves:
+            text = text.partitionBy(self.partitions, partial(_part_of, self._cuts()))
+        return text
+
+    def _cuts(self) -> list[int]:
+        """The first split of each partition but the first: neighbours, of about the same size together."""
+        sizes = np.cumsum([0, *self._sizes()])
+        wanted = sizes[-1] * np.arange(1, self.partitions) / self.partitions
+        cuts = np.searchsorted(sizes, wanted)
+        least = np.arange(1, self.partitions)  # no partition without a split
+        return np.clip(cuts, least, len(sizes) - 1 - least[::-1]).tolist()
+
+    def _sizes(self) -> list[int]:
+        """Of the splits, in any unit."""
+        return [length for _, _, length in adapter.splits(self.splits)]
+
+    def weights(self) -> np.ndarray | None:
+        """Those of all rows, f8[n], where the input has them itself."""
+        return None
+
+    def fault(self, partition: int, error: DataError) -> DataError:
+        """The error of a line of one partition, with the file and the line's number in it."""
+        splits = [partition]
+        if self.moves:
+            every, part = range(self.splits.getNumPartitions()), partial(_part_of, self._cuts())
+            splits = [k for k in every if part((k, 0)) == partition]
+        return self.fault_in(splits, error, {})
+
+    def fault_in(self, splits: list[int], error: DataError, counts: dict[int, int]) -> DataError:
+        """The same of a line of these splits, one after the other; counts: how many lines some splits have."""
+        places = [(name, start) for name, start, _ in adapter.splits(self.splits)]
+        starts = {name: start for name, start in sorted(places[k] for k in splits)}
+        ahead = {place: k for k, place in enumerate(places) if place[1] < starts.get(place[0], 0)}
+        unknown = sorted({*ahead.values(), *splits[:-1]} - counts.keys())
+        if unknown:
+            counts = {**counts, **dict(zip(unknown, self._context.runJob(self.splits, _count, unknown), strict=True))}
+        line, at = error.line, 0
+        while at < len(splits) - 1 and line > counts[splits[at]]:
+            line -= counts[splits[at]]
+            at += 1
+        name, start = places[splits[at]]
+        line += sum(counts[k] for (other, begins), k in ahead.items() if other == name and begins < start)
+        return DataError(line, name.removeprefix("file:"), error.token, error.reason)
+
+
+def _part_of(cuts: list[int], key: tuple[int, int]) -> int:
+    """The partition of a piece, whose key is its split's number and its own."""
+    return bisect_right(cuts, key[0])
+
+
+def _pieces(split: int, lines: Iterable[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
+    """The text of a split in pieces, by its number and theirs."""
+    for k, chunk in enumerate(_chunks(lines)):
+        yield (split, k), b"\n".join(chunk) + b"\n"
+
+
+def in_order(context: Any, path: str) -> str:
+    """The same input as patterns: Spark sorts the files that match a pattern, but not those of a folder.
+
+    A name that is there is taken as it is, whatever characters it has.  If it is not, commas stand between several, and
+    what is none of these names is a pattern, as to Spark's readers.  Folders are read with all folders in them.
+    """
+    names = re.split(r",(?![^{]*\})", path)
+    if len(names) > 1:
+        with contextlib.suppress(adapter.java_error()):  # what stands between commas is looked at below
+            if _named(context, path) is not None:
+                names = [path]
+    return ",".join(pattern for name in names for pattern in _patterns(context, name))
+
+
+def _patterns(context: Any, name: str) -> list[str]:
+    if not name:
+        raise SvmtoolError("can't open input file '': a file needs a name")
+    named = _named(context, name)
+    if named is None:
+        found = matches(context, name)
+        if found and not any(status.isDirectory() for status in found):
+            return [name]
+    elif named.isFile() and _hidden(named):
+        raise SvmtoolError(f"can't open input file {name}: Spark passes over files whose names begin with _ or .")
+    else:
+        found = [named]
+    patterns = [pattern for status in found for pattern in _files(context, status)]
+    if not patterns:
+        absent = named is None and _literal(name) == name
+        raise SvmtoolError(f"can't open input file {name}" + ("" if absent else ": no file matches"))
+    return patterns
+
+
+def _files(context: Any, status: Any) -> list[str]:
+    """Patterns for a file, or for all files of a folder."""
+    literal = _literal(status.getPath().toString())
+    if not status.isDirectory():
+        return [literal]
+    inside = matches(context, literal + "/*")
+    if any(other.isDirectory() for other in inside):
+        return [pattern for other in inside for pattern in _files(context, other)]
+    return [literal + "/*"] if inside else []
+
+
+def _named(context: Any, name: str) -> Any:
+    """The status of a file or folder of this very name, None where there is none."""
+    place, system = adapter.hadoop_path(context, name)
+    return system.getFileStatus(place) if system.exists(place) else None
+
+
+def matches(context: Any, pattern: str) -> list[Any]:
+    """The statuses of files and folders that match a pattern, sorted, but for those that Spark passes over."""
+    place, system = adapter.hadoop_path(context, pattern)
+    return [status for status in system.globStatus(place) or () if not _hidden(status)]
+
+
+def _hidden(status: Any) -> bool:
+    return status.getPath().getName().startswith(("_", "."))
+
+
+def _literal(name: str) -> str:
+    """The pattern that this name alone matches."""
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", name).replace(",", r"{\,}")
+
+
+def _count(lines: Iterable[bytes]) -> list[int]:
+    return [sum(1 for _ in lines)]
+
+
+def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]], ordered: bool = True) -> Table:
+    """The rows of a partition; DataError numbers its lines from 1 on.
+
+    ordered: whether the pieces come in the order of their keys; no more of them are read then once one is bad.
+    """
+    found: dict[tuple[int, int], tuple[int, RawTable | DataError]] = {}
+    for key, text in pieces:
+        try:
+            found[key] = text.count(b"\n"), _raw(text)
+        except DataError as e:
+            found[key] = e.line, e
+            if ordered:
+                break
+    ahead, parts = 0, []
+    for _, (lines, part) in sorted(found.items(), key=itemgetter(0)):
+        if isinstance(part, DataError):
+            raise DataError(ahead + part.line, part.file, part.token, part.reason)
+        ahead += lines
+        parts.append(part)
+    return joined(parts)
+
+
+def _raw(text: bytes) -> RawTable:
+    """The rows of whole lines."""
+    buffer = Buffer("u1", len(text) + text_loops.PADDING)
+    buffer.items[: len(text)] = np.frombuffer(text, np.uint8)
+    return parse_text(buffer, len(text), "")
+
+
+def _chunks(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Lists of lines of about CHUNK bytes together."""
+    chunk: list[bytes] = []
+    size = 0
+    for line in lines:
+        chunk.append(line)
+        size += len(line) + 1
+        if size >= CHUNK:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk

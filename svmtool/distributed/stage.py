@@ -1,0 +1,246 @@
+"""The barrier stage that holds the rows as long as a run lasts, and the driver's connections to its tasks.
+
+Spark reads the rows, starts all tasks at once or none, and starts all of them again where one is lost (a stage of a
+shuffle: Spark gives up a result stage instead).  A question is a message to the tasks and their answers, for a job of
+its own would take Spark some 50 ms.  After a loss the run goes on from the driver's best weights; see problems.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import selectors
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import Connection
+from typing import Any
+
+from svmtool.distributed.collective import Call, Collective, LostError
+from svmtool.distributed.listener import Listener
+from svmtool.distributed.rank import FAN, WHAT, Address, Answer, Fault, Question, Rank, joined, portable, topology
+from svmtool.distributed.reading import Text
+from svmtool.distributed.session import Session, error_text, spark_errors
+from svmtool.errors import DataError, SvmtoolError
+
+POLL_SECONDS = 0.5  # between two looks at the job while tasks are silent
+END_SECONDS = 5.0  # for the tasks to end after the driver's last message
+GROUP = "svmtool"
+
+
+class Ranks(Collective):
+    """The driver's side of `size` ranks that connect to `listener`.  Knows nothing of Spark.
+
+    host: the interface on which the driver listens.
+    """
+
+    def __init__(self, host: str, size: int):
+        super().__init__()
+        self.size, self.key = size, os.urandom(32)
+        self._links: dict[int, tuple[int, Connection]] = {}  # rank -> attempt and connection
+        self._changed = threading.Condition()  # guards _links, _stale and _over
+        self._over = False
+        self._stale: list[Connection] = []  # of an attempt that has been lost, to be closed
+        self._current: list[Connection] = []  # of the ranks that are there, by rank; ...
+        self._asked: list[Connection] = []  # ... those of them that the driver asks
+        self._selector = selectors.DefaultSelector()
+        self.listener = Listener(host, self.key, self._accepted, max(128, size))
+
+    def _check(self) -> None:  # noqa: B027  a kind may have nothing to look at
+        """Called while ranks are awaited; SvmtoolError if they will not come."""
+
+    def _refused(self, rank: int, error: Exception) -> Exception:
+        """The error to raise where a rank could not answer."""
+        return error
+
+    def _accepted(self, connection: Connection, hello: tuple[int, int]) -> None:
+        """Keep the newest attempt's ranks: the numbers of one attempt's tasks follow each other."""
+        rank, attempt = hello
+        with self._changed:
+            newest = max([attempt, *(known for known, _ in self._links.values())])
+            if self._over or attempt <= newest - self.size:
+                connection.close()
+                return
+            stale = [k for k, (known, _) in self._links.items() if known <= newest - self.size or k == rank]
+            self._stale += [self._links.pop(k)[1] for k in stale]
+            self._links[rank] = attempt, connection
+            self._changed.notify_all()
+
+    def await_all(self) -> None:
+        """Until all ranks have read their rows; the tree stands then, or the driver is to ask all."""
+        while True:
+            with contextlib.suppress(LostError):
+                with self._changed:
+                    while len(self._links) < self.size:
+                        self._changed.wait(POLL_SECONDS)
+                        self._check()
+                    self._current = [self._links[rank][1] for rank in range(self.size)]
+                self._selector.close()
+                self._selector = selectors.DefaultSelector()
+                for link in self._current:
+                    self._selector.register(link, selectors.EVENT_READ)
+                tree = all(self._heard(self._current))
+                for link in self._current:
+                    self._send(link, pickle.dumps(tree))
+                self.costs.star |= not tree
+                first, _ = topology(self.size, FAN if tree else self.size)
+                self._asked = [self._current[rank] for rank in first]
+                return
+
+    def _exchange(self, calls: list[Call], add: bool) -> list[Any]:
+        raw = pickle.dumps(Question(calls, add), pickle.HIGHEST_PROTOCOL)
+        for link in self._asked:
+            self._send(link, raw)
+        answer: Answer = joined(self._heard(self._asked), add)
+        if isinstance(answer.what, Fault):
+            raise self._refused(*answer.what)
+        self.costs.slowest += answer.slowest
+        self.costs.ranks += answer.together
+        return [answer.what] if add else answer.what
+
+    def _heard(self, links: list[Connection]) -> list[Any]:
+        """One message of each of these connections."""
+        found: dict[Any, Any] = {}
+        while len(found) < len(links):
+            ready = [key.fileobj for key, _ in self._selector.select(POLL_SECONDS)]
+            if self._stale:  # Spark has started the tasks again
+                self._lose()
+            for link in ready:
+                try:
+                    found[link] = link.recv()
+                except (EOFError, OSError):
+                    self._lose()
+            if not ready:
+                self._check()
+        return [found[link] for link in links]
+
+    def _send(self, link: Connection, raw: bytes) -> None:
+        try:
+            link.send_bytes(raw)
+        except (OSError, ValueError):
+            self._lose()
+
+    def _lose(self) -> None:
+        """With one rank the attempt is lost: the others end when their connections are closed."""
+        with self._changed:
+            for rank in [rank for rank, (_, link) in self._links.items() if link in self._current]:
+                self._stale.append(self._links.pop(rank)[1])
+            stale, self._stale = self._stale, []
+        for link in stale:
+            link.close()
+        raise LostError
+
+    def restart(self) -> None:
+        super().restart()
+        began = time.perf_counter()
+        self.costs.restarts += 1
+        self.await_all()
+        self.costs.restarting += time.perf_counter() - began
+
+    def _dismiss(self) -> int:
+        """End the run on all ranks; returns how many there were."""
+        with self._changed:
+            self._over = True
+            links, self._links = [link for _, link in self._links.values()], {}
+            stale, self._stale = self._stale, []
+        for link in links:
+            with contextlib.suppress(OSError, ValueError):
+                link.send_bytes(pickle.dumps(None))
+        for link in [*links, *stale]:
+            link.close()
+        return len(links)
+
+    def close(self) -> None:
+        self.costs.end()
+        self._dismiss()
+        self.listener.close()
+        self._selector.close()
+
+
+class BarrierStage(Ranks):
+    """The tasks of one barrier stage over the partitions of `text`.
+
+    on_wait: called with the seconds so far, now and then, while the rows are read.
+    """
+
+    def __init__(self, session: Session, text: Text, on_wait: Callable[[float], None] | None = None):
+        self.session, self.text = session, text
+        super().__init__(session.listens_on, text.partitions)
+        self._on_wait, self._failure = on_wait, None
+        try:
+            self._start()
+            self.await_all()
+        except BaseException:
+            self.close()
+            raise
+        self._on_wait = None
+        self.costs.reading = time.perf_counter() - self.costs.started
+
+    def _start(self) -> None:
+        size, key, threads_each = self.size, self.key, self.session.threads_each(self.size)
+        address, context = (self.session.host, self.listener.port), self.session.context
+        rows, ordered = self.text.rows(), not self.text.moves
+
+        def work() -> None:
+            failure: BaseException = SvmtoolError(f"{WHAT}: the tasks have ended before their time")
+            try:
+                context.setJobGroup(GROUP, "svmtool: rows")
+                held = rows.barrier().mapPartitionsWithIndex(
+                    lambda rank, part: serve(rank, size, part, ordered, address, key, threads_each)
+                )
+                held.repartition(1).count()  # a shuffle, whose stage Spark starts again where a task is lost
+            except BaseException as e:  # raised where the driver waits for an answer
+                failure = e
+            self._failure = failure
+
+        self._job = threading.Thread(target=work, daemon=True)
+        self._job.start()
+
+    def _check(self) -> None:
+        if self._on_wait is not None:
+            self._on_wait(time.perf_counter() - self.costs.started)
+        if self._failure is not None:
+            raise SvmtoolError(error_text(self._failure, WHAT)) from self._failure
+
+    def _refused(self, rank: int, error: Exception) -> Exception:
+        if isinstance(error, DataError):
+            self.close()  # the tasks would keep every core from the job that looks for the line
+            with spark_errors(WHAT):
+                return self.text.fault(rank, error)
+        return error
+
+    def close(self) -> None:
+        self.costs.end()
+        if self._dismiss() < self.size:
+            with contextlib.suppress(Exception):  # the session may have ended already
+                self.session.context.cancelJobGroup(GROUP)
+        self._job.join(END_SECONDS)  # a session that ends before its job writes of it
+        super().close()
+
+
+def serve(
+    rank: int, size: int, part: Iterable[Any], ordered: bool, driver: Address, key: bytes, threads_each: int
+) -> Iterator[None]:
+    """What a task does: read the partition, then answer questions until the driver ends the run.
+
+    ordered: see table_of.
+    """
+    from pyspark import BarrierTaskContext
+
+    from svmtool.compiled import threads
+    from svmtool.distributed.block import Block
+    from svmtool.distributed.reading import table_of
+    from svmtool.training.reductions.base import DENSE_BELOW
+
+    threads.set_count(threads_each)
+    context = BarrierTaskContext.get()
+    member = Rank(rank, size, context.taskAttemptId(), driver, key, context.allGather)
+    block: Block | Exception
+    with contextlib.closing(member):
+        try:
+            block = Block(table_of(part, ordered), DENSE_BELOW, rank)
+        except Exception as e:  # the driver raises it
+            block = portable(e)
+        member.serve(block)
+    return iter(())

@@ -1,0 +1,108 @@
+"""svm-train --spark: the flow of training/pipeline.py with the rows in executors."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any
+
+import numpy as np
+
+from svmtool.compiled import threads
+from svmtool.distributed.collective import Collective
+from svmtool.distributed.frame import source_of
+from svmtool.distributed.problems import kind_of
+from svmtool.distributed.reading import Text
+from svmtool.distributed.session import Session
+from svmtool.distributed.stage import BarrierStage
+from svmtool.distributed.validation import DistributedFolds, calibrate
+from svmtool.errors import named
+from svmtool.formats.models import linear
+from svmtool.formats.svmlight import weight_file
+from svmtool.limits import StopFlag
+from svmtool.models.linear import LinearModel
+from svmtool.params import Settings, check_after_reading
+from svmtool.training.calibration import NotCalibratedError
+from svmtool.training.interrupt import Interruptible
+from svmtool.training.outcome import Recorder, exit_status
+from svmtool.training.pipeline import ModelFile, Training, fitted, show, target_gap
+from svmtool.training.validation.cross_validation import DEFAULT_FOLDS, DOING, searched, validated
+
+
+class _Quiet:
+    """A console that shows nothing."""
+
+    reading = None  # see BarrierStage, on_wait
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: None
+
+
+QUIET = _Quiet()
+
+
+def trained(
+    session: Session, settings: Settings, source: Text, initial: LinearModel | None = None,
+    recorder: Recorder | None = None, console: Any = QUIET,
+) -> tuple[Training, BarrierStage, bool]:  # fmt: skip
+    """Train on the rows of a Text or Frame; also the stage that held them, ended, and whether Ctrl-C asked for an end.
+
+    No command line is needed, and no file: what a notebook calls with its own data frame and Session.over.
+    """
+    weights = source.weights()  # a job of Spark's: the stage takes all cores
+    with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
+        check_after_reading(settings)
+        take_weights(stage, settings, weights)
+        began = time.perf_counter()
+        problems = kind_of(settings)(stage, settings)
+        console.solver(problems.method_line)
+        start = None if initial is None else problems.start_from(initial)
+        with Interruptible(StopFlag(settings.max_seconds)) as stop:
+            done = fitted(problems, start, None if recorder is None else recorder.record, stop, began)
+            if settings.probability and not done.model.gives_probabilities:
+                try:
+                    found = calibrate(stage, settings, done.model.labels or (), stop, console)
+                    done.model.notes += linear.sigmoid_notes(found)
+                except NotCalibratedError as e:
+                    done.lacking = str(e)
+            return done, stage, stop.set
+
+
+def take_weights(ranks: Collective, settings: Settings, found: np.ndarray | None = None) -> None:
+    """Give the rows their weights: those `found` in the input, or a file of this machine's with a number for each."""
+    if found is not None or settings.weights:
+        counts = [part["n"] for part in ranks.surviving(lambda: ranks.gather("facts"))]
+        ranks.take_weights(weight_file.read(settings.weights, sum(counts)) if found is None else found, counts)
+
+
+def validate(session: Session, settings: Settings, source: Text, console: Any) -> int:
+    """-v and -C: LIBLINEAR's lines; returns the exit status."""
+    wanted = DEFAULT_FOLDS if settings.folds is None else settings.folds
+    weights = source.weights()  # a job of Spark's: the stage takes all cores
+    with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
+        check_after_reading(settings)
+        take_weights(stage, settings, weights)
+        stop = StopFlag(settings.max_seconds)
+        if settings.find_C:
+            console.out(DOING.format(wanted))
+        folds = DistributedFolds(stage, settings, console, wanted)
+        status = (searched if settings.find_C else validated)(folds, settings, stop)
+    console.solver(stage.costs.line(stage.size))
+    return status
+
+
+def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
+    """svm-train --spark after its command line; returns the exit status."""
+    assert settings.spark is not None
+    initial = linear.read(settings.initial_model) if settings.initial_model else None
+    threads.set_count(1)  # one problem after the other; the rows' threads are in the executors
+    with named(path), Session(settings.spark, f"svm-train -s {settings.solver} {path}") as session:
+        source = source_of(session, path, few=True, weights=settings.weights)
+        if settings.find_C or settings.folds is not None:
+            return validate(session, settings, source, console)
+        with Recorder(settings, target_gap(settings), console) as recorder:
+            done, stage, interrupted = trained(session, settings, source, initial, recorder, console)
+        show(done, settings, [], console)
+        ModelFile(model_path).write(done)
+        console.solver(stage.costs.line(stage.size))
+    return exit_status(settings, done, model_path, interrupted, console)

@@ -1,0 +1,9 @@
+"""Names of the files that stand beside a model which keeps a state."""
+
+STATE = ".state.npz"  # state.py
+ROWS = ".state.rows"  # row_log.py
+NEXT = ".new"  # behind ROWS: a log that waits for its state to be written
+LOCK = ".state.lock"  # lock.py
+
+KEPT = (STATE, ROWS, ROWS + NEXT)
+ALL = (*KEPT, LOCK)

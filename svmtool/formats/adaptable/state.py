@@ -1,0 +1,165 @@
+"""The state of an adaptable model, MODEL.state.npz beside MODEL: what it takes to add rows without the old ones.
+
+A zip of plain arrays (numpy's .npz without pickles; zip keeps a checksum of each).  It holds the text of the model that
+belongs to it.  State, log of rows (row_log.py) and model are renamed one after the other, the state first: with it the
+change is made.  Where a run was ended behind it, the log waits under another name, and the model there is the one whose
+signature the state keeps as `before`: the next run puts the log in its place and writes the model anew.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+
+import numpy as np
+
+from svmtool.data.class_statistics import LabelSums
+from svmtool.errors import ModelError
+from svmtool.formats.adaptable.names import STATE
+from svmtool.formats.models.text import OVERFLOWN
+from svmtool.formats.output import replacing
+from svmtool.formats.regular_file import open_regular
+
+VERSION = 1
+ABSENT = -1  # signature of a file that is not there
+
+# name -> type and number of dimensions
+ARRAYS = {
+    "version": ("i8", 0), "solver": ("i8", 0), "C": ("f8", 0), "bias": ("f8", 0), "own": ("i8", 1), "factor": ("f8", 1),
+    "features": ("i8", 0), "labels": ("i8", 1), "count": ("i8", 1), "weight": ("f8", 1), "first": ("f8", 2),
+    "gram": ("f8", 2), "past": ("f8", 1), "model": ("u1", 1), "before": ("i8", 0), "log": ("u8", 0),
+    "entries": ("i8", 0),
+}  # fmt: skip
+
+
+class State:
+    """solver, C, bias: of the last training; own, factor: labels with a class weight, and these; sums: LabelSums;
+    model: the model file's bytes; before: signature of the file that it took the place of; log, entries: see RowLog."""
+
+    def __init__(
+        self, solver: int, C: float, bias: float, class_weights: tuple[tuple[int, float], ...], sums: LabelSums,
+        model: bytes = b"", before: int = ABSENT, log: int = 0, entries: int = 0,
+    ):  # fmt: skip
+        self.solver, self.C, self.bias, self.class_weights, self.sums = solver, C, bias, class_weights, sums
+        self.model, self.before, self.log, self.entries = model, before, log, entries
+
+
+def signature(content: bytes | None) -> int:
+    """Length and checksum of a file's content in one number; ABSENT for None."""
+    return ABSENT if content is None else (len(content) & 0x7FFFFFFF) << 32 | zlib.crc32(content)
+
+
+def content_of(path: str) -> bytes | None:
+    """The bytes of the model file `path`; None where it is absent, ModelError where it is no file."""
+    try:
+        with open(open_regular(path), "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as e:
+        raise ModelError(f"can't open model file {path}: {e.strerror}") from None
+
+
+def write(path: str, state: State) -> None:
+    """Write the state of the model `path`: the old one stays whole until the new one is.
+
+    ModelError where it holds a number that is not finite.
+    """
+    sums = state.sums
+    arrays = {
+        "version": VERSION, "solver": state.solver, "C": state.C, "bias": state.bias,
+        "own": [label for label, _ in state.class_weights], "factor": [f for _, f in state.class_weights],
+        "features": sums.m, "labels": sums.labels, "count": sums.count, "weight": sums.weight, "first": sums.first,
+        "gram": _packed(sums.gram), "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
+        "before": state.before, "log": state.log, "entries": state.entries,
+    }  # fmt: skip
+    if not all(np.all(np.isfinite(x)) for x in (state.C, state.bias, sums.weight, sums.first, arrays["gram"])):
+        raise ModelError(OVERFLOWN)
+    with replacing(path + STATE, "can't save the model's state to") as file:
+        np.savez(file, **{name: np.asarray(value, ARRAYS[name][0]) for name, value in arrays.items()})
+
+
+def read(path: str) -> State:
+    """The state of the model `path`; ModelError where it is absent, damaged or of another version."""
+    from svmtool.formats.adaptable.archive import Archive, ArchiveError
+
+    name = path + STATE
+    try:
+        raw = open(open_regular(name), "rb")
+    except FileNotFoundError:
+        raise ModelError(
+            f"can't open the model's state {name}: only -s 71, and -s 72 of two labels, leave one beside their models"
+        ) from None
+    except OSError as e:
+        raise ModelError(f"can't open the model's state {name}: {e.strerror}") from None
+    try:
+        with raw:
+            archive = Archive(raw, os.fstat(raw.fileno()).st_size)
+            version = archive.array("version", *ARRAYS["version"]).item()
+            if version != VERSION:
+                raise ModelError(f"{name}: a state of version {version}; this svmtool knows {VERSION}")
+            found = {key: archive.array(key, *kind) for key, kind in ARRAYS.items()}
+    except ArchiveError as e:
+        raise ModelError(f"{name} is damaged or no state of a model: {e}") from None
+    _check(name, found)
+    return _made(found)
+
+
+def log_number(path: str) -> int | None:
+    """The number of the log that belongs to the state of the model `path`; None where there is no good state."""
+    try:
+        return read(path).log
+    except ModelError:
+        return None
+
+
+def _check(name: str, found: dict) -> None:
+    m, k, g = int(found["features"]), len(found["labels"]), 1 + len(set(found["own"].tolist()))
+    shapes = {
+        "count": (k,), "weight": (k,), "first": (k, m), "gram": (g, m * (m + 1) // 2), "past": (m,),
+        "factor": found["own"].shape,
+    }  # fmt: skip
+    for key, shape in shapes.items():
+        if found[key].shape != shape:
+            raise ModelError(f"{name} is damaged: its array {key!r} is not what it should be")
+    for key, array in found.items():
+        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+            raise ModelError(f"{name} holds numbers in {key!r} that are not finite: train anew")
+    counts = found["features"], found["entries"], found["count"]
+    if any(np.any(count < 0) for count in counts):
+        raise ModelError(f"{name} is damaged: it counts less than nothing")
+    if not found["C"] > 0 or np.any(found["factor"] < 0) or np.any(found["past"] < 0):
+        raise ModelError(f"{name} is damaged: it holds a cost or a sum of squares below 0")
+    if len(set(found["labels"].tolist())) < k:
+        raise ModelError(f"{name} is damaged: a label stands there twice")
+
+
+def _made(found: dict) -> State:
+    own = tuple(zip(found["own"].tolist(), found["factor"].tolist(), strict=True))
+    sums = LabelSums([label for label, _ in own], int(found["features"]))
+    sums.labels, sums.count, sums.weight = found["labels"].tolist(), found["count"], found["weight"]
+    sums.first, sums.past = found["first"], found["past"]
+    for gram, packed in zip(sums.gram, found["gram"], strict=True):
+        _unpack(packed, gram)
+    numbers = {key: found[key].item() for key in ("solver", "C", "bias", "before", "log", "entries")}
+    return State(class_weights=own, sums=sums, model=found["model"].tobytes(), **numbers)
+
+
+def _packed(grams: np.ndarray) -> np.ndarray:
+    """The upper triangles of symmetric matrices, one a row of the result, row after row."""
+    count, m, _ = grams.shape
+    packed = np.empty((count, m * (m + 1) // 2))
+    for gram, row in zip(grams, packed, strict=True):
+        at = 0
+        for i in range(m):
+            row[at : at + m - i] = gram[i, i:]
+            at += m - i
+    return packed
+
+
+def _unpack(packed: np.ndarray, gram: np.ndarray) -> None:
+    """Fill the upper triangle of gram, row after row."""
+    m, at = len(gram), 0
+    for i in range(m):
+        gram[i, i:] = packed[at : at + m - i]
+        at += m - i

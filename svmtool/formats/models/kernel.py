@@ -1,0 +1,298 @@
+"""LIBSVM's model files: read and written byte for byte as LIBSVM 3.37 does.
+
+    svm_type WORD / kernel_type WORD / [degree D] / [gamma G] / [coef0 R] / nr_class K / total_sv N / rho R ... /
+    [label L ...] / [probA A ...] / [probB B ...] / [prob_density_marks M ...] / [nr_sv N ...] / SV
+    one line a support vector: its coefficients, each `%.17g` and a blank, then its pairs `%d:%.8g` and a blank
+
+What only we know stands behind the support vectors, in lines that start with `#`; LIBSVM never uses what stands there.
+
+Refused here although LIBSVM goes on: what leaves its memory uninitialised or makes it read beyond the end (a missing
+key, a list before `nr_class`, fewer lines than support vectors), counts that contradict each other, coefficients and
+pairs that are no numbers or not in order, numbers beyond 32 bits, and nan for the rho of a one-class model.
+"""
+
+from __future__ import annotations
+
+from svmtool.compiled.buffers import Buffer
+from svmtool.errors import DataError, ModelError, clipped
+from svmtool.formats.models.text import NO_CLASSES, OVERFLOWN, PADDING, ModelText, NoText, Scanner, load
+from svmtool.formats.numbers import format_one, parse_number
+from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE
+from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
+from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text
+from svmtool.models.kernel import CLASSIFIERS, SVM_TYPES, KernelModel
+from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+EARLY_END = "ERROR: fscanf failed to read model"
+MARKS = 10
+TAKERS = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that a number belongs to
+PIECE = 1 << 18  # bytes of support vectors printed at a time
+
+
+def parse(text: ModelText) -> KernelModel:
+    """The model in a text, in Buffers: without numpy, unless it is large.
+
+    Raises ModelError (LIBSVM's sentences, see the file's docstring).
+    """
+    try:
+        found = _read_header(Scanner(text, EARLY_END))
+        columns = max(1, found["nr_class"] - 1)
+        rows = _support_vectors(text, found["total_sv"], columns)
+        kind = NAMES.index(found["kernel_type"])
+        kernel = Kernel(kind, **{key: found[key] for key, kinds in TAKERS.items() if kind in kinds})
+        if kernel.kind == PRECOMPUTED:
+            _check_serials(rows)
+    except NoText:
+        raise
+    except ModelError as e:
+        raise ModelError(f"{e}\ncan't open model file {text.path}") from None
+    coef = Buffer("f8", rows.labels.size)
+    n = found["total_sv"]
+    for m in range(columns):
+        coef.items[m * n : (m + 1) * n] = rows.labels.items[m::columns] if n else coef.items[:0]
+    return KernelModel(
+        found["svm_type"], kernel, found.get("label"), found["nr_class"], found["rho"], coef, found.get("nr_sv"),
+        rows.indptr, rows.indices, rows.values, found.get("probA"), found.get("probB"),
+        found.get("prob_density_marks"), text.notes(),
+    )  # fmt: skip
+
+
+def read(path: str) -> KernelModel:
+    """Read a kernel model into numpy arrays; raises as `parse` does."""
+    with load(path) as text:
+        model = parse(text)
+    for name in ("rho", "coef", "indptr", "indices", "values", "probA", "probB"):
+        numbers = getattr(model, name)
+        if numbers is not None:
+            setattr(model, name, numbers.array())
+    model.coef = model.coef.reshape(model.coef_rows, model.total_sv)
+    return model
+
+
+def _read_header(scan: Scanner) -> dict[str, Any]:
+    """Read everything up to `SV` and its line's end; ModelError with LIBSVM's sentence for what it refuses."""
+    found: dict[str, Any] = {}
+    while (key := scan.word("a keyword")) != "SV":
+        if key == "svm_type":
+            found[key] = scan.word(key)
+            if found[key] not in SVM_TYPES:
+                raise ModelError(f"unknown svm type.\n{EARLY_END}: [{found[key]}]")
+        elif key == "kernel_type":
+            found[key] = scan.word(key)
+            if found[key] not in NAMES:
+                raise ModelError(f"unknown kernel function.\n{EARLY_END}: [{found[key]}]")
+        elif key in ("degree", "nr_class", "total_sv"):
+            found[key] = scan.integer(key)
+        elif key in ("gamma", "coef0"):
+            found[key] = scan.real(key)
+        elif key in ("rho", "label", "probA", "probB", "nr_sv"):
+            if "nr_class" not in found:
+                raise ModelError(f"ERROR: {key} stands before nr_class in the model")
+            k = found["nr_class"]
+            pairs = k * (k - 1) // 2
+            if key in ("label", "nr_sv"):
+                found[key] = scan.integers(key, k)
+            elif pairs >= 2**31:
+                raise ModelError(f"ERROR: nr_class: {k} classes have more pairs than fit into 32 bits")
+            elif key == "rho" and pairs == 1 and found.get("svm_type") == "one_class":
+                found[key] = Buffer("f8", 1)
+                found[key].items[0] = scan.threshold(key)
+            else:
+                found[key] = scan.reals(f"numbers behind {key}", pairs)
+        elif key == "prob_density_marks":
+            found[key] = tuple(scan.real(key) for _ in range(MARKS))
+        else:
+            raise ModelError(f"unknown text in model file: [{key}]\n{EARLY_END}")
+    _check(found)
+    text = scan.text
+    while not (behind := text.buffer.memory.find(NEWLINE, text.at, text.stop) + 1) and text.more():
+        continue
+    text.at = behind or text.stop
+    return found
+
+
+def _check(found: dict[str, Any]) -> None:
+    """Refuse what cannot be a model, although LIBSVM would read on; drops what does not belong to its type."""
+    wanted = ["svm_type", "kernel_type", "nr_class", "total_sv", "rho"]
+    classes = found.get("svm_type") in CLASSIFIERS
+    if classes:
+        wanted += ["label", "nr_sv"]
+    kind = NAMES.index(found["kernel_type"]) if "kernel_type" in found else -1
+    for key, kinds in TAKERS.items():
+        if kind in kinds:
+            wanted.append(key)
+    missing = [key for key in wanted if key not in found]
+    if missing:
+        raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
+    k, n = found["nr_class"], found["total_sv"]
+    if k < 0 or n < 0:
+        raise ModelError("ERROR: the model counts less than zero classes or support vectors")
+    for key in ("gamma", "coef0"):
+        if found.get(key, 0.0) - found.get(key, 0.0) != 0:
+            raise ModelError(f"ERROR: {key} of the model is not finite")
+    if kind == RBF and found["gamma"] < 0:
+        raise ModelError("ERROR: gamma of the model is below 0, which is no kernel")
+    if not classes:
+        found.pop("label", None), found.pop("nr_sv", None)
+        if k != 2:
+            raise ModelError(f"ERROR: a model of {found['svm_type']} has nr_class 2, not {k}")
+        return
+    if k == 0:
+        raise ModelError(NO_CLASSES)
+    if len(found["label"]) != k or len(found["nr_sv"]) != k or found["rho"].size != k * (k - 1) // 2:
+        raise ModelError(f"ERROR: nr_class stands twice in the model, and label, nr_sv or rho do not go with {k}")
+    if min(found["nr_sv"]) < 0 or sum(found["nr_sv"]) != n:
+        raise ModelError(f"ERROR: nr_sv of the model does not add up to total_sv, {n}")
+    if k == 1 and n:
+        raise ModelError(f"ERROR: a model of one class has no support vectors, not {n}")
+
+
+def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
+    """Takes `count` lines off the text, coefficients as labels."""
+
+    def odd_line(line: bytes, number: int, file: str) -> tuple[float | list[float], list[int], list[float]]:
+        """A line that the compiled loop left aside."""
+        first = []
+        for m in range(columns - 1):
+            token, _, rest = line.lstrip(BLANKS).replace(b"\t", b" ").partition(b" ")
+            try:
+                first.append(parse_number(token))
+            except ValueError:
+                seen = token[:40].decode("latin-1")
+                raise DataError(number, file, seen, f"coefficient {m + 1} of {columns} is not a number") from None
+            line = rest
+        label, indices, values = parse_line(line, number, file, least=0)
+        return ([*first, label] if first else label), indices, values
+
+    parts, done = [], 0
+    while done < count:
+        n, end = _whole_lines(text, count - done)
+        if not n and text.more(LONGEST_LINE):
+            continue
+        if not n:
+            raise ModelError(f"{EARLY_END}: {count} support vectors expected, the file ends after {done}")
+        size = end - text.at
+        if 2 * columns * n > size + 1:  # before memory is taken for them
+            raise ModelError(f"{EARLY_END}: {columns} coefficients a support vector expected, the lines are too short")
+        lines = Buffer("u1", size + 1 + PADDING)
+        lines.items[:size] = text.buffer.items[text.at : end]
+        if lines.items[size - 1] != NEWLINE[0]:
+            lines.items[size] = NEWLINE[0]
+            size += 1
+        try:
+            parts.append(parse_text(lines, size, text.path, odd_line, columns, least=0, first_line=done))
+        except DataError as e:
+            token = f"token {clipped(e.token)!r}: " if e.token else ""
+            raise ModelError(f"{EARLY_END}: support vector {e.line}: {token}{e.reason}") from None
+        text.at, done = end, done + n
+    return joined_raw(parts) if parts else RawTable(0, 0, columns, least=0)
+
+
+def _whole_lines(text: ModelText, most: int) -> tuple[int, int]:
+    """How many lines stand wholly in the window, `most` at most, and the position behind them.
+
+    The last line of the text may lack its newline.
+    """
+    n, end = 0, text.at
+    while n < most and end < text.stop:
+        behind = text.buffer.memory.find(NEWLINE, end, text.stop) + 1
+        if not behind and not text.ended:
+            break
+        n, end = n + 1, behind or text.stop
+    return n, end
+
+
+def _check_serials(rows: RawTable) -> None:
+    """Refuse support vectors of a precomputed kernel that are not `0:serial`."""
+    for s in range(rows.indptr.size - 1):
+        start, stop = rows.indptr.items[s : s + 2]
+        if stop - start != 1 or rows.indices.items[start] != -1 or not _is_serial(rows.values.items[start]):
+            raise ModelError(
+                f"{EARLY_END}: support vector {s + 1}: for a precomputed kernel it reads 0:number, a whole number"
+            )
+
+
+def _is_serial(x: float) -> bool:
+    return x == int(x) and 1 <= x < 2**31
+
+
+def header_text(model: KernelModel) -> str:
+    """The lines of a model before its support vectors."""
+    kernel = model.kernel
+    lines = [f"svm_type {model.svm_type}", f"kernel_type {NAMES[kernel.kind]}"]
+    if kernel.kind in WITH_DEGREE:
+        lines.append(f"degree {kernel.degree}")
+    if kernel.kind in WITH_GAMMA:
+        lines.append(_line("gamma", [kernel.gamma]))
+    if kernel.kind in WITH_COEF0:
+        lines.append(_line("coef0", [kernel.coef0]))
+    lines += [f"nr_class {model.nr_class}", f"total_sv {model.total_sv}", _line("rho", model.rho)]
+    if model.labels is not None:
+        lines.append(" ".join(["label", *map(str, model.labels)]))
+    for key, numbers in (("probA", model.probA), ("probB", model.probB), ("prob_density_marks", model.density_marks)):
+        if numbers is not None:
+            lines.append(_line(key, numbers))
+    if model.nr_sv is not None:
+        lines.append(" ".join(["nr_sv", *map(str, model.nr_sv)]))
+    return "\n".join([*lines, "SV", ""])
+
+
+def _line(key: str, numbers) -> str:
+    return " ".join([key, *(format_one(float(x), 17) for x in numbers)])
+
+
+def write(path: str, model: KernelModel) -> None:
+    """Write a KernelModel of numpy arrays: the old file stays whole until the new one is.
+
+    ModelError where it holds a number that is not finite.
+    """
+    from svmtool.formats.output import replacing
+
+    _refuse_overflow(model)
+    for note in model.notes:
+        if not note.startswith("#") or "\n" in note:
+            raise ValueError(f"a note behind the support vectors is one line that starts with '#', not {note!r}")
+    with replacing(path, "can't save model to file") as file:
+        file.write(header_text(model).encode())
+        for piece in _support_lines(model):
+            file.write(piece)
+        file.write("".join(note + "\n" for note in model.notes).encode())
+
+
+def _refuse_overflow(model: KernelModel) -> None:
+    """No model is written that predicts nothing."""
+    import numpy as np
+
+    kernel = model.kernel
+    lists = model.rho, model.coef, model.values, model.probA, model.probB, model.density_marks
+    numbers = [kernel.gamma, kernel.coef0, *(x for x in lists if x is not None)]
+    if not all(np.all(np.isfinite(x)) for x in numbers):
+        raise ModelError(OVERFLOWN)
+
+
+def _support_lines(model: KernelModel) -> Iterator[bytes]:
+    """The text of the support vectors, a piece at a time."""
+    from svmtool.compiled.loops.text.support_vector_loops import DONE, UNSETTLED, support_text
+
+    columns, n = model.coef_rows, model.total_sv
+    digits = 17 if model.kernel.kind == PRECOMPUTED else 8  # serial numbers are printed whole
+    out, state = Buffer("u1", PIECE), Buffer("i8", 3)
+    call = support_text.bind(out, model.coef, model.indptr, model.indices, model.values, state)
+    status = None
+    while status != DONE:
+        status = call(columns, digits)
+        s, item, p = state.items
+        yield bytes(out.items[:p])
+        state.items[2] = 0
+        if status == UNSETTLED:
+            if item < columns:
+                yield format_one(float(model.coef.reshape(columns, n)[item, s]), 17).encode() + b" "
+            else:
+                k = int(model.indptr[s]) + item - columns
+                yield b"%d:%s " % (model.indices[k] + 1, format_one(float(model.values[k]), digits).encode())
+            state.items[1] = item + 1

@@ -1,0 +1,269 @@
+"""LIBLINEAR's model files: read and written byte for byte as LIBLINEAR 2.50 does, but for a rho that is not finite.
+
+    solver_type WORD / nr_class K / label L1 ... / nr_feature N / bias B / [rho R] / w
+    one line a feature, one more for the bias: every number `%.17g` and a blank
+
+What only we know stands behind the weights, in lines that start with `#`; the
+reference tools never read so far.
+
+Refused here although LIBLINEAR goes on: what leaves its memory uninitialised
+(a missing key, `label` before `nr_class`, a classifier without labels, one-class
+without rho), nan for rho (of a model of some features) or bias, a negative nr_feature, numbers beyond 32 bits,
+regression with other than 2 classes.
+"""
+
+from __future__ import annotations
+
+from svmtool.compiled.buffers import Buffer
+from svmtool.errors import ModelError
+from svmtool.formats.models.text import OVERFLOWN, ModelText, NoText, Scanner, load
+from svmtool.formats.numbers import format_one, parse_number
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from svmtool.models.linear import LinearModel
+
+REGRESSION_WORDS = ("L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL")
+ONE_CLASS_WORD = "ONECLASS_SVM"
+CRAMMER_SINGER_WORD = "MCSVM_CS"
+LOGISTIC_WORDS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
+
+# The words of LIBLINEAR's model files, in the order of its solver numbers.
+WORDS = (
+    "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC", "L1R_LR",
+    "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
+)  # fmt: skip
+
+RANKS_NOTE = "# The labels are ranks: ordinal regression"  # behind the weights of a classifier that was trained so
+NO_PROBABILITIES = "probability output is only supported for logistic regression "
+NO_PROBABILITIES += "and for classifiers that svm-train -b 1 has trained"
+SIGMOID_NOTE = "# Sigmoid: "  # and behind it A and B, a line for each column of the weights (one for two classes)
+
+WEIGHTS_A_CHUNK = 1 << 16
+LARGEST = 1.7976931348623157e308  # number that is finite
+
+EARLY_END = "ERROR: fscanf failed to read the model"
+
+
+class StoredModel:
+    """A model as its file holds it; the fields are those of model.LinearModel, which is made from it.
+
+    W is a Buffer of rows x columns numbers, row by row, so that prediction can do without numpy.
+    """
+
+    __slots__ = ("word", "nr_class", "labels", "n_features", "bias", "rho", "W", "notes")
+
+    word: str
+    nr_class: int
+    labels: tuple[int, ...] | None
+    n_features: int
+    bias: float
+    rho: float | None
+    W: Buffer
+    notes: tuple[str, ...]
+
+    @property
+    def task(self) -> str:
+        """`classification`, `regression` or `one-class`."""
+        return task_of(self.word)
+
+    @property
+    def rows(self) -> int:
+        """Rows of W: one a feature, one more for the bias."""
+        return weight_rows(self.n_features, self.bias)
+
+    @property
+    def columns(self) -> int:
+        """Columns of W: decision values a row of data."""
+        return weight_columns(self.word, self.nr_class)
+
+    def choose(self, decisions, places, n: int) -> None:
+        """places i8[n] = the winning class of each row in the model's order (one-class: 0 inside, 1 outside)."""
+        from svmtool.compiled.loops.text.decision_loops import choose
+
+        by_sign = self.nr_class == 2  # MCSVM_CS too, although it has two columns
+        choose(decisions, places, self.columns, int(by_sign), n)
+
+
+def _read_header(scan: Scanner) -> StoredModel:
+    """Read everything up to the word `w`; ModelError with LIBLINEAR's sentence for what it refuses."""
+    found: dict[str, Any] = {}
+    while (key := scan.word("a keyword")) != "w":
+        if key == "solver_type":
+            found[key] = scan.word("a solver's name")
+            if found[key] not in WORDS:
+                raise ModelError("unknown solver type.")
+        elif key in ("nr_class", "nr_feature"):
+            found[key] = scan.integer(key)
+        elif key in ("bias", "rho"):
+            rowless = key == "rho" and found.get("nr_feature") == 0  # LIBLINEAR's rho of no rows is nan
+            found[key] = scan.real(key) if rowless else scan.threshold(key)
+        elif key == "label":
+            if "nr_class" not in found:
+                raise ModelError("ERROR: label stands before nr_class in the model")
+            found[key] = scan.integers(key, found["nr_class"])
+        else:
+            kernel = ": a kernel model stands where a linear one is wanted" if key == "svm_type" else ""
+            raise ModelError(f"unknown text in model file: [{key}]{kernel}")
+    missing = [key for key in ("solver_type", "nr_class", "nr_feature", "bias") if key not in found]
+    if missing:
+        raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
+    model = StoredModel()
+    model.word, model.nr_class, model.n_features = found["solver_type"], found["nr_class"], found["nr_feature"]
+    if abs(found.get("rho") or 0.0) == LARGEST:
+        found["rho"] *= 2.0  # see _finite
+    model.bias, model.rho, model.labels = found["bias"], found.get("rho"), found.get("label")
+    _check(model)
+    return model
+
+
+def _check(model: StoredModel) -> None:
+    """Refuse what cannot be a model, although LIBLINEAR would read on."""
+    if model.n_features < 0 or model.nr_class < 0:
+        raise ModelError("ERROR: the model counts less than zero features or classes")
+    if model.task == "classification":
+        if model.labels is None:
+            raise ModelError(f"ERROR: the model of {model.word} lacks its labels")
+        if len(model.labels) != model.nr_class:
+            raise ModelError(f"ERROR: {len(model.labels)} labels stand in the model for {model.nr_class} classes")
+        return
+    model.labels = None
+    if model.nr_class != 2:
+        raise ModelError(f"ERROR: a model of {model.word} has nr_class 2, not {model.nr_class}")
+    if model.task == "one-class" and model.rho is None:
+        raise ModelError("ERROR: the one-class model lacks rho")
+
+
+def weight_columns(word: str, nr_class: int) -> int:
+    """Columns of W: one for two classes (but two for MCSVM_CS), else one a class."""
+    return 1 if nr_class == 2 and word != CRAMMER_SINGER_WORD else nr_class
+
+
+def weight_rows(n_features: int, bias: float) -> int:
+    """Rows of W: one a feature, one more for the bias."""
+    return n_features + (1 if bias >= 0 else 0)
+
+
+def task_of(word: str) -> str:
+    """`classification`, `regression` or `one-class`."""
+    if word in REGRESSION_WORDS:
+        return "regression"
+    return "one-class" if word == ONE_CLASS_WORD else "classification"
+
+
+def read_stored(path: str) -> StoredModel:
+    """Read a linear model without numpy; raises ModelError (LIBLINEAR's sentences, see the file's docstring)."""
+    with load(path) as text:
+        return parse(text)
+
+
+def parse(text: ModelText) -> StoredModel:
+    """`read_stored` of a text that has been opened."""
+    try:
+        scan = Scanner(text, EARLY_END)
+        model = _read_header(scan)
+        model.W = scan.reals("weights", model.rows * model.columns)
+    except NoText:
+        raise
+    except ModelError as e:
+        raise ModelError(f"{e}\ncan't open model file {text.path}") from None
+    model.notes = text.notes()
+    return model
+
+
+def read(path: str) -> LinearModel:
+    """Read a linear model; raises as `read_stored` does."""
+    from svmtool.models.linear import LinearModel
+
+    stored = read_stored(path)
+    W = stored.W.array()
+    return LinearModel(stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes)
+
+
+def sigmoid_notes(sigmoids: list[tuple[float, float]]) -> tuple[str, ...]:
+    """The lines that keep the A and B of each decision value: P(class) = 1 / (1 + exp(A f + B))."""
+    return tuple(f"{SIGMOID_NOTE}{A:.17g} {B:.17g}" for A, B in sigmoids)
+
+
+def sigmoids_of(model: StoredModel | LinearModel) -> list[tuple[float, float]]:
+    """A and B of each decision value, none where the notes tell of none; ModelError where they are damaged."""
+    lines = [note[len(SIGMOID_NOTE) :] for note in model.notes if note.startswith(SIGMOID_NOTE)]
+    if not lines or model.task != "classification":
+        return []
+    wanted = 1 if model.nr_class == 2 else model.nr_class
+    try:
+        pairs = [(parse_number(a), parse_number(b)) for a, b in map(str.split, lines)]
+    except ValueError:
+        pairs = []
+    if len(pairs) != wanted or any(x - x != 0 for pair in pairs for x in pair):
+        raise ModelError(f"ERROR: the model is to hold {wanted} lines '{SIGMOID_NOTE}A B', A and B finite numbers")
+    return pairs
+
+
+def header_text(model: LinearModel) -> str:
+    """The lines of a model before its weights."""
+    lines = [f"solver_type {model.word}", f"nr_class {model.nr_class}"]
+    if model.labels is not None:
+        lines.append(" ".join(["label", *map(str, model.labels)]))
+    lines += [f"nr_feature {model.n_features}", f"bias {format_one(model.bias, 17)}"]
+    if model.rho is not None:
+        lines.append(f"rho {format_one(_finite(model.rho), 17)}")
+    return "\n".join([*lines, "w", ""])
+
+
+def write(path: str, model: LinearModel) -> None:
+    """Write a model.LinearModel: the old file stays whole until the new one is."""
+    write_text(path, text_of(model))
+
+
+def write_text(path: str, pieces: Iterable[bytes]) -> None:
+    """Write the pieces of a model's text: the old file stays whole until the new one is."""
+    from svmtool.formats.output import replacing
+
+    with replacing(path, "can't save model to file") as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def text_of(model: LinearModel) -> Iterator[bytes]:
+    """The text of a model.LinearModel, in pieces; ModelError where it holds a number that is not finite."""
+    _refuse_overflow(model)
+    for note in model.notes:
+        if not note.startswith("#") or "\n" in note:
+            raise ValueError(f"a note behind the weights is one line that starts with '#', not {note!r}")
+    yield header_text(model).encode()
+    yield from _weight_lines(model.W)
+    yield "".join(note + "\n" for note in model.notes).encode()
+
+
+def _finite(rho: float) -> float:
+    """The number that decides as rho does: LIBLINEAR writes inf or -inf where all rows are to be left out, or none of
+    them, and nan where there are no rows, which predicts -1."""
+    return 0.0 if rho != rho else max(-LARGEST, min(rho, LARGEST))
+
+
+def _refuse_overflow(model: LinearModel) -> None:
+    """SvmtoolError for what predicts nothing; an infinite rho, and the nan of no features, do, see _finite."""
+    import numpy as np
+
+    rho = model.rho if model.rho is not None and model.n_features else 0.0
+    sigmoids_of(model)
+    weights = getattr(model.W, "known", model.W)  # of the features that occur, where others are 0
+    if not (np.all(np.isfinite(weights)) and np.isfinite(model.bias) and rho == rho):
+        raise ModelError(OVERFLOWN)
+
+
+def _weight_lines(W):
+    """The text of the weights, a piece at a time."""
+    from svmtool.formats.numbers import format_rows
+
+    rows, columns = W.shape
+    if columns == 0:  # a model of no classes: the reference writes empty lines
+        yield b"\n" * rows
+        return
+    step = max(1, WEIGHTS_A_CHUNK // columns)
+    for first in range(0, rows, step):
+        yield format_rows(W[first : first + step], 17, b" ", b" \n")

@@ -1,0 +1,257 @@
+"""What a folder of rows holds: the arrays of a svmlight.Table as they are in memory, and a header that tells of them.
+
+Loops index by these arrays without looking.  So nothing in a folder is believed before it was looked at: who owns it
+and who may write to it, what kind its files are and how long, each field of the header, a checksum of each array, and
+that the indices stay inside.  Files are opened by way of the folder that was looked at, never by its name again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from svmtool.compiled import threads
+from svmtool.compiled.loops.rows.array_loops import check_indices, check_values, sum_indices, sum_words
+from svmtool.formats.rowcache.mapped_arrays import Room
+from svmtool.formats.source import Source
+from svmtool.formats.svmlight.table import Table, raw_tables
+
+FORMAT = f"svmtool rows 2, {sys.byteorder}-endian"
+HEADER = "header.json"
+CHECK = "check"  # key of the header's digest of its rest
+ARRAYS = {"labels": "f8", "indptr": "i8", "indices": "i4", "values": "f8"}
+COUNTS = {"rows": 1 << 48, "pairs": 1 << 48, "features": (1 << 31) - 1}  # what is counted, and the most there may be
+HEADER_BYTES = 1 << 14  # more than any header has: read no further
+OPEN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # neither a link nor a pipe without a writer holds us up
+PIECE = 1 << 18  # numbers looked at between two looks at the memory, about
+WORDS = 1 << 64
+
+
+class UnfitError(Exception):
+    """Why what a folder holds is not used, in words that follow its name."""
+
+
+def write(source: Source, folder: Path, mark: dict[str, Any], longest: int) -> dict[str, Any]:
+    """Parse the rows into a folder, a piece of text at a time, and its header last; returns the header.
+
+    longest: bytes of text that a line may have.
+    """
+    counts = dict.fromkeys(COUNTS, 0)
+    with contextlib.ExitStack() as held:
+        files = {name: held.enter_context(_created(folder / name)) for name in ARRAYS}
+        sums, places = dict.fromkeys(ARRAYS, 0), dict.fromkeys(ARRAYS, 0)
+
+        def put(name: str, entries: np.ndarray) -> None:
+            files[name].write(entries)
+            sums[name] = (sums[name] + _checksum(entries, places[name])) % WORDS
+            places[name] += len(entries)
+
+        put("indptr", np.zeros(1, "i8"))
+        for raw in raw_tables(source, longest=longest):
+            part = raw.table()
+            put("labels", part.labels)
+            put("indptr", part.indptr[1:] + counts["pairs"])
+            put("indices", part.indices)
+            put("values", part.values)
+            counts["rows"], counts["pairs"] = counts["rows"] + len(part), counts["pairs"] + len(part.values)
+            counts["features"] = max(counts["features"], part.n_features)
+    header = {"format": FORMAT, **mark, **counts, "sums": sums}
+    with _created(folder / HEADER) as file:
+        file.write((json.dumps({**header, CHECK: _digest(header)}) + "\n").encode())
+    return header
+
+
+def _created(path: Path):
+    """A new file, for its owner alone."""
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN, 0o600), "wb")
+
+
+def _checksum(entries: np.ndarray, first: int) -> int:
+    if entries.itemsize == 4:
+        return int(sum_indices(entries, first))
+    return int(sum_words(entries.view(np.uint64), first))
+
+
+def settle(folder: Path) -> None:
+    """Have the rows on the disk itself: else a power cut might leave a header, and sizes that fit, above zeros."""
+    for path in (*(folder / name for name in (*ARRAYS, HEADER)), folder):
+        fd = os.open(path, os.O_RDONLY | OPEN)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def written(folder: Path, header: dict[str, Any], room: Room) -> Table:
+    """The rows in a folder that this run has written: mapped, but for what there is one of for each row."""
+    with contextlib.ExitStack() as held:
+        files = {name: held.enter_context(open(folder / name, "rb")).fileno() for name in ARRAYS}
+        return _mapped(files, header, room)
+
+
+def kept(folder: Path, mark: dict[str, Any], room: Room) -> Table | None:
+    """The rows that an earlier run wrote from the file so marked; None where there are none, or of another state of
+    the file.  UnfitError where what is there cannot be believed."""
+    with contextlib.ExitStack() as held:
+        try:
+            fd = held.enter_context(opened(folder))
+        except FileNotFoundError:
+            return None
+        except OSError as e:
+            raise UnfitError(f"the folder cannot be opened ({e.strerror})") from None
+        try:
+            _refuse_shared(fd, "the folder")
+            header = _header(held.enter_context(_file(fd, HEADER)))
+            if header != {**header, "format": FORMAT, **mark}:
+                return None
+            _check_fields(header, mark)
+            files = {name: held.enter_context(_file(fd, name)) for name in ARRAYS}
+        except FileNotFoundError as e:
+            if not has_name(fd, folder):  # another run removes it
+                return None
+            raise UnfitError(f"{e.filename} is missing") from None
+        rows, pairs = header["rows"], header["pairs"]
+        lengths = {"labels": rows, "indptr": rows + 1, "indices": pairs, "values": pairs}
+        for name, length in lengths.items():
+            if os.fstat(files[name]).st_size != length * np.dtype(ARRAYS[name]).itemsize:
+                raise UnfitError(f"{name} is not as long as {HEADER} says")
+        table = _mapped(files, header, room)
+    _check_arrays(table, header["sums"], room)
+    return table
+
+
+@contextlib.contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    """A descriptor of a folder that is no link.  NotADirectoryError for what is none."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | OPEN)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def has_name(fd: int, folder: Path) -> bool:
+    """Whether an open folder is what has this name."""
+    try:
+        return os.path.samestat(os.stat(folder, follow_symlinks=False), os.fstat(fd))
+    except FileNotFoundError:
+        return False
+
+
+def is_mine(facts: os.stat_result) -> bool:
+    return facts.st_uid == os.geteuid()
+
+
+def _refuse_shared(fd: int, name: str) -> None:
+    """UnfitError for a file or folder that someone else owns or may write to."""
+    facts = os.fstat(fd)
+    if not is_mine(facts):
+        raise UnfitError(f"{name} belongs to another user")
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise UnfitError(f"others may write to {name}")
+
+
+@contextlib.contextmanager
+def _file(folder: int, name: str) -> Iterator[int]:
+    """A descriptor of a regular file of ours in an open folder."""
+    try:
+        fd = os.open(name, os.O_RDONLY | OPEN, dir_fd=folder)
+    except FileNotFoundError:
+        raise
+    except OSError as e:  # a link, or what may not be read
+        raise UnfitError(f"{name} cannot be opened ({e.strerror})") from None
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise UnfitError(f"{name} is no regular file")
+        _refuse_shared(fd, name)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _header(fd: int) -> dict[str, Any]:
+    """The header in an open file, its digest true."""
+    try:
+        header = json.loads(os.pread(fd, HEADER_BYTES, 0))
+        whole = header.pop(CHECK) == _digest(header)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        whole = False
+    if not whole:
+        raise UnfitError(f"{HEADER} is damaged")
+    return header
+
+
+def _digest(header: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(header).encode()).hexdigest()
+
+
+def _check_fields(header: dict[str, Any], mark: dict[str, Any]) -> None:
+    """UnfitError unless the header has the fields of this format, and each is a number that it may be."""
+    sums = header.get("sums")
+    fine = header.keys() == {"format", *mark, *COUNTS, "sums"} and isinstance(sums, dict) and sums.keys() == {*ARRAYS}
+    fine = fine and all(_is_count(header[name], most) for name, most in COUNTS.items())
+    if not fine or not all(_is_count(sums[name], WORDS - 1) for name in ARRAYS):
+        raise UnfitError(f"{HEADER} holds what no header of rows does")
+
+
+def _is_count(value: Any, most: int) -> bool:
+    return type(value) is int and 0 <= value <= most
+
+
+def _mapped(files: dict[str, int], header: dict[str, Any], room: Room) -> Table:
+    counts = {"labels": header["rows"], "indptr": header["rows"] + 1}
+    labels, indptr = (_read(files[name], ARRAYS[name], count) for name, count in counts.items())
+    indices, values = (room.open(files[name], ARRAYS[name], header["pairs"]) for name in ("indices", "values"))
+    return Table(labels, indptr, indices, values, header["features"], room)
+
+
+def _read(fd: int, dtype: str, count: int) -> np.ndarray:
+    with open(os.dup(fd), "rb") as file:
+        return np.fromfile(file, dtype, count)
+
+
+def _check_arrays(table: Table, sums: dict[str, int], room: Room) -> None:
+    """UnfitError unless the arrays are those that were written, and indices stay inside."""
+    indptr, n = table.indptr, len(table)
+    if _checksum(table.labels, 0) != sums["labels"] or not np.all(np.isfinite(table.labels)):
+        raise UnfitError("labels is damaged")
+    fine = len(indptr) == n + 1 and _checksum(indptr, 0) == sums["indptr"]
+    fine = fine and indptr[0] == 0 and indptr[n] == len(table.indices) and bool(np.all(indptr[1:] >= indptr[:-1]))
+    if not fine:
+        raise UnfitError("indptr is damaged")
+    pieces = _pieces(indptr)
+    found = np.zeros((len(pieces), 5), np.uint64)
+    bits = table.values.view(np.uint64)
+
+    def look(b: int) -> None:
+        lo, hi = pieces[b]
+        check_indices(indptr, table.indices, found[b, :3], lo, hi)
+        check_values(bits, found[b, 3:], int(indptr[lo]), int(indptr[hi]))
+        room.check()
+
+    threads.run_blocks(look, len(pieces))
+    index_sum, falls, value_sum = (int(found[:, k].sum()) for k in (0, 2, 3))
+    table.largest = float(found[:, 4].max(initial=0).view(np.float64))
+    features = int(found[:, 1].max(initial=0)) + 1 if len(table.indices) else 0
+    if index_sum != sums["indices"] or falls or features != table.n_features:
+        raise UnfitError("indices is damaged")
+    if value_sum != sums["values"] or not math.isfinite(table.largest):
+        raise UnfitError("values is damaged")
+
+
+def _pieces(indptr: np.ndarray) -> list[tuple[int, int]]:
+    """The rows in pieces of about PIECE numbers."""
+    n = len(indptr) - 1
+    marks = np.arange(0, int(indptr[n]), PIECE)
+    cuts = np.unique(np.concatenate(([0], np.searchsorted(indptr[:n], marks[1:]), [n]))).tolist()
+    return list(zip(cuts, cuts[1:], strict=False))

@@ -1,0 +1,66 @@
+"""Reading a data file in a thread of its own, while the main thread is busy importing numpy.
+
+Importing takes some 50 ms of one core; in that time a thread parses some 20 MB of text.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from svmtool.compiled import ahead_of_time
+from svmtool.formats.source import open_source
+from svmtool.formats.svmlight.table import RawTable, Table, joined, read_raw
+
+SWITCH_SECONDS = 1e-4  # how long the importing thread may keep this one waiting between two blocks of text
+
+
+class Reading:
+    """The reading of one file (`-`: standard input): `start` it or not, then take its `table` once.
+
+    least: see svmlight.RawTable.
+    """
+
+    def __init__(self, path: str, least: int = 1):
+        self.path, self.least = path, least
+        self._parts: list[RawTable] = []
+        self._error: BaseException | None = None
+        self._started = False
+        self._finished = threading.Event()
+
+    def start(self) -> None:
+        """Read in a thread from now on.
+
+        Not where loops are compiled just in time: numba has imported numpy by then, and compiles on one thread.
+        """
+        if ahead_of_time():
+            self._started = True
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def table(self) -> Table:
+        """The whole file as one Table, once it is read; imports numpy.
+
+        Raises SvmtoolError where it cannot be opened, DataError for the first malformed line.
+        """
+        if self._started:
+            self._finished.wait()  # not Thread.join: Ctrl-C ends this wait in good order
+        else:
+            self._read()
+        if self._error is not None:
+            raise self._error
+        return joined(self._parts)
+
+    def _work(self) -> None:
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        try:
+            self._read()
+        except BaseException as e:  # raised by `table`
+            self._error = e
+        finally:
+            sys.setswitchinterval(before)
+            self._finished.set()
+
+    def _read(self) -> None:
+        with open_source(self.path) as source:
+            self._parts = read_raw(source, self.least)

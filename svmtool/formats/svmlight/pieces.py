@@ -1,0 +1,58 @@
+"""Runs of whole lines in text that is read in blocks, and when a line that goes on and on is read no further."""
+
+from __future__ import annotations
+
+from svmtool.compiled.buffers import Buffer
+from svmtool.compiled.loops.text import text_loops
+
+NEWLINE = b"\n"
+LONGEST_LINE = 1 << 28  # bytes; a packed file of some megabytes may unpack to gigabytes without a newline
+NUL = "the line holds a NUL byte: this is no text"
+NO_MARKS = [0, 0, -1, 0]  # what _count says of text without any
+
+
+def refusal_of_line(text: Buffer, start: int, stop: int, longest: int = LONGEST_LINE) -> str:
+    """Why text[start:stop], of a line that goes on behind it, is not read on; empty where it may be a line."""
+    if text.memory.find(b"\0", start, stop) >= 0:
+        return NUL
+    return too_long(longest) if stop - start > longest else ""
+
+
+def too_long(longest: int) -> str:
+    return f"the line is longer than {longest / 1e6:.0f} MB, the most that is taken here"
+
+
+class Piece:
+    """A run of whole lines: where its text starts and ends, and which rows and pairs it holds."""
+
+    __slots__ = ("start", "stop", "rows", "pairs")
+
+    def __init__(self, start: int, stop: int, rows: tuple[int, int], pairs: tuple[int, int]):
+        self.start, self.stop, self.rows, self.pairs = start, stop, rows, pairs
+
+
+def count_marks(text: Buffer, start: int, stop: int) -> list[int]:
+    """The facts of text_loops.count_marks about text[start:stop]."""
+    facts = Buffer("i8", 4)
+    text_loops.count_marks(text, facts, start, stop)
+    return facts.items.tolist()
+
+
+def cut_into_pieces(facts: list[list[int]], block: int, size: int, unfinished: bool) -> tuple[list[Piece], int, int]:
+    """Cut `size` bytes into whole lines, from the facts about each block.
+
+    A cut is behind the first newline of a block.  unfinished: the last line lacks its newline.
+    Returns the pieces and the numbers of rows and pairs.
+    """
+    cuts = [(0, 0, 0)]
+    rows = pairs = 0
+    for b, (lines, colons, head, head_colons) in enumerate(facts):
+        if b and head >= 0:
+            cuts.append((b * block + head + 1, rows + 1, pairs + head_colons))
+        rows, pairs = rows + lines, pairs + colons
+    rows += unfinished
+    cuts.append((size, rows, pairs))
+    found = [
+        Piece(a[0], z[0], (a[1], z[1]), (a[2], z[2])) for a, z in zip(cuts[:-1], cuts[1:], strict=True) if a[0] < z[0]
+    ]
+    return found, rows, pairs

@@ -1,0 +1,61 @@
+"""Rows of standard input as they come, for a command that does not wait for its end."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from collections.abc import Callable, Iterator
+
+from svmtool.compiled.buffers import Buffer
+from svmtool.compiled.loops.text import text_loops
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE, NUL, too_long
+from svmtool.formats.svmlight.table import RawTable, parse_text
+
+READ = 1 << 22  # bytes at most that are asked for at once
+WAIT_SECONDS = 0.1  # at most between two looks at whether to stop
+
+
+def rows_as_they_come(stopped: Callable[[], bool], wait: float = WAIT_SECONDS) -> Iterator[RawTable | None]:
+    """Tables of the whole lines that have come; None where for `wait` seconds none has.
+
+    Ends with the input, or once stopped().  A malformed line raises DataError, after the rows before it.
+    """
+    if sys.stdin is None:
+        raise SvmtoolError("can't open input file -: there is no standard input")
+    fd, line, ended = sys.stdin.fileno(), 0, False
+    rest, length = [], 0  # pieces of a line that goes on, and their bytes
+    while not ended and not stopped():
+        if not select.select([fd], [], [], wait)[0]:
+            yield None
+            continue
+        try:
+            data = os.read(fd, READ)
+        except OSError as e:
+            raise SvmtoolError(f"can't read -: {e.strerror}") from e
+        ended = not data
+        rest.append(NEWLINE if ended and length else data)
+        cut = rest[-1].rfind(NEWLINE) + 1
+        if not cut:
+            length += len(data)
+            if b"\0" in data or length > LONGEST_LINE:
+                raise DataError(line + 1, "-", "", NUL if b"\0" in data else too_long(LONGEST_LINE))
+            continue
+        last = rest.pop()
+        whole = b"".join([*rest, last[:cut]])
+        rest, length = [last[cut:]], len(last) - cut
+        try:
+            table = _parsed(whole, line)
+        except DataError as e:
+            if good := e.line - 1 - line:
+                yield _parsed(b"".join(whole.splitlines(keepends=True)[:good]), line)
+            raise
+        line += table.labels.size
+        yield table
+
+
+def _parsed(text: bytes, first_line: int) -> RawTable:
+    buffer = Buffer("u1", len(text) + text_loops.PADDING)
+    buffer.memory[: len(text)] = text
+    return parse_text(buffer, len(text), "-", first_line=first_line)

@@ -1,0 +1,309 @@
+"""LIBSVM text (`label index:value ...`, one row a line) <-> rows in memory.
+
+A file is cut into fixed blocks at line ends.  A first pass counts newlines and
+colons; every good line has as many pairs as colons, so the second pass parses
+each block straight to its place.  Threads take blocks, each through a buffer of
+one block, and the text never stays in memory.
+
+Reading itself does without numpy, so that it can run while numpy is being
+imported (see formats/svmlight/background.py); only a finished Table holds numpy arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+
+from svmtool.compiled import threads
+from svmtool.compiled.buffers import Buffer
+from svmtool.compiled.loops.text import text_loops
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats.source import Source, open_source
+from svmtool.formats.svmlight.pieces import (
+    LONGEST_LINE,
+    NEWLINE,
+    NO_MARKS,
+    Piece,
+    count_marks,
+    cut_into_pieces,
+    refusal_of_line,
+    too_long,
+)  # fmt: skip
+
+TYPE_CHECKING = False  # typing would cost milliseconds at every start
+if TYPE_CHECKING:
+    import numpy as np
+
+    from svmtool.formats.rowcache.mapped_arrays import Room
+
+BLOCK = 1 << 20  # bytes of text a thread works on at a time; fits the second-level cache
+STREAM_BLOCK = 1 << 18  # the same where a whole chunk is in memory
+CHUNK = 1 << 22
+
+OddLine = Callable[[bytes, int, str], tuple[float | list[float], list[int], list[float]]]
+
+
+class Table:
+    """Rows of a sparse data set.
+
+    labels f8[n]; indptr i8[n + 1]; indices i4[nnz], from 0 on (the file's index
+    less one), ascending in a row; values f8[nnz], zeros that the file spells out
+    included; n_features: the largest index in the file (from 1 on), 0 for none.
+    room: where indices and values are mapped from files and may not be written to (see room.py), else None.
+    largest: the largest size of a value, where that is known.
+    """
+
+    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "room", "largest")
+
+    def __init__(
+        self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int,
+        room: Room | None = None,
+    ):  # fmt: skip
+        self.labels, self.indptr, self.indices, self.values = labels, indptr, indices, values
+        self.n_features, self.room = n_features, room
+        self.largest: float | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+class RawTable:
+    """A Table whose arrays are Buffers (all zeros at first): what reading fills before numpy is there.
+
+    columns: numbers before a row's pairs, which `labels` then holds row by row (1 for data).
+    least: the smallest index that rows may have, 0 (then stored as -1) or 1.
+    """
+
+    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "columns", "least")
+
+    def __init__(self, rows: int, pairs: int, columns: int = 1, least: int = 1):
+        self.columns, self.least = columns, least
+        self.labels, self.indptr = Buffer("f8", rows * columns), Buffer("i8", rows + 1)
+        self.indices, self.values = Buffer("i4", pairs), Buffer("f8", pairs)
+        self.n_features = 0
+
+    def table(self) -> Table:
+        """The Table in the same memory.  Imports numpy."""
+        arrays = (b.array() for b in (self.labels, self.indptr, self.indices, self.values))
+        return Table(*arrays, self.n_features)
+
+
+def read(path: str, least: int = 1) -> Table:
+    """The whole file (`-`: standard input) as one Table; `least` as in RawTable.
+
+    Raises SvmtoolError where it cannot be opened, DataError for the first malformed line.
+    """
+    with open_source(path) as source:
+        return joined(read_raw(source, least))
+
+
+def read_raw(source: Source, least: int = 1) -> list[RawTable]:
+    """The whole of an open source, without numpy: one RawTable for a plain file, else one for each CHUNK of text."""
+    return [_read_regular(source, least)] if source.size is not None else list(raw_tables(source, least=least))
+
+
+def joined(parts: list[RawTable]) -> Table:
+    """One Table out of consecutive ones, which are taken from the list on the way to save memory."""
+    return joined_raw(parts).table() if parts else RawTable(0, 0).table()
+
+
+def joined_raw(parts: list[RawTable]) -> RawTable:
+    """The same as a RawTable, of one part at least; several need numpy."""
+    if len(parts) == 1:
+        return parts.pop()
+    columns = parts[0].columns
+    rows = sum(p.indptr.size - 1 for p in parts)
+    whole = RawTable(rows, sum(p.values.size for p in parts), columns, parts[0].least)
+    whole.n_features = max(p.n_features for p in parts)
+    table = whole.table()
+    row, pair = 0, 0
+    parts.reverse()
+    while parts:
+        t = parts.pop().table()
+        n, m = len(t.indptr) - 1, len(t.values)
+        table.labels[row * columns : (row + n) * columns] = t.labels
+        table.indptr[row + 1 : row + n + 1] = t.indptr[1:] + pair
+        table.indices[pair : pair + m] = t.indices
+        table.values[pair : pair + m] = t.values
+        row, pair = row + n, pair + m
+    return whole
+
+
+def blocks(path: str, block_bytes: int = CHUNK) -> Iterator[Table]:
+    """The same rows in Tables of about block_bytes of text each; memory does not grow with the file.
+
+    n_features is that of the block.  Lines are numbered over the whole file in errors.
+    """
+    with open_source(path) as source:
+        yield from tables(source, block_bytes)
+
+
+def _read_regular(source: Source, least: int) -> RawTable:
+    size = source.size
+    assert size is not None
+    n_blocks = -(-size // BLOCK)
+    facts: list[list[int]] = [[]] * n_blocks
+    buffers: dict[int, Buffer] = {}
+    faults: dict[int, str] = {}  # of blocks in the middle of a line
+
+    def load(start: int, stop: int) -> Buffer:
+        """This thread's buffer, holding bytes start..stop of the file from its beginning."""
+        me, n = threading.get_ident(), stop - start
+        text = buffers.get(me)
+        if text is None or text.size < n + text_loops.PADDING:
+            text = buffers[me] = Buffer("u1", n + n // 4 + text_loops.PADDING)
+        source.read_at(text.items[:n], start)
+        return text
+
+    def count(b: int) -> None:
+        facts[b] = NO_MARKS
+        if faults and b > min(faults.copy()):
+            return
+        start, stop = b * BLOCK, min((b + 1) * BLOCK, size)
+        text = load(start, stop)
+        facts[b] = count_marks(text, 0, stop - start)
+        if facts[b][2] < 0 and (reason := refusal_of_line(text, 0, stop - start)):
+            faults[b] = reason
+
+    threads.run_blocks(count, n_blocks)
+    unfinished = size > 0 and load(size - 1, size).items[0] != text_loops.NEWLINE
+    pieces, rows, pairs = cut_into_pieces(facts, BLOCK, size, unfinished)
+    table = RawTable(rows, pairs, least=least)
+
+    def refuse_last_line(piece: Piece, fault: str) -> None:
+        """DataError, unless a line before it is faulty: those lie in the first block, where the last one begins."""
+        stop = min(piece.start + BLOCK, piece.stop)
+        text = load(piece.start, stop)
+        n = text.memory.rfind(NEWLINE, 0, stop - piece.start) + 1
+        (row, pair), (lines, colons) = (piece.rows[0], piece.pairs[0]), count_marks(text, 0, n)[:2]
+        whole = Piece(piece.start, piece.start + n, (row, row + lines), (pair, pair + colons))
+        _parse(text, 0, n, table, whole, 0, source.name)
+        raise DataError(row + lines + 1, source.name, "", fault)
+
+    def parse(piece: Piece) -> int:
+        n = piece.stop - piece.start
+        fault = next((faults[b] for b in sorted(faults) if piece.start <= b * BLOCK < piece.stop), "")
+        if fault or n > LONGEST_LINE + BLOCK:
+            refuse_last_line(piece, fault or too_long(LONGEST_LINE))
+        text = load(piece.start, piece.stop)
+        if unfinished and piece.stop == size:
+            text.items[n] = text_loops.NEWLINE
+            n += 1
+        return _parse(text, 0, n, table, piece, 0, source.name)
+
+    _parse_all(parse, pieces, table)
+    return table
+
+
+def _parse_all(parse: Callable[[Piece], int], pieces: list[Piece], table: RawTable) -> None:
+    """Parse the pieces side by side; of several bad lines the first in the file is reported."""
+    largest = [0] * len(pieces)
+    errors: dict[int, DataError] = {}
+
+    def work(k: int) -> None:
+        if errors and k > min(errors.copy()):
+            return
+        try:
+            largest[k] = parse(pieces[k])
+        except DataError as e:
+            errors[k] = e
+
+    threads.run_blocks(work, len(pieces))
+    if errors:
+        raise errors[min(errors)]
+    table.n_features = max(largest, default=0)
+
+
+def _parse(
+    text: Buffer, start: int, stop: int, table: RawTable, piece: Piece, first_line: int, name: str,
+    odd_line: OddLine | None = None,
+) -> int:  # fmt: skip
+    """Parse the lines of text[start:stop] to their place in the table; returns the largest index."""
+    state = Buffer("i8", 4)
+    now = state.items  # position, row, pair, largest index so far
+    now[0], now[1], now[2] = start, piece.rows[0], piece.pairs[0]
+    loop = text_loops.parse_lines.bind(text, table.labels, table.indptr, table.indices, table.values, state)
+    columns = table.columns
+    while loop(stop, piece.rows[1], piece.pairs[1], columns, table.least):
+        if odd_line is None:
+            from svmtool.formats.svmlight.slow_line import parse_line
+
+            odd_line = functools.partial(parse_line, least=table.least)
+        at, row, pair, largest = now
+        line = bytes(text.items[at : text.memory.find(NEWLINE, at)])
+        label, indices, values = odd_line(line, first_line + row + 1, name)
+        stop_pair = pair + len(indices)
+        if row >= piece.rows[1] or stop_pair > piece.pairs[1]:
+            break
+        for k, number in enumerate([label] if columns == 1 else label):
+            table.labels.items[row * columns + k] = number
+        for k, index, value in zip(range(pair, stop_pair), indices, values, strict=True):
+            table.indices.items[k], table.values.items[k] = index - 1, value
+        table.indptr.items[row + 1] = stop_pair
+        now[0], now[1], now[2] = at + len(line) + 1, row + 1, stop_pair
+        now[3] = max(largest, indices[-1] if indices else 0)
+    if now[1] != piece.rows[1] or now[2] != piece.pairs[1]:
+        raise SvmtoolError(f"{name} changed while it was read")
+    return now[3]
+
+
+def tables(source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None) -> Iterator[Table]:
+    """Tables of about `chunk` bytes of text each, read in sequence from where the source stands.
+
+    odd_line(line, number, file) -> (label, indices, values) reads what the
+    compiled loop leaves aside; the usual one is odd_line.parse_line.
+    """
+    for raw in raw_tables(source, chunk, odd_line):
+        yield raw.table()
+
+
+def raw_tables(
+    source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None, least: int = 1, longest: int = LONGEST_LINE
+) -> Iterator[RawTable]:
+    """The same as RawTables, without numpy; longest: bytes that a line may have beside a chunk."""
+    text = Buffer("u1", 2 * chunk + text_loops.PADDING)
+    held, first_line, ended = 0, 0, False
+    while not ended:
+        if text.size < held + chunk + text_loops.PADDING:  # a line longer than a chunk
+            longer = Buffer("u1", 2 * text.size)
+            longer.items[:held] = text.items[:held]
+            text = longer
+        n = source.read_into(text.items[held : held + chunk])
+        ended = n < chunk
+        fresh, held = held, held + n
+        if ended and held and text.items[held - 1] != text_loops.NEWLINE:
+            text.items[held] = text_loops.NEWLINE
+            held += 1
+        whole = text.memory.rfind(NEWLINE, fresh, held) + 1
+        if whole == 0:  # no newline among the new bytes, and none among the old ones
+            if reason := refusal_of_line(text, 0, held, longest):
+                raise DataError(first_line + 1, source.name, "", reason)
+            continue
+        table = parse_text(text, whole, source.name, odd_line, least=least, first_line=first_line)
+        first_line += table.labels.size
+        yield table
+        text.items[: held - whole] = text.items[whole:held]
+        held -= whole
+
+
+def parse_text(
+    text: Buffer, size: int, name: str, odd_line: OddLine | None = None, columns: int = 1, least: int = 1,
+    first_line: int = 0,
+) -> RawTable:  # fmt: skip
+    """The whole lines of text[:size], PADDING bytes behind them; errors count lines from first_line + 1 on."""
+    n_blocks = -(-size // STREAM_BLOCK)
+    facts: list[list[int]] = [[]] * n_blocks
+
+    def count(b: int) -> None:
+        facts[b] = count_marks(text, b * STREAM_BLOCK, min((b + 1) * STREAM_BLOCK, size))
+
+    threads.run_blocks(count, n_blocks)
+    pieces, rows, pairs = cut_into_pieces(facts, STREAM_BLOCK, size, False)
+    table = RawTable(rows, pairs, columns, least)
+
+    def parse(piece: Piece) -> int:
+        return _parse(text, piece.start, piece.stop, table, piece, first_line, name, odd_line)
+
+    _parse_all(parse, pieces, table)
+    return table

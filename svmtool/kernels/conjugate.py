@@ -1,0 +1,143 @@
+"""Least squares with a kernel by conjugate gradients, preconditioned by a few rows of the kernel matrix.
+
+    (K + shift + D) c = y,  or with sum c = 0 and a free constant added
+
+The preconditioner has U' (K_SS)^-1 U = V'V in place of K + shift, U its rows S (Nystroem's approximation): it takes
+the large eigenvalues out of the system, which are few.  Under the equality steps are
+projected: z = M^-1 r - M^-1 1 (1'M^-1 r) / (1'M^-1 1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.compiled.loops.kernel.kernel_row_loops import add_stored, dots_with_rows
+from svmtool.compiled.threads import run_blocks
+from svmtool.kernels.least_squares import Residuals
+from svmtool.kernels.problems import LeastSquaresSvc
+from svmtool.kernels.rows import MEGABYTE
+from svmtool.kernels.symmetric import KernelHalf
+from svmtool.linalg.systems import Factored
+
+MOST = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
+BATCHES = 8  # in which they are chosen
+TINY, INDEFINITE = 1e-5, 1e-3  # eigenvalues of a batch, beside the largest of K's diagonal: up to which they are
+# rounding of single precision, and from which negative ones are not
+ENOUGH = 0.1  # sum of what is left of K's diagonal, beside the least of D, from which more rows do not pay
+STRIP = 4096  # columns of V that are held in double precision at a time
+PASSED = 1024  # columns of V that a thread passes over at a time
+
+
+class Nystroem:
+    """The inverse of V'V + D, V'V near K + shift; of D alone where K is not positive definite.
+
+    V is a partial factor of it, from the rows S.  They are chosen in batches, evenly along the running sum of what is
+    left of the diagonal, K_ii - |v_i|^2: so rows unlike all others are found, which have large eigenvalues of their own
+    where C is large (Chen, Epperly, Tropp and Webber, Randomly pivoted Cholesky, CPAM 78 (2025); here not at random).
+
+    cache_mb: memory that V may take.
+    """
+
+    def __init__(self, state: Residuals, cache_mb: float):
+        p, self.D = state.problem, state.D
+        n, least = p.n, float(self.D.min(initial=np.inf))
+        most = int(min(n, MOST, cache_mb * MEGABYTE / (4 * n)))
+        batch = -(-most // BATCHES)
+        V, m = np.empty((most, n), np.float32), 0
+        left = state.rows.diagonal + p.shift
+        size = float(np.abs(left).max(initial=0.0))
+        while m < most and float(np.sum(left)) > ENOUGH * least:
+            new = _evenly(left, min(batch, most - m))
+            rows = state.rows.values(new, np.arange(n))
+            rows += np.float32(p.shift)
+            rows -= V[:m, new].T @ V[:m]
+            if not np.all(np.isfinite(rows)):
+                break
+            found, Q = np.linalg.eigh(rows[:, new].astype(np.float64))
+            kept = found > TINY * size  # rows nearly alike, several in a batch, leave rounding errors of zeros
+            if found[0] < -INDEFINITE * size or not np.any(kept):
+                break
+            end = m + np.count_nonzero(kept)
+            np.matmul((Q[:, kept] / np.sqrt(found[kept])).T.astype(np.float32), rows, out=V[m:end])
+            left -= np.einsum("ij,ij->j", V[m:end], V[m:end])
+            left[new] = 0.0
+            np.maximum(left, 0.0, out=left)
+            m = end
+        self.V = V[:m]
+        if not m:
+            return
+        parts: list[np.ndarray] = [np.empty(0)] * -(-n // STRIP)
+
+        def work(b: int) -> None:
+            limits.check()
+            strip = slice(b * STRIP, (b + 1) * STRIP)
+            part = self.V[:, strip] / np.sqrt(self.D[strip])
+            parts[b] = part @ part.T
+
+        run_blocks(work, len(parts))
+        H = np.eye(m)
+        for part in parts:
+            H += part
+        self.system = Factored(H)
+
+    def solve(self, r: np.ndarray) -> np.ndarray:
+        """M^-1 r."""
+        z = r / self.D
+        if not len(self.V):
+            return z
+        # in double precision: what is left of r is smaller than r by the condition of the system
+        n, rows, every = len(z), self.V.reshape(-1), np.arange(len(self.V))
+        places = [(lo, min(lo + PASSED, n)) for lo in range(0, n, PASSED)]
+        sums, back = np.empty((len(places), len(self.V))), np.zeros(n)
+        run_blocks(lambda b: dots_with_rows(rows, z, sums[b], n, *places[b]), len(places))
+        s = self.system.solve(np.sum(sums, axis=0))
+        run_blocks(lambda b: add_stored(rows, every, s, back, n, *places[b]), len(places))
+        z -= back / self.D
+        return z
+
+
+def _evenly(weights: np.ndarray, count: int) -> np.ndarray:
+    """Places i8, `count` at most, at even distances along the running sum of the weights (not negative)."""
+    total = np.cumsum(weights)
+    marks = (np.arange(count) + 0.5) * (total[-1] / count)
+    return np.unique(np.minimum(np.searchsorted(total, marks), len(weights) - 1))
+
+
+class Conjugate:
+    """Steps from where the state is; count: how many there have been."""
+
+    def __init__(self, problem: LeastSquaresSvc, cache_mb: float):
+        self.state, self.count = Residuals(problem, 0.0), 0
+        self.near = Nystroem(self.state, cache_mb)
+        self.matrix = KernelHalf(self.state.rows.tiles, cache_mb - self.near.V.nbytes / MEGABYTE)
+        if problem.free_bias:
+            self.along = self.near.solve(np.ones(problem.n))
+            self.along /= float(np.sum(self.along))
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the last direction."""
+        self.q, self.rho = np.zeros(self.state.problem.n), np.inf
+
+    def run(self, eps: float, most: int) -> bool:
+        """One step; False where the program does not rise along it."""
+        state = self.state
+        p, r = state.problem, state.left()
+        z = self.near.solve(r)
+        if p.free_bias:
+            z -= float(np.sum(z)) * self.along
+        rho = float(np.sum(r * z))
+        self.q *= rho / self.rho
+        self.q += z
+        self.rho = rho
+        q = self.q
+        Aq = self.matrix.product(q) + p.shift * float(np.sum(q)) + state.D * q
+        curve = float(np.sum(q * Aq))
+        if not (rho > 0.0 and 0.0 < curve < np.inf):
+            return False
+        theta = float(np.sum(r * q)) / curve
+        state.c += theta * q
+        state.e -= theta * Aq
+        self.count += 1
+        return True

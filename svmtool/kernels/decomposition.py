@@ -1,0 +1,148 @@
+"""Where a decomposition method stands: the point, its decision values over all rows, and how optimal they are.
+
+    min over a of  1/2 a'Qa + p'a,  Q_st = y_s y_t K(x_s, x_t),  0 <= a <= upper,  y'a as it is at the start
+
+With f = sum_t a_t y_t K(x_t, .) and F = -y (Qa + p) = -y p - f, optimality is max F over variables whose y a may grow
+<= min F over those whose y a may shrink.  The nu types fix each sign's sum, and ask this of either sign by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.certify.kernel import gap_of
+from svmtool.kernels.problems import KernelProblem, KernelResult
+from svmtool.kernels.rows import exact_sum, rows_of
+from svmtool.limits import EndedError
+
+
+class Decomposition:
+    """The point a, f over all rows, and what follows from them.
+
+    exact: whether f is in double precision what it should be; changes since then go through kernel values in single
+    precision, but for a linear kernel's.
+    """
+
+    def __init__(self, problem: KernelProblem, cache_mb: float):
+        self.problem, self.a = problem, problem.start.copy()
+        self.rows = rows_of(problem, cache_mb)
+        self.signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(self.a), bool)]
+        self.known = np.zeros(self.rows.n), np.zeros(self.rows.n)  # coefficients, and f in double precision for them
+        self.sizes = np.abs(self.rows.diagonal)
+        self.size = float(self.sizes.max(initial=0.0)) ** 0.5
+        self.refresh()
+
+    def refresh(self) -> None:
+        """f in double precision: from what a has changed by since the last time."""
+        p = self.problem
+        coef = np.bincount(p.row, p.y * self.a, self.rows.n)
+        self.f = self.known[1] + exact_sum(p, coef - self.known[0])
+        self.known = coef, self.f.copy()
+        self.exact, self.drift = True, 0.0
+
+    def error(self) -> float:
+        """About the largest error of f: roundings, independent of each other, add up as squares."""
+        return self.rows.rounding * self.size * self.drift**0.5
+
+    def judge(self) -> tuple[float, float, float]:
+        """The largest violation, rho and r; sets F and three masks: whether y a may grow (`rising`), may shrink
+        (`falling`), and both (`free`)."""
+        p, a = self.problem, self.a
+        self.F = -p.y * p.p - self.f[p.row]
+        above, below = a > 0.0, a < p.upper
+        up = p.y > 0
+        self.rising, self.falling = np.where(up, below, above), np.where(up, above, below)
+        self.free = above & below
+        violation, levels = 0.0, []
+        for side in self.signs:
+            high = float(np.max(self.F, where=self.rising & side, initial=-np.inf))
+            low = float(np.min(self.F, where=self.falling & side, initial=np.inf))
+            violation = max(violation, high - low)
+            levels.append(_level(self.F[self.free & side], high, low))
+        if not self.problem.two_sums:
+            return violation, 0.0 - levels[0], 0.0  # not -0
+        plus, minus = -levels[0], levels[1]  # multipliers of the sums over y = +1 and y = -1
+        return violation, 0.0 + (plus - minus) / 2, 0.0 + (plus + minus) / 2
+
+    def value_and_gap(self, rho: float, r: float) -> tuple[float, float]:
+        """1/2 a'Qa + p'a, and a bound of its distance from the minimum."""
+        p = self.problem
+        gradient = -p.y * self.F
+        return 0.5 * float(self.a @ (gradient + p.p)), gap_of(p, self.a, gradient, rho, r)
+
+    def value(self) -> float:
+        """1/2 a'Qa + p'a, from f as it is now."""
+        p = self.problem
+        return float(self.a @ (0.5 * p.y * self.f[p.row] + p.p))
+
+    def change(self, chosen: np.ndarray, new: np.ndarray) -> bool:
+        """a[chosen] = new, and f follows; says whether anything is new.
+
+        EndedError leaves `a` as it was, but not f.
+        """
+        p = self.problem
+        before = self.a[chosen]
+        step = new - before
+        moved = np.flatnonzero(step)
+        if not len(moved) or not np.all(np.isfinite(new)):
+            return False
+        self.a[chosen] = new
+        rows, at = np.unique(p.row[chosen[moved]], return_inverse=True)
+        c = np.bincount(at, (p.y[chosen] * step)[moved], len(rows))
+        free = (new > 0.0) & (new < p.upper[chosen])  # at a bound they will mostly stay
+        try:
+            self.rows.add(rows, c, self.f, np.bincount(at, free[moved], len(rows)) > 0)
+        except EndedError:
+            self.a[chosen] = before
+            raise
+        self.exact = False
+        self.drift += float((c * c) @ self.sizes[rows])
+        return True
+
+    def follow(self, new: np.ndarray, F: np.ndarray) -> bool:
+        """a = new, whose F is given to within what single precision leaves; says whether anything is new."""
+        if not self.rows.followed:
+            return self.change(np.arange(len(new)), new)
+        p, step = self.problem, new - self.a
+        if not np.any(step) or not np.all(np.isfinite(new)):
+            return False
+        self.a, self.exact = new, False
+        self.f[p.row] = -p.y * p.p - F
+        c = np.bincount(p.row, p.y * step, self.rows.n)
+        self.drift += float((c * c) @ self.sizes)
+        return True
+
+    def go_to(self, a: np.ndarray) -> None:
+        """Take another feasible point, f exact."""
+        before, self.a = self.a, a
+        try:
+            self.refresh()
+        except EndedError:
+            self.a = before
+            raise
+
+    def restore(self, kept: tuple[Any, ...]) -> None:
+        """Go back to where `kept` was."""
+        self.a, self.f, self.known, self.exact, self.drift = kept
+        self.judge()
+
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """Where the state is, for `restore` after `go_to`."""
+        return self.a, self.f, self.known, self.exact, self.drift
+
+    def result(self, value: float, gap: float, rho: float, r: float, iterations: int, status: Any) -> KernelResult:
+        gradient = -self.problem.y * self.F
+        found = self.problem.relative(gap - value, -value)
+        return KernelResult(self.a, rho, r, value, found, iterations, status, gradient)
+
+
+def _level(free: np.ndarray, high: float, low: float) -> float:
+    """Where F of free variables lies: their mean; without any, the middle of what the bounds allow."""
+    if len(free):
+        return float(np.mean(free))
+    if high == -np.inf or low == np.inf:
+        return low if low < np.inf else (high if high > -np.inf else 0.0)
+    return 0.5 * (high + low)

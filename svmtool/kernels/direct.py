@@ -1,0 +1,81 @@
+"""A kernel machine's dual solved directly, by the cheaper of two ways, where pairs of variables make little progress.
+
+kernels/interior.py: systems of the variables, whatever the kernel; kernels/linear_direct.py: systems of the features,
+for the linear kernel.  A linear kernel's solution by either then goes on by steps on its face.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.coordinate.hinge import still_needed
+from svmtool.kernels import interior, linear_direct
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.linear_direct import Face
+from svmtool.kernels.problems import KernelProblem
+from svmtool.limits import EndedError
+
+LOOKS = 1.5  # times the work at one look at what pairs still need is the next one
+
+
+class Slower:
+    """Whether steps of pairs are slower than a direct solution.
+
+    They count as slower once they have cost as much, and are expected to cost as much again.
+
+    wanted: the violation of optimality, or the gap, that ends them.
+    """
+
+    def __init__(self, problem: KernelProblem, wanted: float):
+        self.cost, self._wanted = cost(problem), wanted
+        self._next, self._work, self._left = 0.5 * self.cost, 0.0, np.inf
+
+    def shown(self, work: float, left: float) -> bool:
+        """After so much work that has led to a violation, or a gap, of `left`."""
+        if not work > self._next:
+            return False
+        ahead = still_needed([self._left, left], [self._work, work], self._wanted, 1) if self._work else np.inf
+        self._work, self._left, self._next = work, left, max(LOOKS * work, self.cost)
+        return work > self.cost and ahead > self.cost
+
+
+def cost(problem: KernelProblem) -> float:
+    """What a direct solution costs, in values of kernel rows that steps of pairs pass over; inf where there is none."""
+    return min(interior.cost(problem), _by_features(problem))
+
+
+def _by_features(problem: KernelProblem) -> float:
+    return linear_direct.cost(problem) if linear_direct.possible(problem) else np.inf
+
+
+def go_to_minimum(state: Decomposition) -> tuple[bool, bool]:
+    """Take the best of the direct solutions where it is better than the state.
+
+    Returns whether the state has moved, and whether no more than rounding is left between it and the minimum.
+    EndedError leaves the state as it was.
+    """
+    start = best = state.kept
+    least, settled = state.value(), False
+    try:
+        for a in _points(state.problem):
+            state.go_to(a)
+            rounded = Face.possible(state.problem) and Face(state).settle()
+            if state.value() < least:
+                best, least, settled = state.kept, state.value(), rounded
+            if settled:
+                break
+    except EndedError:
+        state.restore(start)
+        raise
+    state.restore(best)
+    return best is not start, settled
+
+
+def _points(problem: KernelProblem) -> list[np.ndarray]:
+    """Points near the minimum, by the cheaper way, or where it fails the other one."""
+    by_features, by_variables = _by_features(problem), interior.cost(problem)
+    if by_features < np.inf and by_features <= by_variables:
+        a = linear_direct.minimum(problem)
+        if a is not None:
+            return [a]
+    return interior.minima(problem) if by_variables < np.inf else []

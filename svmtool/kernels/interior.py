@@ -1,0 +1,266 @@
+"""A kernel machine's dual solved directly, in double precision: for few variables, or a linear kernel in few features,
+where pairs of variables make little progress.
+
+    min over a of  1/2 a'Qa + p'a,   E a = e,   0 <= a <= u        (kernels/problems.py)
+
+Primal-dual interior point with Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601): a step
+costs a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, or of a matrix of the
+features that stands for it.  The number of steps depends little on costs, scales and the kernel's condition, on which
+that of pairs of variables does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.data.rows import DenseRows
+from svmtool.errors import SvmtoolError
+from svmtool.kernels.problems import KernelProblem, LeastSquaresSvc, Points
+from svmtool.kernels.tiles import apart
+from svmtool.linalg.systems import Factored, mirror, reach
+from svmtool.models.kernel_functions import LINEAR
+
+MOST = 2048  # variables: some seconds
+DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
+NUMBERS = 1 << 22  # in the rows of a linear kernel's variables, of which there are three copies: 100 MB in all
+STEP_COST = 500.0  # see `cost`: 24 sets of 300 to 2,000 rows and 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of
+# that (median 0.34), seven of up to 45,568 variables 0.12 to 1.1
+STEPS = 100
+SMALL = 1e-13  # complementarity and residuals, beside the values' size, from which no step makes them smaller
+BACK = 0.995  # of the way to the nearest bound
+SURE = 1e3  # times nearer to a bound than its multiplier is to zero: that is where a variable belongs
+TINY = 1e-300
+ROUNDING = 1e-14  # share of a sum that may be missing
+ROUNDS = 3  # of refinement of a linear system
+INDEFINITE = 1e-12  # share of the largest diagonal entry that more than rounding takes to make a matrix positive
+
+
+def kernel_matrix(points: Points) -> np.ndarray:
+    """K f8 (n, n) of all rows, in double precision."""
+    if points.matrix is not None:
+        return np.array(points.matrix, dtype=np.float64)
+    if isinstance(points.rows, DenseRows):
+        values = points.rows.X @ points.rows.X.T
+    else:
+        values = np.zeros((points.n, points.n))
+        points.rows.fill_kernel(np.arange(points.n), values, 0)
+        mirror(values.T)
+    norms = points.rows.square_norms()
+    points.kernel.finish(values, norms, norms, apart(points.rows, points.rows))
+    return values
+
+
+def by_features(problem: KernelProblem) -> bool:
+    """Whether the systems are of the features: those of a linear kernel that are fewer than the variables."""
+    linear = problem.kernel.kind == LINEAR and problem.rows is not None
+    return linear and 0 < 2 * problem.rows.d <= len(problem.y) and problem.rows.d * len(problem.y) <= NUMBERS
+
+
+def cost(problem: KernelProblem) -> float:
+    """What `minima` cost, in values of kernel rows that steps of pairs pass over; inf where they are not for it."""
+    m = len(problem.y)
+    if not np.all(problem.upper < np.inf):
+        return np.inf
+    if by_features(problem):
+        d = problem.rows.d
+        return STEP_COST * m * (0.002 * d * d + d + 8.0) + ONCE
+    return DIRECT * m**3 + ONCE if m <= MOST else np.inf
+
+
+def minima(problem: KernelProblem) -> list[np.ndarray]:
+    """Feasible a f8[m] close to the minimum; none where rounding or an indefinite kernel keeps it from being found.
+
+    The first has variables at their bounds where the multipliers show that they belong there; the second is the point
+    that was reached: where rounding ends the search early, a move to a bound may cost more than it is worth.
+    All bounds are finite.  EndedError where the run ends meanwhile.
+    """
+    used = np.flatnonzero(problem.upper > 0.0)
+    if not len(used):
+        return []
+    y, upper, row = problem.y[used], problem.upper[used], problem.row[used]
+    sides = [y > 0, y < 0] if problem.two_sums else [np.ones(len(y), bool)]
+    sides = [side for side in sides if np.any(side)]
+    E = np.stack([np.where(side, y, 0.0) for side in sides])
+    thin = by_features(problem)
+    curve, pull = float(np.abs(problem.diagonal()[row]).max()), float(np.abs(problem.p[used]).max())
+    unit = float(upper.max())  # a = unit x, with x about 1 where the bounds do not say otherwise
+    if problem.floor == 0.0 and pull > 0.0 and curve > 0.0:
+        unit = min(unit, pull / curve)
+    with np.errstate(all="ignore"):  # what overflows is not finite in the end, which is checked there
+        p = unit * problem.p[used]
+        size = max(float(np.abs(p).max()), unit * unit * curve)
+        if not 0.0 < size < np.inf:
+            return []
+        if thin:
+            Q = _Thin(problem.rows.dense_of(row) * (unit / size**0.5 * y)[:, None])
+        else:
+            K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix))[np.ix_(row, row)]
+            Q = (unit * y)[:, None] * K * (unit * y) / size
+        points = _interior(Q, p / size, E, E @ (problem.start[used] / unit), upper / unit, problem.floor / size)
+    found = []
+    for x in points:
+        with np.errstate(all="ignore"):
+            a = np.clip(unit * x, 0.0, upper)
+            a[x >= upper / unit] = upper[x >= upper / unit]
+        for e in E:
+            restore_sum(a, e, upper, float(e @ problem.start[used]))
+        if np.all(np.isfinite(a)):
+            found.append(np.zeros(len(problem.y)))
+            found[-1][used] = a
+    return found
+
+
+class _Thin:
+    """The matrix B B' of a linear kernel, which is not formed; B f8 (m, d), d < m."""
+
+    def __init__(self, B: np.ndarray):
+        self.B = B
+
+    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+        return self.B @ (x @ self.B)
+
+
+class _ThinFactor:
+    """I + B B' = H by I + B'B (Sherman, Morrison and Woodbury)."""
+
+    def __init__(self, B: np.ndarray):
+        self._B, inner = B, B.T @ B
+        inner.flat[:: len(inner) + 1] += 1.0
+        self._factor = Factored(inner)
+
+    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+        return x + self._B @ (x @ self._B)
+
+    def solve(self, g: np.ndarray) -> np.ndarray:
+        """H^-1 g."""
+        return g - self._B @ self._factor.solve(g @ self._B)
+
+
+def _interior(
+    Q: np.ndarray | _Thin, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float
+) -> list[np.ndarray]:
+    """The best x seen: first with variables at their bounds where the multipliers show that they belong there.
+
+    floor: the value that errors are relative to at least.
+    """
+    m = len(p)
+    x = np.minimum(0.5 * u, 1.0)
+    room = u - x
+    z, w, lam = np.ones(m), np.ones(m), np.zeros(len(E))
+    best, found = np.inf, []
+    for _ in range(STEPS):
+        limits.check()
+        Qx = Q @ x
+        dual, primal = Qx + p - E.T @ lam - z + w, E @ x - fixed
+        inner = float(x @ z + room @ w)
+        value = max(0.5 * float(x @ Qx), float(np.abs(p) @ x), floor, TINY)
+        merit = max(
+            inner / value,
+            float(np.abs(dual).max()) / max(1.0, float(np.abs(Qx).max()), float(z.max()), float(w.max())),
+            float(np.abs(primal).max()) / float(x.max()),
+        )
+        if not np.isfinite(merit):
+            break
+        if merit < best:
+            best = merit
+            low, high = (x <= room) & (x * SURE < z * u), (room < x) & (room * SURE < w * u)
+            found = [np.where(low, 0.0, np.where(high, u, x)), x]
+        if merit <= SMALL or (inner <= SMALL * value and merit > best):  # what is left is rounding of the residuals
+            break
+        try:
+            system = _System(Q, z / x + w / room, E)
+            dx, _, dz, dw = system.step(dual, primal, x, room, z, w, x * z, room * w)
+            t = min(reach(x, dx), reach(room, -dx), reach(z, dz), reach(w, dw))
+            after = float((x + t * dx) @ (z + t * dz) + (room - t * dx) @ (w + t * dw))
+            centre = inner / (2 * m) * min(max(after / max(inner, TINY), 0.0) ** 3, 1.0)
+            low, high = x * z + dx * dz - centre, room * w - dx * dw - centre
+            dx, dlam, dz, dw = system.step(dual, primal, x, room, z, w, low, high)
+        except (np.linalg.LinAlgError, SvmtoolError):  # rounding, or an indefinite kernel
+            break
+        t = BACK * min(reach(x, dx), reach(room, -dx), reach(z, dz), reach(w, dw))
+        x, room, lam, z, w = x + t * dx, room - t * dx, lam + t * dlam, z + t * dz, w + t * dw
+    return found
+
+
+class _System:
+    """Newton's system for one point: H = I + S Q S factorised, S^-2 = `curve` = z/x + w/room, bordered by E."""
+
+    def __init__(self, Q: np.ndarray | _Thin, curve: np.ndarray, E: np.ndarray):
+        scale = 1.0 / np.sqrt(curve)
+        if isinstance(Q, _Thin):
+            self._factor = self._H = _ThinFactor(scale[:, None] * Q.B)
+        else:
+            H = scale[:, None] * Q * scale
+            H.flat[:: len(H) + 1] += 1.0
+            self._factor, self._H = Factored(H), H
+        self._scale, self._E = scale, E
+        self._border = np.stack([self._solve(e) for e in E])
+        self._corner = E @ self._border.T
+
+    def _solve(self, g: np.ndarray) -> np.ndarray:
+        """(Q + S^-2)^-1 g, refined: the factor may be that of a matrix moved a little."""
+        right = self._scale * g
+        x = self._factor.solve(right)
+        for _ in range(ROUNDS):
+            x = x + self._factor.solve(right - self._H @ x)
+        return self._scale * x
+
+    def step(
+        self, dual: np.ndarray, primal: np.ndarray, x: np.ndarray, room: np.ndarray, z: np.ndarray, w: np.ndarray,
+        low: np.ndarray, high: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Changes of x, lam, z, w that take dual and primal residuals to 0, x z by -low and room w by -high."""
+        g = -dual - low / x + high / room
+        plain = self._solve(g)
+        dlam = np.linalg.solve(self._corner, -primal - self._E @ plain)
+        dx = plain + self._border.T @ dlam
+        return dx, dlam, -(low + z * dx) / x, -(high - w * dx) / room
+
+
+def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
+    """Bring e'a (e of 0 and +-1) to `total`: rounding by variables within their bounds, the rest by all with room."""
+    for some in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):
+        rest = total - float(e @ a)
+        if abs(rest) <= ROUNDING * float(np.abs(e) @ a):
+            return
+        room = np.where(e * rest > 0.0, upper - a, a) * np.abs(e) * some
+        whole = float(np.sum(room))
+        if whole > 0.0:
+            a += np.sign(e * rest) * room * min(abs(rest) / whole, 1.0)
+            np.clip(a, 0.0, upper, out=a)
+
+
+def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:
+    """c f8[n] of (K + shift + D) c = y, or of that with sum c = 0 and a free constant; see LeastSquaresSvc.
+
+    None where numbers overflow or the kernel is not positive semidefinite; EndedError where the run ends meanwhile.
+    """
+    K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix))
+    return solution_of_squares(K, problem.y, problem.cost, problem.shift)
+
+
+def solution_of_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: float) -> np.ndarray | None:
+    """`least_squares`, K f8 (n, n) given; a shift of 0 means a free constant."""
+    scale = np.sqrt(2.0 * cost)
+    H = scale[:, None] * (K + shift) * scale
+    H.flat[:: len(H) + 1] += 1.0
+    try:
+        factor = Factored(H)
+    except SvmtoolError:
+        return None
+    if factor.shift > INDEFINITE * float(H.diagonal().max()):
+        return None
+
+    def solve(g: np.ndarray) -> np.ndarray:
+        right = scale * g
+        x = factor.solve(right)
+        for _ in range(ROUNDS):
+            x = x + factor.solve(right - H @ x)
+        return scale * x
+
+    c = solve(y)
+    if shift == 0.0:
+        one = solve(np.ones(len(y)))
+        c -= float(np.sum(c)) / float(np.sum(one)) * one
+    return c if np.all(np.isfinite(c)) else None

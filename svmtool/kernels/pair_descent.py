@@ -1,0 +1,253 @@
+"""The problem over a working set, all other variables fixed, solved pair by pair over its block of the kernel matrix.
+
+The steps are compiled/loops/kernel/working_set_loops.py's; see kernels/decomposition.py for the problem.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.compiled.loops.kernel import working_set_loops as loops
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.problems import KernelProblem
+from svmtool.kernels.rows import MEGABYTE, large_array
+from svmtool.kernels.working_sets import LARGEST, ViolatingSets
+
+LANES, FAR, MISSING = int(loops.LANES), float(loops.FAR), np.int64(int(loops.MISSING) - 2**64)
+STEPS = 100  # of single pairs for each variable of a working set: a round stays short enough to be interrupted
+INNER = 0.1  # a subproblem is solved to this share of the violation found outside ...
+LAST = 0.5  # ... but to no less than this share of the tolerance
+CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
+PATIENCE = 5  # rounds from an exact f without a smaller violation: rounding rules
+IDLE = 50  # sets within a working set without a smaller violation: f is followed there, and its rounding grows
+EASY = 10  # of these steps are taken among all of them, before they go on ...
+SMALL = 256  # ... within sets of so many, whose block of the kernel matrix takes 256 KB, ...
+MIDDLE = 1024  # ... or where many of them are free up to so many: 4 MB
+WIDEST, FEW_ROWS = 12288, 256  # variables up to which steps go among all of them, if there is room for so many rows:
+# on nine sets of 2,000 to 11,000 rows that took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two
+WHOLE_SHARE, LEAST_MB = 0.6, 2.0  # of the memory for kernel rows: the whole matrix of a pair of classes, whose share of
+# -m is twice as much (training/kernel/fit.py), with its lanes; MB that small problems may take whatever -m says
+WORTH = 1 << 15  # kernel values from which a call that computes rows pays; else it computes one row ...
+AHEAD = 4  # ... for so many that are there, or that a tile of theirs has
+CALL = 5e5  # values that could be passed over in the time that steps within a set take at least, however few they are
+
+_thread = threading.local()  # .room: see _room
+
+
+def room_for_rows(m: int, cache_mb: float) -> float:
+    """The part of cache_mb megabytes that the largest block of m variables leaves for kernel rows, at least half."""
+    return max(cache_mb - min(LARGEST, m) ** 2 * 4 / MEGABYTE, cache_mb / 2)
+
+
+class PairDescent:
+    """The problem over a working set by steps of single pairs; keeps the memory of the kernel's block.
+
+    A step costs as much as there are variables: where many are needed, they are taken within small sets, chosen from
+    the working set as that is from all variables.
+    """
+
+    def __init__(self):
+        self.room = np.empty(0, np.float32)
+        self.work = 0.0  # values of kernel rows that steps have passed over, or could have in that time
+
+    def __call__(self, state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
+        """New values f8 of the chosen variables, to a violation of `tolerance` among them."""
+        p = state.problem
+        place, filled, cut = in_lanes(chosen, state.signs[0])
+        if self.room.size < len(filled) ** 2:
+            self.room = np.empty(0, np.float32)  # the system has it back before a larger one is taken
+            self.room = large_array(len(filled) ** 2)
+        K = self.room[: len(filled) ** 2].reshape(len(filled), -1)
+        state.rows.block(p.row[filled], K)
+        part = _Part(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
+        part.upper[place] = p.upper[chosen]  # what only fills lanes cannot move
+        steps = part.descend(tolerance, EASY * len(chosen))
+        self.work += float(steps + len(filled)) * len(filled) + CALL
+        left = STEPS * len(chosen) - steps
+        sets = ViolatingSets(SMALL, MIDDLE)
+        best, idle = np.inf, 0
+        while left > 0:
+            violation = part.judge()
+            idle = 0 if violation < best else idle + 1
+            best = min(best, violation)
+            if not violation > tolerance or idle >= IDLE:
+                break
+            inner = sets.choose(part)
+            steps = part.descend_within(inner, max(LAST * tolerance, INNER * violation), left)
+            self.work += float(steps) * len(inner) + CALL
+            if steps == 0:
+                break
+            left -= steps
+        return part.a[place]
+
+
+def in_lanes(chosen: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Variables in whole lanes, those that are `first` before the others.
+
+    Returns the place i8 of each of `chosen`; the variable at each place, the last of a side again where lanes are left
+    over; and where the second side begins.
+    """
+    order = np.argsort(~first[chosen], kind="stable")
+    n_first = int(np.count_nonzero(first[chosen]))
+    sides = chosen[order[:n_first]], chosen[order[n_first:]]
+    filled = [np.concatenate([s, np.full(-len(s) % LANES, s[-1])]) for s in sides if len(s)]
+    cut = n_first + -n_first % LANES
+    place = np.empty(len(chosen), np.int64)
+    place[order] = np.arange(len(chosen)) + np.where(np.arange(len(chosen)) < n_first, 0, cut - n_first)
+    return place, np.concatenate(filled), cut
+
+
+class Steps:
+    """The compiled loop of single pairs for a part of the variables (`_Part`, or one like it), with its scratch."""
+
+    def __init__(self, part: _Part | WholeDescent, diagonal: np.ndarray):
+        l = len(part.a)  # noqa: E741  # the paper's letter
+        part.a[part.upper <= 0.0] = 0.0
+        self.part, self.diagonal, self.wanted = part, diagonal, np.empty(1, np.int64)
+        self.single = np.empty(l, np.float32), np.empty(LANES, np.float32)
+        self.rising, self.falling, self.lanes = np.empty(l), np.empty(l), np.empty((2, 2 * LANES))
+
+    def __call__(self, K: np.ndarray, places: np.ndarray, tolerance: float, most: int) -> int:
+        """See the loop: `most` steps to `tolerance` at most; their number.  wanted[0]: the row that is missing."""
+        p = self.part
+        return loops.pair_descent(
+            K, self.diagonal, *self.single, p.y, p.a, p.upper, p.F, self.rising, self.falling, *self.lanes, places,
+            self.wanted, len(p.a), p.cut, tolerance, most,
+        )  # fmt: skip
+
+
+class WholeDescent:
+    """A small problem by steps among all its variables; of the kernel matrix only the rows are computed that they ask
+    for, with those that will most likely be next, and all of them stay.
+
+    No step leaves rounding that another sees: y a and F are followed over all variables.
+    """
+
+    def __init__(self, state: Decomposition, cache_mb: float):
+        p = state.problem
+        self.state = state
+        self.place, self.filled, self.cut = in_lanes(np.arange(len(p.y)), state.signs[0])
+        self.y, self.upper, self.l = p.y[self.filled], np.zeros(len(self.filled)), len(self.filled)
+        self.upper[self.place] = p.upper
+        self.points = p.row[self.filled]
+        self.columns = state.rows.tiles.take(self.points)
+        self.most = min(state.rows.n, int(_whole_mb(cache_mb) * MEGABYTE / (4 * self.l)))
+        self.room = _room(self.l * self.most)
+        self.room[: self.l] = 0.0  # steps begin with one of length 0 along the first row, which is not there yet
+        self.places = np.full(self.l, MISSING)
+        self.count = 0  # rows that are there
+        self.diagonal = state.rows.diagonal[self.points].astype(np.float32)
+        self.work = 0.0  # values of kernel rows that steps have passed over
+        self.hard = False  # whether steps of fewer variables are cheaper from here on
+
+    @staticmethod
+    def fits(problem: KernelProblem, cache_mb: float) -> bool:
+        """Whether steps cost little, and there is room for some rows of each problem that is solved with few."""
+        rows = min(FEW_ROWS, problem.n)
+        return len(problem.y) <= WIDEST and len(problem.y) * 4 * rows <= _whole_mb(cache_mb) * MEGABYTE
+
+    def run(self, tolerance: float) -> bool:
+        """Bring the state to a violation of `tolerance`, in some steps for each variable at most; says whether
+        anything has moved."""
+        state, p = self.state, self.state.problem
+        self.a, self.F = state.a[self.filled], state.F[self.filled]
+        steps, left = Steps(self, self.diagonal), EASY * min(len(p.y), LARGEST)
+        taken = 0
+        while True:
+            done = steps(self.room, self.places, tolerance, left - taken)
+            taken += done
+            wanted = int(steps.wanted[0])
+            if wanted < 0 or self.count == self.most:
+                break
+            self._compute(wanted, self.F + steps.rising, self.F + steps.falling)
+        self.work += float(taken) * self.l + CALL
+        self.hard = wanted >= 0 or taken >= left
+        return state.follow(self.a[self.place], self.F[self.place])
+
+    def _compute(self, wanted: int, rising: np.ndarray, falling: np.ndarray) -> None:
+        """The row of the variable `wanted` and of those that violate optimality most among those without one."""
+        limits.check()
+        known = self.places != MISSING
+        more = min(self.most - self.count - 1, max(max(self.count, self.columns.height) // AHEAD, WORTH // self.l)) // 2
+        high, low = np.where(known, -np.inf, rising), np.where(known, -np.inf, -falling)
+        some = np.concatenate([[wanted], _largest(high, more), _largest(low, more)])
+        chosen = np.zeros(self.state.rows.n, bool)
+        chosen[self.points[some]] = True
+        points = np.flatnonzero(chosen)
+        first, l = self.count, self.l  # noqa: E741
+        P = self.room[first * l : (first + len(points)) * l].reshape(len(points), l)
+        targets, width = self.state.rows.tiles.take(points), self.columns.width_for(len(points))
+        for lo in range(0, l, width):
+            hi = min(lo + width, l)
+            tile = P if hi - lo == l else np.empty((len(points), hi - lo), np.float32)
+            self.columns.fill(targets, lo, hi, tile)
+            if tile is not P:
+                P[:, lo:hi] = tile
+        slots = np.full(self.state.rows.n, MISSING)
+        slots[points] = (first + np.arange(len(points))) * l
+        new = slots[self.points]
+        self.places = np.where(new != MISSING, new, self.places)
+        self.count += len(points)
+
+
+def _whole_mb(cache_mb: float) -> float:
+    """The part of cache_mb megabytes for rows of WholeDescent."""
+    return max(WHOLE_SHARE * cache_mb, LEAST_MB)
+
+
+def _room(size: int) -> np.ndarray:
+    """f4[size] that the thread's next problem takes again: fresh memory costs more than kernel values."""
+    if getattr(_thread, "room", np.empty(0)).size < size:
+        _thread.room = np.empty(0, np.float32)  # the system has it back before a larger one is taken
+        _thread.room = large_array(size)
+    return _thread.room
+
+
+def _largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Places of the `count` largest values above -FAR, in no order."""
+    first = max(len(values) - count, 0)
+    places = np.argpartition(values, first)[first:] if first < len(values) else np.empty(0, np.int64)
+    return places[values[places] > -0.5 * FAR]
+
+
+class _Part:
+    """Variables in lanes with their block K of the kernel matrix: a problem of its own, as Decomposition is.
+
+    Places from `cut` on are the second side, where each sign's sum is fixed.
+    """
+
+    def __init__(self, K: np.ndarray, cut: int, y: np.ndarray, upper: np.ndarray, a: np.ndarray, F: np.ndarray):
+        self.K, self.cut, self.y, self.upper, self.a, self.F = K, cut, y, upper, a, F
+        sides = np.arange(len(y)) < cut
+        self.signs = [sides, ~sides] if cut < len(y) else [sides]
+
+    def judge(self) -> float:
+        """The largest violation; sets the masks."""
+        above, below, up = self.a > 0.0, self.a < self.upper, self.y > 0
+        movable = self.upper > 0.0
+        self.rising, self.falling = np.where(up, below, above) & movable, np.where(up, above, below) & movable
+        self.free = self.rising & self.falling
+        highs = [np.max(self.F, where=self.rising & s, initial=-np.inf) for s in self.signs]
+        lows = [np.min(self.F, where=self.falling & s, initial=np.inf) for s in self.signs]
+        return float(max(high - low for high, low in zip(highs, lows, strict=True)))
+
+    def descend(self, tolerance: float, most: int) -> int:
+        """Steps of pairs in one compiled call; their number."""
+        places = np.arange(len(self.a)) * len(self.a)
+        return Steps(self, np.diagonal(self.K).copy())(self.K, places, tolerance, most)
+
+    def descend_within(self, inner: np.ndarray, tolerance: float, most: int) -> int:
+        """`descend` with the variables at the places `inner` alone; F follows at all."""
+        place, filled, cut = in_lanes(inner, self.signs[0])
+        block = np.ascontiguousarray(self.K[np.ix_(filled, filled)])
+        part = _Part(block, cut, self.y[filled], np.zeros(len(filled)), self.a[filled], self.F[filled])
+        part.upper[place] = self.upper[inner]
+        steps = part.descend(tolerance, most)
+        step = part.a[place] - self.a[inner]
+        moved = np.flatnonzero(step)
+        self.a[inner] = part.a[place]
+        self.F -= (step[moved] * self.y[inner[moved]]) @ self.K[inner[moved]]
+        return steps

@@ -1,0 +1,398 @@
+"""The five problems of LIBSVM as one quadratic program, and how their answers are read.
+
+    min over a of  1/2 a'Qa + p'a,   Q_st = y_s y_t K(x_row(s), x_row(t)),   0 <= a_t <= upper_t,
+    y'a as it is at `start`;   nu-SVC and nu-SVR: the sum over y = +1 and the sum over y = -1, each as at `start`
+
+The decision value of a row x is  sum_i coef_i K(x_i, x) - rho.  With the gradient G = Qa + p at the optimum the
+multipliers of the equalities are r + rho (of y = +1) and r - rho (of y = -1); r is 0 where there is one equality.
+
+Source: Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2 (2011) 27, Sections 2 and 4.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from svmtool.data.rows import Rows
+from svmtool.models.kernel_functions import RBF, Kernel
+from svmtool.objectives import one_class
+from svmtool.objectives.hard_one_class import AMONG, is_zero
+
+LEAST = 1e-300  # of `shrunk` where it divides: no losses of inf, times which a loss of 0 were no number
+SUMS = 4 * np.finfo(float).eps  # rounding of the sum of two numbers, each half a sum of two
+
+
+class Points(NamedTuple):
+    """n rows with a kernel: their features, or for a precomputed kernel all its values (f8 (n, n)) instead."""
+
+    kernel: Kernel
+    rows: Rows | None
+    matrix: np.ndarray | None
+
+    @property
+    def n(self) -> int:
+        return self.rows.n if self.rows is not None else len(self.matrix)
+
+    def take(self, chosen: np.ndarray) -> Points:
+        """The rows `chosen` (i8); themselves where that is all of them in order."""
+        if len(chosen) == self.n and np.array_equal(chosen, np.arange(self.n)):
+            return self
+        if self.rows is not None:
+            return self._replace(rows=self.rows.take(chosen))
+        return self._replace(matrix=self.matrix[np.ix_(chosen, chosen)])
+
+    def bare(self, chosen: np.ndarray, norms: np.ndarray | None) -> Points:
+        """`take` without what is in the rows: enough for an answer without weights.  norms f8[n]: of all rows."""
+        return self.take(chosen) if norms is None else self._replace(rows=Norms(norms[chosen]))
+
+
+class Norms:
+    """Rows of which only the norms are asked."""
+
+    def __init__(self, norms: np.ndarray):
+        self.n, self._norms = len(norms), norms
+
+    def take(self, chosen: np.ndarray) -> Norms:
+        """Those of the rows `chosen` (i8)."""
+        return Norms(self._norms[chosen])
+
+    def square_norms(self) -> np.ndarray:
+        """|x_i|^2, f8[n]."""
+        return self._norms
+
+
+def relative(primal: float, dual: float, floor: float = 0.0) -> float:
+    """(P - D) / |P|: both are positive, or both negative (one-class, nu-SVC).  Infinite where their signs differ.
+
+    floor > 0: P is negative where the rows say anything, and errors are relative to no less than that.
+    """
+    difference = max(primal - dual, 0.0)
+    if difference == 0.0:
+        return 0.0
+    if floor > 0.0:
+        return one_class.gap_of(primal, dual, floor)
+    return difference / abs(primal) if primal * dual > 0.0 or (dual == 0.0 and primal > 0.0) else np.inf
+
+
+class KernelResult:
+    """A solver's answer to a KernelProblem: alpha f8[m]; rho and r, see the module; objective 1/2 a'Qa + p'a; gap,
+    relative, as the solver knows it; iterations; status; and gradient, Qa + p of ALL variables (f8[m]).
+    certified_gap, primal: as certify_kernel judges them, once it has; replaced: whether rho and r are not the solver's,
+    since with those P was above P(0)."""
+
+    certified_gap, primal, replaced = 0.0, -np.inf, False
+
+    def __init__(
+        self, alpha: np.ndarray, rho: float, r: float, objective: float, gap: float, iterations: int, status: Any,
+        gradient: np.ndarray,
+    ):  # fmt: skip
+        self.alpha, self.rho, self.r, self.objective = alpha, rho, r, objective
+        self.gap, self.iterations, self.status, self.gradient = gap, iterations, status, gradient
+
+
+class Answer(NamedTuple):
+    """A result as a decision function.
+
+    coef f8[n] and rho; objective, and the root of `scale`, by which the program's value becomes it; bounded: how many
+    coef are as large as they may be; says: the line that LIBSVM prints about it, or nothing; doubt: what the user must
+    know.
+    """
+
+    coef: np.ndarray
+    rho: float
+    objective: float
+    root: float
+    bounded: int
+    says: str
+    doubt: str = ""
+
+    @property
+    def scale(self) -> float:
+        """What a value of the program is multiplied by."""
+        return self.root * self.root
+
+    def worth(self, value: float) -> float:
+        """A value of the program as one of the answer: the scale may be beyond the numbers where both are not."""
+        return self.root * value * self.root
+
+
+class KernelProblem:
+    """The quadratic program of the module's text, in m variables over n points.
+
+    row i8[m]: the point of a variable; y f8[m] of +-1; p, upper f8[m]; start f8[m]: feasible; two_sums: whether each
+    sign's sum is fixed.  losses f8[m]: what a loss of 1 costs, in values of this program: upper, but where no a_t can
+    reach the bound of the program asked for.  There upper is any bound out of reach, and a is to be `shrunk`, below 1.
+
+    floor: what gaps are relative to at least; above 0 where the optimum is that of w = 0 for rows that say nothing.
+    """
+
+    floor, shrunk = 0.0, 1.0
+    at_zero: tuple[float, float, float] | None = None  # kernel_zero.value_at_zero, once it was asked for
+
+    def __init__(
+        self, points: Points, row: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray, start: np.ndarray,
+        two_sums: bool = False,
+    ):  # fmt: skip
+        self.kernel, self.rows, self.matrix = points.kernel, points.rows, points.matrix
+        self.row, self.y, self.p, self.upper, self.start, self.two_sums = row, y, p, upper, start, two_sums
+
+    @property
+    def losses(self) -> np.ndarray:
+        """See the class."""
+        return self.upper if self.shrunk == 1.0 else np.full(len(self.upper), 1.0 / max(self.shrunk, LEAST))
+
+    @property
+    def n(self) -> int:
+        """The number of points."""
+        return self.rows.n if self.rows is not None else len(self.matrix)
+
+    def without_losses(self, gradient: np.ndarray) -> tuple[float, float]:
+        """rho and r of the nearest rows: the best beside w where `shrunk` is below 1, since a loss then costs more than
+        a wider margin gains.  gradient f8[m]: Qa + p."""
+        if not self.two_sums:
+            return float(np.min(gradient)), 0.0
+        plus, minus = float(np.min(gradient[self.y > 0])), float(np.min(gradient[self.y < 0]))
+        room = SUMS * (abs(plus) + abs(minus))  # r + rho and r - rho must not round up
+        return 0.5 * (plus - minus), 0.5 * (plus + minus) - room
+
+    def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Qa + p, f8[m], from the points' decision values without rho, f8[n]."""
+        return self.y * f[self.row] + self.p
+
+    def relative(self, primal: float, dual: float) -> float:
+        """The gap between two values as a share of the primal one."""
+        return relative(primal, dual, self.floor)
+
+    def diagonal(self) -> np.ndarray:
+        """K(x_i, x_i), f8[n]."""
+        if self.rows is None:
+            return np.diag(self.matrix)
+        squares = self.rows.square_norms()
+        if self.kernel.kind == RBF:
+            return np.ones(len(squares))
+        products = squares[:, None].copy()
+        self.kernel.finish(products, squares, np.zeros(1))
+        return products[:, 0]
+
+    def _floor_of(self, total: float) -> float:
+        """FLOOR of one_class.py times what -D is for rows in one direction, their a summing to `total`.
+
+        Of rows of the usual size: one that is far larger says nothing about the others' errors.
+        """
+        sizes = np.abs(self.diagonal())
+        sizes = sizes[sizes > 0.0]
+        return one_class.FLOOR * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
+
+    def answer(self, result: KernelResult) -> Answer:
+        """What a result means."""
+        coef = self.coefficients(result.alpha)
+        return self._answer(coef, result, 1.0, self.upper[: len(coef)], self.says(coef, result))
+
+    def coefficients(self, alpha: np.ndarray) -> np.ndarray:
+        """coef f8[n] of alpha f8[m]."""
+        return self.y * alpha
+
+    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+        """The line of this kind of problem."""
+        return ""
+
+    @staticmethod
+    def _answer(coef: np.ndarray, result: KernelResult, scale: float, bound: np.ndarray, says: str) -> Answer:
+        """The Answer of coef; alpha, rho and r are still to be multiplied by `scale`, bound is not."""
+        bounded = int(np.count_nonzero((np.abs(coef) >= bound) & (coef != 0)))
+        found = Answer(coef, result.rho * scale, 0.0, scale, bounded, says)
+        return found._replace(objective=found.worth(result.objective))
+
+
+class CSvc(KernelProblem):
+    """C-SVC: min 1/2 a'Qa - sum a, 0 <= a_i <= cost_i, y'a = 0.  y f8[n] of +-1, cost f8[n]."""
+
+    def __init__(self, points: Points, y: np.ndarray, cost: np.ndarray):
+        n = points.n
+        super().__init__(points, np.arange(n), y, np.full(n, -1.0), cost, np.zeros(n))
+
+    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+        """nu = sum a / (C n), where all rows cost the same."""
+        C = self.upper[0]
+        if np.any(self.upper != C):
+            return ""
+        return f"nu = {np.sum(result.alpha) / (C * len(coef)):f}\n" if C > 0 else "nu = -nan\n"
+
+
+def _bounds(n: int, shrunk: float) -> np.ndarray:
+    """Upper bounds of 1, f8[n]; or out of reach of all that sum to 1, so that whatever is above 0 counts as free."""
+    return np.full(n, 2.0 if shrunk < 1.0 else 1.0)
+
+
+class NuSvc(KernelProblem):
+    """nu-SVC: min 1/2 a'Qa, 0 <= a_i <= 1, the a of either class sum to nu n / 2; then all is divided by r.
+
+    Sums below 1 leave no a_i room to reach its bound: then a and r are `shrunk` times those of sums of 1, which are
+    solved for in their place, and the decision function is the same.  There a loss costs 1 / `shrunk`.
+    """
+
+    def __init__(self, points: Points, y: np.ndarray, nu: float):
+        n = points.n
+        start, self.shrunk = np.zeros(n), min(nu * n / 2, 1.0)
+        for sign in (1.0, -1.0):
+            start[y == sign] = filled(max(nu * n / 2, 1.0), 1.0, int(np.count_nonzero(y == sign)))
+        super().__init__(points, np.arange(n), y, np.zeros(n), _bounds(n, self.shrunk), start, two_sums=True)
+        self.nu, self.floor = nu, self._floor_of(float(np.sum(start)))
+
+    def answer(self, result: KernelResult) -> Answer:
+        """See KernelProblem.
+
+        A margin r that is not positive measures nothing.  LIBSVM divides by it all the same, which turns each decision
+        around; here the signs stay, and `doubt` reports it; also where r is above 0 and yet no better than w = 0, whose
+        primal value is 0: then it is what rounding or an early end have left.
+        """
+        r, doubt = abs(result.r), ""
+        said = np.any(result.alpha) or getattr(result.status, "converged", False)
+        if not (0.0 < result.r < np.inf and result.primal < 0.0) and said:
+            doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
+        r = r if 0.0 < r < np.inf else 1.0
+        coef = self.y * result.alpha / r
+        full = np.where(self.shrunk * result.alpha >= 1.0, 0.0, np.inf)  # exact in alpha, the quotient may be rounded
+        margin = self.shrunk * result.r
+        C = "inf" if margin == 0.0 else f"{1.0 / margin:f}"
+        return self._answer(coef, result, 1.0 / r, full, f"C = {C}\n")._replace(doubt=doubt)
+
+
+class OneClass(KernelProblem):
+    """One-class SVM: min 1/2 a'Ka, 0 <= a_i <= 1, sum a = nu n; a sum below 1 as in NuSvc."""
+
+    def __init__(self, points: Points, nu: float):
+        n, total = points.n, max(nu * points.n, 1.0)
+        self.shrunk = min(nu * n, 1.0)
+        bounds = _bounds(n, self.shrunk)
+        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), bounds, filled(total, 1.0, n))
+        self.floor = self._floor_of(total)
+
+    def answer(self, result: KernelResult) -> Answer:
+        """What a result means."""
+        return self._answer(self.shrunk * result.alpha, result, self.shrunk, self.upper, "")
+
+
+class HardOneClass(KernelProblem):
+    """One-class SVM without slack: min 1/2 a'Ka, a_i >= 0, sum a = 1; see objectives/hard_one_class.py.
+
+    size: mean of K(x_i, x_i).
+    """
+
+    def __init__(self, points: Points, start: np.ndarray | None = None):
+        n = points.n
+        start = filled(1.0, 1.0, n) if start is None else start
+        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), start)
+        self.size = float(np.mean(self.diagonal()))
+
+    def answer(self, result: KernelResult) -> Answer:
+        """What a result means."""
+        found = super().answer(result)
+        if result.status.converged and is_zero(float(np.min(result.gradient)), result.rho, self.size):
+            return found._replace(doubt=AMONG)
+        return found
+
+    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+        """What a run that looked at samples of the rows can say of all of them."""
+        return f"{result.status.advice}\n" if result.status.name == "sample" else ""
+
+
+class Svr(KernelProblem):
+    """Regression: each row stands twice, y = +1 and -1, and coef is the difference of the two.
+
+    targets f8[n], cost f8[n]; tube: half its width, added to both linear terms.
+
+    The bias is free: the median is subtracted from the targets, because rounding of numbers far from 0 would hide
+    their differences.  rho and the linear terms refer to these, the Answer's rho to the targets as they are.
+    """
+
+    def __init__(self, points: Points, targets: np.ndarray, cost: np.ndarray, tube: float, start: np.ndarray, **more):
+        n = points.n
+        self.middle = float(np.median(0.5 * targets)) * 2.0 if n else 0.0  # of halves: their sums do not overflow
+        if not np.all(np.isfinite(targets - self.middle)):
+            self.middle = 0.0
+        targets = targets - self.middle
+        p = np.concatenate((tube - targets, tube + targets))
+        y, row = np.repeat((1.0, -1.0), n), np.tile(np.arange(n), 2)
+        super().__init__(points, row, y, p, np.tile(cost, 2), np.tile(start, 2), **more)
+
+    def coefficients(self, alpha: np.ndarray) -> np.ndarray:
+        above, below = alpha.reshape(2, -1)
+        return above - below
+
+    def answer(self, result: KernelResult) -> Answer:
+        """See KernelProblem."""
+        found = super().answer(result)
+        return found._replace(rho=found.rho - self.middle)
+
+
+class EpsilonSvr(Svr):
+    """epsilon-SVR: min 1/2 c'Kc + tube sum |c| - t'c, |c_i| <= C, sum c = 0."""
+
+    def __init__(self, points: Points, targets: np.ndarray, C: float, tube: float):
+        super().__init__(points, targets, np.full(points.n, C), tube, np.zeros(points.n))
+
+    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+        """nu = sum |c| / (C n)."""
+        return f"nu = {np.sum(np.abs(coef)) / (self.upper[0] * len(coef)):f}\n"
+
+
+class NuSvr(Svr):
+    """nu-SVR: min 1/2 c'Kc - t'c, |c_i| <= C, sum c = 0, the a of both signs sum to C nu n."""
+
+    def __init__(self, points: Points, targets: np.ndarray, C: float, nu: float):
+        n = points.n
+        super().__init__(points, targets, np.full(n, C), 0.0, filled(C * nu * n / 2, C, n), two_sums=True)
+
+    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+        """epsilon, half the width of the tube that was found."""
+        return f"epsilon = {-result.r:f}\n"
+
+
+class LeastSquaresSvc:
+    """LS-SVM, least squares of the margins: a quadratic program without bounds.
+
+        min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,   f(x).f(z) = K(x, z)
+        min over c of     1/2 c'(K + D) c - y'c,   D_ii = 1 / (2 C_i),  sum c = 0
+
+    Where b is not free 1/2 b^2 joins the first line; the second then has K + 1 in place of K and no equality, and b is
+    the sum of c.  The papers' a is y c.  Of the points those count whose cost is above 0: n, rows, y, cost are theirs.
+    """
+
+    floor = 0.0
+    at_zero: tuple[float, float, float] | None = None  # see KernelProblem
+
+    def __init__(self, points: Points, y: np.ndarray, cost: np.ndarray, free_bias: bool):
+        self.used, self.whole = np.flatnonzero(cost > 0.0), len(y)
+        some = points.take(self.used)
+        self.kernel, self.rows, self.matrix = some
+        self.n, self.y, self.cost = len(self.used), y[self.used], cost[self.used]
+        self.free_bias = free_bias
+        self.shift = 0.0 if free_bias else 1.0  # added to all kernel values
+        self.row = np.arange(self.n)
+        self.start = np.zeros(self.n)  # alpha to begin at
+
+    def relative(self, primal: float, dual: float) -> float:
+        """The gap between two values as a share of the primal one."""
+        return relative(primal, dual)
+
+    def coefficients(self, alpha: np.ndarray) -> np.ndarray:
+        """c f8[n] of alpha f8[n]."""
+        return self.y * alpha
+
+    def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Qa - 1 f8[n], Q_ij = y_i y_j (K_ij + D_ij), from f = K c, f8[n]."""
+        return self.y * (f + 0.5 * self.coefficients(alpha) / self.cost) - 1.0
+
+    def answer(self, result: KernelResult) -> Answer:
+        """What a result means."""
+        coef = np.zeros(self.whole)
+        coef[self.used] = self.y * result.alpha
+        return Answer(coef, result.rho, result.objective, 1.0, 0, "")
+
+
+def filled(total: float, upper: float, n: int) -> np.ndarray:
+    """f8[n] that sum to `total`: the first at `upper`, then what is left, then zeros."""
+    return np.clip(total - upper * np.arange(n), 0.0, upper)

@@ -1,0 +1,121 @@
+"""z_i = w.f(x_i) of training rows i for w = sum_j a_j f(x_j), of few rows j: what FOSVM asks of its rows.
+
+Of a linear problem w itself is kept, in feature space.  With a kernel z follows the changes of a by kernel rows in
+single precision, which are kept as far as memory allows, until it is computed anew in double.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from svmtool.data.rows import DenseRows, Rows
+from svmtool.kernels.problems import HardOneClass
+
+
+class Projections(Protocol):
+    """n rows; size: mean K(x, x); z f8[n], of the a last moved to; exact: whether z is free of single precision."""
+
+    n: int
+    size: float
+    z: np.ndarray
+    exact: bool
+
+    def inner(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """f8 (some, others): K between two sets of rows (i8)."""
+
+    def move(self, rows: np.ndarray, a: np.ndarray) -> None:
+        """Go to the a that is a_k at row rows[k] (i8, each once) and 0 elsewhere; EndedError leaves a and z alone."""
+
+    def refresh(self) -> None:
+        """Make z exact."""
+
+    def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """z f8 of the rows `chosen` (i8) alone, for the a of `rows` as above."""
+
+
+def inner_products(rows: Rows, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """f8 (some, others): x_i.x_j between two sets of rows (i8), which have no bias feature."""
+    if isinstance(rows, DenseRows):
+        return rows.X[some] @ rows.X[others].T
+    P, right, ones = np.empty((len(some), len(others))), rows.take(others), np.ones(len(others))
+    for k in range(len(some)):
+        right.margins(rows.take(some[k : k + 1]).transpose_product(np.ones(1)), ones, P[k])
+    return P
+
+
+class LinearProjections:
+    """See Projections.  w (length d) is of the a last moved to."""
+
+    exact = True
+
+    def __init__(self, rows: Rows):
+        self.rows, self.n = rows, rows.n
+        self.ones = np.ones(rows.n)
+        self.size = float(np.mean(rows.square_norms()))
+        self.w, self.z = np.zeros(rows.d), np.zeros(rows.n)
+
+    def inner(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        return inner_products(self.rows, some, others)
+
+    def move(self, rows: np.ndarray, a: np.ndarray) -> None:
+        self._weigh(rows, a)
+        self.rows.margins(self.w, self.ones, self.z)
+
+    def refresh(self) -> None:
+        """Nothing is to be done: z always is."""
+
+    def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
+        self._weigh(rows, a)
+        few, z = self.rows.take(chosen), np.empty(len(chosen))
+        few.margins(self.w, np.ones(len(chosen)), z)
+        return z
+
+    def _weigh(self, rows: np.ndarray, a: np.ndarray) -> None:
+        used = a > 0.0
+        self.w = self.rows.take(rows[used]).transpose_product(a[used])
+
+
+class KernelProjections:
+    """See Projections; cache_mb: memory for kernel rows."""
+
+    def __init__(self, problem: HardOneClass, cache_mb: float):
+        from svmtool.kernels.rows import KernelRows
+        from svmtool.kernels.tiles import apart, tiles_of
+
+        self.problem, self.n, self.size = problem, len(problem.row), problem.size
+        self.columns = KernelRows(tiles_of(problem.rows, problem.kernel, problem.matrix), cache_mb)
+        if problem.rows is not None:
+            self.norms, self.apart = problem.rows.square_norms(), apart(problem.rows, problem.rows)
+        self.alpha, self.z = np.zeros(self.n), np.zeros(self.n)
+        self.exact = True
+
+    def inner(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        problem = self.problem
+        if problem.rows is None:
+            return problem.matrix[np.ix_(some, others)]
+        values = inner_products(problem.rows, some, others)
+        between = self.apart
+        problem.kernel.finish(
+            values, self.norms[some], self.norms[others], lambda i, j: between(some[i], others[j])
+        )
+        return values
+
+    def move(self, rows: np.ndarray, a: np.ndarray) -> None:
+        change = a - self.alpha[rows]
+        changed = change != 0.0
+        if np.any(changed):
+            z = self.z.copy()
+            self.columns.add(rows[changed], change[changed], z, np.ones(np.count_nonzero(changed), bool))
+            self.z, self.exact = z, False
+            self.alpha[rows] = a
+
+    def refresh(self) -> None:
+        from svmtool.kernels.rows import exact_sum
+
+        self.z, self.exact = exact_sum(self.problem, self.alpha), True
+
+    def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
+        used = a > 0.0
+        return a[used] @ self.columns.values(rows[used], chosen)

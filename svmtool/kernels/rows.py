@@ -1,0 +1,229 @@
+"""Rows of the kernel matrix over a training set: sums of them, computed in tiles and kept as far as memory allows."""
+
+from __future__ import annotations
+
+import mmap
+from functools import cached_property
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.compiled.loops.kernel import kernel_row_loops as loops
+from svmtool.compiled.loops.kernel.weight_loops import pair_weights
+from svmtool.compiled.threads import run_blocks
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.kernels.problems import KernelProblem
+from svmtool.kernels.tiles import LINEAR, Tiles, tiles_of
+from svmtool.models.kernel import KernelModel
+
+MEGABYTE = 1 << 20
+WHOLE = 2  # a block of n / WHOLE rows or more is taken from whole rows, which are kept: these cost little more
+PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` lays out at a time
+
+
+ROUNDING = 5e-7  # several times the error of a kernel value in single precision, beside the root of K_ii K_jj
+
+
+class KernelRows:
+    """Rows K(x_i, .), f4[n] each, for the i asked for; the last used stay in at most `cache_mb` megabytes.
+
+    Methods ask for the run's end between tiles (limits.check); what they were to fill or to change is of no use then,
+    and neither are the rows that are kept.
+
+    rounding: the error that `add` makes for c_k = 1, as a share of the root of K_ii K_jj; followed: whether sums that
+    kernel values in single precision give are no worse.
+    """
+
+    rounding, followed = ROUNDING, True
+
+    def __init__(self, tiles: Tiles, cache_mb: float):
+        self.tiles, self.n = tiles, tiles.n
+        self.capacity = int(min(self.n, cache_mb * MEGABYTE / (4 * max(self.n, 1))))
+        self.store = large_array(self.capacity * self.n)
+        self.slot = np.full(self.n, -1)  # where a row is kept
+        self.owner = np.full(self.capacity, -1)
+        self.used = np.zeros(self.capacity, np.int64)  # when a kept row was last asked for
+        self.clock = 0
+        self.computed = 0  # rows, for those who ask what a run has cost
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """K(x_i, x_i), f8[n]."""
+        return self.tiles.diagonal()
+
+    def values(self, chosen: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """f4 (chosen, columns): K between two sets of rows (i8)."""
+        targets, others = self.tiles.take(chosen), self.tiles.take(columns)
+        width = self.tiles.width
+        out = np.empty((len(chosen), len(columns)), np.float32)
+
+        def work(b: int) -> None:
+            limits.check()
+            lo, hi = b * width, min((b + 1) * width, len(columns))
+            P = np.empty((len(chosen), hi - lo), np.float32)
+            others.fill(targets, lo, hi, P)
+            out[:, lo:hi] = P
+
+        run_blocks(work, -(-len(columns) // width))
+        return out
+
+    def block(self, chosen: np.ndarray, out: np.ndarray) -> None:
+        """out f4 (m, m) = K among the rows `chosen` (i8[m])."""
+        if self.n <= min(WHOLE * len(chosen), self.capacity):
+            return self._stored_block(chosen, out)
+        targets = self.tiles.take(chosen)
+        width, height, m = self.tiles.width, self.tiles.height, len(chosen)
+        parts = [targets.part(first, min(first + height, m)) for first in range(0, m, height)]
+
+        def work(b: int) -> None:  # columns lo .. hi-1 of the upper triangle, and what they are below it
+            lo, hi = b * width, min((b + 1) * width, m)
+            P = np.empty((min(height, m), hi - lo), np.float32)
+            for first in range(0, hi, height):
+                limits.check()
+                part = parts[first // height]
+                last = first + part.n
+                tile = P[: part.n]
+                targets.fill(part, lo, hi, tile)
+                out[first:last, lo:hi] = tile
+                if first < lo:
+                    out[lo:hi, first : min(last, lo)] = tile[: lo - first].T
+
+        run_blocks(work, -(-m // width))
+
+    def _stored_block(self, chosen: np.ndarray, out: np.ndarray) -> None:
+        """`block` where all rows find room, and stay for the next one."""
+        rows = np.unique(chosen)
+        missing = rows[self.slot[rows] < 0]
+        if len(missing):
+            self.add(missing, np.zeros(len(missing)), np.zeros(self.n), np.ones(len(missing), bool))
+        stored = self.store.reshape(self.capacity, self.n)
+        np.copyto(out, stored[np.ix_(self.slot[chosen], chosen)])
+
+    def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
+        """f f8[n] += sum_k c_k K(x_chosen[k], .); chosen i8, each row once; c f8; keep: which rows to keep, if new.
+
+        Fresh memory costs more than a row's values: rows that will hardly be wanted again had better not be kept.
+        """
+        slots = self.slot[chosen]
+        kept, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+        missing = missing[np.argsort(~keep[missing], kind="stable")]
+        self.clock += 1
+        self.used[slots[kept]] = self.clock
+        new = self._make_room(chosen[missing][: np.count_nonzero(keep[missing])])
+        self.computed += len(missing)
+        targets = self.tiles.take(chosen[missing])
+        c_kept, c_missing, kept_slots = c[kept], c[missing], slots[kept]
+        n, width, height = self.n, self.tiles.width, self.tiles.height
+        groups = [(k, min(k + height, len(missing))) for k in range(0, len(missing), height)]
+        parts = [targets.part(first, last) for first, last in groups]
+
+        def work(b: int) -> None:
+            lo, hi = b * width, min((b + 1) * width, n)
+            loops.add_stored(self.store, kept_slots, c_kept, f, n, lo, hi)
+            P = np.empty((min(height, len(missing)), hi - lo), np.float32)
+            for (first, last), part in zip(groups, parts, strict=True):
+                limits.check()
+                tile = P[: last - first]
+                self.tiles.fill(part, lo, hi, tile)
+                loops.add_tile(tile, c_missing[first:last], f, last - first, hi - lo, lo)
+                place = new[first:last]
+                if len(place):
+                    loops.keep_tile(tile, self.store, place, n, len(place), hi - lo, lo)
+
+        run_blocks(work, -(-n // width))
+
+    def _make_room(self, rows: np.ndarray) -> np.ndarray:
+        """Slots for as many of the new `rows` as there is room for: free ones, then those used longest ago."""
+        free = np.flatnonzero(self.used < self.clock)
+        count = min(len(rows), len(free))
+        if count < len(free):
+            free = free[np.argpartition(self.used[free], count)[:count]] if count else free[:0]
+        victims = self.owner[free]
+        self.slot[victims[victims >= 0]] = -1
+        self.owner[free] = rows[:count]
+        self.slot[rows[:count]] = free
+        self.used[free] = self.clock
+        return free
+
+
+class LinearRows(KernelRows):
+    """The linear kernel's: their sums are products with w = sum_k c_k x_k, in double precision; none is kept."""
+
+    rounding, followed = 1e-15, False
+
+    def __init__(self, tiles: Tiles, rows: CsrRows | DenseRows):
+        super().__init__(tiles, 0.0)
+        self.points, self.ones = rows, np.ones(self.n)
+
+    def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
+        """As of KernelRows; keep means nothing."""
+        u, z = np.zeros(self.n), np.empty(self.n)
+        u[chosen] = c
+        limits.check()
+        w = self.points.transpose_product(u)
+        self.points.margins(w, self.ones, z)
+        f += z
+
+
+def rows_of(problem: KernelProblem, cache_mb: float) -> KernelRows:
+    """The rows of a problem's kernel matrix."""
+    tiles = tiles_of(problem.rows, problem.kernel, problem.matrix)
+    linear = problem.kernel.kind == LINEAR and problem.rows is not None
+    return LinearRows(tiles, problem.rows) if linear else KernelRows(tiles, cache_mb)
+
+
+def large_array(size: int) -> np.ndarray:
+    """f4[size]; the system gives its memory only as it is written to, in large pages where it has them."""
+    memory = mmap.mmap(-1, max(4 * size, 1))
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        try:
+            memory.madvise(mmap.MADV_HUGEPAGE)
+        except OSError:  # a system built without them
+            pass
+    return np.frombuffer(memory, np.float32, size)
+
+
+def exact_sum(problem: KernelProblem, coef: np.ndarray, of: np.ndarray | None = None) -> np.ndarray:
+    """sum_i coef_i K(x_i, .) over the training rows `of` (i8; None: all) in double precision, f8.
+
+    These are decision values without their rho, as svm-predict computes them.
+    """
+    used = np.flatnonzero(coef)
+    if problem.rows is None:
+        return coef[used] @ (problem.matrix[used] if of is None else problem.matrix[np.ix_(used, of)])
+    rows = problem.rows if of is None else problem.rows.take(of)
+    f = np.zeros(rows.n)
+    if problem.kernel.kind == LINEAR:
+        rows.margins(_weights(problem.rows, coef, used), np.ones(rows.n), f)
+        return f
+    step = PART if isinstance(rows, DenseRows) else max(rows.n, 1)
+    for first in range(0, len(used), PART):
+        some = used[first : first + PART]
+        support = as_csr(problem.rows.take(some))
+        scores = KernelModel(
+            "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[some][None, :], None, support.indptr,
+            support.indices, support.values,
+        ).scores  # fmt: skip
+        for lo in range(0, rows.n, step):
+            part = as_csr(rows.take(np.arange(lo, min(lo + step, rows.n))) if step < rows.n else rows)
+            values = np.empty(part.n)
+            scores.decide(part, part.n, values)
+            f[lo : lo + part.n] += values
+    return f
+
+
+def _weights(rows: CsrRows | DenseRows, coef: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """sum_i coef_i x_i over the rows `used` (i8) as svm-predict computes it, f8[d]."""
+    w, rest = np.zeros(rows.d), np.zeros(rows.d)
+    for first in range(0, len(used), PART):
+        limits.check()
+        some = used[first : first + PART]
+        support = as_csr(rows.take(some))
+        ends = np.array([0, len(some)])
+        pair_weights(support.indptr, support.indices, support.values, coef[some], ends, w, rest, 1, 1)
+    return w + rest
+
+
+def as_csr(rows: CsrRows | DenseRows) -> CsrRows:
+    """The same rows, compressed."""
+    return rows.as_csr() if isinstance(rows, DenseRows) else rows

@@ -1,0 +1,148 @@
+"""The hinge with a kernel, smoothed as NESVM does, over coefficients c of the kernel's columns and a free bias.
+
+    F_mu(c, b) = 1/2 c'Kc + max over 0 <= u <= 1 of  sum_i C_i (u_i xi_i - mu/2 (u_i - u0_i)^2)
+
+f = K c,  xi_i = 1 - y_i (f_i + b).  The maximum is at u_i = median{u0_i + xi_i / mu, 0, 1}, and the gradient, in the
+metric of K, is c - y C u.
+Newton's step in that metric is least squares over the rows Z with 0 < u_i < 1, the others' c at their bounds:
+(K_ZZ + mu / C) d + b = r.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled.loops.loss import smoothed_loops as loops
+from svmtool.kernels.conjugate import Conjugate
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.problems import LeastSquaresSvc, Points
+from svmtool.linalg.systems import Factored
+
+DIRECT = 2048  # rows in Z whose system is factorised; with more, conjugate gradients
+CLOSE, MOST_CG = 1e-2, 100  # of those: residuals beside the first, and steps
+BALANCING, BALANCED = 20, 1e-15  # rounds in which the slopes' sum becomes 0, but for this share of their sizes
+BIAS = np.ones(1)  # the way of the decision values with b, the same for all rows
+
+
+class SmoothedHinge:
+    """F_mu at c and b, from where a Decomposition stands; `settle` takes the slopes there into it, as u0 too."""
+
+    def __init__(self, state: Decomposition, cache_mb: float):
+        self.state, self.cache_mb = state, cache_mb
+        p = state.problem
+        self.points = Points(p.kernel, p.rows, p.matrix)
+        self.y, self.C = p.y, p.upper
+        self.c, self.f = self.y * state.a, state.f.copy()
+        self.settled = state.f
+        self.b = 0.0
+        self.begin(1.0)
+
+    def begin(self, mu: float) -> None:
+        """A new F_mu, u0 the slopes that have been settled."""
+        a, state = self.state.a, self.state
+        self.mu = mu
+        self.u0 = np.divide(a, self.C, out=np.zeros(len(a)), where=self.C > 0.0)
+        self.f += state.f - self.settled  # rounding errors that have been set right since
+        self.settled = state.f
+        self.b = self.best_bias()
+
+    def slopes(self, b: float) -> np.ndarray:
+        """y C u, f8[n], at c and b."""
+        return self._slopes(self.f + b)
+
+    def _slopes(self, decisions: np.ndarray) -> np.ndarray:
+        return self.y * self.C * np.clip(self.u0 + (1.0 - self.y * decisions) / self.mu, 0.0, 1.0)
+
+    def best_bias(self) -> float:
+        """The b that minimises F_mu at c: where the slopes sum to zero."""
+        at = self.y - self.f
+        low, high = float(np.min(at)) - 2.0 * self.mu, float(np.max(at)) + 2.0 * self.mu
+        return self._root(self.f, BIAS, 0.0, 0.0, self.b, low, high)
+
+    def _root(
+        self, at: np.ndarray, along: np.ndarray, slope: float, curve: float, start: float, low: float, high: float
+    ) -> float:
+        """Where slope + t curve - slopes'along, at decision values at + t along, crosses zero between low and high."""
+        return loops.smoothed_root(at, along, self.y, self.C, self.u0, self.mu, slope, curve, start, low, high)
+
+    def newton(self) -> tuple[np.ndarray, float, int]:
+        """Newton's step: the change of c, f8[n], that of b, and the number of rows in Z."""
+        goal = self.slopes(self.b)
+        u = np.abs(goal) / np.where(self.C > 0.0, self.C, 1.0)
+        Z = np.flatnonzero((u > 0.0) & (u < 1.0))
+        d = goal - self.c
+        d[Z] = 0.0
+        if not len(Z):
+            return d, 0.0, 0
+        f = self.f.copy()
+        self._add(d, f)
+        D = self.mu / self.C[Z]
+        r = self.y[Z] + self.mu * self.u0[Z] * self.y[Z] - D * self.c[Z] - f[Z]
+        d[Z], b = self._system(Z, D, r, -float(np.sum(self.c)) - float(np.sum(d)))
+        return d, b - self.b, len(Z)
+
+    def _system(self, Z: np.ndarray, D: np.ndarray, r: np.ndarray, total: float) -> tuple[np.ndarray, float]:
+        """d and b of (K_ZZ + D) d + b = r, sum d = total; SvmtoolError where the matrix is not positive definite."""
+        m = len(Z)
+        if m <= DIRECT:
+            K = np.empty((m, m), np.float32)
+            self.state.rows.block(Z, K)
+            H = K.astype(np.float64)
+            H.flat[:: m + 1] += D
+            # where a kernel's matrix lacks more than its rounding it is indefinite, and the step leads to no minimum
+            rounding = self.state.rows.rounding * m * self.state.size**2
+            system = Factored(H, np.inf if self.points.kernel.positive else rounding)
+            d, one = system.solve(r), system.solve(np.ones(m))
+            b = float((np.sum(d) - total) / np.sum(one))  # no number where rounding leaves nothing of the sum
+            return d - b * one, b
+        run = Conjugate(LeastSquaresSvc(self.points.take(Z), r, 0.5 / D, True), self.cache_mb)
+        at = run.state
+        at.c = total * run.along
+        at.e = r - run.matrix.product(at.c) - D * at.c
+        wanted = CLOSE * float(np.abs(at.left()).max())
+        while run.count < MOST_CG and float(np.abs(at.left()).max()) > wanted and run.run(0.0, 1):
+            pass
+        return at.c, at.bias()
+
+    def advance(self, d: np.ndarray, db: float) -> float:
+        """Go to the minimum of F_mu along (d, db), no further than its end; returns the step's length."""
+        Kd = np.zeros(len(d))
+        self._add(d, Kd)
+        slope, curve = float(np.sum(self.c * Kd)), float(np.sum(d * Kd))
+        t = self._root(self.f + self.b, Kd + db, slope, curve, 1.0, 0.0, 1.0)
+        self.c += t * d
+        self.f += t * Kd
+        self.b = self.best_bias()
+        return t
+
+    def settle(self) -> None:
+        """Take C u, whose sum of y a is 0 at the best b, into the state."""
+        state, goal = self.state, self._balanced(self.slopes(self.b))
+        f, a = self.f.copy(), self.y * goal
+        self._add(goal - self.c, f)
+        change = a - state.a
+        state.a, state.f, state.exact, self.settled = a, f, False, f
+        state.drift += float(change @ change)
+
+    def _balanced(self, goal: np.ndarray) -> np.ndarray:
+        """The slopes y C u with a sum of 0, to within rounding, as a bias of higher precision would give them.
+
+        Where C / mu is large, one rounding of b changes the slopes of Z by more than the sum that remains, and a point
+        that breaks sum(y a) = 0 has no dual value.
+        """
+        for _ in range(BALANCING):
+            u, off = np.abs(goal), float(np.sum(goal))
+            cost = np.where((u > 0.0) & (u < self.C), self.C, 0.0)
+            total = float(np.sum(cost))
+            if abs(off) <= BALANCED * float(np.sum(u)) or not total:
+                break
+            goal = self.y * np.clip(self.y * (goal - off * cost / total), 0.0, self.C)
+        return goal
+
+    def _add(self, d: np.ndarray, f: np.ndarray) -> None:
+        """f += K d."""
+        moved = np.flatnonzero(d)
+        if len(moved):
+            u = np.abs(self.c[moved])
+            self.state.rows.add(moved, d[moved], f, (u > 0.0) & (u < self.C[moved]))
+

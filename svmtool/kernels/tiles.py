@@ -1,0 +1,257 @@
+"""Tiles of kernel values between two sets of rows, single precision, by the fastest way that is exact enough.
+
+Products of dense rows are BLAS's, products of sparse rows a compiled loop's; RBF turns them into kernel values in the
+same tile.  Single precision carries an error of some 2^-24 gamma |x - c|^2 into RBF's exponent, c the mean, by which
+dense rows are shifted; where that says too little, and for the other kernels, products are taken in double.  Rows of
+few features need none of them: differences, squared, carry an error of some 2^-24 gamma |x - c| |x - z| only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from svmtool.compiled.loops.kernel import kernel_row_loops as loops
+from svmtool.compiled.loops.rows import row_loops
+from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.models.kernel_functions import Kernel
+
+LINEAR, RBF = 0, 2
+LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF's products may be single: an error of some 4e-6 of a value;
+# its root up to which differences may be: with |x - z| of a value that counts, e^-r^2 r, the same error
+LEAST_SINGLE, LARGEST_SINGLE = 1e-20, 1e30  # the largest |x|^2 with which single precision holds all that matters
+NUMBERS_AT_ONCE = 1 << 20  # of rows that are laid out to be subtracted
+FEW = 16  # features up to which differences take less time than products in double
+SPARSE_FROM = 32  # features; with fewer, rows are always held dense
+SPARSE_WORK = 2.5  # a non-zero of a sparse row costs as much as so many features of a dense one
+
+
+class Tiles(ABC):
+    """Rows of one set, as targets of products or as the columns of tiles.  n rows."""
+
+    n: int
+    width, height = 1024, 128  # a tile: columns, targets; it stays in the second-level cache
+
+    def width_for(self, m: int) -> int:
+        """The columns of a tile of m targets, if that is as large as others."""
+        return max(self.width, self.width * self.height // max(m, 1))
+
+    @abstractmethod
+    def take(self, chosen: np.ndarray) -> Tiles:
+        """The rows `chosen` (i8), copied."""
+
+    @abstractmethod
+    def part(self, lo: int, hi: int) -> Tiles:
+        """Rows lo .. hi-1."""
+
+    @abstractmethod
+    def fill(self, targets: Tiles, lo: int, hi: int, P: np.ndarray) -> None:
+        """P f4 (targets.n, hi - lo), C order: kernel values between the targets and rows lo .. hi-1."""
+
+    def diagonal(self) -> np.ndarray:
+        """K(x_i, x_i), f8[n]; RBF's is 1."""
+        return np.ones(self.n)
+
+
+class SingleDense(Tiles):
+    """RBF between dense rows, f4."""
+
+    def __init__(self, X: np.ndarray, norms: np.ndarray, gamma: float):
+        self.X, self.norms, self.gamma, self.n = X, norms, gamma, len(X)
+
+    def take(self, chosen: np.ndarray) -> SingleDense:
+        return SingleDense(self.X[chosen], self.norms[chosen], self.gamma)
+
+    def part(self, lo: int, hi: int) -> SingleDense:
+        return SingleDense(self.X[lo:hi], self.norms[lo:hi], self.gamma)
+
+    def fill(self, targets: SingleDense, lo: int, hi: int, P: np.ndarray) -> None:
+        with np.errstate(invalid="ignore"):  # BLAS may raise the flag over lanes that hold no numbers of ours
+            np.matmul(targets.X, self.X[lo:hi].T, out=P)
+        loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
+
+
+class Differences(Tiles):
+    """RBF between dense rows of few features, f4 (n, features); by differences, which cancel nothing."""
+
+    def __init__(self, X: np.ndarray, gamma: float):
+        self.X, self.gamma, self.n = X, gamma, len(X)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """f4: feature after feature."""
+        return np.ascontiguousarray(self.X.T).ravel()
+
+    def take(self, chosen: np.ndarray) -> Differences:
+        return Differences(self.X[chosen], self.gamma)
+
+    def part(self, lo: int, hi: int) -> Differences:
+        return Differences(self.X[lo:hi], self.gamma)
+
+    def fill(self, targets: Differences, lo: int, hi: int, P: np.ndarray) -> None:
+        sizes = self.X.shape[1], self.n, targets.n, hi - lo, lo
+        loops.rbf_tile_of_differences(targets.X.ravel(), self.columns, P, self.gamma, *sizes)
+
+
+class SingleSparse(Tiles):
+    """RBF between sparse rows, f4."""
+
+    width, height = 256, 512  # the more targets, the less the columns' preparation weighs
+
+    def __init__(
+        self, starts: np.ndarray, columns: np.ndarray, values: np.ndarray, norms: np.ndarray, d: int, gamma: float
+    ):
+        self.starts, self.columns, self.values, self.norms = starts, columns, values, norms
+        self.d, self.gamma, self.n = d, gamma, len(starts) - 1
+
+    def take(self, chosen: np.ndarray) -> SingleSparse:
+        starts = np.concatenate(([0], np.cumsum(self.starts[chosen + 1] - self.starts[chosen])))
+        inside = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], np.diff(starts))
+        return type(self)(starts, self.columns[inside], self.values[inside], self.norms[chosen], self.d, self.gamma)
+
+    def part(self, lo: int, hi: int) -> SingleSparse:
+        return type(self)(self.starts[lo : hi + 1], self.columns, self.values, self.norms[lo:hi], self.d, self.gamma)
+
+    def fill(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
+        lanes = int(loops.LANES)
+        most = max(int(self.starts[min(at + lanes, hi)] - self.starts[at]) for at in range(lo, hi, lanes))
+        longest = int(np.max(np.diff(targets.starts), initial=0))
+        scratch = (
+            np.zeros(self.d, np.int32), np.empty(min(most, self.d) * lanes, np.float32),
+            np.empty(longest, np.int32), np.empty(longest, np.float32), np.empty(lanes, np.float32),
+        )  # fmt: skip
+        loops.sparse_tile(
+            self.starts, self.columns, self.values, targets.starts, targets.columns, targets.values, *scratch, P,
+            targets.n, lo, hi,
+        )  # fmt: skip
+        self.finish(targets, lo, hi, P)
+
+    def finish(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
+        """Products become kernel values."""
+        loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
+
+
+class SparseProducts(SingleSparse):
+    """The linear kernel between sparse rows, f4; norms f8, gamma unused."""
+
+    def finish(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
+        """Nothing is left to do."""
+
+    def diagonal(self) -> np.ndarray:
+        return self.norms
+
+
+class Double(Tiles):
+    """Any kernel between dense or sparse rows, products in double precision, a block of rows laid out dense."""
+
+    width, height = 512, 128
+
+    def __init__(self, rows: CsrRows | DenseRows, norms: np.ndarray, kernel: Kernel):
+        self.rows, self.norms, self.kernel, self.n = rows, norms, kernel, rows.n
+
+    def width_for(self, m: int) -> int:
+        """Columns are laid out dense: no more of them than else."""
+        return self.width
+
+    def take(self, chosen: np.ndarray) -> Double:
+        return Double(self.rows.take(chosen), self.norms[chosen], self.kernel)
+
+    def part(self, lo: int, hi: int) -> Double:
+        return self.take(np.arange(lo, hi))
+
+    def fill(self, targets: Double, lo: int, hi: int, P: np.ndarray) -> None:
+        with np.errstate(invalid="ignore"):  # as above
+            products = dense(targets.rows, 0, targets.n) @ dense(self.rows, lo, hi).T
+        if self.kernel.kind == RBF:
+            norms = self.norms[lo:hi]
+            pairs = self.kernel.near(products, targets.norms, norms)
+            loops.rbf_tile_of_double(products, targets.norms, self.norms, P, self.kernel.gamma, *P.shape, lo)
+            if pairs:
+                self.kernel.set_near(P, pairs, apart(targets.rows, self.rows, lo))
+            return
+        self.kernel.finish(products, targets.norms, self.norms[lo:hi])
+        with np.errstate(over="ignore"):  # what single precision cannot hold is infinite: solvers end and say so
+            P[:] = products
+
+    def diagonal(self) -> np.ndarray:
+        squares = self.norms[:, None].copy()
+        self.kernel.finish(squares, self.norms, np.zeros(1))
+        return squares[:, 0] if self.kernel.kind != RBF else np.ones(self.n)
+
+
+class Given(Tiles):
+    """A precomputed kernel: its values f8, the row and the column of each of these rows."""
+
+    def __init__(self, matrix: np.ndarray, own: np.ndarray):
+        self.matrix, self.own, self.n = matrix, own, len(own)
+
+    def take(self, chosen: np.ndarray) -> Given:
+        return Given(self.matrix, self.own[chosen])
+
+    def part(self, lo: int, hi: int) -> Given:
+        return Given(self.matrix, self.own[lo:hi])
+
+    def fill(self, targets: Given, lo: int, hi: int, P: np.ndarray) -> None:
+        P[:] = self.matrix[np.ix_(targets.own, self.own[lo:hi])]
+
+    def diagonal(self) -> np.ndarray:
+        return self.matrix[self.own, self.own]
+
+
+def dense(rows: CsrRows | DenseRows, lo: int, hi: int, dtype: type = np.float64) -> np.ndarray:
+    """Rows lo .. hi-1 as a matrix."""
+    if isinstance(rows, DenseRows):
+        return rows.X[lo:hi].astype(dtype, copy=False)
+    X = np.zeros((hi - lo, rows.plain))
+    row_loops.csr_to_dense(rows.indptr, rows.indices, rows.values, X, rows.plain, lo, hi)
+    return X.astype(dtype, copy=False)
+
+
+def apart(
+    left: CsrRows | DenseRows, right: CsrRows | DenseRows, first: int = 0
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The function of i and j (i8[k] each) that gives |x_i - z_(first + j)|^2, from differences, f8[k]."""
+
+    def squares(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        found = np.empty(len(i))
+        step = max(1, NUMBERS_AT_ONCE // max(1, left.plain))
+        for at in range(0, len(i), step):
+            end = min(at + step, len(i))
+            differences = dense(left.take(i[at:end]), 0, end - at)
+            differences = differences - dense(right.take(first + j[at:end]), 0, end - at)
+            found[at:end] = np.einsum("ij,ij->i", differences, differences)
+        return found
+
+    return squares
+
+
+def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarray | None = None) -> Tiles:
+    """How kernel values among the rows (or those of `matrix`) are computed."""
+    if rows is None:
+        return Given(matrix, np.arange(len(matrix)))
+    norms = rows.square_norms()
+    double = Double(rows, norms, kernel)
+    sparse = isinstance(rows, CsrRows) and rows.plain > SPARSE_FROM and rows.nnz * SPARSE_WORK < rows.n * rows.plain
+    if sparse and kernel.kind == LINEAR and LEAST_SINGLE < float(norms.max(initial=0.0)) < LARGEST_SINGLE:
+        return SparseProducts(rows.indptr, rows.indices, rows.values.astype(np.float32), norms, rows.plain, 0.0)
+    if kernel.kind != RBF:
+        return double
+    if sparse:
+        if kernel.gamma * float(norms.max(initial=0.0)) > LARGEST_EXPONENT:
+            return double
+        single = rows.values.astype(np.float32), norms.astype(np.float32)
+        return SingleSparse(rows.indptr, rows.indices, *single, rows.plain, kernel.gamma)
+    X = np.zeros((rows.n, rows.plain + -rows.plain % 4), np.float32)
+    centre = rows.transpose_product(np.full(rows.n, 1.0 / max(rows.n, 1)))
+    for lo in range(0, rows.n, Tiles.width):
+        hi = min(lo + Tiles.width, rows.n)
+        with np.errstate(over="ignore"):  # the exponent below is infinite then
+            X[lo:hi, : rows.plain] = dense(rows, lo, hi) - centre
+    norms = np.einsum("ij,ij->i", X, X)
+    exponent = kernel.gamma * float(norms.max(initial=0.0))
+    if exponent <= LARGEST_EXPONENT:
+        return SingleDense(X, norms, kernel.gamma)
+    return Differences(X, kernel.gamma) if rows.plain <= FEW and exponent <= LARGEST_EXPONENT**2 else double

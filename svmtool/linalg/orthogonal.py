@@ -1,0 +1,147 @@
+"""Squares of margins by orthogonal factorisations: where inner products of features, or of rows, lose their digits.
+
+    min over w of  f(w) = 1/2 w'Rw + sum_i C_i max(0, t_i - x_i.w)^2,   rows that already have their labels' signs
+
+or the same without max.  On the active rows this is a problem of least squares.  Its normal equations lose the square
+of what the rows themselves lose, and the dual point alpha_i = 2 C_i (t_i - x_i.w) all digits where x_i.w is a sum of
+large terms.  An orthogonal factorisation keeps the former, and its residuals have the precision of t_i.  Newton steps
+identify the active rows, except rows whose loss is below the rounding error.  The signs of their multipliers decide
+those: the active-set method of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23) on the dual, whose
+value increases at each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.data.blocks import Rows
+from svmtool.data.replicated import data_of
+from svmtool.linalg.pivots import ROUNDS
+from svmtool.linalg.systems import least_squares
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.objectives.squared_hinge import SquaredHinge
+    from svmtool.objectives.task import Task
+
+MOST = 100  # factorisations of Newton steps, and of active sets
+FLAT = 1e-14  # relative decrease of f below which steps are over
+WORK = 1 << 29  # rows and features times features^2, up to which one takes a second at most, ...
+NUMBERS = 1 << 22  # ... and times features, each of which needs 40 bytes
+
+
+def possible(rows: Rows) -> bool:
+    """Whether a factorisation of a copy of the rows is no great matter."""
+    in_memory = data_of(rows).room is None and not rows.distributed
+    return in_memory and (rows.n + rows.d) * rows.d * max(rows.d, WORK // NUMBERS) <= WORK
+
+
+def all_rows(task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """The w that minimises 1/2 w'Rw + sum_i C_i (t_i - x_i.w)^2, and its multipliers; SvmtoolError as least_squares."""
+    X = task.rows.dense_of(np.arange(task.rows.n)) * task.y[:, None]
+    t = np.broadcast_to(1.0 if task.target is None else task.target, task.rows.n)
+    return minimiser(X, t, np.sqrt(2.0 * task.cost), task.free_bias)
+
+
+def minimiser(X: np.ndarray, t: np.ndarray, root: np.ndarray, free_bias: bool) -> tuple[np.ndarray, np.ndarray]:
+    """`all_rows` of X, root_i^2 = 2 C_i."""
+    limits.check()
+    penalties = np.eye(X.shape[1] - free_bias, X.shape[1])
+    b = np.concatenate([root * t, np.zeros(len(penalties))])
+    w, r = least_squares(np.vstack([root[:, None] * X, penalties]), b)
+    return w, root * r[: len(root)]
+
+
+class Orthogonal:
+    """Ways to the minimiser from where `objective` is: it is moved, and keeps the dual points."""
+
+    def __init__(self, objective: SquaredHinge):
+        o = self._objective = objective
+        self._X = o.rows.dense_of(np.arange(o.n)) * o.y[:, None]
+        self._t = np.broadcast_to(o.target, o.n)
+        self._root, self._size = np.sqrt(2.0 * o.cost), np.abs(self._X)
+
+    def settle(self, gap: float) -> None:
+        """Newton steps, then those of active sets of the dual, to the certified gap, or as far as they lead.
+
+        SvmtoolError, EndedError: as of least_squares and limits.check, after the move to the best w.
+        """
+        o = self._objective
+        least, best = o.gradient()[0], o.w.copy()
+        try:
+            for walk in (self._steps, self._ascent):
+                for _ in walk():
+                    f = o.gradient()[0]
+                    if f < least:
+                        least, best = f, o.w.copy()
+                    if least - max(o.bound, o.face_bound) <= gap * least:
+                        return
+                o.move(best)
+        finally:
+            o.move(best)
+
+    def _steps(self) -> Iterator[None]:
+        """Newton steps with the exact search along each."""
+        o, flat = self._objective, 0
+        least = o.value()
+        for _ in range(MOST):
+            w, _ = self._minimiser(o.z < self._t)
+            step = w - o.w
+            o.advance(o.ray(step), step)
+            yield
+            f = o.value()
+            flat = 0 if least - f > FLAT * abs(f) else flat + 1
+            least = min(least, f)
+            if flat >= 2:
+                break
+
+    def _ascent(self) -> Iterator[None]:
+        """Active sets of the dual, from the best dual point on."""
+        o, eps = self._objective, np.finfo(float).eps
+        alpha = self._kept()
+        used = alpha > 0.0
+        for _ in range(MOST):
+            w, new = self._minimiser(used)
+            falling = used & (new <= 0.0)
+            if np.any(falling):  # as far as multipliers stay above zero; those that reach it leave
+                reach = alpha[falling] / (alpha[falling] - new[falling])
+                alpha += float(reach.min()) * (new - alpha)
+                used[np.flatnonzero(falling)[reach <= reach.min()]] = False
+                alpha[~used] = 0.0
+                continue
+            alpha = new
+            o.move(w)
+            yield
+            slack = self._t - self._X @ w - ROUNDS * eps * (self._size @ np.abs(w) + np.abs(self._t))
+            slack[used] = 0.0
+            if not np.any(slack > 0.0):
+                break
+            used[np.argmax(slack)] = True
+
+    def _kept(self) -> np.ndarray:
+        """The best dual point so far, a copy; zeros where there is none."""
+        alpha = self._objective.face_alpha
+        return np.zeros(len(self._root)) if alpha is None else alpha.copy()
+
+    def _minimiser(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The minimiser over the rows `used` (bool[n]) and its multipliers, 0 for other rows."""
+        alpha = np.zeros(len(used))
+        w, alpha[used] = minimiser(self._X[used], self._t[used], self._root[used], self._objective.free_bias)
+        self._keep(np.maximum(alpha, 0.0))
+        return w, alpha
+
+    def _keep(self, alpha: np.ndarray) -> None:
+        """Keep a dual point; with a free bias its two sides are made equal first, from which rounding keeps them."""
+        o = self._objective
+        if o.free_bias:
+            up, down = float(alpha[o.y > 0.0].sum()), float(alpha[o.y < 0.0].sum())
+            if not min(up, down) > 0.0:
+                return
+            alpha = alpha * np.where(o.y > 0.0, min(1.0, down / up), min(1.0, up / down))
+        v = alpha @ self._X
+        if o.free_bias:
+            v[-1] = 0.0
+        o.keep_dual_point(alpha, v)

@@ -1,0 +1,214 @@
+"""Linear systems that solvers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.compiled.loops.rows import solve_loops
+from svmtool.errors import SvmtoolError
+
+SMALL = 64  # up to this order the compiled Cholesky beats the library's call
+BLOCK = 512  # rows of an inverse that are formed at a time, or of a triangle that are copied
+IN_PANELS, PANEL = 128, 40  # above this order a factorisation goes by panels of so many columns
+
+
+def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """H^-1 g for a positive definite H whose upper triangle is given; see solve_shifted."""
+    return solve_shifted(H, g)[0]
+
+
+def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
+    """`solve_positive`, and the multiple of the identity that was added.
+
+    That is 0 except where rounding has made H singular, and then no larger than it must be.
+    SvmtoolError where none helps: numbers without end, or a diagonal of zeros.
+    """
+    d = len(g)
+    shift = 0.0
+    while True:
+        p = g.copy()
+        if d <= SMALL:
+            upper = H.copy()
+            if not solve_loops.cholesky_solve(upper, g, p, d):
+                return p, shift
+        elif (lower := _cholesky(H)) is not None:
+            solve_loops.substitute(lower, p, d)
+            return p, shift
+        H, shift = _shifted(H, shift)
+
+
+def mirror(H: np.ndarray) -> np.ndarray:
+    """Copy the upper triangle of H onto the lower one, some rows at a time: no second matrix is needed; returns H."""
+    for start in range(0, len(H), BLOCK):
+        stop = start + BLOCK
+        corner = H[start:stop, start:stop]
+        corner[...] = np.triu(corner) + np.triu(corner, 1).T
+        H[stop:, start:stop] = H[start:stop, stop:].T
+    return H
+
+
+class Factored:
+    """A positive definite H, its upper triangle given, factorised for several right-hand sides; see solve_positive.
+
+    shift: the multiple of the identity that was added; SvmtoolError where more than `most` would be needed.
+    """
+
+    def __init__(self, H: np.ndarray, most: float = np.inf):
+        shift = 0.0
+        while (lower := _cholesky(H)) is None:
+            H, shift = _shifted(H, shift)
+            if shift > most:
+                raise SvmtoolError("the matrix is not positive definite: choose another kernel, -g or -r")
+        self._lower, self.shift = lower, shift
+
+    def solve(self, g: np.ndarray) -> np.ndarray:
+        """H^-1 g."""
+        p = g.copy()
+        solve_loops.substitute(self._lower, p, len(p))
+        return p
+
+    def inverse(self) -> np.ndarray:
+        """H^-1, both triangles: f8 of H's shape."""
+        d, lower = len(self._lower), self._lower
+        half = np.zeros((d, d))  # L^-1, some rows at a time: each look at a limit comes soon enough
+        for start in range(0, d, BLOCK):
+            limits.check()
+            stop = min(start + BLOCK, d)
+            corner = np.linalg.inv(lower[start:stop, start:stop])
+            half[start:stop, :start] = -corner @ (lower[start:stop, :start] @ half[:start, :start])
+            half[start:stop, start:stop] = corner
+        whole = np.empty((d, d))
+        for start in range(0, d, BLOCK):
+            limits.check()
+            stop = min(start + BLOCK, d)
+            own = half[start:, start:stop]
+            whole[start:stop, start:stop] = own.T @ own
+            whole[start:stop, stop:] = own[stop - start :].T @ half[stop:, stop:]
+            whole[stop:, start:stop] = whole[start:stop, stop:].T
+        return whole
+
+
+def inverse(H: np.ndarray) -> np.ndarray:
+    """H^-1 of a positive definite H, both triangles; SvmtoolError where rounding has made H singular.
+
+    In a third of the time of `Factored.inverse` for some hundred rows, but no limit ends it meanwhile.
+    """
+    from scipy.linalg import lapack  # where the runs that come here are long
+
+    half, failed = lapack.dpotrf(H.T, lower=1)
+    if not failed:
+        half, failed = lapack.dpotri(half, lower=1, overwrite_c=1)
+    if failed:
+        raise SvmtoolError("rounding has made a matrix singular")
+    return mirror(half.T)
+
+
+def _cholesky(H: np.ndarray) -> np.ndarray | None:
+    """The lower triangular L of H = L L', the upper triangle of H given; None where H is not positive definite."""
+    d = len(H)
+    if d > IN_PANELS:
+        return _cholesky_in_panels(H)
+    try:
+        lower = np.ascontiguousarray(np.linalg.cholesky(H.T))
+    except np.linalg.LinAlgError:
+        return None
+    return None if np.isnan(lower[-1:, -1:]).any() else lower  # the library lets a nan pass: it ends there
+
+
+def _cholesky_in_panels(H: np.ndarray) -> np.ndarray | None:
+    """`_cholesky`, PANEL columns at a time, so that nearly all of it are products of matrices.
+
+    The library's own, called through numpy, takes nearly twice as long for some hundred columns.
+    """
+    d = len(H)
+    lower = np.zeros((d, d))
+    for start in range(0, d, PANEL):
+        limits.check()
+        stop = min(start + PANEL, d)
+        m = stop - start
+        panel = H[start:stop, start:].T.copy()
+        panel -= lower[start:, :start] @ lower[start:stop, :start].T
+        corner, inverse = panel[:m], np.zeros((m, m))
+        if solve_loops.factor_corner(corner.reshape(-1), inverse.reshape(-1), m):
+            return None
+        lower[start:stop, start:stop] = corner
+        np.matmul(panel[m:], inverse, out=lower[stop:, start:stop])
+    return lower
+
+
+def _shifted(H: np.ndarray, shift: float) -> tuple[np.ndarray, float]:
+    """H, which rounding has made singular, with a larger multiple of the identity than `shift`; and that multiple."""
+    largest = float(np.abs(H.flat[:: len(H) + 1]).max())
+    if not np.isfinite(largest) or shift > largest:
+        raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
+    new = max(10.0 * shift, 1e-15 * largest)
+    if new <= shift:
+        raise SvmtoolError("the numbers vanish: scale the features (svm-scale) or choose a larger -c")
+    H = H.copy()
+    H.flat[:: len(H) + 1] += new - shift
+    return H, new
+
+
+def least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The x that minimises |A x - b|, for more rows than columns, all independent, and b - A x.
+
+    By an orthogonal factorisation: where A'A has lost all digits x still has those of A, and b - A x those of b.
+    SvmtoolError where columns depend on each other, or the numbers are too large.
+    """
+    Q, R = np.linalg.qr(A)
+    part = b @ Q
+    try:
+        x = np.linalg.solve(R, part)
+    except np.linalg.LinAlgError:
+        raise SvmtoolError("the numbers vanish: scale the features (svm-scale) or choose a larger -c") from None
+    if not np.all(np.isfinite(x)):
+        raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
+    r = b - Q @ part
+    return x, r - Q @ (r @ Q)  # once more: what b left in A's range may be large beside r
+
+
+def conjugate_gradient(
+    product: Callable[[np.ndarray], np.ndarray],
+    g: np.ndarray,
+    near: np.ndarray | Callable[[np.ndarray], np.ndarray],
+    tolerance: float,
+    max_steps: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> tuple[np.ndarray, int, bool]:
+    """Preconditioned conjugate gradients on H p = g from p = 0.
+
+    near: the preconditioner, a diagonal matrix or what applies the inverse of another.  Stops when
+    |r| <= tolerance |g| in the preconditioner's norm.
+    Returns p, the number of products, and whether the tolerance was reached.
+    """
+    apply = near if callable(near) else lambda r: r / near
+    p = np.zeros_like(g)
+    r = g.copy()
+    s = apply(r)
+    rho = float(r @ s)
+    target = tolerance * tolerance * rho
+    q = s.copy()
+    for k in range(max_steps):
+        if rho <= target or stopped():
+            return p, k, rho <= target
+        Hq = product(q)
+        bend = float(q @ Hq)
+        if not bend > 0.0:  # of numbers near the ends of their range nothing is left
+            return p, k + 1, False
+        step = rho / bend
+        p += step * q
+        r -= step * Hq
+        s = apply(r)
+        rho, old = float(r @ s), rho
+        q *= rho / old
+        q += s
+    return p, max_steps, rho <= target
+
+
+def reach(x: np.ndarray, dx: np.ndarray) -> float:
+    """The largest t <= 1 with x + t dx >= 0, x > 0: how far an interior-point step can go."""
+    falling = dx < 0.0
+    return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))

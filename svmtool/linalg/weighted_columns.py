@@ -1,0 +1,126 @@
+"""Sparse rows held column after column, and some of those columns weighted by the rows' curvature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled.loops.loss import l1_loops
+from svmtool.compiled.threads import run_blocks
+from svmtool.data.rows import BLOCK_WORK, CsrRows, DenseRows, Rows
+from svmtool.linalg.systems import mirror
+
+TURNED_BLOCKS, TURNED_LEAST = 4, 2  # blocks of rows turned into columns side by side; numbers each has for a feature
+
+
+class Columns:
+    """Sparse rows column after column, and those of a working set weighted by the rows' curvature.
+
+    kept (i8, ascending): the features that are held, all if None; then come the bias feature and `d`.
+    """
+
+    def __init__(self, rows: Rows, kept: np.ndarray | None = None):
+        rows = rows.as_csr() if isinstance(rows, DenseRows) else rows
+        assert isinstance(rows, CsrRows)
+        self.n, self.bias = rows.n, rows.bias
+        kept = np.arange(rows.plain) if kept is None else kept
+        m = len(kept)
+        self.plain, self.d = m, m + (self.bias >= 0)
+        place = np.full(rows.plain, m, np.int32)
+        place[kept] = np.arange(m, dtype=np.int32)
+        blocks = rows.cut(min(TURNED_BLOCKS, rows.nnz // max(TURNED_LEAST * m, BLOCK_WORK)))
+        counts = np.zeros((len(blocks), m + 1), np.int64)
+        count, fill = l1_loops.count_columns, l1_loops.fill_columns
+        run_blocks(lambda b: count(rows.indptr, rows.indices, place, counts[b], *blocks[b]), len(blocks))
+        self.starts = np.zeros(m + 1, np.int64)
+        np.cumsum(counts[:, :m].sum(axis=0), out=self.starts[1:])
+        at = self.starts + np.cumsum(counts, axis=0) - counts  # where each block's part of each column begins
+        self.nnz = int(self.starts[-1])
+        self.row_numbers, self.values = np.empty(self.nnz, np.int32), np.empty(self.nnz)
+        data, lists = (rows.indptr, rows.indices, rows.values), (self.row_numbers, self.values)
+        run_blocks(lambda b: fill(*data, place, at[b], *lists, *blocks[b]), len(blocks))
+        self._face = Face(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
+
+    def products(self, u: np.ndarray) -> np.ndarray:
+        """X'u, one number a feature; u f8[n]."""
+        g = self._face.products(u)
+        return g if self.bias < 0 else np.append(g, self.bias * float(np.sum(u)))
+
+    transpose_product = products
+
+    def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        """z_i = y_i x_i.w; what weights of zero belong to is not touched."""
+        np.multiply(y, self._face.sum(w[: self.plain]), out=z)
+        if self.bias >= 0:
+            z += self.bias * float(w[-1]) * y
+
+    def some_by_rows(self, chosen: np.ndarray) -> CsrRows:
+        """The features `chosen` (i8, ascending, the bias feature not among them), and that, row after row."""
+        turned = Columns(self._face.columns.take(chosen))
+        return CsrRows(turned.starts, turned.row_numbers, turned.values, len(chosen), self.bias)
+
+    def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
+        """Columns `chosen` (i8, ascending) times the root of c (f8[n])."""
+        lengths = np.diff(self.starts, append=self.starts[-1] + self.n)[chosen]
+        out = WeightedColumns(self.n, len(chosen), int(np.sum(lengths)))
+        l1_loops.gather_columns(
+            self.starts, self.row_numbers, self.values, np.sqrt(c), chosen, *out.arrays, out.square_norms, self.bias
+        )
+        return out
+
+
+class WeightedColumns:
+    """Some columns, held together: room for m of them with `most` numbers over n rows."""
+
+    def __init__(self, n: int, m: int, most: int):
+        self.n = n
+        self.arrays = np.empty(m + 1, np.int64), np.empty(most, np.int32), np.empty(most)
+        self.square_norms = np.empty(m)
+
+    def passes(
+        self, g: np.ndarray, penalty: np.ndarray, v: np.ndarray, r: np.ndarray, count: np.ndarray, most: int,
+        enough: float,
+    ) -> float:  # fmt: skip
+        """Coordinate descent; see `column_passes`."""
+        return l1_loops.column_passes(*self.arrays, self.square_norms, g, penalty, v, r, count, most, enough)
+
+    @property
+    def nnz(self) -> int:
+        """Numbers held."""
+        return int(self.arrays[0][-1])
+
+    def take(self, chosen: np.ndarray) -> Face:
+        """Columns `chosen` (i8), copied."""
+        return Face(self._as_rows().take(chosen))
+
+    def gram(self) -> np.ndarray:
+        """Inner products of all columns with each other, symmetric."""
+        return mirror(Face(self._as_rows()).gram())
+
+    def _as_rows(self) -> CsrRows:
+        starts, row_numbers, values = self.arrays
+        count = int(starts[-1])
+        return CsrRows(starts, row_numbers[:count], values[:count], self.n)
+
+
+class Face:
+    """Columns A of a face of the model, as the rows of a matrix."""
+
+    def __init__(self, columns: CsrRows):
+        self.columns, self._ones = columns, np.ones(columns.n)
+
+    def gram(self) -> np.ndarray:
+        """A'A, its upper triangle: row after row of the data, whose rows are shorter than its columns."""
+        m, rows = self.columns.n, Columns(self.columns)
+        K = np.zeros((m, m))
+        CsrRows(rows.starts, rows.row_numbers, rows.values, m).add_gram(np.ones(self.columns.d), K)
+        return K
+
+    def sum(self, x: np.ndarray) -> np.ndarray:
+        """A x, one number a row of the data."""
+        return self.columns.transpose_product(x)
+
+    def products(self, r: np.ndarray) -> np.ndarray:
+        """A'r, one number a column."""
+        out = np.empty(self.columns.n)
+        self.columns.margins(r, self._ones, out)
+        return out

@@ -1,0 +1,131 @@
+"""Trained models: what they hold, their decision values, labels and probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled import threads
+from svmtool.compiled.loops.text.decision_loops import choose, decide, logistic
+from svmtool.errors import ModelError
+from svmtool.formats.models.linear import (
+    CRAMMER_SINGER_WORD,
+    LOGISTIC_WORDS,
+    NO_PROBABILITIES,
+    ONE_CLASS_WORD,
+    RANKS_NOTE,
+    sigmoids_of,
+    task_of,
+    weight_columns,
+    weight_rows,
+)
+from svmtool.formats.models.text import NO_CLASSES
+
+ROWS_A_BLOCK = 2048
+LARGEST_LOGIT = 700.0  # where exp() is still a number, so that no sum of probabilities is 0
+
+
+class LinearModel:
+    """A linear model, as LIBLINEAR's file holds it.
+
+    word        one of WORDS; decides how decision values become answers
+    labels      class labels in the model's order; None for regression and one-class
+    nr_class    number of classes; 2 for regression and one-class
+    n_features  largest feature index known to the model, bias not counted
+    bias        value of the appended constant feature; below 0: none
+    rho         subtracted from the decision values (one-class), else None
+    W           f8 (n_features + 1 where bias >= 0, columns), C order
+    notes       lines, each starting with '#', kept behind the weights
+    """
+
+    __slots__ = ("word", "labels", "nr_class", "n_features", "bias", "rho", "W", "notes")
+
+    def __init__(
+        self,
+        word: str,
+        labels: tuple[int, ...] | None,
+        n_features: int,
+        bias: float,
+        W: np.ndarray,
+        rho: float | None = None,
+        notes: tuple[str, ...] = (),
+    ):
+        self.word, self.labels, self.n_features, self.bias = word, labels, n_features, bias
+        self.nr_class = 2 if labels is None else len(labels)
+        self.rho, self.notes = rho, tuple(notes)
+        shape = (weight_rows(n_features, bias), weight_columns(word, self.nr_class))
+        self.W = np.ascontiguousarray(W, dtype=np.float64).reshape(shape)
+
+    @property
+    def columns(self) -> int:
+        """Decision values a row."""
+        return self.W.shape[1]
+
+    @property
+    def task(self) -> str:
+        """`classification`, `regression` or `one-class`."""
+        return task_of(self.word)
+
+    @property
+    def is_ordinal(self) -> bool:
+        """Whether the notes say that its labels are ranks, in ascending order."""
+        return RANKS_NOTE in self.notes
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether it is logistic or holds sigmoids."""
+        return self.word in LOGISTIC_WORDS or bool(sigmoids_of(self))
+
+    def decision_values(self, table) -> np.ndarray:
+        """Decision values f8 (n, columns) of a formats.svmlight.Table; surplus features are left out."""
+        n = len(table.labels)
+        out = np.empty((n, self.columns))
+        call = decide.bind(table.indptr, table.indices, table.values, self.W, out)
+        rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other words carry it in vain
+
+        def work(block: int) -> None:
+            first = block * ROWS_A_BLOCK
+            call(self.columns, self.n_features, self.bias, rho, first, min(n, first + ROWS_A_BLOCK))
+            if table.room is not None:
+                table.room.check()
+
+        threads.run_blocks(work, -(-n // ROWS_A_BLOCK))
+        return out
+
+    def labels_from(self, decisions: np.ndarray) -> np.ndarray:
+        """Predicted labels (or values) f8[n] from decision values."""
+        if self.task == "regression":
+            return decisions[:, 0].copy()
+        by_sign = self.nr_class == 2  # the sign of the first column even where there are two (MCSVM_CS)
+        if not by_sign and self.columns == 0:
+            raise ModelError(NO_CLASSES)
+        places = np.empty(len(decisions), dtype=np.int64)
+        choose(decisions, places, self.columns, int(by_sign), len(decisions))
+        names = (1, -1) if self.labels is None else self.labels
+        return np.array(names, dtype=np.float64)[places]
+
+    def predict(self, table) -> np.ndarray:
+        """Predicted labels (or values) f8[n] of a Table."""
+        return self.labels_from(self.decision_values(table))
+
+    def class_values(self, decisions: np.ndarray) -> np.ndarray:
+        """What sigmoids take: decision values; of classes trained as one, how far each is ahead of the best other."""
+        if self.word != CRAMMER_SINGER_WORD or self.columns < 3:
+            return decisions
+        second, best = np.partition(decisions, -2, axis=1)[:, -2:].T[..., None]
+        return decisions - np.where(decisions == best, second, best)
+
+    def probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        """Class probabilities f8 (n, nr_class), from decision values; ModelError where the model gives none.
+
+        A logistic model's own rule wins over stored sigmoids: LIBLINEAR's predict must say the same of it.
+        """
+        if not self.gives_probabilities:
+            raise ModelError(NO_PROBABILITIES)
+        if self.word not in LOGISTIC_WORDS:
+            A, B = np.array(sigmoids_of(self)).T
+            values = self.class_values(decisions)[:, : len(A)]
+            logits = np.clip(-(values * A + B), -LARGEST_LOGIT, LARGEST_LOGIT)
+            decisions = np.ascontiguousarray(logits)
+        out = np.empty((len(decisions), self.nr_class))
+        logistic(decisions, out, decisions.shape[1], self.nr_class, len(decisions))
+        return out

@@ -1,0 +1,310 @@
+"""Powers of the hinge under an augmented Lagrangian, and the losses that are one of its smoothed forms.
+
+    f(w) = 1/2 w'Rw + sum_i C_i max(0, xi_i)^p,   xi_i = target_i - y_i x_i.w,   1 <= p <= 2
+
+Minimising the Lagrangian of the ALM paper (Eq. 7) over e leaves a smooth function of w,
+
+    phi(w) = 1/2 w'Rw + sum_i C_i min_v [ max(0, v)^p + sigma/2 (v - xi_i - beta_i / sigma)^2 - beta_i^2 / (2 sigma^2) ]
+
+(beta_i = |lambda_i| / C_i, sigma = mu / C_i in the paper's letters), whose slopes C_i b_i are the next multipliers
+and, for p = 1, a feasible dual point as they are: each evaluation gives a lower bound of min f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool.compiled.loops.loss import power_loops as loops
+from svmtool.compiled.threads import run_blocks
+from svmtool.coordinate.hinge import FACTOR, of_data
+from svmtool.data.rows import Rows
+from svmtool.linalg.gram import KernelCache
+from svmtool.linalg.systems import Factored
+from svmtool.objectives.base import Objective
+
+SUMS = 8
+POWER_BLOCK = 8192  # rows of a block of work for 1 < p < 2
+REGULAR = 1e-12  # free bias: its curvature where no row has any
+
+
+class Augmented(Objective):
+    """phi over `rows`; see Objective.  target: f8[n], None for 1 everywhere.
+
+    beta (f8[n], per unit of cost) and sigma are set by the solver; `accept` takes the slopes as new multipliers.
+    After gradient(): primal (f itself at w, not phi), moved (sum C_i (b_i - beta_i)^2), support (rows with b > 0).
+    """
+
+    cap = 1.0
+    sharp = 1e8  # a sigma with which, and beta = 0, phi is f up to a smoothing too narrow to matter
+
+    def __init__(
+        self, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float = 1.0, free_bias: bool = False,
+        target: np.ndarray | None = None,
+    ):  # fmt: skip
+        super().__init__(rows, y, cost, free_bias)
+        self.p, self.sigma = p, 1.0
+        self.target = np.ones(self.n) if target is None else target
+        self.beta = np.zeros(self.n)
+        self.primal = np.inf
+        self._kernel: KernelCache | None = None
+        self._multiple = 1.0
+
+    @property
+    def scale(self) -> float:
+        """With p = 1 sigma multiplies the curvature of every row: the Gram matrix need not see it."""
+        return self.sigma if self.p == 1.0 else 1.0
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        # only powers between 1 and 2 make a row costly enough for threads
+        step = POWER_BLOCK if 1.0 < self.p < 2.0 else max(self.n, 1)
+        self._spans = [(lo, min(lo + step, self.n)) for lo in range(0, max(self.n, 1), step)]
+        vectors = self.z, self.target, self.cost, self.y, self.beta, self.u, self.c, self._change
+        ray = self.z, self.dz, self.target, self.cost, self.beta
+        self._sums, self._slopes = np.zeros((len(self._spans), SUMS)), np.zeros((len(self._spans), 2))
+        self._states = [loops.power_state.bind(*vectors, sums) for sums in self._sums]
+        self._rays = [loops.power_ray.bind(*ray, out) for out in self._slopes]
+        self._search = loops.power_search.bind(*ray, np.empty(4))
+
+    def sums(self) -> list[float]:
+        run_blocks(lambda b: self._states[b](self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
+        return self._sums.sum(axis=0).tolist()
+
+    def _take(self, sums: list[float]) -> float:
+        smooth, self._loss, self._linear, self.moved, self._conjugate, support, changed, active = sums
+        self.support = int(support)
+        self._smooth = smooth
+        self._note_change(changed, active)
+        self.primal = self._loss + 0.5 * float(self.w @ self.regular(self.w))
+        return smooth
+
+    def balanced_sums(self, u: np.ndarray) -> list[float]:
+        return [-float((self.target * self.y) @ u)]
+
+    def _balanced_bound(self, g: np.ndarray, sums: list[float]) -> float:
+        # a dual point's conjugates fall as it shrinks: those of the slopes as they were are an upper bound
+        self._linear = sums[0]
+        return max(self._dual_bound(g, 0.0), 0.0)
+
+    def hessian_product(self, v: np.ndarray) -> np.ndarray:
+        g = super().hessian_product(v)
+        if self.free_bias:  # keeps the matrix regular where no row has curvature
+            g[-1] += REGULAR * v[-1]
+        return g
+
+    def along(self, t: float) -> np.ndarray:
+        run_blocks(lambda b: self._rays[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
+        return self._slopes.sum(axis=0)
+
+    def _on_ray(self, a: float, b: float) -> float:
+        if not self.straight:
+            return super()._on_ray(a, b)
+        return self._search(a, b, self.p, self.sigma, self.cap)  # a call a pass would take longer than short passes
+
+    @property
+    def straight(self) -> bool:
+        return not 1.0 < self.p < 2.0
+
+    def strip(self) -> tuple:
+        """Where rows have curvature if `straight`: target, beta, scale, width, 1 / sigma as breakpoint_loops.py has
+        them.
+        """
+        scale, width = (
+            (self.sigma, self.cap / self.sigma) if self.p == 1.0 else (2.0 / (1.0 + 2.0 / self.sigma), np.inf)
+        )
+        return self.target, self.beta, scale, width, 1.0 / self.sigma
+
+    def _dual_bound(self, g: np.ndarray, loss: float) -> float:
+        # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
+        quadratic = float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate
+        s = min(1.0, max(self._linear, 0.0) / quadratic) if quadratic > 0 else float(self._linear > 0.0)
+        self._multiple = s
+        return s * (self._linear - 0.5 * s * quadratic)
+
+    @property
+    def rows_side(self) -> bool:
+        """Whether Newton systems can have a row for each active row: p < 2, and the rows are here."""
+        return self.p < 2.0 and of_data(self.rows).have_kernel
+
+    @property
+    def rows_quicker(self) -> bool:
+        """Also where no row is active; a regularised bias only."""
+        return (
+            self.p == 1.0 and self.rows_side and not self.free_bias
+            and self.face_cost < FACTOR * float(self.d) ** 3
+        )  # fmt: skip
+
+    def _direction(
+        self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        if side == "rows" and not self.straight:
+            return self.curved_direction(g), 0, True
+        return super()._direction(g, side, tolerance, most, stopped)
+
+    def primal_value(self) -> float:
+        if self.p > 1.0:
+            self.value()
+            return self.primal
+        slack = np.subtract(self.target, self.z, out=self.dz)
+        np.maximum(slack, 0.0, out=slack)
+        return 0.5 * float(self.w @ self.regular(self.w)) + float(self.cost @ slack)
+
+    def face(self, used: np.ndarray) -> np.ndarray:
+        """The minimiser of the quadratic that phi is (p = 1) with rows `used` (i8) between their ends, from their side.
+
+        The others stay at the end 0 or C_i cap that they are at: v is their sum of alpha_i y_i x_i.  Then
+        w = v + sum a_i y_i x_i with (Q + 1 / (sigma C)) a = target - y x.v + beta / sigma,  Q_ij = y_i y_j x_i.x_j:
+        rows on the margin as equality constraints, up to a proximal term that keeps dependent rows solvable.
+        A free bias is the multiplier of sum alpha_i y_i = 0.
+        """
+        if self._kernel is None:
+            self._kernel = KernelCache(self.rows)
+        used, Q = self._kernel.block(used)
+        rest = -self.u
+        rest[used] = 0.0
+        v, z = self.rows.transpose_product(rest), np.empty(self.n)
+        if self.free_bias:
+            v[-1] = 0.0
+        self.rows.margins(v, self.y, z)
+        y = self.y[used]
+        Q *= y
+        Q *= y[:, None]
+        Q.flat[:: len(used) + 1] += 1.0 / (self.sigma * self.cost[used])
+        aim = self.target[used] - z[used] + self.beta[used] / self.sigma
+        a, Q = np.zeros(self.n), np.ascontiguousarray(Q.T)
+        factored, bias = Factored(Q), 0.0
+        part = factored.solve(aim)
+        if self.free_bias:  # Q holds bias^2 y y', which on the constraint is a shift of the multiplier
+            others, along = float(np.sum(rest)), factored.solve(y)
+            multiplier = (float(y @ part) + others) / float(y @ along)
+            part -= multiplier * along
+            bias = (multiplier - self.rows.bias**2 * others) / self.rows.bias
+        a[used] = y * part
+        w = v + self.rows.transpose_product(a)
+        if self.free_bias:
+            w[-1] = bias
+        return w
+
+    def slopes(self) -> np.ndarray:
+        """b (length n) of the last gradient() or value(): the next multipliers per unit of cost."""
+        return -self.u * self.y / self.cost
+
+    def dual_point(self) -> np.ndarray:
+        """The dual point whose value `bound` is: the best multiple, at most one, of alpha_i = C_i b_i, length n."""
+        return -self._multiple * self.u * self.y
+
+    def best_multiple(self, w: np.ndarray) -> float:
+        """Of f itself, whatever beta and sigma are."""
+        beta, sigma = self.beta.copy(), self.sigma
+        self.beta[:], self.sigma = 0.0, self.sharp
+        t = super().best_multiple(w)
+        self.beta[:], self.sigma = beta, sigma
+        return t
+
+    def best_bias(self) -> float:
+        """The free bias that minimises f for the other weights as they are (w[-1] = 0); p = 1.
+
+        The slope of the losses in the shift rises by C_i where row i comes to its kink, y_i target_i - x_i.w.
+        """
+        kinks = self.y * (self.target - self.z)
+        order = np.argsort(kinks)
+        risen = np.cumsum(self.cost[order])
+        k = int(np.searchsorted(risen, float(np.sum(self.cost[self.y > 0.0]))))
+        return float(kinks[order[min(k, self.n - 1)]]) / self.rows.bias
+
+    def shift(self, b: float) -> None:
+        """Go to where the weight of the bias feature is b, from where it is 0."""
+        self.w[-1] = b
+        self.z += self.rows.bias * b * self.y
+
+    def dual_value(self, alpha: np.ndarray) -> float:
+        """D of the hinge at alpha (f8[n], within its ends), balanced first where the bias is free."""
+        if self.free_bias:
+            positive = self.y > 0.0
+            up, down = float(np.sum(alpha[positive])), float(np.sum(alpha[~positive]))
+            least = min(up, down)
+            alpha = alpha * np.where(positive, least / max(up, 1e-300), least / max(down, 1e-300))
+        v = self.rows.transpose_product(alpha * self.y)
+        if self.free_bias:
+            v[-1] = 0.0
+        return float(self.target @ alpha) - 0.5 * float(v @ v)
+
+    def projected_spread(self, alpha: np.ndarray) -> float:
+        """How far the projected gradients of the hinge's dual at alpha lie apart or from zero: LIBLINEAR's measure."""
+        z = np.empty(self.n)
+        self.rows.margins(self.rows.transpose_product(alpha * self.y), self.y, z)
+        z -= self.target
+        np.minimum(z, 0.0, out=z, where=alpha <= 0.0)
+        np.maximum(z, 0.0, out=z, where=alpha >= self.cost)
+        largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
+        return max(largest - smallest, largest, -smallest)
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return float(self.cost @ np.maximum(self.target, 0.0) ** self.p)
+
+    def start_multipliers(self) -> None:
+        """beta <- the slopes of the loss at w, which are the multipliers if w is the answer; p > 1."""
+        self.beta[:] = self.p * np.maximum(self.target - self.z, 0.0) ** (self.p - 1.0)
+
+    def fill_multipliers(self, b: float) -> None:
+        """beta <- b for all rows."""
+        self.beta[:] = b
+
+    def accept(self) -> None:
+        """Multiplier step, Eq. 9: beta <- b."""
+        np.multiply(self.u, self.y, out=self.beta)
+        self.beta /= self.cost
+        np.negative(self.beta, out=self.beta)
+
+    def gradient_on_pieces(self) -> np.ndarray:
+        """The gradient at w, after accept() and a new sigma, of phi with every row on the piece that it was on; p = 1.
+
+        Rows between their ends have not moved, but sigma multiplies their last change of multiplier: as many as
+        that takes beyond an end seem to be at it.  The minimum over these pieces lies near the old one, and most
+        of those rows are back between their ends there.
+        """
+        u = self.y * self.c
+        u *= self.z - self.target
+        u *= self.sigma
+        u += self.u
+        g = self.rows.transpose_product(u)
+        g += self.regular(self.w)
+        return g
+
+    def e_loss(self) -> float:
+        """sum_i C_i max(0, v_i)^p at the e-step of the last gradient(): the paper's C L(e)."""
+        b, beta = self.slopes(), self.beta
+        return self._smooth - 0.5 * float(self.cost @ (b * b - beta * beta)) / self.sigma
+
+
+class ModifiedHuber(Augmented):
+    """MFN paper, Eq. 21, with C in place of 1 / lambda: C times 0, xi^2 / 2 or 2 (xi - 1) for xi <= 0, < 2, beyond.
+
+    That is phi for the hinge times 2 with beta = 0 and sigma = 1, and stays so: here phi is f.
+    """
+
+    cap, sharp = 2.0, 1.0
+
+    def _take(self, sums: list[float]) -> float:
+        smooth = super()._take(sums)
+        self.primal += smooth - self._loss
+        return smooth
+
+    def primal_value(self) -> float:
+        return self.value()
+
+    def _dual_bound(self, g: np.ndarray, loss: float) -> float:
+        return self._linear - 0.5 * float(g @ g) - 0.5 * self.moved
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        b = np.clip(self.target, 0.0, self.cap)
+        return float(self.cost @ (b * (self.target - 0.5 * b)))
+
+    def gradient_at_zero(self) -> float:
+        """|grad f(0)|, by which the rule of -e measures."""
+        g = self.rows.transpose_product(-self.cost * self.y * np.clip(self.target, 0.0, self.cap))
+        return float(np.sqrt(g @ g))

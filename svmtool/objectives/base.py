@@ -1,0 +1,420 @@
+"""Regulariser + sum of losses over rows, as solvers of linear models see it.
+
+    f(w) = 1/2 w'Rw + sum_i loss_i(x_i.w),   R = I, or I with 0 for a free bias
+
+The losses are quadratic, or nearly so, in pieces: squared_hinge.py has LIBLINEAR's -s 1 and 2,
+augmented.py the hinge, its powers and Huber's; logistic.py's bend everywhere.
+
+Everything of length n (margins, active rows, the dual point) stays in here;
+what goes in and out are vectors of the feature space and scalars.  Reached
+through few fused passes over the rows:
+
+    move(w)      margins at w                         one product X w
+    gradient()   value, gradient, active rows         one product X'u over active rows
+    hessian()    R + X'CX over active rows            Gram matrix, kept up to date by rows that changed
+    ray(p)       exact minimiser along w + t p        one product X p
+    advance(t)   margins at w + t p                   none
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.compiled.loops.loss import hinge_loops as loops
+from svmtool.coordinate.hinge import COPY, FACTOR, INNER, INNER_DENSE, VISIT, of_data
+from svmtool.data.rows import DenseRows, Rows
+from svmtool.linalg.gram import KernelCache
+from svmtool.linalg.systems import Factored, conjugate_gradient, mirror, solve_positive
+
+WAYS = {"features": "a system of features", "rows": "a system of active rows", "products": "conjugate gradients"}
+SOLVED = 0.01  # what a direction may leave of Newton's equation, beside the gradient.  Of 334 that were looked at on
+# subsets of 16 sets (-s 3, 42, 50, C = 1e5) 169 left more, and 31 lay between a tenth and ten times that
+BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
+
+
+class Losses(ABC):
+    """A sum of losses over rows, labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]), whatever it is regularised by.
+
+    w: where we are; z_i = y_i x_i.w the margins.  After `_classify`, which a loss gives (slopes u_i = d loss_i /
+    d(x_i.w) and curvatures c_i at z): active, changed: rows with curvature, and rows that came to another piece of
+    their loss since the last call.
+    """
+
+    def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
+        self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
+        self.n, self.d = rows.n, rows.d
+        self.changed = self.active = 0
+        self.bound = 0.0
+        self._gram: np.ndarray | None = None
+        self._pending: np.ndarray | None = None  # changes of curvature that the Gram matrix has not seen
+        self._ready = False
+
+    def _prepare(self) -> None:
+        """The vectors of length n; not before they are needed."""
+        self.w = np.zeros(self.d)
+        self.z, self.dz, self.u = np.zeros(self.n), np.empty(self.n), np.zeros(self.n)
+        self.c, self._change = np.zeros(self.n), np.zeros(self.n)  # curvature of each row, and its last change
+        self._out = np.zeros(2)
+        self._add = loops.add_scaled.bind(self.z, self.dz)
+        self._ready = True
+
+    @abstractmethod
+    def _classify(self) -> float:
+        """Slopes and curvatures of all rows at the present margins; returns the sum of losses."""
+
+    def sides(self) -> tuple[float, float]:
+        """The sum of the multipliers |u_i| of the rows with y = 1, and of those with y = -1."""
+        total, signed = float(np.sum(self.u)), float(self.y @ self.u)
+        return -0.5 * (total + signed), 0.5 * (total - signed)
+
+    def balanced(self, up: float, down: float) -> np.ndarray:
+        """The slopes u (f8[n]), those of rows with y = 1 times `up`, the others times `down`."""
+        return self.u * np.where(self.y > 0.0, up, down)
+
+    def move(self, w: np.ndarray) -> None:
+        """Go to w."""
+        if not self._ready:
+            self._prepare()
+        self.w[:] = w
+        if np.any(w):
+            self.rows.margins(self.w, self.y, self.z)
+        else:
+            self.z[:] = 0.0
+
+    def no_dual_point(self) -> np.ndarray:
+        """The dual point of value 0."""
+        return np.zeros(self.n)
+
+    def _note_change(self, changed: float, active: float) -> None:
+        """Keep the numbers of rows whose curvature changed and that have one; the Gram matrix will need the changes."""
+        self.changed, self.active = int(changed), int(active)
+        if self._gram is not None and self.changed:
+            self._pending = self._change.copy() if self._pending is None else self._pending + self._change
+
+    def gram(self) -> np.ndarray:
+        """sum_i c_i x_i x_i' (d x d; only the upper triangle is meaningful); not to be written to.
+
+        Rows whose activity changed since the last call are added or taken out; where more changed
+        than are active, the matrix is formed again.
+        """
+        if self._gram is not None and self._pending is not None:
+            if int(np.count_nonzero(self._pending)) >= self.active:
+                self._gram = None
+        gram, self._gram = self._gram, None  # none that is half done stays
+        if gram is None:
+            gram = np.zeros((self.d, self.d))
+            self.rows.add_gram(self.c, gram)
+        elif self._pending is not None:
+            self.rows.add_gram(self._pending, gram)
+        self._gram, self._pending = gram, None
+        return gram
+
+    def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
+        """sum_i c_i x_i x_i' for the features `chosen` (i8, ascending, the bias feature last where there is one)."""
+        rows = self.rows.columns(chosen[: len(chosen) - (self.rows.bias >= 0)])
+        H = np.zeros((rows.d, rows.d))
+        rows.add_gram(self.c, H)
+        return mirror(H)
+
+    def advance(self, t: float, p: np.ndarray) -> None:
+        """w += t p, margins with it; p is the vector last given to `ray`."""
+        self.w += t * p
+        self._add(t, 0, self.n)
+
+
+def balance(up: float, down: float) -> tuple[float, float] | None:
+    """What the multipliers of either side, which add up to `up` and `down`, are shrunk by for their sums to agree.
+
+    None where the sides are too far apart for it to be worth a product.
+    """
+    if not min(up, down) > BALANCED * max(up, down):
+        return None
+    return min(1.0, down / up), min(1.0, up / down)
+
+
+class Objective(Losses):
+    """What objectives with the regulariser 1/2 w'Rw share.
+
+    After gradient() bound is a lower bound of min f.  A loss gives what is a sum over rows: `sums`, `along` (slope and
+    curvature of the sum of losses at z + t dz) and `balanced_sums`; and what follows from such sums, wherever the rows
+    are: `_take`, `_dual_bound` and `_balanced_bound`.
+    """
+
+    ray_precision = 1e-14  # of the t that ray() finds, relative
+    ray_share = 0.0  # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
+    straight = False  # whether the slope of a row's loss has straight pieces and nothing else: it has `strip` then
+    scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
+    rows_quicker = False  # whether a system of active rows (`face`) takes less time than a factorised d x d matrix
+    way = ""  # of the last Newton direction: "a system of features", "a system of active rows" or "conjugate gradients"
+    face_bound = -np.inf  # a lower bound of min f that systems of active rows have given (a loss that has `face`)
+    _hessian: np.ndarray | None = None
+    _kernel: KernelCache | None = None
+
+    @abstractmethod
+    def sums(self) -> list[float]:
+        """Slopes and curvatures of all rows at the present margins; numbers that `_take` understands."""
+
+    @abstractmethod
+    def _take(self, sums: list[float]) -> float:
+        """Keep what `sums` contain of all rows; returns the sum of losses."""
+
+    def _classify(self) -> float:
+        return self._take(self.sums())
+
+    @abstractmethod
+    def along(self, t: float) -> np.ndarray:
+        """Slope and curvature of the sum of losses at z + t dz, f8[2], until the next call."""
+
+    @abstractmethod
+    def _dual_bound(self, g: np.ndarray, loss: float) -> float:
+        """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
+
+    def balanced_sums(self, u: np.ndarray) -> list[float]:
+        """What `_balanced_bound` must know of balanced slopes u (f8[n])."""
+        return []
+
+    def _balanced_bound(self, g: np.ndarray, sums: list[float]) -> float:
+        """A lower bound of min f under a free bias from balanced slopes; g = sum u_i x_i without the bias."""
+        return 0.0
+
+    def multiplied_sums(self, up: float, down: float) -> list[float]:
+        """`balanced_sums` of the slopes, those of rows with y = 1 times `up`, the others times `down`."""
+        return self.balanced_sums(self.balanced(up, down))
+
+    def _balanced_slopes(self) -> tuple[np.ndarray, list[float]] | None:
+        """sum_i u_i x_i and `balanced_sums` of the slopes u made a dual point under a free bias.
+
+        None where the sides are too far apart for that.
+        """
+        factors = balance(*self.sides())
+        if factors is None:
+            return None
+        return np.array(factors) @ self.by_side, self.multiplied_sums(*factors)
+
+    def _free_bound(self) -> float:
+        """A lower bound of min f under a free bias."""
+        found = self._balanced_slopes()
+        if found is None:
+            return 0.0
+        g, sums = found
+        g[-1] = 0.0
+        return self._balanced_bound(g, sums)
+
+    def regular(self, w: np.ndarray) -> np.ndarray:
+        """R w."""
+        if not self.free_bias:
+            return w
+        v = w.copy()
+        v[-1] = 0.0
+        return v
+
+    def value(self) -> float:
+        """f at w."""
+        return 0.5 * float(self.w @ self.regular(self.w)) + self._classify()
+
+    def primal_value(self) -> float:
+        """The value at w of the problem itself, where f is a smoothed form of it; else f."""
+        return self.value()
+
+    def loss_and_slope(self) -> tuple[float, np.ndarray]:
+        """The sum of losses and of u_i x_i, at the present margins."""
+        loss = self._classify()
+        if not self.free_bias:
+            return loss, self.rows.transpose_product(self.u)
+        self.by_side = self.rows.sums_by_side(self.u, self.y)
+        return loss, self.by_side.sum(axis=0)
+
+    def gradient(self) -> tuple[float, np.ndarray]:
+        """f and its gradient (length d) at w."""
+        loss, g = self.loss_and_slope()
+        self.bound = self._free_bound() if self.free_bias else self._dual_bound(g, loss)
+        inner = self.regular(self.w)
+        g += inner
+        return 0.5 * float(self.w @ inner) + loss, g
+
+    def hessian(self) -> np.ndarray:
+        """R + sum_i scale c_i x_i x_i' (d x d; only the upper triangle is meaningful), until the next call."""
+        gram = self.gram()
+        if self._hessian is None:  # new memory for each would cost as much as the numbers
+            self._hessian = np.empty_like(gram)
+        H = np.multiply(gram, self.scale, out=self._hessian)
+        H.flat[:: self.d + 1] += 1.0
+        if self.free_bias:  # keeps the matrix regular where no row is active
+            H[-1, -1] += 1e-12 * H.flat[:: self.d + 1].max() - 1.0
+        return H
+
+    @property
+    def mean_row_length(self) -> float:
+        """Non-zeros a row: what a row costs in a product; in a Gram matrix it costs the square."""
+        return self.rows.nnz / max(self.n, 1)
+
+    @property
+    def product_cost(self) -> float:
+        """About what a product with the Hessian costs, in the units of `face_cost`."""
+        return 2.0 * VISIT * self.mean_row_length * self.active
+
+    @property
+    def face_cost(self) -> float:
+        """About what `face` of the active rows costs, the first time."""
+        m, inner = float(self.active), INNER_DENSE if isinstance(of_data(self.rows), DenseRows) else INNER
+        return inner * m * m * self.mean_row_length + FACTOR * m**3 + COPY * m * m
+
+    def hessian_product(self, v: np.ndarray) -> np.ndarray:
+        """(R + sum_i scale c_i x_i x_i') v."""
+        g = self.rows.curvature_product(self.c, v)
+        g *= self.scale
+        g += self.regular(v)
+        return g
+
+    def hessian_diagonal(self) -> np.ndarray:
+        diagonal = self.rows.diagonal(self.c) * self.scale + 1.0
+        if self.free_bias:
+            diagonal[-1] = max(diagonal[-1] - 1.0, 1e-12)
+        return diagonal
+
+    def active_rows(self) -> np.ndarray:
+        """Numbers of the rows with curvature, i8."""
+        return np.flatnonzero(self.c)
+
+    def preconditioner(self) -> np.ndarray | Callable[[np.ndarray], np.ndarray]:
+        """Of conjugate gradients on the Hessian: its diagonal, or what applies the inverse of something nearer."""
+        return self.hessian_diagonal()
+
+    def newton_direction(
+        self, g: np.ndarray, side: str, tolerance: float = 0.0, most: int = 0,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
+        """p with H p = -g; the number of products with H that it took; and whether it is as exact as asked for.
+
+        side: "features" by a factorised d x d matrix; "rows" by one with a row for each active row (a loss that has
+        `face`); "products" by conjugate gradients to the tolerance, with at most so many products, or until stopped().
+        Where the run comes to its end meanwhile p is along -g: f falls on the ray there too.
+        """
+        self.way = WAYS[side]
+        try:
+            return self._direction(g, side, tolerance, most, stopped)
+        except limits.EndedError:
+            return -g, 0, False
+
+    def factorised_direction(self, g: np.ndarray, doubtful: bool) -> tuple[np.ndarray, int, bool]:
+        """`newton_direction` by the quicker factorised system, of the active rows or of the features.
+
+        doubtful: the system of rows, which loses digits where numbers are large, must be seen to solve H p = -g.
+        """
+        if self.rows_quicker:
+            p, _, exact = found = self.newton_direction(g, "rows")
+            if not (exact and doubtful):
+                return found
+            left = self.hessian_product(p) + g
+            if float(left @ left) <= SOLVED**2 * float(g @ g):
+                return found
+        return self.newton_direction(g, "features")
+
+    def _direction(
+        self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        """`newton_direction` in a run that does not end meanwhile."""
+        if side == "features":
+            return -solve_positive(self.hessian(), g), 0, True
+        if side == "rows":
+            return self.face(self.active_rows()) - self.w, 0, True
+        p, products, reached = self._conjugate_gradient(g, tolerance, most, stopped)
+        return -p, products, reached
+
+    def _conjugate_gradient(
+        self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        """linalg.conjugate_gradient on the Hessian."""
+        return conjugate_gradient(self.hessian_product, g, self.preconditioner(), tolerance, most, stopped)
+
+    def curved_direction(self, g: np.ndarray) -> np.ndarray:
+        """-H^-1 g from the side of the active rows A, whose curvatures c differ (scale 1).
+
+        p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g; the step of a free bias is the multiplier of what
+        its own equation asks of the sum of Ds.  At least one row is active.
+        """
+        if self._kernel is None:
+            self._kernel = KernelCache(self.rows)
+        used, Q = self._kernel.block(self.active_rows())
+        root = np.sqrt(self.c[used])
+        Q *= root
+        Q *= root[:, None]
+        Q.flat[:: len(used) + 1] += 1.0
+        along, a = np.empty(self.n), np.zeros(self.n)
+        self.rows.margins(g, np.ones(self.n), along)
+        factored, shift = Factored(np.ascontiguousarray(Q.T)), 0.0
+        s = factored.solve(-root * along[used])
+        if self.free_bias:
+            shifted = factored.solve(root)
+            shift = -(g[-1] / self.rows.bias + root @ s) / (root @ shifted)  # numpy's: 0 / 0 is no exception
+            s += shift * shifted
+        a[used] = root * s
+        p = -g - self.rows.transpose_product(a)
+        if self.free_bias:
+            p[-1] = shift / self.rows.bias
+        return p
+
+    @property
+    def products_a_matrix(self) -> float:
+        """About how many products with the Hessian take as long as its matrix, factorised; 0: nobody has measured."""
+        return 0.0
+
+    def ray(self, p: np.ndarray) -> float:
+        """The t > 0 that minimises f(w + t p), exactly (paper's Section 4.4).
+
+        phi'(t) is continuous and increasing, and for most losses piecewise linear.  Newton steps on it, kept
+        inside a bracket, then land on its zero after finitely many: no kink is sorted, each step is one pass
+        over z and dz.
+        """
+        self.rows.margins(p, self.y, self.dz)
+        inner = self.regular(p)
+        return self._on_ray(float(self.w @ inner), float(p @ inner))
+
+    def _on_ray(self, a: float, b: float) -> float:
+        """`ray` where dz is that of p and the regulariser's slope a + t b."""
+        low, high, t, enough = 0.0, np.inf, 1.0, 0.0
+        if self.ray_share > 0.0:
+            enough = self.ray_share * abs(self.along(0.0)[0] + a)
+        for _ in range(100):
+            slope, curvature = self.along(t).tolist()
+            slope += a + t * b
+            curvature += b
+            if slope > 0.0:
+                high = t
+            else:
+                low = t
+            self._bracketed(slope > 0.0)
+            if not curvature > 0.0 or abs(slope) <= enough or (high < np.inf and high - low <= 1e-15 * high):
+                break
+            new, near = t - slope / curvature, self.ray_precision * abs(t)
+            if not (low < new < high or abs(new - t) <= near):  # t is an end: at the zero new may be t itself
+                new = 0.5 * (low + high) if high < np.inf else 2.0 * t
+            if abs(new - t) <= near:
+                break
+            t = new
+        return t
+
+    def _bracketed(self, high: bool) -> None:  # noqa: B027  most losses make nothing of it
+        """A ray goes on below, if `high`, or above the t that `along` was last called with."""
+
+    def best_multiple(self, w: np.ndarray) -> float:
+        """The t > 0 that minimises f(t w); the objective goes to zero for it."""
+        self.move(np.zeros(self.d))
+        return self.ray(w)
+
+    def least_multiple(self, w: np.ndarray) -> tuple[float, float]:
+        """The best multiple t of w, and the value of the problem itself there; 1 where the search has missed it.
+
+        Where rows end at a kink the value rises on both sides of t, and a rounding error of t is felt.
+        """
+        t = self.best_multiple(w)
+        margins = self.dz.copy()  # of w; `primal_value` may use the place
+        self.advance(t, w)
+        value = self.primal_value()
+        self.w[:], self.z[:] = w, margins
+        whole = self.primal_value()
+        return (1.0, whole) if whole <= value else (t, value)

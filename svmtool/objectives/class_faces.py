@@ -1,0 +1,87 @@
+"""The minimiser of a piece of ClassHinge, from the side of its rows: for few rows off the simplex's corners.
+
+On a piece each row keeps its face F_i of the simplex, the classes with p_im > 0, and f is quadratic.  Its minimiser is
+
+    W = V - sum_i x_i a_i',  a_i / (sigma C_i) + P_i sum_j (x_i.x_j) a_j = P_i r_i,
+    r_i = V'x_i + [m != y_i] + (beta_i - p_i) / sigma
+
+with V that of the p_i there are, P_i v = v - mean(v) on F_i, 0 elsewhere, and a_i / C_i the change of p_i.  That is one
+positive definite system with a number for each class of each face.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.coordinate.hinge import COPY, FACTOR, INNER
+from svmtool.linalg.gram import KernelCache
+from svmtool.linalg.systems import Factored
+from svmtool.objectives.class_rows import ClassRows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.objectives.crammer_singer import ClassHinge
+
+MOST = 2000  # order of a system: 32 MB, and as much twice while it is made
+KRONECKER_BELOW = 1500  # features, or classes, up to which conjugate gradients are preconditioned by Kronecker's form
+# nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: decompositions
+# for that, per features^3 (0.16 to 0.5); a product, a non-zero for a class (0.7 to 2); its preconditioner, per classes
+# features^2 (0.1 to 0.9); the calls for a system
+DECOMPOSED, PRODUCT, PRECONDITIONED, CALLS = 0.4, 0.8, 0.2, 5e4
+PRODUCTS = 25  # usual in a step
+MASKED = 3.0  # a system's entry is read and written so often as one of `dual_passes` is
+
+
+def step_cost(rows: ClassRows, active: int, products: int = PRODUCTS) -> float:
+    """About the nanoseconds of a Newton step by conjugate gradients, so many rows off the corners."""
+    d, k = rows.base.d, rows.k
+    small = max(d, k) <= KRONECKER_BELOW
+    whole, each = (DECOMPOSED * d**3, PRECONDITIONED * k * d * d) if small else (0.0, 0.0)
+    return whole + products * (PRODUCT * active * _length(rows) * rows.wide + each)
+
+
+def system_cost(rows: ClassRows, active: int, faces: int) -> float:
+    """About the nanoseconds of `minimiser`; infinite where the system is too large."""
+    if faces > MOST:
+        return np.inf
+    return CALLS + INNER * active * active * _length(rows) + FACTOR * faces**3 + MASKED * COPY * faces * faces
+
+
+def _length(rows: ClassRows) -> float:
+    """Non-zeros of a row of data."""
+    return rows.base.nnz / max(rows.base.n, 1)
+
+
+def minimiser(objective: ClassHinge, kernel: KernelCache) -> np.ndarray:
+    """The flat W at which the piece that the last value lies on has its minimum; some row is off the corners."""
+    o, wide = objective, objective.wide
+    shares = o.c.reshape(-1, wide)
+    used, K = kernel.block(np.flatnonzero(shares.any(axis=1)))
+    at, number = np.nonzero(shares[used])  # the row, among `used`, and class of each unknown; a row's together
+    first, size = np.flatnonzero(np.r_[True, at[1:] != at[:-1]]), np.bincount(at)
+    places, cost = used[at] * wide + number, o.cost[used[at]]
+
+    def centred(v: np.ndarray) -> np.ndarray:
+        """P v along the first axis, in place."""
+        v -= np.repeat((np.add.reduceat(v, first).T / size).T, size, axis=0)
+        return v
+
+    V, scores = o.rows.transpose_product(-o.u), np.empty(o.n)
+    o.rows.margins(V, o.y, scores)
+    others = number != o.number[used[at]]
+    p = np.where(others, 0.0, 1.0) + o.u[places] / cost
+    aim = scores[places] + others + (o.beta[places] - p) / o.sigma
+    limits.check()
+    K += np.tril(K, -1).T - np.triu(K, 1)  # both triangles, of which only the lower one was meaningful
+    H = K[np.ix_(at, at)]
+    H[number[:, None] != number] = 0.0
+    centred(centred(H).T)
+    H.flat[:: len(H) + 1] += 1.0 / (o.sigma * cost)
+    for i, lo in enumerate(first.tolist()):  # what P_i takes away, of which a_i has nothing, must not be singular
+        own = slice(lo, lo + int(size[i]))
+        H[own, own] += K[i, i] / size[i]
+    limits.check()
+    part = np.zeros(o.n)
+    part[places] = centred(Factored(H).solve(centred(aim)))
+    return V - o.rows.transpose_product(part)

@@ -1,0 +1,72 @@
+"""Rows that have a score for each of k classes, and the problem of all classes at once (Crammer and Singer).
+
+    min over W (d x k) of  1/2 |W|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
+
+Weights are the flat W, class by class within a feature; what has k numbers a row holds them in `wide` places.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled.loops.rows import class_loops as loops
+from svmtool.data.rows import BLOCK_WORK, MAX_BLOCKS, CsrRows, Rows
+
+PLACES = 8  # non-zeros that are worked on in the time that a class of a row takes ...
+CHEAP = 4  # ... and those of a class while one of a lone problem is
+
+
+class ClassTask:
+    """The problem: rows (CsrRows), number i8[n] the class of each row, k classes, cost C_i > 0 f8[n]."""
+
+    __slots__ = ("rows", "number", "k", "cost")
+
+    def __init__(self, rows: CsrRows, number: np.ndarray, k: int, cost: np.ndarray):
+        self.rows, self.number, self.k, self.cost = rows, number, k, cost
+
+    def only(self, chosen: np.ndarray) -> ClassTask:
+        """The same task on the rows `chosen` (i8)."""
+        return ClassTask(self.rows.take(chosen), self.number[chosen], self.k, self.cost[chosen])
+
+
+class ClassRows(Rows):
+    """Virtual row i wide + m is row i of `base` for class m: it meets column m of W alone.
+
+    n = wide base.n, d = k base.d; the places from k on hold zeros.
+    """
+
+    def __init__(self, base: CsrRows, k: int):
+        self.base, self.k, self.wide = base, k, -(-k // 4) * 4
+        self.n, self.d, self.bias, self.nnz = self.wide * base.n, k * base.d, base.bias, k * base.nnz
+        self._arrays = base.indptr, base.indices, base.values
+        work = self.wide * (base.nnz + PLACES * base.n) // CHEAP
+        n_blocks = min(MAX_BLOCKS, work // BLOCK_WORK, base.nnz // (4 * max(base.d, 1)))
+        self.blocks = base._partition(base.indptr, n_blocks)  # of rows of `base`
+
+    def widened(self, w: np.ndarray) -> np.ndarray:
+        """The flat W with `wide` places a feature."""
+        W = np.zeros((self.base.d, self.wide))
+        W[:, : self.k] = w.reshape(self.base.d, self.k)
+        return W.reshape(-1)
+
+    def narrowed(self, W: np.ndarray) -> np.ndarray:
+        """The opposite of `widened`, of any number of rows or features."""
+        return W.reshape(-1, self.wide)[:, : self.k].reshape(-1)
+
+    def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        """z_im = w_m.x_i; all signs y are +1."""
+        call = loops.class_scores.bind(*self._arrays, self.widened(w), z)
+        self.for_each_block(lambda lo, hi: call(self.bias, self.wide, lo, hi))
+
+    def transpose_product(self, u: np.ndarray) -> np.ndarray:
+        """sum_i x_i u_i', flat."""
+        G, _ = self._sum_over(
+            self.blocks,
+            self.base.d * self.wide,
+            lambda g, lo, hi: loops.class_transpose_product(*self._arrays, u, g, self.bias, self.wide, lo, hi),
+        )
+        return self.narrowed(G)
+
+    def square_norms(self) -> np.ndarray:
+        """|x_i|^2 with the bias feature, a number a row of data."""
+        return self.base.square_norms()

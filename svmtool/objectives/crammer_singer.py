@@ -1,0 +1,301 @@
+"""The loss of Crammer and Singer under an augmented Lagrangian.
+
+    h_i(W) = max over p in the simplex of  p.g_i - w_{y_i}.x_i,   g_im = w_m.x_i + [m != y_i]
+
+Multipliers beta_i (a point of the simplex a row) and sigma make of it the smooth
+
+    max over p of  p.g_i - w_{y_i}.x_i - |p - beta_i|^2 / (2 sigma),   p = the point nearest to beta_i + sigma g_i
+
+(Moreau's envelope, as phi of augmented.py is of the hinge), whose p are the next multipliers and always a feasible
+dual point a_im = C_i ([m = y_i] - p_im).  Its Hessian is 1 + sigma sum_i C_i x_i x_i' (x) (I_F - 11'/|F|), F the
+classes with p_im > 0.  Conjugate gradients on it are preconditioned by 1 + sigma A (x) B, A = sum_i C_i x_i x_i' over
+the rows not at a corner and B the mean of their projectors, weighed by C_i: exact where all those faces are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.compiled.loops.rows import class_loops as loops
+from svmtool.compiled.threads import run_blocks
+from svmtool.coordinate.hinge import FACTOR
+from svmtool.linalg.gram import KernelCache
+from svmtool.objectives import class_faces
+from svmtool.objectives.base import Objective
+from svmtool.objectives.class_rows import ClassRows, ClassTask
+
+SUMS = 7
+SHARP = 1e8  # a sigma with which, and beta = 0, the envelope is the loss up to a smoothing too narrow to matter
+
+
+class ClassHinge(Objective):
+    """The smoothed problem of a ClassTask, with the face of augmented.Augmented; see Objective.
+
+    u, c, beta: `wide` numbers a row; c_im is 1 / |F_i| for classes in F_i where that are two or more, else 0.
+    """
+
+    p = 1.0
+    ray_share = 0.1
+
+    def __init__(self, task: ClassTask):
+        self.k, self.number = task.k, task.number
+        rows = ClassRows(task.rows, task.k)
+        super().__init__(rows, np.ones(0), task.cost)
+        self.wide, self.base, self.sigma, self.primal = rows.wide, rows.base, 1.0, np.inf
+        self.beta = np.zeros(self.n)
+        self.beta[np.arange(self.base.n) * self.wide + self.number] = 1.0
+        self._pairs: np.ndarray | None = None
+        self._kernel: KernelCache | None = None
+        self._products = class_faces.PRODUCTS
+        self._bending: _Bending | None = None
+        self._multiple = 1.0
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        blocks = len(self.rows.blocks)
+        self._seen = np.zeros(self.n)
+        self._fixed = np.zeros(1)
+        self._sums, self._slopes = np.zeros((blocks, SUMS)), np.zeros((blocks, 2 + self.wide))
+        states = self.z, self.number, self.cost, self.beta, self.u, self.c
+        n = self.base.n
+        self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a ray, see `ray`
+        self._ends = np.empty(n, np.int64), np.empty(n, np.int64)
+        rays = self.z, self.dz, self.number, self.cost, self.beta, self._active, self._here
+        self._settle = loops.class_ray_settle.bind(
+            self.dz, self.number, self.cost, *self._ends, self._active, self._fixed
+        )
+        self._states = [loops.class_state.bind(*states, sums) for sums in self._sums]
+        self._rays = [loops.class_ray.bind(*rays, out) for out in self._slopes]
+
+    def sums(self) -> list[float]:
+        blocks = self.rows.blocks
+        run_blocks(lambda b: self._states[b](self.sigma, self.k, self.wide, *blocks[b]), len(blocks))
+        return self._sums.sum(axis=0).tolist()
+
+    def _take(self, sums: list[float]) -> float:
+        self._bending = None
+        smooth, loss, self._linear, self.moved, support, changed, active = sums
+        self.support, self.changed, self.active = int(support), int(changed), int(active)
+        self.primal = loss + 0.5 * float(self.w @ self.w)
+        return smooth
+
+    def ray(self, p: np.ndarray) -> float:
+        """See Objective.  What a row adds to the slope is fixed between two ends where it is at the same corner."""
+        self._active[:] = np.arange(self.base.n)
+        self._parts, self._fixed[0] = list(self.rows.blocks), 0.0
+        return super().ray(p)
+
+    def along(self, t: float) -> np.ndarray:
+        parts = self._parts
+        run_blocks(lambda b: self._rays[b](t, self.sigma, self.k, self.wide, *parts[b]), len(parts))
+        self._out[:] = self._slopes[:, :2].sum(axis=0)
+        self._out[0] += self._fixed[0]
+        if t == 0.0:
+            self._ends[0][:] = self._here
+            self._bounded = False
+        return self._out
+
+    def _bracketed(self, high: bool) -> None:
+        self._ends[high][:] = self._here
+        self._bounded |= high
+        if self._bounded:
+            self._parts = [(lo, self._settle(self.k, self.wide, lo, hi)) for lo, hi in self._parts]
+
+    def _dual_bound(self, g: np.ndarray, loss: float) -> float:
+        square = float(g @ g)
+        s = self._multiple = min(1.0, self._linear / square) if square > 0.0 else 1.0
+        return s * (self._linear - 0.5 * s * square)
+
+    def hessian(self) -> np.ndarray:
+        """See Objective.  Rows of a face F join its classes as a graph's edges of weight C_i / |F| do: a Laplacian
+        of blocks, so that one Gram matrix for each pair of classes, kept up to date, makes all of it."""
+        k, d = self.k, self.base.d
+        first, second = np.tril_indices(k, -1)
+        if self._pairs is None or len(self._changed_since()) >= self.active:
+            self._pairs = np.zeros((len(first), d, d))
+            self._seen[:] = 0.0
+        used = self._changed_since()
+        rows, change = self.base.take(used), np.empty(len(used))
+        now, before = (shares.reshape(-1, self.wide)[used].reshape(-1) for shares in (self.c, self._seen))
+        pair_change = loops.class_pair_change.bind(now, before, self.cost[used], change)
+        for m, other, pair in zip(first.tolist(), second.tolist(), self._pairs, strict=True):
+            if pair_change(m, other, self.wide, len(used)):
+                rows.add_gram(change, pair)
+        self._seen[:] = self.c
+        H = np.zeros((d, k, d, k))
+        blocks = H.transpose(1, 3, 0, 2)
+        blocks[first, second] = -self.sigma * (self._pairs + np.triu(self._pairs, 1).transpose(0, 2, 1))
+        blocks[second, first] = blocks[first, second]
+        blocks[np.arange(k), np.arange(k)] = -blocks.sum(axis=1)
+        H = H.reshape(self.d, self.d)
+        H.flat[:: self.d + 1] += 1.0
+        return H
+
+    def _changed_since(self) -> np.ndarray:
+        """Numbers of the rows whose face is another than the one the Gram matrices have seen."""
+        return np.flatnonzero((self.c != self._seen).reshape(-1, self.wide).any(axis=1))
+
+    @property
+    def faces(self) -> int:
+        """Classes of the faces that are no corners: the order of the system in class_faces.py."""
+        return int(np.count_nonzero(self.c))
+
+    @property
+    def rows_side(self) -> bool:
+        """Whether that system takes less time than as many products as the last step by conjugate gradients took."""
+        return self.rows_quicker or self.face_cost < class_faces.step_cost(self.rows, self.active, self._products)
+
+    @property
+    def rows_quicker(self) -> bool:
+        """See Objective; also where no row is off the corners."""
+        return self.face_cost < FACTOR * float(self.d) ** 3
+
+    @property
+    def face_cost(self) -> float:
+        return class_faces.system_cost(self.rows, self.active, self.faces)
+
+    def step_cost(self, products: int) -> float:
+        """About what a Newton step of so many products costs; none: from the rows' side, or where none was taken."""
+        if products:
+            return class_faces.step_cost(self.rows, self.active, products)
+        return min(class_faces.step_cost(self.rows, self.active), self.face_cost)
+
+    def _conjugate_gradient(
+        self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        found = super()._conjugate_gradient(g, tolerance, most, stopped)
+        self._products = max(class_faces.PRODUCTS, found[1])
+        return found
+
+    def face(self, used: np.ndarray) -> np.ndarray:
+        """The minimiser of the piece that the last value lies on."""
+        if self._kernel is None:
+            self._kernel = KernelCache(self.base)
+        return class_faces.minimiser(self, self._kernel)
+
+    def _bent(self, t: np.ndarray) -> np.ndarray:
+        """sigma sum_i C_i x_i (P_i t_i)', flat, P_i the projector on differences within F_i; t is used up."""
+        call = loops.class_curvature.bind(t, self.c, self.cost)
+        self.rows.for_each_block(lambda lo, hi: call(self.k, self.wide, lo, hi))
+        return self.sigma * self.rows.transpose_product(t)
+
+    @property
+    def bending(self) -> _Bending:
+        """The rows that are not at a corner, as of the last value."""
+        if self._bending is None:
+            self._bending = _Bending(self)
+        return self._bending
+
+    def hessian_product(self, v: np.ndarray) -> np.ndarray:
+        return self.sigma * self.bending.product(v) + v
+
+    def preconditioner(self) -> np.ndarray | Callable[[np.ndarray], np.ndarray]:
+        return self.bending.kronecker(self.sigma) if self.has_kronecker else self.hessian_diagonal()
+
+    @property
+    def has_kronecker(self) -> bool:
+        """Whether two matrices can be decomposed for the preconditioner."""
+        return max(self.base.d, self.k) <= class_faces.KRONECKER_BELOW
+
+    def hessian_diagonal(self) -> np.ndarray:
+        c = self.c.reshape(-1, self.wide)
+        columns = [self.base.diagonal(self.cost * (c[:, m] > 0.0) * (1.0 - c[:, m])) for m in range(self.k)]
+        return 1.0 + self.sigma * np.stack(columns, axis=1).reshape(-1)
+
+    def dual_point(self) -> np.ndarray:
+        """The dual point whose value `bound` is, `wide` numbers a row."""
+        return -self._multiple * self.u
+
+    def value_at_zero(self) -> float:
+        """f(0), of two classes or more."""
+        return float(np.sum(self.cost))
+
+    def primal_value(self) -> float:
+        self.value()
+        return self.primal
+
+    def best_multiple(self, w: np.ndarray) -> float:
+        """Of f itself, whatever beta and sigma are."""
+        beta, sigma = self.beta.copy(), self.sigma
+        self.beta[:], self.sigma = 0.0, SHARP
+        t = super().best_multiple(w)
+        self.beta[:], self.sigma = beta, sigma
+        return t
+
+    def accept(self) -> None:
+        """Multiplier step: beta <- p."""
+        self.beta[:] = self.multipliers(-self.u)
+
+    def multipliers(self, alpha: np.ndarray) -> np.ndarray:
+        """p of a dual point, `wide` numbers a row each."""
+        p = -alpha.reshape(-1, self.wide) / self.cost[:, None]
+        p[np.arange(len(p)), self.number] += 1.0
+        return p.reshape(-1)
+
+    def multiplier_spread(self) -> float:
+        """The largest max - min of a row's (p - beta) / sigma: its violation at p, if w is the round's minimiser."""
+        step = (self.multipliers(-self.u) - self.beta).reshape(-1, self.wide)[:, : self.k]
+        return float(np.max(step.max(axis=1) - step.min(axis=1), initial=0.0)) / self.sigma
+
+    def gradient_on_pieces(self) -> np.ndarray:
+        """The gradient at w, after accept() and a new sigma, with every row on the face that it was on.
+
+        See Augmented: rows of one face have p = beta + sigma P g there.
+        """
+        g = self.rows.transpose_product(self.u) + self.w
+        t = self.z + 1.0
+        t[np.arange(self.base.n) * self.wide + self.number] -= 1.0
+        return g + self._bent(t)
+
+    def projected_spread(self, alpha: np.ndarray) -> float:
+        """LIBLINEAR's measure for -s 4 at a dual point: the largest max G_i - min {G_im: a_im can rise}."""
+        G = np.empty(self.n)
+        self.rows.margins(self.rows.transpose_product(alpha), self.y, G)
+        G, rows = G.reshape(-1, self.wide)[:, : self.k] + 1.0, np.arange(self.base.n)
+        G[rows, self.number] -= 1.0
+        can_rise = alpha.reshape(-1, self.wide)[:, : self.k] < 0.0
+        can_rise[rows, self.number] = alpha[rows * self.wide + self.number] < self.cost
+        return float(np.max(G.max(axis=1) - np.where(can_rise, G, np.inf).min(axis=1), initial=0.0))
+
+
+class _Bending:
+    """The rows that are not at a corner, copied: products with the loss's Hessian take many passes over these few."""
+
+    def __init__(self, objective: ClassHinge):
+        curved = np.flatnonzero(objective.c.reshape(-1, objective.wide).any(axis=1))
+        self.rows = ClassRows(objective.base.take(curved), objective.k)
+        self.share = objective.c.reshape(-1, objective.wide)[curved].reshape(-1)
+        self.t, self.y = np.empty(self.rows.n), objective.y
+        self.cost = objective.cost[curved]
+        self._curve = loops.class_curvature.bind(self.t, self.share, self.cost)
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """sum_i C_i x_i (P_i V'x_i)', flat."""
+        self.rows.margins(v, self.y, self.t)
+        self.rows.for_each_block(lambda lo, hi: self._curve(self.rows.k, self.rows.wide, lo, hi))
+        return self.rows.transpose_product(self.t)
+
+    def kronecker(self, sigma: float) -> Callable[[np.ndarray], np.ndarray]:
+        """What applies the inverse of 1 + sigma A (x) B to a flat W, by the eigenvectors of both."""
+        rows, k = self.rows.base, self.rows.k
+        share = self.share.reshape(-1, self.rows.wide)[:, :k]
+        A = np.zeros((rows.d, rows.d))
+        rows.add_gram(self.cost, A)
+        B = np.diag(self.cost @ (share > 0.0)) - (share * self.cost[:, None]).T @ (share > 0.0)
+        B /= max(float(np.sum(self.cost)), 1e-300)
+        used = np.flatnonzero(A.diagonal())  # what no such row has stays exactly as it is
+        limits.check()
+        a, Q = np.linalg.eigh(A[np.ix_(used, used)], UPLO="U")
+        limits.check()
+        b, R = np.linalg.eigh(B)
+        bends = 1.0 + sigma * np.outer(np.maximum(a, 0.0), np.maximum(b, 0.0))
+
+        def inverse(v: np.ndarray) -> np.ndarray:
+            V = v.reshape(-1, k).copy()
+            V[used] = Q @ ((Q.T @ V[used] @ R) / bends) @ R.T
+            return V.reshape(-1)
+
+        return inverse

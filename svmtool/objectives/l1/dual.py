@@ -1,0 +1,124 @@
+"""The dual of the squared hinge regularised by |w|_1, by the method of multipliers.
+
+    max_a  sum_i (a_i - a_i^2 / (4 C_i)),    a >= 0,    |v_j| <= 1,    v = sum_i a_i y_i x_i
+
+The weights are the multipliers of |v_j| <= 1.  One step puts a at about the minimum of
+
+    phi(a) = sum_i (a_i^2 / (4 C_i) - a_i) + sigma / 2 sum_j S(v_j + w_j / sigma)^2,    S(u) = sign(u) max(0, |u| - 1)
+
+and w at sigma S(v + w / sigma): a step of the proximal point algorithm on the primal (Rockafellar, Mathematics of
+Operations Research 1 (1976) 97-116).  Unlike the slopes of the losses at w, which no |w|_1 holds within the
+constraints until w is nearly exact, a comes nearer to them by itself.  phi is the easier the smaller sigma is:
+coordinate passes over the rows find which rows and weights count, Newton steps the rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.compiled.loops.cd import l1_dual_loops as loops
+from svmtool.data.rows import CsrRows, DenseRows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.objectives.l1.objective import L1SquaredHinge
+
+NEAR, KEPT, SOON = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the set: at first, where it was, where not
+INNER, SLACK = 5, 0.01  # Newton steps on phi at most, and the violation of a row's slope that is good enough
+FAST, GROWTH = 2, 1.5  # where so many Newton steps were enough sigma grows; ...
+SHORT, FALL = 0.02, 0.8  # ... where even INNER were not and one was that short it falls
+ALIKE = 100.0  # largest |column|^2, as multiple of the median, of features of like size
+CG_SHARE, CG_MOST = 0.5, 200  # what a Newton step leaves of its system's right-hand side, and its most products
+
+
+class L1Dual:
+    """A run from the weights w (length d): `step` makes them those of the next point.
+
+    a: the multipliers of the rows, f8[n]; work: numbers of the rows visited so far, as share of all.
+    """
+
+    settled = True  # whether any gap may end it
+
+    def __init__(self, objective: L1SquaredHinge, w: np.ndarray):
+        o = self.objective = objective
+        self.columns, self.w, self.work = o.columns(), w.copy(), 0.0
+        self._random = np.random.default_rng(1)
+        o.move(w)
+        _, g = o.gradient()
+        steepest = max(1.0, float(np.abs(g).max(initial=0.0)))
+        self.a = -o.u * o.y / steepest
+        self._v = -g / steepest
+        self.sigma = float(np.abs(w).sum()) / max(int(np.count_nonzero(w)), 1)
+        if not self.sigma > 0.0:  # weights of the size that gives a row a margin of 1
+            self.sigma = 1.0 / max(float(o.rows.square_norms().mean()), 1e-300)
+        self._out = np.zeros(4)
+        self._columns = np.flatnonzero((w != 0.0) | (np.abs(self._v) > NEAR))
+        self._restrict()
+
+    @staticmethod
+    def possible(objective: object) -> bool:
+        """Whether the rows are at hand and the bias is not free."""
+        o = objective
+        return not o.logistic and not o.free_bias and isinstance(o.rows, (CsrRows, DenseRows))
+
+    @staticmethod
+    def features_alike(objective: L1SquaredHinge) -> bool:
+        """Whether no feature is far larger than most: sigma is the same for all of them."""
+        squares = objective.rows.diagonal(np.ones(objective.n))
+        squares = squares[squares > 0.0]
+        return len(squares) > 0 and float(squares.max()) <= ALIKE * float(np.median(squares))
+
+    def _restrict(self) -> None:
+        """Take the features `_columns` of the rows, the bias with them."""
+        plain = self._columns[self._columns < self.columns.plain]
+        self._columns = plain if self.columns.bias < 0.0 else np.append(plain, self.columns.plain)
+        part = self._part = self.columns.some_by_rows(plain)
+        self._squares = part.square_norms()
+        self._face = np.zeros(part.n + 1, np.int64), np.empty(part.nnz + part.n, np.int32), np.empty(part.nnz + part.n)
+        self._vectors, self._old = np.empty(6 * part.n), np.empty(len(self._columns))
+        self.work += 4.0 * part.nnz / max(self.columns.nnz, 1)
+
+    def step(self) -> np.ndarray:
+        """The next weights."""
+        outside = np.abs(self._v) > 1.0
+        outside[self._columns] = False
+        if np.any(outside):
+            kept = np.zeros(self.columns.d, bool)
+            kept[self._columns] = (self.w != 0.0)[self._columns] | (np.abs(self._v) > KEPT)[self._columns]
+            self._columns = np.flatnonzero(kept | (np.abs(self._v) > SOON))
+            self._restrict()
+        u = self._v[self._columns] + self.w[self._columns] / self.sigma
+        taken, shortest = self._to_minimum(u)
+        self.w[:] = 0.0
+        self.w[self._columns] = self.sigma * np.sign(u) * np.maximum(np.abs(u) - 1.0, 0.0)
+        self._v = self.columns.products(self.a * self.objective.y)
+        self.work += 1.0
+        if taken <= FAST:
+            self.sigma *= GROWTH
+        elif taken == INNER and shortest < SHORT:
+            self.sigma /= GROWTH**0.5
+        return self.w
+
+    def _to_minimum(self, u: np.ndarray) -> tuple[int, float]:
+        """a to about the minimum of phi, u (of the set) with it; the number of Newton steps, and the shortest one."""
+        o, part, out = self.objective, self._part, self._out
+        lists = part.indptr, part.indices, part.values, o.y, o.cost
+        shortest, share = 1.0, 1.0 / max(self.columns.nnz, 1)
+        largest = np.inf
+        for k in range(INNER):
+            order = self._random.permutation(part.n)
+            loops.l1_dual_pass(*lists, self._squares, self.a, u, order, self.sigma, part.bias)
+            t = loops.l1_dual_newton(
+                *lists, self.a, u, *self._face, self._vectors, self._old, out, self.sigma, part.bias, CG_SHARE, CG_MOST
+            )
+            largest, _, numbers, products = out.tolist()
+            self.work += share * (3.0 * part.nnz + 2.0 * numbers * products)
+            if k > 0 and largest <= SLACK or limits.is_ended():
+                return k + 1, shortest
+            shortest = min(shortest, t)
+        return INNER, shortest
+
+    def bound(self) -> tuple[float, np.ndarray]:
+        """The dual's value at the best feasible multiple of a, and that multiple (f8[n])."""
+        return self.objective.dual_of(self.a, self._v)

@@ -1,0 +1,203 @@
+"""Hinge loss under an L1 norm (LP-SVM), made of problems with a quadratic regulariser.
+
+    f(w) = |w|_1 + sum_i C_i max(0, target_i - y_i x_i.w)
+
+|w_j| = max(0, w_j) + max(0, -w_j) is two hinges more for each weight, and the proximal term rho/2 |w - v|^2 makes the
+problem strongly convex; its centre v follows the answer, as the multipliers beta do (Rockafellar's proximal method of
+multipliers).  In s = w - v and divided by rho that is an Augmented problem with R = I over n + 2 m rows.
+Columns are brought to one size first, x_ij / scale_j, w_j scale_j: a proximal term has no units of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.data.rows import Rows
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.task import Task
+
+
+class WeightRows(Rows):
+    """The rows of `base`, and after them rows e_j for the first m features, twice; same passes as Rows."""
+
+    def __init__(self, base: Rows, m: int):
+        self.base, self.m = base, m
+        self.n, self.d, self.bias, self.nnz = base.n + 2 * m, base.d, base.bias, base.nnz + 2 * m
+
+    def _twice(self, c: np.ndarray) -> np.ndarray:
+        """The entries of c (length n) for the weights' rows, summed over the two."""
+        return c[self.base.n :].reshape(2, self.m).sum(axis=0)
+
+    def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        n = self.base.n
+        self.base.margins(w, y[:n], z[:n])
+        np.multiply(y[n:].reshape(2, self.m), w[: self.m], out=z[n:].reshape(2, self.m))
+
+    def transpose_product(self, u: np.ndarray) -> np.ndarray:
+        g = self.base.transpose_product(u[: self.base.n])
+        g[: self.m] += self._twice(u)
+        return g
+
+    def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
+        g = self.base.curvature_product(c[: self.base.n], v)
+        g[: self.m] += self._twice(c) * v[: self.m]
+        return g
+
+    def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
+        self.base.add_gram(c[: self.base.n], gram)
+        gram.flat[: self.m * (self.d + 1) : self.d + 1] += self._twice(c)
+
+    def diagonal(self, c: np.ndarray) -> np.ndarray:
+        g = self.base.diagonal(c[: self.base.n])
+        g[: self.m] += self._twice(c)
+        return g
+
+
+class L1Hinge(Augmented):
+    """The LP-SVM of a task around a centre (f8[d], zeros at first); see Augmented, whose w is here w - centre.
+
+    After gradient() and judge(): answer (f8[d], with true zeros) and primal, f there; bound <= min f, and alpha,
+    which becomes its dual point once it is balanced and shrunk.
+    """
+
+    def __init__(self, task: Task, rho: float):
+        base, self.task, self.rho = task.rows, task, rho
+        self.m = base.plain if task.free_bias else base.d
+        size = np.sqrt(base.diagonal(np.full(base.n, 1.0 / max(base.n, 1))))
+        self.size = np.where(size > 0.0, size, 1.0)
+        if base.bias >= 0:
+            self.size[-1] = 1.0
+        m = self.m
+        target = np.ones(base.n) if task.target is None else task.target
+        weights = 1.0 / np.tile(self.size[:m], 2)
+        super().__init__(
+            WeightRows(base.divided(self.size), m),
+            np.concatenate([task.y, -np.ones(m), np.ones(m)]),
+            np.concatenate([task.cost, weights]) / rho,
+            1.0,
+            target=np.concatenate([target, np.zeros(2 * m)]),
+        )
+        self.own_target = target
+        self.centre = np.zeros(base.d)
+        self._margins = np.empty(base.n)
+
+    def start_from(self, w: np.ndarray) -> None:
+        """Make w (length d, in the task's units) the centre."""
+        self.move(w * self.size)
+        self._recentre()
+
+    def take_multipliers(self, alpha: np.ndarray, pull: np.ndarray) -> None:
+        """Those of the rows from a dual point (f8[n]); those of |w_j| as its sum_i a_i y_i x_ij (f8[m]) asks for."""
+        n = self.task.rows.n
+        self.beta[:n] = alpha / self.task.cost
+        self.beta[n:] = np.clip(0.5 + 0.5 * np.concatenate([pull, -pull]), 0.0, 1.0)
+
+    def _recentre(self) -> None:
+        self.centre += self.w
+        self.target -= self.z
+        self.w[:] = 0.0
+        self.z[:] = 0.0
+
+    def recentre(self, sigma: float, rho: float) -> None:
+        """The next stage: multipliers and centre go to where the last one led; then narrower and less held."""
+        self.accept()
+        self._recentre()
+        for scaled in (self.cost, self.c, self.u, self._gram, self._pending):
+            if scaled is not None:
+                scaled *= self.rho / rho
+        self.sigma, self.rho = sigma, rho
+
+    def _dual_bound(self, g: np.ndarray, loss: float) -> float:
+        return 0.0  # `judge` finds it
+
+    def judge(self) -> None:
+        """answer, primal, alpha and bound after gradient()."""
+        task, n, m = self.task, self.task.rows.n, self.m
+        # the dual point: slopes of the rows, balanced, and shrunk until |sum a_i y_i x_i|_inf <= 1
+        self.alpha = -self.rho * self.u[:n] * task.y
+        a = balanced(task, self.alpha)
+        pull = np.abs(task.rows.transpose_product(a * task.y))[:m]
+        self.bound = float(self.own_target @ a) / max(1.0, float(pull.max(initial=0.0)))
+        # the weights: zero where the next multiplier of |w_j| is between its ends
+        slopes = -self.u[n:] * self.rho * np.tile(self.size[:m], 2) * self.y[n:]
+        between = np.abs(slopes[:m] - slopes[m:]) < 1.0 - 1e-12
+        w = self.centre + self.w
+        w[:m][between] = 0.0
+        self.answer = w / self.size
+        task.rows.margins(self.answer, task.y, self._margins)
+        loss = float(task.cost @ np.maximum(self.own_target - self._margins, 0.0))
+        self.primal = loss + float(np.sum(np.abs(self.answer[:m])))
+
+    def value_at_zero(self) -> float:
+        return float(self.task.cost @ np.maximum(self.own_target, 0.0))
+
+
+class L1Columns:
+    """What is asked of all columns of an LP-SVM while few are in use."""
+
+    def __init__(self, task: Task):
+        self.task, self.n, self.d = task, task.rows.n, task.rows.d
+        self.m = task.rows.plain if task.free_bias else task.rows.d
+        self.target = np.ones(task.rows.n) if task.target is None else task.target
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return float(self.task.cost @ np.maximum(self.target, 0.0))
+
+    def no_dual_point(self) -> np.ndarray:
+        """The dual point of value 0."""
+        return np.zeros(self.n)
+
+    def slack(self, w: np.ndarray) -> np.ndarray:
+        """target_i - y_i x_i.w, length n."""
+        z = np.empty(self.task.rows.n)
+        self.task.rows.margins(w, self.task.y, z)
+        return self.target - z
+
+    def primal(self, w: np.ndarray) -> float:
+        """f(w)."""
+        loss = float(self.task.cost @ np.maximum(self.slack(w), 0.0))
+        return loss + float(np.sum(np.abs(w[: self.m])))
+
+    def best_multiple(self, w: np.ndarray, slack: np.ndarray) -> float:
+        """The t >= 0 that minimises f(t w); slack is that of w.
+
+        Its slope rises by C_i |y_i x_i.w| where a row comes to its kink.
+        """
+        z, cost = self.target - slack, self.task.cost
+        with np.errstate(divide="ignore", invalid="ignore"):
+            kinks = self.target / z
+        short = (self.target > 0.0) | ((self.target == 0.0) & (z < 0.0))
+        slope = float(np.sum(np.abs(w[: self.m]))) - float(cost[short] @ z[short])
+        some = np.flatnonzero((kinks > 0.0) & (kinks < np.inf))
+        if slope >= 0.0 or not len(some):
+            return 0.0 if slope >= 0.0 else 1.0
+        some = some[np.argsort(kinks[some], kind="stable")]
+        k = int(np.searchsorted(np.cumsum(cost[some] * np.abs(z[some])), -slope))
+        return float(kinks[some[min(k, len(some) - 1)]])
+
+    def slopes(self, w: np.ndarray) -> np.ndarray:
+        """C_i on rows with slack, length n; balanced under a free bias."""
+        return balanced(self.task, np.where(self.slack(w) > 0.0, self.task.cost, 0.0))
+
+    def pull(self, a: np.ndarray) -> np.ndarray:
+        """sum_i a_i y_i x_i, of each weight in |w|_1."""
+        return self.task.rows.transpose_product(a * self.task.y)[: self.m]
+
+    def feasible(self, a: np.ndarray, inside: np.ndarray | float = 0.0) -> tuple[np.ndarray, float, np.ndarray]:
+        """What is feasible of a dual point a: its sums (f8[m]) once it is balanced, the largest of them in size, at
+        least 1, and the point between `inside`, a dual point whose sums are zero, and it (f8[n])."""
+        a = balanced(self.task, a)
+        pull = self.pull(a)
+        largest = max(1.0, float(np.abs(pull).max(initial=0.0)))
+        return pull, largest, inside + (a - inside) / largest
+
+
+def balanced(task: Task, a: np.ndarray) -> np.ndarray:
+    """`a` itself, or under a free bias with its heavier side scaled down so that sum a_i y_i = 0."""
+    if not task.free_bias:
+        return a
+    positive = task.y > 0
+    up, down = float(np.sum(a[positive])), float(np.sum(a[~positive]))
+    least = min(up, down)
+    return a * np.where(positive, least / max(up, 1e-300), least / max(down, 1e-300))

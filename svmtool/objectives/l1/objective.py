@@ -1,0 +1,347 @@
+"""|w|_1 + sum of losses over rows, LIBLINEAR's -s 5 and 6; a free bias is not in |w|_1.
+
+    f(w) = sum_j penalty_j |w_j| + sum_i loss_i(x_i.w),    penalty_j = 1, or 0 for a free bias
+
+The passes are those of objective.py, with g the gradient of the losses alone.  Dual points are multiples of the
+losses' slopes, small enough that |sum_i u_i x_ij| <= penalty_j for every j: each gradient() gives a lower bound.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.compiled.loops.fused import fused_l1_loops
+from svmtool.compiled.loops.fused.fused_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
+from svmtool.compiled.loops.loss import hinge_loops, l1_loops, logistic_loops
+from svmtool.data.rows import CsrRows, Rows
+from svmtool.linalg.systems import mirror
+from svmtool.linalg.weighted_columns import Columns
+from svmtool.objectives.base import Losses, balance
+from svmtool.objectives.task import Task
+
+# `small_newton`: most features, most numbers of a lone problem, and of one among several, which share the cores
+SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 17, 1 << 21
+DESCENT_LOOK, DESCENT_STILL = 31, 1e-14  # passes of `descend` from which on the last half must move w by this share
+TARGET = np.ones(1)  # of every margin, for the squared hinge
+
+
+class L1Objective(Losses):
+    """See Losses.  A loss gives `_dual_bound` and `value_at_zero`; logistic: which of the two it is."""
+
+    logistic = False
+
+    def __init__(
+        self, rows: Rows | Columns, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
+        one_of_several: bool = False,
+    ):  # fmt: skip
+        super().__init__(rows, y, cost, free_bias)
+        self.one_of_several = one_of_several
+        self._columns = rows if isinstance(rows, Columns) else None
+        self.penalty = np.ones(self.d)
+        if free_bias:
+            self.penalty[-1] = 0.0
+
+    def move(self, w: np.ndarray) -> None:
+        if self._columns is None or not np.any(w):
+            super().move(w)
+            return
+        if not self._ready:
+            self._prepare()
+        self.w[:] = w
+        self._columns.margins(self.w, self.y, self.z)
+
+    @abstractmethod
+    def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
+        """The best multiple, at most `most`, of the dual point with slopes u (length n), and the dual's value there.
+
+        loss: the sum of losses at w.
+        """
+
+    @abstractmethod
+    def _best_multiple(self, u: np.ndarray, most: float) -> tuple[float, float]:
+        """The same where u are not the slopes at w."""
+
+    @abstractmethod
+    def value_at_zero(self) -> float:
+        """f(0)."""
+
+    def value(self) -> float:
+        return float(self.penalty @ np.abs(self.w)) + self._classify()
+
+    def gradient(self) -> tuple[float, np.ndarray]:
+        """f and the gradient (length d) of its losses at w."""
+        loss = self._classify()
+        g = self._transpose_product(self.u)
+        self._multiple, self.bound = self._dual_bound(*self._feasible(g), loss)
+        return float(self.penalty @ np.abs(self.w)) + loss, g
+
+    def _transpose_product(self, u: np.ndarray) -> np.ndarray:
+        """sum_i u_i x_i, length d: column after column where they are held, for threads can share those."""
+        return self.rows.transpose_product(u) if self._columns is None else self._columns.products(u)
+
+    def _feasible(self, g: np.ndarray) -> tuple[np.ndarray, float]:
+        """A dual point's slopes (length n), and the largest multiple of them that is feasible, at most one if bounded.
+
+        A free bias requires sum_i a_i y_i = 0: the heavier side is shrunk, which costs a product; where the sides are
+        too far apart for it to be worth one the multiple is 0.
+        """
+        u = self.u
+        if self.free_bias:
+            factors = balance(*self.sides())
+            if factors is None:
+                return self.u, 0.0
+            u = self.balanced(*factors)
+            g = self._transpose_product(u)
+        steepest = float(np.max(self.penalty * np.abs(g), initial=0.0))
+        return u, 1.0 / steepest if steepest > 0.0 else np.inf
+
+    def dual_point(self) -> np.ndarray:
+        """The dual point whose value `bound` is, length n."""
+        return -self._multiple * self._slopes * self.y
+
+    def look_at_model(self, held: bool) -> float:
+        """`bound` and `dual_point` from what the model says the slopes are at w + p, p as `best_step` was last given.
+
+        These slopes are as near to the constraints as the model's solution is to its own minimum; those of the losses
+        are off by what the model leaves out as well, of first order in the bound.  The slopes at w are lost.
+        held: whether the model's curvatures were those of `hessian`.
+        """
+        c = self._held_curvature() if held else self.c
+        l1_loops.l1_model_slopes(self.u, self.y, self.cost, c, self.dz, self.logistic)
+        slopes, most = self._feasible(self._transpose_product(self.u))
+        self._slopes = slopes.copy() if slopes is self.u else slopes
+        self._multiple, self.bound = self._best_multiple(self._slopes, most)
+        return self.bound
+
+    def _held_curvature(self) -> np.ndarray:
+        """The curvatures that the matrix of `hessian` is made of."""
+        return self.c
+
+    def widen(self) -> None:
+        """Curvatures of the rows for a model that holds further away than the one at w does."""
+
+    def hessian(self, rough: bool = False) -> np.ndarray:
+        """sum_i c_i x_i x_i', d x d and symmetric; rough: some of the curvature may be lacking."""
+        return mirror(self.gram().copy())
+
+    def columns(self) -> Columns:
+        """The rows column after column."""
+        if self._columns is None:
+            self._columns = Columns(self.rows)
+        return self._columns
+
+    def possible(self) -> np.ndarray | None:
+        """The features whose weights may differ from zero (i8, ascending, the bias feature last), None: any."""
+        return None
+
+    def narrowed(self, kept: np.ndarray) -> L1Objective:
+        """The same problem in the weights `kept` (as `possible` gives them) alone, the rows held by columns."""
+        columns = Columns(self.rows, kept[: len(kept) - (self.rows.bias >= 0)])
+        return type(self)(columns, self.y, self.cost, self.free_bias, self.one_of_several)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether this is a `narrowed` problem."""
+        return self.rows is self._columns
+
+    def violations(self, g: np.ndarray) -> np.ndarray:
+        """How far each weight is from optimal, |subgradient of f|; g is what gradient() returned."""
+        return violations_at(self.w, g, self.penalty)
+
+    def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
+        """A step p from coordinate passes on f itself over the weights `chosen` (i8), or None where there are none.
+
+        At most `most` of them, until the largest violation is `share` of what it was; count[0] += passes.
+        """
+        return None
+
+    def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
+        """About the t in [0, 1] that minimises f(w + t p); g is what gradient() returned.  0: f does not fall."""
+        (self._columns or self.rows).margins(p, self.y, self.dz)
+        moved = np.flatnonzero(p != 0.0)
+        parts = self.w[moved], p[moved], self.penalty[moved], g[moved]
+        return l1_loops.l1_step(self.z, self.dz, TARGET, self.cost, *parts, self._out, self.logistic)
+
+    def go(self, t: float, p: np.ndarray) -> None:
+        """w += t p, margins with it; weights that change their sign within rounding become zero."""
+        used = np.flatnonzero(self.w != 0.0)
+        old = self.w[used]
+        self.advance(t, p)
+        self.w[used[np.abs(self.w[used]) <= 1e-15 * np.abs(old)]] = 0.0
+
+    def sample(self, group: int, seed: int) -> L1Objective:
+        """The same problem on one random row of each `group`, costs raised to make up for the rest."""
+        chosen = self.rows.draw(group, seed)
+        cost = self.cost[chosen] * (self.n / len(chosen))
+        return type(self)(self.rows.take(chosen), self.y[chosen], cost, self.free_bias, self.one_of_several)
+
+    def at_costs(self, share: float) -> L1Objective:
+        """The same problem at `share` of its costs."""
+        other = type(self)(self.rows, self.y, share * self.cost, self.free_bias, self.one_of_several)
+        other._columns = self.columns()
+        return other
+
+    @property
+    def small(self) -> bool:
+        """Whether `small_newton` can be used: sparse rows, no free bias, less work in a step than in its calls."""
+        most = SMALL_SHARE if self.one_of_several else SMALL_WORK
+        few = self.d <= SMALL_FEATURES and 0 < self.n * self.d <= most
+        return few and isinstance(self.rows, CsrRows) and not self.free_bias
+
+    def small_newton(
+        self, w: np.ndarray, gap: float, enough: float, most: int
+    ) -> tuple[list[list[float]], int, np.ndarray]:
+        """At most `most` proximal Newton steps in one compiled call, from w (length d, overwritten by the answer).
+
+        Returns a record a step (f, lower bound, largest violation, weights that are not zero, passes, step), why it
+        ended (0 the limit of steps, 1 the minimum, 2 gap <= `gap`, 3 gap <= `enough`, 4 rounding) and the dual point
+        of the lower bound (length n).
+        """
+        r, n, d = self.rows, self.n, self.d
+        work = np.empty((6 + d) * n + (d + 1) * CHUNK + 2 * d * d + 10 * d + 7)
+        out = np.empty(n + (most + 1) * FIELDS)
+        code = fused_l1_loops.small_l1(
+            r.indptr, r.indices, r.values, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, enough, most
+        )
+        records = out[n : n + int(out[-FIELDS]) * FIELDS]
+        return records.reshape(-1, FIELDS).tolist(), code, out[:n]
+
+
+class L1SquaredHinge(L1Objective):
+    """C_i max(0, 1 - y_i x_i.w)^2"""
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._counts = np.zeros(3)
+        self._state = hinge_loops.hinge2_state.bind(
+            self.z, TARGET, self.cost, self.y, self.u, self.c, self._change, self._counts
+        )
+
+    def _classify(self) -> float:
+        loss = self._state(0, self.n)
+        self._note_change(*self._counts[:2].tolist())
+        return loss
+
+    def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
+        self._slopes = u
+        return self._multiple_of(u, most, loss) if u is self.u else self._best_multiple(u, most)
+
+    def _best_multiple(self, u: np.ndarray, most: float) -> tuple[float, float]:
+        return self._multiple_of(u, most, 0.25 * float(np.sum(u * u / self.cost)))
+
+    def _multiple_of(self, u: np.ndarray, most: float, conjugate: float) -> tuple[float, float]:
+        # D(s a) = s sum a - s^2 sum a^2 / (4 C)
+        linear = -float(self.y @ u)
+        s = min(most, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
+        return s, s * (linear - s * conjugate)
+
+    def dual_of(self, a: np.ndarray, v: np.ndarray) -> tuple[float, np.ndarray]:
+        """The dual's value at the best feasible multiple of the rows' multipliers a >= 0, and that multiple, f8[n].
+
+        v: sum_i a_i y_i x_i, length d.
+        """
+        if self.free_bias:
+            factors = balance(float(a[self.y > 0.0].sum()), float(a[self.y < 0.0].sum()))
+            if factors is None:
+                return 0.0, np.zeros(self.n)
+            a = a * np.where(self.y > 0.0, *factors)
+            v = self.penalty * self.rows.transpose_product(a * self.y)
+        steepest = float(np.abs(v).max(initial=0.0))
+        s, value = self._best_multiple(-a * self.y, 1.0 / steepest if steepest > 0.0 else np.inf)
+        return value, s * a
+
+    def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
+        w, z, columns = self.w.copy(), self.z.copy(), self.columns()
+        lists = columns.starts, columns.row_numbers, columns.values
+        terms, first = (self.y, self.cost, self.penalty, w, chosen, z, count), None
+        before = w.copy()  # at the last doubling of the passes
+        for k in range(most):
+            largest = l1_loops.hinge2_column_passes(*lists, *terms, 1, share, columns.bias)
+            first = largest if first is None else first
+            if largest <= share * first or limits.is_ended():
+                break
+            if k >= DESCENT_LOOK and k & (k + 1) == 0:
+                if np.abs(w - before).max() <= DESCENT_STILL * np.abs(w).max():
+                    break
+                before[:] = w
+        return w - self.w
+
+    def value_at_zero(self) -> float:
+        return float(np.sum(self.cost))
+
+
+class L1Logistic(L1Objective):
+    """C_i log(1 + exp(-y_i x_i.w))"""
+
+    logistic = True
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._held = np.zeros(self.n)
+        self._state = logistic_loops.logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
+
+    def _classify(self) -> float:
+        self.active = self.n
+        return self._state(0, self.n)
+
+    def hessian(self, rough: bool = False) -> np.ndarray:
+        """See L1Objective; the curvatures in it are within a share ALIKE of c, if rough but for a share ROUGH of all.
+
+        Rows whose own changed by no more stay as they were in the matrix before.
+        """
+        change = self.c - self._held
+        slight = ROUGH * np.mean(self.c) if rough else 0.0
+        change[np.abs(change) <= ALIKE * np.maximum(self.c, self._held) + slight] = 0.0
+        self._held += change
+        if self._gram is None or np.count_nonzero(change) >= np.count_nonzero(self._held):
+            self._gram = np.zeros((self.d, self.d))
+            change = self._held
+        self.rows.add_gram(change, self._gram)
+        return super().hessian()
+
+    def possible(self) -> np.ndarray | None:
+        """See L1Objective.  A row's slope lies between 0 and -C_i y_i, so that of all losses in w_j, whatever w, is
+        below the larger one of the sums of C_i |x_ij| over rows with y_i x_ij > 0 and over those with < 0."""
+        if not isinstance(self.rows, CsrRows):
+            return None
+        kept = np.ones(self.d, bool)
+        kept[: self.rows.plain] = self.rows.signed_sums(self.cost * self.y).max(axis=1) > 1.0
+        return np.flatnonzero(kept)
+
+    def widen(self) -> None:
+        logistic_loops.logistic_widen(self.z, self.cost, self.c)
+
+    def _held_curvature(self) -> np.ndarray:
+        return self._held
+
+    def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
+        self._slopes, s = u, min(most, 1.0)
+        if u is self.u:
+            return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, self.n) if s > 0.0 else 0.0
+        return self._best_multiple(u, most)
+
+    def _best_multiple(self, u: np.ndarray, most: float) -> tuple[float, float]:
+        s = min(most, 1.0)
+        return s, l1_loops.l1_slopes_dual(u, self.y, self.cost, s, self.n)
+
+    def value_at_zero(self) -> float:
+        return float(np.sum(self.cost)) * np.log(2.0)
+
+
+def of_task(task: Task) -> L1Objective:
+    """The objective of a task: the squared hinge with targets 1 (None), the logistic loss with targets 0."""
+    kind = L1SquaredHinge if task.target is None else L1Logistic
+    return kind(task.rows, task.y, task.cost, task.free_bias, task.one_of_several)
+
+
+def violations_at(w: np.ndarray, g: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """How far each weight of w is from optimal where the losses' slopes are g."""
+    out = np.abs(g)
+    out -= penalty
+    np.maximum(out, 0.0, out=out)
+    used = np.flatnonzero(w != 0.0)
+    out[used] = np.abs(g[used] + penalty[used] * np.sign(w[used]))
+    return out

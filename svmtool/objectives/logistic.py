@@ -1,0 +1,112 @@
+"""The logistic loss, LIBLINEAR's -s 0 and 7:  f(w) = 1/2 w'Rw + sum_i C_i log(1 + exp(-y_i x_i.w))."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compiled.loops.fused import fused_logistic_loops
+from svmtool.compiled.loops.loss import logistic_loops as loops
+from svmtool.data.rows import CsrRows, Rows
+from svmtool.objectives.base import Objective
+
+# `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
+SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
+
+
+class Logistic(Objective):
+    """The logistic loss over `rows`; see Objective.  Every row has curvature, and it changes with every step.
+
+    After gradient(): slopes u, whose multipliers alpha_i = -u_i y_i in (0, C_i) are a dual point.
+    """
+
+    ray_precision = 1e-2  # steps tend to 1, and f is no quadratic that an exact search would finish
+
+    def __init__(
+        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False
+    ):
+        super().__init__(rows, y, cost, free_bias)
+        self.one_of_several = one_of_several
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._state = loops.logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
+        self._ray_loop = loops.logistic_ray.bind(self.z, self.dz, self.cost, self._out)
+
+    def sums(self) -> list[float]:
+        return [self._state(0, self.n)]
+
+    def _take(self, sums: list[float]) -> float:
+        self.changed = self.active = self.n
+        self._gram = None
+        return sums[0]
+
+    def along(self, t: float) -> np.ndarray:
+        self._ray_loop(t, 0, self.n)
+        return self._out
+
+    def _dual_bound(self, g: np.ndarray, loss: float) -> float:
+        # D(alpha) of the slopes' multipliers, whose conjugates are -alpha_i z_i less the losses: f - |grad f|^2 / 2
+        g = g + self.w
+        return 0.5 * float(self.w @ self.w) + loss - 0.5 * float(g @ g)
+
+    def balanced_sums(self, u: np.ndarray) -> list[float]:
+        return [self.conjugates(np.abs(u))]
+
+    def _balanced_bound(self, g: np.ndarray, sums: list[float]) -> float:
+        return max(-sums[0] - 0.5 * float(g @ g), 0.0)
+
+    def conjugates(self, alpha: np.ndarray) -> float:
+        """sum_i C_i (b_i log b_i + (1 - b_i) log(1 - b_i)),  b_i = alpha_i / C_i in [0, 1]."""
+        b = alpha / self.cost
+        rest = 1.0 - b
+        return float(self.cost @ (b * np.log(np.maximum(b, 1e-300)) + rest * np.log(np.maximum(rest, 1e-300))))
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return float(np.log(2.0) * np.sum(self.cost))
+
+    def gradient_at_zero(self) -> float:
+        """|grad f(0)|, by which LIBLINEAR's rule for -s 0 measures."""
+        g = self.rows.transpose_product(-0.5 * self.cost * self.y)
+        return float(np.sqrt(g @ g))
+
+    def steepest_dual(self, g: np.ndarray) -> float:
+        """The largest derivative, in size, of the dual at the multipliers of w, where f has the gradient g.
+
+        For alpha_i it is log(alpha_i / (C_i - alpha_i)) + y_i x_i.v with v = sum_j alpha_j y_j x_j = w - g: that is
+        -y_i x_i.g, for the logarithm is -z_i.
+        """
+        self.rows.margins(g, self.y, self.dz)
+        return float(np.abs(self.dz).max(initial=0.0))
+
+    def sample(self, group: int, seed: int) -> Logistic:
+        """The same problem on one random row of each `group`, costs raised to make up for the rest."""
+        chosen = self.rows.draw(group, seed)
+        cost = self.cost[chosen] * (self.n / len(chosen))
+        return Logistic(self.rows.take(chosen), self.y[chosen], cost, self.free_bias)
+
+    @property
+    def small(self) -> bool:
+        """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a round than in its calls."""
+        r = self.rows
+        most = SMALL_SHARE if self.one_of_several else SMALL_WORK
+        return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= most and self.n > 0
+
+    def small_newton(
+        self, w: np.ndarray, gap: float, enough: float, steepest: float, at_start: float, sure: float, most: int
+    ) -> tuple[list[list[float]], int]:
+        """At most `most` Newton steps in one compiled call, from w (length d, overwritten by the answer).
+
+        Returns a record a step (f, lower bound, |gradient|, active rows, step) and why it ended: 0 the limit of
+        steps, 1 the minimum, 2 gap <= `gap`, 3 |gradient| <= `enough` or the dual's largest derivative <= `steepest`
+        and gap <= `sure` (at w as given: `at_start`), 4 rounding.
+        """
+        r, d = self.rows, self.d
+        history = np.empty((most + 1, fused_logistic_loops.FIELDS))
+        work = np.empty(4 * self.n + d * d + 2 * d + 4)
+        code = fused_logistic_loops.small_logistic(
+            r.indptr, r.indices, r.values, self.y, self.cost, w, work, history, gap, enough, steepest, at_start, sure,
+            most,
+        )  # fmt: skip
+        rounds = int(history[-1, 0])
+        return history[:rounds].tolist(), code

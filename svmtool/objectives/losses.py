@@ -1,0 +1,165 @@
+"""Losses of one row as functions of its slack xi, in plain numpy: value, slope and conjugate.
+
+The judge (certify/linear.py) uses these and nothing of the solvers' loops.  A loss is convex; its slope lies in
+[floor, cap]; its conjugate is l*(b) = max over xi of b xi - l(xi).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+
+class Loss(ABC):
+    """What the judge asks.  Arrays are of length n, per unit of cost.
+
+    degree: the q of l*(b) proportional to b^q (1 where l* is 0 on [0, cap]; None where it is no power of b);
+    power: the p of a power of the hinge; hinge_power: that where the loss is one, else None.
+    """
+
+    floor, cap = 0.0, np.inf
+    degree: float | None = 2.0
+    power = 2.0
+    hinge_power: float | None = None
+
+    @abstractmethod
+    def value(self, xi: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def slope(self, xi: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def conjugate(self, b: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def conjugate_slope(self, b: np.ndarray) -> np.ndarray: ...
+
+
+class SquaredHinge(Loss):
+    """max(0, xi)^2"""
+
+    hinge_power = 2.0
+
+    def value(self, xi):
+        return np.square(np.maximum(xi, 0.0))
+
+    def slope(self, xi):
+        return 2.0 * np.maximum(xi, 0.0)
+
+    def conjugate(self, b):
+        return 0.25 * b * b
+
+    def conjugate_slope(self, b):
+        return 0.5 * b
+
+
+class Hinge(Loss):
+    """max(0, xi)"""
+
+    cap, degree, power, hinge_power = 1.0, 1.0, 1.0, 1.0
+
+    def value(self, xi):
+        return np.maximum(xi, 0.0)
+
+    def slope(self, xi):
+        return np.where(xi > 0.0, 1.0, 0.0)
+
+    def conjugate(self, b):
+        return np.zeros_like(b)
+
+    def conjugate_slope(self, b):
+        return np.zeros_like(b)
+
+
+class Power(Loss):
+    """max(0, xi)^p, 1 < p < 2"""
+
+    def __init__(self, p: float):
+        self.power, self.degree = p, p / (p - 1.0)
+
+    def value(self, xi):
+        return np.maximum(xi, 0.0) ** self.power
+
+    def slope(self, xi):
+        return self.power * np.maximum(xi, 0.0) ** (self.power - 1.0)
+
+    def conjugate(self, b):
+        return (self.power - 1.0) * (b / self.power) ** self.degree
+
+    def conjugate_slope(self, b):
+        return (b / self.power) ** (self.degree - 1.0)
+
+
+class ModifiedHuber(Loss):
+    """0, xi^2 / 2, 2 (xi - 1) for xi <= 0, xi < 2, beyond (MFN paper, Eq. 21)"""
+
+    cap = 2.0
+
+    def value(self, xi):
+        b = self.slope(xi)
+        return b * xi - 0.5 * b * b
+
+    def slope(self, xi):
+        return np.clip(xi, 0.0, 2.0)
+
+    def conjugate(self, b):
+        return 0.5 * b * b
+
+    def conjugate_slope(self, b):
+        return b
+
+
+class Logistic(Loss):
+    """log(1 + exp(xi)); with target 0 that of LIBLINEAR's logistic regression"""
+
+    cap, degree = 1.0, None
+
+    def value(self, xi):
+        return np.logaddexp(0.0, xi)
+
+    def slope(self, xi):
+        return np.exp(-np.logaddexp(0.0, -xi))
+
+    def conjugate(self, b):
+        return _times_log(b) + _times_log(1.0 - b)
+
+    def conjugate_slope(self, b):
+        b = np.clip(b, 1e-300, 1.0 - 1e-16)
+        return np.log(b) - np.log1p(-b)
+
+
+def _times_log(b: np.ndarray) -> np.ndarray:
+    """b log b, 0 for b <= 0"""
+    return b * np.log(np.maximum(b, 1e-300))
+
+
+class LeastSquares(Loss):
+    """xi^2"""
+
+    floor = -np.inf
+
+    def value(self, xi):
+        return np.square(xi)
+
+    def slope(self, xi):
+        return 2.0 * xi
+
+    def conjugate(self, b):
+        return 0.25 * b * b
+
+    def conjugate_slope(self, b):
+        return 0.5 * b
+
+
+LOSSES: dict[str, type[Loss]] = {
+    "hinge": Hinge, "squared hinge": SquaredHinge, "modified Huber": ModifiedHuber, "logistic": Logistic,
+    "least squares": LeastSquares,
+}  # fmt: skip
+
+
+def of(name: str, p: float) -> Loss:
+    """The loss that a row of the registry names; p is the power of `Lp hinge`."""
+    if name == "Lp hinge":
+        return Hinge() if p == 1.0 else SquaredHinge() if p == 2.0 else Power(p)
+    return LOSSES[name]()

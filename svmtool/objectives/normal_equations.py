@@ -1,0 +1,80 @@
+"""Linear least-squares SVM by its normal equations:  f(w) = 1/2 |w|^2 + C sum_i v_i (1 - y_i x_i.w)^2
+
+    G w = A y,   G = sum v_i x_i x_i' + nu I,   A y = sum v_i y_i x_i,   nu = 1/(2C)
+
+v_i are the weights of rows beside C.  Whoever knows S = sum v_i x_i x_i', b = A y and V = sum v_i needs no row:
+
+    f(w) = 1/2 |w|^2 + C (V - 2 b.w + w'S w),   f'(w) = w + 2 C (S w - b),   f(w) - min f <= 1/2 |f'(w)|^2
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from svmtool.linalg.systems import Factored
+
+REFINEMENTS = 2  # of a solution by its residual
+SURE = 1e-4  # share of C V below which f, a difference of sums, has lost too many digits to judge by
+
+
+class Matrix:
+    """2 C G = I + 2 C S for problems that share it: S f8[d, d], symmetric; factorised when first asked for."""
+
+    def __init__(self, S: np.ndarray, C: float):
+        self.S, self.C, self.d = S, C, len(S)
+        self._factor: Factored | None = None
+        self._lock = threading.Lock()
+
+    def solve(self, g: np.ndarray) -> np.ndarray:
+        """(I + 2 C S)^-1 g."""
+        return self.factor().solve(g)
+
+    def inverse(self) -> np.ndarray:
+        """(I + 2 C S)^-1, symmetric."""
+        return self.factor().inverse()
+
+    def factor(self) -> Factored:
+        with self._lock:
+            if self._factor is None:
+                H = (2.0 * self.C) * self.S
+                H.flat[:: self.d + 1] += 1.0
+                self._factor = Factored(H)
+            return self._factor
+
+
+class NormalEquations:
+    """f of one problem, by its sums; see the module's text.  b f8[d]."""
+
+    def __init__(self, matrix: Matrix, b: np.ndarray, V: float):
+        self.matrix, self.b, self.V, self.C = matrix, b, V, matrix.C
+        self.d = matrix.d
+
+    def gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """f and its gradient (length d) at w."""
+        Sw = self.matrix.S @ w
+        f = 0.5 * float(w @ w) + self.C * (self.V - 2.0 * float(self.b @ w) + float(w @ Sw))
+        Sw -= self.b
+        Sw *= 2.0 * self.C
+        Sw += w
+        return f, Sw
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return self.C * self.V
+
+    def step(self, g: np.ndarray) -> np.ndarray:
+        """The way from where the gradient is g to the minimiser."""
+        return -self.matrix.solve(g)
+
+    def minimiser(self) -> np.ndarray:
+        """w with G w = A y, refined by its residual."""
+        w = np.zeros(self.d)
+        for _ in range(1 + REFINEMENTS):
+            w = w + self.step(self.gradient(w)[1])
+        return w
+
+    def cancels(self, f: float) -> bool:
+        """Whether little is left of the sums in f: rounding has taken digits that a look at the rows would bring."""
+        return f < SURE * self.C * self.V

@@ -1,0 +1,262 @@
+"""The squared hinge, LIBLINEAR's -s 1 and 2:  f(w) = 1/2 w'Rw + sum_i C_i max(0, target_i - y_i x_i.w)^2.
+
+Targets are 1 there; with two terms a row they make the tube of -s 11 and 12 (training/reductions/regression.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool.compiled.loops.fused import fused_mfn_loops
+from svmtool.compiled.loops.loss import hinge_loops as loops
+from svmtool.compiled.loops.loss.conjugate_loops import csr_conjugate_gradient
+from svmtool.coordinate.hinge import FACTOR, of_data
+from svmtool.data.replicated import data_of
+from svmtool.data.rows import CsrRows, Rows
+from svmtool.linalg.gram import KernelCache
+from svmtool.linalg.orthogonal import minimiser, possible
+from svmtool.linalg.pivots import nonnegative
+from svmtool.linalg.systems import mirror, solve_positive, solve_shifted
+from svmtool.objectives.base import Objective
+
+# `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
+SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
+# `products_a_matrix`: in the time of one multiplication in a product with sparse rows so many are done in a Gram matrix
+# of them, or in a factorisation; so many such times go for each entry of a matrix that is copied and substituted in,
+# and for each of the vectors' in a step of conjugate gradients
+GRAM_PACE, FACTOR_PACE, ENTRY, VECTORS = 4.0, 40.0, 2.0, 6.0
+CALL_WORK = 2e7  # multiplications of conjugate gradients between two looks at the clock
+
+
+def dual_bound(total: float, square: float, loss: float) -> float:
+    """max over s of D(s alpha), for sum target alpha = total, |sum alpha y x|^2 = square, sum alpha^2 / 4C = loss."""
+    total, quadratic = max(total, 0.0), square + 2.0 * loss
+    return 0.5 * total * (total / quadratic) if quadratic > 0 else 0.0  # total^2 would overflow first
+
+
+class SquaredHinge(Objective):
+    """The squared hinge over `rows`; see Objective.  target: f8[n], None for 1 everywhere.
+
+    one_of_several: other problems are solved at the same time.
+    """
+
+    straight = True
+
+    def __init__(
+        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False,
+        target: np.ndarray | None = None,
+    ):  # fmt: skip
+        super().__init__(rows, y, cost, free_bias)
+        self.target = np.ones(1) if target is None else target  # one number for all spares the loops a vector
+        self.one_of_several = one_of_several
+        self._kernel: KernelCache | None = None
+        self.face_alpha: np.ndarray | None = None  # the best dual point of a `face` so far: `face_bound` is its value
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._counts = np.zeros(3)
+        terms = self.z, self.target, self.cost, self.y
+        self._state = loops.hinge2_state.bind(*terms, self.u, self.c, self._change, self._counts)
+        self._ray_loop = loops.hinge2_ray.bind(self.z, self.dz, self.target, self.cost, self._out)
+
+    def sums(self) -> list[float]:
+        return [self._state(0, self.n), *self._counts.tolist()]
+
+    def _take(self, sums: list[float]) -> float:
+        loss, changed, active, self._total = sums
+        self._note_change(changed, active)
+        return loss
+
+    def along(self, t: float) -> np.ndarray:
+        self._ray_loop(t, 0, self.n)
+        return self._out
+
+    def strip(self) -> tuple:
+        """As of Augmented."""
+        return self.target, np.zeros(1), 2.0, np.inf, 0.0
+
+    def _dual_bound(self, g: np.ndarray, loss: float) -> float:
+        # -g = sum alpha_i y_i x_i for alpha_i = 2 C_i max(0, target_i - z_i)
+        return dual_bound(self._total, float(g @ g), loss)
+
+    def balanced_sums(self, u: np.ndarray) -> list[float]:
+        return [-float((self.target * self.y) @ u), 0.25 * float(np.sum(u * u / self.cost))]
+
+    def _balanced_bound(self, g: np.ndarray, sums: list[float]) -> float:
+        total, loss = sums
+        return dual_bound(total, float(g @ g), loss)
+
+    def value_at_zero(self) -> float:
+        """f(0)."""
+        return float(np.sum(self.cost * np.square(np.maximum(self.target, 0.0))))
+
+    def gradient_at_zero(self) -> float:
+        """|grad f(0)|, by which LIBLINEAR's rules for -s 2 and 11 measure."""
+        g = self.rows.transpose_product(-2.0 * self.cost * self.y * np.maximum(self.target, 0.0))
+        return float(np.sqrt(g @ g))
+
+    def _direction(
+        self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        """See Objective.  Where rounding has made the Hessian singular the active rows themselves are factorised."""
+        if side != "features":
+            return super()._direction(g, side, tolerance, most, stopped)
+        p, shift = solve_shifted(self.hessian(), g)
+        if shift > 0.0 and possible(self.rows):
+            used = self.active_rows()
+            X = self.rows.dense_of(used) * self.y[used, None]
+            w, _ = minimiser(X, self._targets(used), np.sqrt(2.0 * self.cost[used]), self.free_bias)
+            return w - self.w, 0, True
+        return -p, 0, True
+
+    @property
+    def _in_one_call(self) -> bool:
+        """Whether conjugate gradients are one compiled call: sparse rows, so few that one thread passes over them."""
+        return isinstance(self.rows, CsrRows) and len(self.rows.blocks) == 1 and self.rows.room is None
+
+    def _conjugate_gradient(
+        self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
+    ) -> tuple[np.ndarray, int, bool]:
+        if not self._in_one_call:
+            return super()._conjugate_gradient(g, tolerance, most, stopped)
+        r, active, p, squares = self.rows, self.active_rows(), np.empty(self.d), np.array([0.0, -1.0])
+        call = csr_conjugate_gradient.bind(
+            r.indptr, r.indices, r.values, active, self.c[active], self.hessian_diagonal(), g, p, np.empty(3 * self.d),
+            squares,
+        )  # fmt: skip
+        each = max(1, int(CALL_WORK / (2.0 * self.mean_row_length * self.active + VECTORS * self.d + 1.0)))
+        products = 0
+        while True:
+            products += call(r.bias, 0.0 if self.free_bias else 1.0, tolerance, min(each, most - products))
+            reached = bool(squares[0] <= squares[1])
+            if reached or products >= most or stopped():
+                return p, products, reached
+
+    @property
+    def products_a_matrix(self) -> float:
+        if not self._in_one_call:
+            return 0.0
+        length, d = self.mean_row_length, float(self.d)
+        matrix = self.changed * length * length / GRAM_PACE + d**3 / FACTOR_PACE + ENTRY * d * d
+        return matrix / (2.0 * length * self.active + VECTORS * d)
+
+    @property
+    def rows_side(self) -> bool:
+        """Whether there are systems of rows: these are here, and the bias is regularised."""
+        return data_of(self.rows).have_kernel and not self.free_bias
+
+    @property
+    def rows_quicker(self) -> bool:
+        return self.rows_side and 0 < self.active < self.d and self.face_cost < FACTOR * float(self.d) ** 3
+
+    def _system(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows `used` (i8) in some order, and of these Q + D, Q_ij = y_i y_j x_i.x_j, D = 1 / (2 C_i).
+
+        Only the matrix's lower triangle is meaningful.
+        """
+        if self._kernel is None:
+            assert self.rows_side
+            self._kernel = KernelCache(self.rows)
+        used, Q = self._kernel.block(used)
+        y = self.y[used]
+        Q *= y
+        Q *= y[:, None]
+        Q.flat[:: len(used) + 1] += 0.5 / self.cost[used]
+        return used, Q
+
+    def by_pivots(self, above: np.ndarray) -> np.ndarray:
+        """The minimiser of f by its dual, min 1/2 a'(Q + D) a - target.a over a >= 0; see pivots.py, and `_system`.
+
+        above: the rows (bool[n]) where it is thought to be above zero.  The memory is that of two n x n matrices.
+        """
+        used, Q = self._system(np.arange(self.n))
+        mirror(Q.T)
+        a = np.zeros(self.n)
+        a[used] = nonnegative(Q, self._targets(used), above[used])
+        w = self.rows.transpose_product(self.y * a)
+        self.keep_dual_point(a, w)
+        return w
+
+    def face(self, used: np.ndarray) -> np.ndarray:
+        """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2, from the rows' side.
+
+        It is w = sum a_i y_i x_i with (Q + D) a = target (`_system`), with len(used) unknowns.
+        """
+        used, Q = self._system(used)
+        a = np.zeros(self.n)
+        a[used] = part = solve_positive(np.ascontiguousarray(Q.T), self._targets(used))
+        w = self.rows.transpose_product(self.y * a)
+        feasible = w
+        if part.min(initial=0.0) < 0.0:
+            np.maximum(a, 0.0, out=a)
+            feasible = self.rows.transpose_product(self.y * a)
+        self.keep_dual_point(a, feasible)
+        return w
+
+    def keep_dual_point(self, alpha: np.ndarray, w: np.ndarray) -> None:
+        """Of several systems the best alpha >= 0, w = sum alpha_i y_i x_i, by the best multiple of it.
+
+        Where 2 C_i |x_i| |w| eps is not small beside alpha_i, `dual_point` has lost its digits, and this has not.
+        """
+        total = float(np.sum(alpha) * self.target[0] if len(self.target) == 1 else self.target @ alpha)
+        quadratic = float(w @ w) + 0.5 * float(np.sum(alpha * alpha / self.cost))
+        bound = dual_bound(total, quadratic, 0.0)
+        if bound > self.face_bound and quadratic > 0.0:  # 0 where the squares of tiny multipliers are no numbers
+            self.face_bound, self.face_alpha = bound, alpha * (total / quadratic)
+
+    def best_dual_point(self, alpha: np.ndarray | None = None, value: float = -np.inf) -> np.ndarray | None:
+        """The best of that of w, for which None stands, of those of `face`, and `alpha`, whose dual value is given."""
+        if self.bound >= max(self.face_bound, value):
+            return None
+        return alpha if value >= self.face_bound else self.face_alpha
+
+    def _targets(self, chosen: np.ndarray) -> np.ndarray:
+        return np.full(len(chosen), self.target[0]) if len(self.target) == 1 else self.target[chosen]
+
+    def dual_point(self) -> np.ndarray:
+        """alpha_i = 2 C_i max(0, target_i - z_i), length n: the dual point that belongs to w (paper's Section 4.7)."""
+        return 2.0 * self.cost * np.maximum(self.target - self.z, 0.0)
+
+    def projected_spread(self, alpha: np.ndarray) -> float:
+        """How far the projected gradients of the dual at alpha (f8[n]) lie apart or from zero: LIBLINEAR's measure."""
+        z = np.empty(self.n)
+        self.rows.margins(self.rows.transpose_product(alpha * self.y), self.y, z)
+        z += 0.5 * alpha / self.cost - self.target
+        np.minimum(z, 0.0, out=z, where=alpha <= 0.0)
+        largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
+        return max(largest - smallest, largest, -smallest)
+
+    @property
+    def small(self) -> bool:
+        """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a round than in its calls."""
+        r = of_data(self.rows)
+        most = SMALL_SHARE if self.one_of_several else SMALL_WORK
+        return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= most and self.n > 0
+
+    def small_newton(
+        self, w: np.ndarray, gap: float, enough: float, at_start: float, sure: float, most: int
+    ) -> tuple[list[list[float]], int]:
+        """At most `most` rounds of MFN in one compiled call, from w (length d, overwritten by the answer).
+
+        Returns a record a round (f, lower bound, |gradient|, active rows, step) and why it ended: 0 the limit
+        of rounds, 1 the active rows repeat, 2 gap <= `gap`, 3 |gradient| <= `enough` and gap <= `sure` (at w as
+        given: `at_start`), 4 rounding.
+        """
+        r, d = of_data(self.rows), self.d
+        history = np.empty((most + 1, fused_mfn_loops.FIELDS))
+        work = np.empty(5 * self.n + 2 * d * d + 3 * d + 8)
+        code = fused_mfn_loops.small_newton(
+            r.indptr, r.indices, r.values, self.y, self.target, self.cost, w, work, history,
+            gap, enough, at_start, sure, most,
+        )  # fmt: skip
+        rounds = int(history[-1, 0])
+        return history[:rounds].tolist(), code
+
+    def sample(self, group: int, seed: int) -> SquaredHinge:
+        """The same problem on one random row of each `group`, costs raised to make up for the rest."""
+        chosen = self.rows.draw(group, seed)
+        cost = self.cost[chosen] * (self.n / len(chosen))
+        rows, more = self.rows.take(chosen), (self.free_bias, self.one_of_several, self._targets(chosen))
+        return SquaredHinge(rows, self.y[chosen], cost, *more)

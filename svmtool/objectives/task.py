@@ -1,0 +1,83 @@
+"""What a solver of linear models is asked to solve, free of labels, files and options."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.data.rows import Rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from svmtool.objectives.base import Losses
+    from svmtool.objectives.normal_equations import NormalEquations
+
+
+class Task:
+    """min over w of  1/2 w'Rw + sum_i C_i loss(target_i - y_i x_i.w),   R = I, or I with 0 for a free bias.
+
+    rows      n rows of d features, the bias feature last where there is one
+    y         signs +-1, f8[n]
+    cost      C_i > 0, f8[n]
+    target    f8[n]; None: 1 for every row
+    p         the power of the hinge, for solvers that serve several
+    inner_steps, mu, homotopy: what `--inner-steps`, `--mu` and `--no-homotopy` say, for solvers that honour them
+    sample    rows that a round looks at, for solvers that draw some
+    nu        the share of rows that a one-class problem leaves out
+    one_of_several: other problems are solved at the same time
+    equations: its normal equations, for solvers whose row of the registry asks for them (`sums_below`), where formed
+    passes: what `--passes` says
+    """
+
+    __slots__ = (
+        "rows", "y", "cost", "free_bias", "target", "p", "one_of_several", "inner_steps", "mu", "homotopy", "nu",
+        "sample", "equations", "passes",
+    )  # fmt: skip
+
+    def __init__(
+        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
+        target: np.ndarray | None = None, p: float = 2.0, one_of_several: bool = False,
+        inner_steps: int | None = None, mu: str | float | None = None, homotopy: bool = True, nu: float = 0.5,
+        sample: int | None = None, equations: NormalEquations | None = None, passes: int = 1,
+    ):  # fmt: skip
+        self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
+        self.target, self.p, self.one_of_several = target, p, one_of_several
+        self.inner_steps, self.mu, self.homotopy, self.nu, self.sample = inner_steps, mu, homotopy, nu, sample
+        self.equations, self.passes = equations, passes
+
+    def objective(self, kind: type[Losses], **more: Any) -> Any:
+        """The objective of this kind over the task's rows, wherever they are."""
+        return kind(self.rows, self.y, self.cost, free_bias=self.free_bias, **more)
+
+    def only(self, chosen: np.ndarray) -> Task:
+        """The same task on the rows `chosen` (i8), outside of which there are only rows of no cost."""
+        target = None if self.target is None else self.target[chosen]
+        rows, y, cost = self.rows.take(chosen), self.y[chosen], self.cost[chosen]
+        more = (
+            self.p, self.one_of_several, self.inner_steps, self.mu, self.homotopy, self.nu, self.sample,
+            self.equations, self.passes,
+        )  # fmt: skip
+        return Task(rows, y, cost, self.free_bias, target, *more)
+
+    def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
+        """Where a free bias alone brings every row to its target, or to `margin`: no weights, that bias.  Else None.
+
+        Rows of one sign have one.  A hinge's f is 0 there, and nothing can be said relative to it; the logistic loss
+        has no target, but a margin from which on it is 0 as far as rounding tells.
+        """
+        if not self.free_bias or self.rows.n == 0:
+            return None
+        aim = self.target if margin is None else margin
+        ends = self.y if aim is None else self.y * aim  # y = 1: the least bias; y = -1: the largest
+        low = float(np.max(ends, where=self.y > 0.0, initial=-np.inf))
+        high = float(np.min(ends, where=self.y < 0.0, initial=np.inf))
+        return self.answer_between(low, high)
+
+    def answer_between(self, low: float, high: float) -> np.ndarray | None:
+        """No weights, and a bias from `low` to `high`; None where there is none."""
+        if low > high:
+            return None
+        w = np.zeros(self.rows.d)
+        w[-1] = min(max(0.0, low), high) / self.rows.bias
+        return w

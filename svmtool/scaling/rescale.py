@@ -1,0 +1,269 @@
+"""The work of svm-scale: find each feature's range in a first pass, write the scaled rows in a second.
+
+Memory holds a few numbers for each feature (ranges.py) and a few blocks of text, however
+many rows there are.  Threads format pieces of a block side by side and write
+them in order.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool.compiled import threads
+from svmtool.compiled.loops.text import scale_loops
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats import output
+from svmtool.formats.numbers import NUMBER, format_one
+from svmtool.formats.source import Source, open_source
+from svmtool.formats.svmlight.slow_line import SPACE, parse_line
+from svmtool.formats.svmlight.table import Table, tables
+from svmtool.scaling import range_file
+from svmtool.scaling.range_file import Ranges
+from svmtool.scaling.ranges import ShapeOfData
+
+PIECE_PAIRS = 1 << 16  # pairs (or rows) formatted by one thread at a time
+BUFFER = 1 << 22  # bytes of output a thread holds
+
+
+class LabelError(SvmtoolError):
+    """A line without a label; LIBSVM's sentence, then the place."""
+
+    exit_code = 255
+
+    def __init__(self, number: int, file: str, token: str):
+        shown = f"{token[:60]!r} is not a number" if token else "the line is empty"
+        super().__init__(f"ERROR: failed to read labels: {file}: line {number}: {shown}")
+
+
+def run(options, warn: Callable[[str], None]) -> None:
+    """Scale options.file to standard output (see cli.scale.Options); `warn` gets a line for each doubtful thing."""
+    with open_source(options.file, "can't open file") as first:
+        restored = range_file.read(options.restore) if options.restore is not None else None
+        with first.repeatable() as source:
+            reader = LineReader(warn)
+            shape = ShapeOfData(None if restored is None else restored.index - 1)
+            for table in tables(source, odd_line=reader.read):
+                shape.add(table)
+            shape.finish()
+            reader.report()
+            y, limits = _factors(options, restored, shape, warn)
+            if options.save is not None:
+                range_file.write(options.save, Ranges(y, limits, shape.indices(), shape.low, shape.high))
+            source.rewind()
+            new = _write(source, reader, shape, y, limits)
+    if new > shape.pairs:
+        warn(
+            f"WARNING: original #nonzeros {shape.pairs}\n       > new      #nonzeros {new}\n"
+            "If feature values are non-negative and sparse, use -l 0 rather than the default -l -1"
+        )
+
+
+def _factors(options, restored: Ranges | None, shape: ShapeOfData, warn):
+    """The labels' (y_lower, y_upper, y_min, y_max) or None, and (lower, upper); shape gets the restored ranges."""
+    y = (*options.y, shape.y_low, shape.y_high) if options.y else None
+    limits = options.lower, options.upper
+    if restored is None:
+        return y, limits
+    if restored.y is not None:
+        y = restored.y
+        if y[2] == y[3] and not shape.y_low == shape.y_high == y[2]:
+            raise SvmtoolError(f"{options.restore}: the range of the labels is empty, so these labels cannot be scaled")
+    if restored.x is None:
+        what = "features" if restored.y is not None else "labels or features"
+        lack = f"{options.restore} holds no scaling factors for {what}"
+        warn(f"WARNING: {lack}: {options.file} is scaled by its own range")
+        return y, limits
+    places = shape.places(restored.index - 1)
+    known = np.zeros(len(shape.low), bool)
+    known[places] = True
+    for index in shape.indices()[~known & (shape.low != shape.high)]:
+        warn(
+            f"WARNING: feature index {index} appeared in file {options.file} was not seen in the scaling factor file "
+            f"{options.restore}. The feature is scaled to 0."
+        )
+    shape.low[~known] = shape.high[~known] = 0.0
+    shape.low[places], shape.high[places] = restored.low, restored.high
+    return y, restored.x
+
+
+class LineReader:
+    """Reads the lines that are not of the ordinary form, as svm-scale does where its reading makes sense.
+
+    Beyond train's grammar: CRLF behind a lone label, values below the normal
+    range, and a label with something behind its number (`1,2`), of which only
+    the number is kept; the first such label is reported.
+    """
+
+    def __init__(self, warn: Callable[[str], None]):
+        self.warn = warn
+        self.cut: dict[int, tuple[str, str]] = {}  # line -> file, label; threads add to it
+
+    def read(self, line: bytes, number: int, file: str) -> tuple[float, list[int], list[float]]:
+        body = line.removesuffix(b"\r").lstrip(SPACE)
+        word = body.split(None, 1)[0] if body else b""
+        found = NUMBER.match(word)
+        if found is None:
+            raise LabelError(number, file, word.decode("utf-8", "backslashreplace"))
+        rest = body[len(word) :]
+        if found.end() != len(word):
+            shown = word.decode("utf-8", "backslashreplace")
+            if b":" in word:
+                raise DataError(number, file, shown, "the label is missing")
+            self.cut[number] = file, shown
+        return parse_line(found.group() + rest, number, file, tiny=True)
+
+    def report(self) -> None:
+        if self.cut:
+            line = min(self.cut)
+            file, label = self.cut[line]
+            others = f" ({len(self.cut)} such lines)" if len(self.cut) > 1 else ""
+            self.warn(f"WARNING: {file}: line {line}: of the label {label!r} only the number in front is kept{others}")
+
+
+def _write(source: Source, reader: LineReader, shape: ShapeOfData, y, limits) -> int:
+    """Second pass; returns how many index:value pairs were written."""
+    writer = RowWriter(shape, limits)
+    rows = 0
+    with output.replacing("-") as file:
+        for table in tables(source, odd_line=reader.read):
+            if rows + len(table) > shape.rows or table.n_features > shape.n_features:
+                break
+            try:
+                table.indices = shape.places(table.indices)
+            except ValueError:
+                break
+            if y is not None:
+                table.labels = scaled_labels(table.labels, *y)
+            writer.write(table, file)
+            rows += len(table)
+    if rows != shape.rows:
+        raise SvmtoolError(f"{source.name} changed while it was read")
+    return writer.written + rows * writer.n_absent - writer.spared
+
+
+def scaled_labels(labels: np.ndarray, y_lower: float, y_upper: float, y_min: float, y_max: float) -> np.ndarray:
+    """f8[n] labels taken linearly from y_min..y_max to y_lower..y_upper."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        scaled = y_lower + (y_upper - y_lower) * (labels - y_min) / (y_max - y_min)
+    scaled[labels == y_max] = y_upper
+    scaled[labels == y_min] = y_lower
+    return scaled
+
+
+class RowWriter:
+    """Writes scaled rows.
+
+    n_absent: how many features are written in a row that spells out none.
+    written, spared: see compiled.scale_loops.scaled_rows, summed over all rows.
+    """
+
+    def __init__(self, shape: ShapeOfData, limits: tuple[float, float]):
+        self.names, self.low, self.high, self.limits = shape.names, shape.low, shape.high, limits
+        self.at = np.zeros(len(shape.low) + 1, np.int64)
+        self.absent = self._absent_text()
+        self.n_absent = int(np.count_nonzero(np.diff(self.at)))
+        self.written = self.spared = 0
+        self.buffers: dict[int, np.ndarray] = {}
+
+    def _absent_text(self) -> np.ndarray:
+        """The text of all features of value 0, one behind the other, as they come in a row."""
+        text = np.empty(4 * scale_loops.ROOM, np.uint8)
+        state = np.zeros(2, np.int64)
+        while answer := scale_loops.absent_text(text, self.at, self.names, self.low, self.high, state, *self.limits):
+            if answer == scale_loops.FULL:
+                text = np.concatenate((text, np.empty(len(text), np.uint8)))
+            else:
+                j, p = state.tolist()
+                item = self._feature(j, 0.0)
+                text[p : p + len(item)] = np.frombuffer(item, np.uint8)
+                state[:] = j + 1, p + len(item)
+        return text[: state[1] + scale_loops.PADDING].copy()
+
+    def _feature(self, j: int, value: float) -> bytes:
+        """`index:value ` of a value at place j whose scaled text the loops leave to Python."""
+        low, high = float(self.low[j]), float(self.high[j])
+        lower, upper = self.limits
+        scaled = lower if value == low else upper if value == high else None
+        if scaled is None:
+            scaled = lower + (upper - lower) * (value - low) / (high - low)
+        return b"%d:%s " % (1 + (int(self.names[j]) if len(self.names) else j), format_one(scaled, 6).encode())
+
+    def write(self, table: Table, file) -> None:
+        """Append the rows of the table to the file."""
+        starts = [0]
+        while starts[-1] < len(table):
+            row = starts[-1]
+            by_pairs = int(np.searchsorted(table.indptr, table.indptr[row] + PIECE_PAIRS, "right")) - 1
+            by_text = row + max(1, BUFFER // (len(self.absent) + 32))
+            starts.append(min(max(row + 1, min(by_pairs, by_text)), len(table)))
+        turn = threading.Condition()
+        writing = 0  # the piece whose turn it is; -1 after a failure
+        failures: list[BaseException] = []
+
+        def await_turn(piece: int) -> None:
+            with turn:
+                turn.wait_for(lambda: writing in (piece, -1))
+                if writing == -1:
+                    raise _Abandoned
+
+        def end_turn(to: int) -> None:
+            nonlocal writing
+            with turn:
+                writing = to
+                turn.notify_all()
+
+        def work(piece: int) -> None:
+            try:
+                self._write_piece(table, starts[piece], starts[piece + 1], file, lambda: await_turn(piece))
+            except BaseException as e:
+                failures.append(e)
+                end_turn(-1)
+                raise
+            end_turn(piece + 1)
+
+        try:
+            threads.run_blocks(work, len(starts) - 1)
+        except _Abandoned:
+            raise failures[0] from None
+
+    def _write_piece(self, table: Table, start: int, stop: int, file, await_turn: Callable[[], None]) -> None:
+        me = threading.get_ident()
+        out = self.buffers.get(me)
+        if out is None:
+            out = self.buffers[me] = np.empty(BUFFER, np.uint8)
+        state = np.array([start, table.indptr[start], -1, 0, 0, 0], np.int64)
+        rows = table.labels, table.indptr, table.indices, table.values
+        loop = scale_loops.scaled_rows.bind(out, *rows, self.names, self.low, self.high, self.absent, self.at, state)
+        while answer := loop(stop, *self.limits):
+            if answer == scale_loops.FULL:
+                await_turn()
+                file.write(memoryview(out)[: state[3]])
+                state[3] = 0
+            else:
+                self._write_unsettled(table, out, state)
+        await_turn()
+        file.write(memoryview(out)[: state[3]])
+        self.written += int(state[4])
+        self.spared += int(state[5])
+
+    def _write_unsettled(self, table: Table, out: np.ndarray, state: np.ndarray) -> None:
+        """Print the label or value at which the loop stopped."""
+        row, pair, done, p = state[:4].tolist()
+        if done < 0:
+            item = format_one(float(table.labels[row]), 17).encode() + b" "
+            state[2] = 0
+        else:
+            j = int(table.indices[pair])
+            item = self._feature(j, float(table.values[pair]))
+            state[1], state[2] = pair + 1, self.at[j + 1]
+            state[4] += 1
+            state[5] += self.at[j + 1] > self.at[j]
+        out[p : p + len(item)] = np.frombuffer(item, np.uint8)
+        state[3] = p + len(item)
+
+
+class _Abandoned(Exception):
+    """Another thread failed; its exception is the one to report."""

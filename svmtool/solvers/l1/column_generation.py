@@ -1,0 +1,81 @@
+"""LP-SVM in many features: some columns at a time, those that the dual point asks for (see nesvm.py).
+
+    min |w|_1 + sum_i C_i max(0, target_i - y_i x_i.w)      dual: |sum_i a_i y_i x_ij| <= 1 for each column j
+
+The answer over some columns is feasible for all, and its dual point is once it is shrunk to the largest of these sums:
+no more than a part of the gap so far is left of each choice's own.  Columns of weight zero leave again.  Column
+generation as in A. Dedieu, R. Mazumder and H. Wang, Solving L1-regularized SVMs and related linear programs, JMLR 23
+(2022).  A choice is solved by the homotopy's stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmtool.certify.linear import relative_gap
+from svmtool.data.rows import CsrRows
+from svmtool.objectives.l1.hinge import L1Columns
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Status
+from svmtool.solvers.shared.incumbent import Best
+from svmtool.solvers.shared.newton import rounded
+
+COLUMNS = 200  # at least so many columns come in at a time
+NEARLY = 0.8  # sums from which a column comes in, where there are any above 1
+IDLE = 0.8  # sums below which a column whose weight is zero leaves again, ...
+PROGRESS = 0.95  # ... but only where the gap has fallen to this share since some last did: none comes and goes for ever
+INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
+EXACT = 1e-12  # certified gap of an exact minimiser
+
+
+def by_columns(task: Task, monitor: Monitor, best: Best, stages: Callable) -> Status:
+    """Improve on `best` until the gap is as small as asked for; returns why it ended.
+
+    stages(task, monitor, w, before) makes the homotopy of a choice.
+    """
+    rows, m = task.rows, task.rows.plain
+    assert isinstance(rows, CsrRows)
+    whole = L1Columns(task)
+    w, last, pull = best.w, best.alpha, whole.pull(best.alpha)
+    run: Any = None  # the last choice's stages
+    used, left, wished = np.flatnonzero(w[:m]), best.gap, 1.0  # left: the gap of the last choice's answer
+    support, least = w[:m] != 0.0, 1.0  # weights of the last answer that are not zero; the gap when columns left last
+    status = None
+    while status is None:
+        size = np.abs(pull)
+        most = max(COLUMNS, int(np.count_nonzero(support)))
+        wanted = np.setdiff1d(np.argsort(-size[:m], kind="stable")[:most], used)
+        if run is not None:
+            wanted = wanted[size[wanted] > (NEARLY if size.max(initial=0.0) > 1.0 else 1.0)]
+        if best.gap < PROGRESS * least:
+            least = best.gap
+            used = used[support[used] | (size[used] > IDLE)]
+        used = np.union1d(used, wanted)
+        at = np.append(used, m) if rows.bias >= 0 else used
+        part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
+        before, wished = wished, max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0))
+        if not len(wanted):  # more columns would not make the gap smaller
+            wished = min(wished, 0.1 * before)
+        inner = monitor.child(wished)
+        kept, run = run, stages(part, inner, w[at], run)
+        run.follow(last, pull[at[: run.objective.m]], kept)
+        ended = run.stages()
+        w, last = np.zeros(rows.d), run.best.alpha
+        w[at] = run.best.w
+        support = w[:m] != 0.0
+        pull, largest, alpha = whole.feasible(last)
+        bound = float(whole.target @ alpha)
+        best.take(run.best.primal, w, bound, alpha)
+        left = relative_gap(run.best.primal, bound)
+        status = monitor.step(best.primal, best.dual, gradient=largest - 1.0, active=len(used), cg=0, step=1.0)
+        if status is None and best.gap <= EXACT:
+            status = base.OPTIMAL
+        if status is None and ended is base.OPTIMAL and not len(wanted):
+            status = rounded(best.primal, best.dual)
+        if status is None and not ended.converged:
+            status = ended
+    return status

@@ -1,0 +1,198 @@
+"""The quadratic model of proximal_newton.py held as a matrix H, over all weights or over the few that can move.
+
+    q(v) = g.(v - w) + (v - w)'H (v - w) / 2 + sum_j penalty_j |v_j|
+
+Coordinate passes over H, each few of them followed by a factorised system of the weights that are not zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from svmtool.compiled.loops.fused.fused_l1_loops import FACES, INNER_LEAST, INNER_MATRIX, KEEP, PASSES, RIDGE, SETTLED
+from svmtool.compiled.loops.loss import l1_loops as loops
+from svmtool.data.rows import DenseRows
+from svmtool.linalg.systems import solve_positive
+from svmtool.objectives.l1.interior import CALL
+from svmtool.objectives.l1.objective import SMALL_FEATURES, L1Objective, violations_at
+from svmtool.solvers.shared.base import Monitor
+
+GRAM_BELOW = 1500  # features up to which the model is held as a matrix
+FEW = 0.25  # share of the weights up to which those of dense rows that differ from zero or should have a matrix alone
+PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
+LARGE_FACE = SMALL_FEATURES  # weights from which on losing them one by one is dear: the compiled call has no more
+RIDGE_STEP, RIDGE_MOST, SHORT_FACE = 10.0, 0.1, 0.1  # of RIDGE: its change after steps shorter than that, and the most
+# a whole step that is not sufficient is one that RIDGE has shortened, where columns nearly depend on each other
+RIDGE_FALL, RIDGE_LEAST = 0.1, 1e-15
+# INNER_MATRIX for models of the logistic loss while a step reduces f by more than FAR.  Compared with INNER_MATRIX
+# throughout on eleven sets with 100 to 620 features (madelon, dna, w8a, adult.raw, connect-4, mushrooms, a9a,
+# gas-drift, kdd99, isolet1, a sample of tdt2; -s 6, mostly C = 1 and 100, CPU time): 0.62 to 1.05 times the time; the
+# certified gap was smaller or the same except on connect-4 (5e-5 to 2e-4) and mushrooms (2e-7 to 4e-5).  With the
+# squared hinge w8a took four times as long.
+INNER_LOOSE, FAR = 0.5, 1e-3
+# While a step reduces f by more than STEEP, each weight's violation counts by its own curvature: a feature of small
+# values may lag behind, for which the passes would otherwise be many.  Ten sets (madelon, dna, mushrooms, w8a,
+# adult.raw, a9a, gas-drift, kdd99, connect-4, isolet1; -s 5 and 6, C = 1 and 100): 0.96 of the time in geometric mean
+# (0.8 to 1.1 of those above a second), gaps as before; from a start far away with C = 1e6 a fifth of it.  With a STEEP
+# of 0.1 or less some end with a gap of 0.1 or more, where that was 1e-3
+STEEP = 0.3
+# A model of more than LARGE_FACE weights is left as it is once a turn of passes and systems has lowered it by no more
+# than this share of its fall so far.  Those ten sets: 0.88 of the time of the 12 runs above a second in geometric
+# mean (0.59 to 1.07), no gap above 1e-3 that was not; 295 rows of 36 classes at C = 1e6: a quarter
+LITTLE = 0.1
+FACE_CALLS, FACE_SQUARES = 6, 10  # of a face beside its factorised system, and products with its matrix
+BENT = FACES // 4  # faces solved with such a ridge; on the way to the model's minimum it would only delay
+MATRIX_WORK = 0.1  # of a step with a matrix beside its products with the rows, for each feature
+
+
+def matrix_fits(d: int) -> bool:
+    """Whether d weights are few enough for a matrix."""
+    return d <= GRAM_BELOW
+
+
+class LastStep(NamedTuple):
+    """What a model depends on beside the point.
+
+    fall: share of f by which the last step lowered it; short: whether that step was shorter than SHORT; work: the run's
+    so far.
+    """
+
+    fall: float
+    short: bool
+    work: float
+
+
+class MatrixModel:
+    """passes f8[2]: coordinate passes of the last model, and multiplications (see step_of_matrix).
+
+    held: whether that was the matrix of `L1Objective.hessian`; most: multiplications from which on a model is left as
+    it is then.
+    """
+
+    most = np.inf
+
+    def __init__(self, objective: L1Objective, monitor: Monitor):
+        self.objective, self.monitor = objective, monitor
+        self.passes, self.held = np.zeros(2), False
+        self._H: np.ndarray | None = None  # the last matrix over all weights, and the violation where it was used
+        self._largest = np.inf
+
+    @property
+    def work(self) -> float:
+        """Of a step, beside its products with the rows."""
+        return MATRIX_WORK * self.objective.d
+
+    def went_short(self) -> None:
+        """The step to the model's minimiser was cut short, and another one follows."""
+
+    def step(self, g: np.ndarray, violations: np.ndarray, last: LastStep) -> np.ndarray:
+        """p = v - w from the model over all weights, or over those that its slope moves where these are few."""
+        o, largest = self.objective, float(violations.max())
+        self.passes[:] = 0.0
+        some = (o.w != 0.0) | (violations > 0.0)
+        some[o.rows.plain :] = True
+        self.held = False
+        if isinstance(o.rows, DenseRows) and np.count_nonzero(some) <= FEW * o.d:
+            p, chosen = np.zeros(o.d), np.flatnonzero(some)
+            H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
+            p[chosen] = step_of_matrix(H, *part, self.passes, self.monitor, most=self.most, fall=last.fall)
+            return p
+        if self._H is None or not o.logistic or largest > KEEP * self._largest:
+            self._H = o.hessian(last.fall > SETTLED)
+        self._largest, self.held = largest, True
+        far = o.logistic and last.fall > FAR
+        part = g, o.w, o.penalty, violations
+        return step_of_matrix(self._H, *part, self.passes, self.monitor, far, self.most, last.fall)
+
+
+def step_of_matrix(
+    H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray, passes: np.ndarray,
+    monitor: Monitor, far: bool = False, most: float = np.inf, fall: float = 0.0,
+) -> np.ndarray:  # fmt: skip
+    """p = v - w for the minimiser v of the model with the matrix H, or for what `most` multiplications found.
+
+    passes[0] += coordinate passes, passes[1] += multiplications of them and of the systems, about.
+
+    far: whether a less accurate minimiser is sufficient; fall: share of f by which the last step lowered it.
+    """
+    v, slope = w.copy(), g.copy()
+    size = np.sqrt(np.maximum(H.diagonal(), 0.0))
+    used = size > 0.0
+    least = INNER_LEAST * float(np.abs(g).max())
+    share = INNER_LOOSE if far and len(v) > LARGE_FACE else INNER_MATRIX
+    largest = np.full(len(v), violations.max(initial=0.0))
+    if np.any(used):  # nor may a feature of small values lag behind: by violation^2 / (2 H_jj) the model falls
+        np.minimum(largest, float((violations[used] / size[used]).max()) * size, out=largest, where=used)
+    enough = max(share * float(largest.min(initial=np.inf)), least)
+    ridge = RIDGE
+    done, first = passes[0], float(penalty @ np.abs(w))
+    last = first
+    for k in range(FACES):
+        if loops.gram_passes(H.reshape(-1), v, slope, penalty, passes, PASSES, enough) <= enough:
+            break
+        steep = fall > STEEP and len(v) > LARGE_FACE
+        if steep and np.all(violations_at(v, slope, penalty) <= np.maximum(share * largest, least)):
+            break
+        before = len(v) + 1
+        while np.count_nonzero(v) < before and passes[1] < most:  # a step that ends at a zero leaves a smaller face
+            before = np.count_nonzero(v)
+            face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
+            pull = slope[face] + penalty[face] * np.sign(v[face])
+            part = np.ascontiguousarray(H[np.ix_(face, face)])
+            part.flat[:: len(face) + 1] *= 1.0 + ridge
+            q = -solve_positive(part, pull)
+            v[face], t = face_step(v[face], q, penalty[face], pull, lambda x, part=part: float(x @ part @ x))
+            if len(face) > LARGE_FACE and k < BENT:
+                ridge = next_ridge(ridge, t)
+            else:
+                ridge = max(RIDGE_FALL * ridge, RIDGE_LEAST) if t == 1.0 else RIDGE
+            slope = g + H @ (v - w)
+            passes[1] += FACE_CALLS * CALL + FACE_SQUARES * len(face) ** 2 + len(face) ** 3 / 6.0
+        if monitor.ended() or passes[1] >= most:
+            break
+        value = 0.5 * float((g + slope) @ (v - w)) + float(penalty @ np.abs(v))
+        if len(v) > LARGE_FACE and last - value <= LITTLE * (first - value):
+            break
+        last = value
+    passes[1] += CALL + (passes[0] - done) * len(v) * max(1, np.count_nonzero(v))
+    return v - w
+
+
+def next_ridge(ridge: float, t: float) -> float:
+    """The share of its diagonal that is added to the next system of a face, after a step of length t.
+
+    Where columns depend on each other, as where they are more than rows, a step to the minimum of the face leads far
+    away, and the first weight that reaches zero ends it at once; a larger ridge bends it.
+    """
+    if t < SHORT_FACE:
+        return min(ridge * RIDGE_STEP, RIDGE_MOST)
+    return max(ridge / RIDGE_STEP, RIDGE) if t == 1.0 else ridge
+
+
+def face_step(
+    v: np.ndarray, q: np.ndarray, penalty: np.ndarray, pull: np.ndarray, curvature: Callable[[np.ndarray], float]
+) -> tuple[np.ndarray, float]:
+    """The best of a few points in the direction q from the weights v of a face, and the length of the step to it.
+
+    These are the minimum on the ray, and points on the path on which weights that reach zero stay there: that path
+    loses all weights that are too many at once, the ray one after the other.
+    pull: the slope at v with that of |v|; curvature(x): x'Hx.
+    """
+    new, along = v.copy(), curvature(q)
+    t = loops.l1_face_step(new, q, penalty, float(pull @ q), along)
+    if t == 1.0:
+        return new, t
+    step = new - v
+    linear = float((pull - penalty * np.sign(v)) @ step + penalty @ (np.abs(new) - np.abs(v)))
+    best, length = linear + 0.5 * t * t * along, 1.0
+    while length > t:
+        other = v + length * q
+        other[(other * v <= 0.0) & (penalty > 0.0)] = 0.0
+        step = other - v
+        if float(pull @ step) + 0.5 * curvature(step) < best:
+            return other, length
+        length *= PROJECTED
+    return new, t

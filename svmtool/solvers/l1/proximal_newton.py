@@ -1,0 +1,239 @@
+"""Proximal Newton with working sets.      min_w  |w|_1 + sum_i C_i l(y_i x_i.w)
+Papers: G.-X. Yuan, C.-H. Ho and C.-J. Lin, An Improved GLMNET for L1-regularized Logistic Regression, Journal of
+Machine Learning Research 13 (2012) 1999-2030: Algorithm 1 (newGLMNET), eqs. (12), (13).  M. Massias, A. Gramfort and
+J. Salmon, Celer: a Fast Solver for the Lasso with Dual Extrapolation, ICML 2018: growing working sets (Section 4).
+
+Notation   paper: w   d   H   grad L     q(d)            code: w   p = v - w   H   g   the model
+Differs from the papers in:
+ 1. l is the squared hinge as well; its H is that of the rows with a positive slack.
+ 2. H is not made regular by a multiple of I: the curvature of a row has a floor that follows its slope instead
+    (LEAST_CURVATURE in compiled/loops/loss/logistic_loops.py), which holds whatever the scale of the features.  A step
+    ends where f falls no more on the ray (at t = 1 at most), not by Armijo's rule on powers of a constant.
+ 3. Where d is small the model is held as a matrix; for dense rows over the weights that it can move alone, where
+    these are few.  Coordinate passes over it cost little beside a pass over the rows.  A factorised system of the
+    non-zero weights ends them, as far as the first weight that becomes zero.  The logistic loss keeps its matrix for
+    the next step while violations fall fast, and adds to it only what rows whose curvature changed by much bring.
+ 4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
+    largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
+    Between passes the weights that are not zero move together, by conjugate gradients on the model's matrix plus a
+    share of its diagonal: columns that depend on each other (one-hot features) would else make long steps that the
+    kinks of |w|_1 cut short.  Weights that reach zero stay there while the others go on.
+ 5. Where rows abound the first guess is the answer for a random subset; where d is large, that for smaller costs,
+    which grow tenfold.
+ 6. Models are solved less accurately far from the end, where each holds for a part of the way only.  After a step
+    that its model made too long the logistic loss has a model that lies above it (L1Logistic.widen).
+ 7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
+ 8. Small problems are solved in one compiled call (compiled/loops/fused/fused_l1_loops.py), with a matrix each.
+ 9. The squared hinge goes on by the method of multipliers (objectives/l1/dual.py) where the model holds for a small
+    part of the way only, or does not halve the gap within its share of the work (turns.py); the two alternate from
+    there.
+10. Once its steps have taken half as much work as an interior point run takes at most (objectives/l1/interior.py;
+    either in about so many multiplications), that run takes over: badly scaled features and large costs make Newton
+    steps short, but leave the number of interior-point iterations nearly the same.  Newton steps over the nonzero
+    weights then make the zeros exact (face.py).  It also takes over where rounding or a standstill ends the other
+    methods.
+11. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
+    step ends (look_at_model).
+Files: the outer steps, 5 and 11 here; 9, 10 and the end of a run in run.py; the model of 3 in model_matrix.py, that of
+4 in model_columns.py; 6 in all of them; 1, 2, 7 and 8 in objectives/l1/objective.py.
+Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
+small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
+max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
+is left to gain, a share of 1e-2 e at most; from there it takes as much work again (MORE) to bring the gap to ENOUGH.
+Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
+working set.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.certify.linear import relative_gap
+from svmtool.compiled.loops.fused.fused_l1_loops import NEARER, SHORT
+from svmtool.limits import EndedError
+from svmtool.objectives.l1.objective import L1Objective, of_task
+from svmtool.objectives.task import Task
+from svmtool.solvers.l1.model_matrix import LastStep, matrix_fits
+from svmtool.solvers.l1.run import ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP, STEP_WORK, Run
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.newton import FLAT, rounded
+
+SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
+SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
+SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
+SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
+SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
+SMALL_ROUNDS = 200  # most steps of the compiled call, ...
+SMALL_WORK = 1 << 27  # ... or as many as visit so many numbers: then a limit may end the run
+PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
+RULE_SHARE = 0.05  # except on small problems -e also ends a run where this share of LIBLINEAR's tolerance is met, ...
+# ... and little is left to gain (RULE_FALL in run.py)
+RISE = 1e-12  # relative rise of f that is rounding
+
+
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+    """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
+    if (answer := task.one_sided_answer(ONE_SIDED)) is not None:
+        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
+    objective = of_task(task)
+    kept = None if matrix_fits(objective.d) else objective.possible()
+    if kept is not None:
+        objective, start = objective.narrowed(kept), None if start is None else start[kept]
+    run = _Run(objective, monitor, rule)
+    if start is None and not run.wide and (group := _sample_group(objective)) >= 3:
+        start = _first_guess(objective.sample(group, seed), monitor)
+    w = np.zeros(objective.d)
+    if start is not None:
+        objective.move(start)
+        if objective.value() <= objective.value_at_zero():
+            w[:] = start
+    status = run.from_weights(w)
+    if kept is not None:
+        w, part = np.zeros(task.rows.d), w
+        w[kept] = part
+    return Result(w, status, monitor.iterations, monitor.history, run.alpha)
+
+
+def _sample_group(objective: L1Objective) -> int:
+    """One row in how many the subset of a first guess may hold."""
+    return min(SAMPLE_GROUP, objective.n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d))
+
+
+def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
+    """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
+    run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
+    run.least_fall, run.path_numbers = SAMPLE_FALL, np.inf
+    run.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
+    w = np.zeros(subset.d)
+    run.from_weights(w)
+    return w if np.count_nonzero(w) <= run.most_used else np.zeros(subset.d)
+
+
+class _Run(Run):
+    """The outer steps, from where a run begins best."""
+
+    def from_weights(self, w: np.ndarray) -> Status:
+        """Minimise from w (length d, overwritten by the answer); returns why it ended."""
+        o = self.objective
+        status = self._small(w) if o.small else None
+        if status is None:
+            if self.wide or self.rule.gradient is not None:
+                self._set_out(w)
+            o.move(w)
+            status = self.steps()
+            w[:] = o.w
+        if status is base.PRECISION and self.path_numbers < np.inf:
+            o.move(w)
+            status = self._by_interior_point() or status
+            w[:] = o.w
+        return status
+
+    def _set_out(self, w: np.ndarray) -> None:
+        """From the gradient at zero weights: where -e ends the run, and a better start than zero (w)."""
+        o = self.objective
+        o.move(np.zeros(o.d))
+        g = o.gradient()[1]
+        if self.rule.gradient is not None:
+            self.most_violation = RULE_SHARE * self.rule.gradient * float(o.violations(g).sum())
+        if self.wide and not np.any(w):
+            w[:] = self._along_path(float(np.abs(g).max(initial=0.0)))
+
+    def _along_path(self, steepest: float) -> np.ndarray:
+        """A first guess: the answer for smaller costs, found from that for still smaller ones.
+
+        steepest: the largest slope at zero weights.
+        """
+        o, monitor = self.objective, self.monitor
+        w, share = np.zeros(o.d), 1.0
+        while share * steepest > PATH_FROM:
+            share *= PATH_STEP
+        rounds = PATH_ROUNDS if monitor.max_iter is None else min(PATH_ROUNDS, monitor.max_iter)
+        while share < PATH_STEP**0.5 and not monitor.ended():
+            stage = o.at_costs(share)
+            stage.move(w)
+            run = _Run(stage, monitor.child(PATH_GAP, rounds), Rule())
+            run.least_fall, run.path_numbers = PATH_FALL if o.logistic else -1.0, np.inf
+            run.steps()
+            w, share = stage.w, share / PATH_STEP
+        return w
+
+    def _small(self, w: np.ndarray) -> Status | None:
+        """All steps in one compiled call: a small problem is solved sooner than Python could follow it.
+
+        None where these were not enough.
+        """
+        monitor = self.monitor
+        most = min(SMALL_ROUNDS, SMALL_WORK // (self.objective.n * self.objective.d))
+        most = most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
+        gap = -1.0 if monitor.gap is None else monitor.gap
+        monitor.uses("proximal Newton steps in one compiled call", "a small problem")
+        records, code, self.alpha = self.objective.small_newton(w, gap, self.rule.gap, most)
+        status = None
+        for f, bound, largest, active, passes, t in records:
+            status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(passes), step=t)
+        self.bound = records[-1][1]
+        if SMALL_ENDS[code] is base.PRECISION:
+            return rounded(*records[-1][:2])
+        return SMALL_ENDS[code] or status
+
+    def steps(self) -> Status:
+        """Proximal Newton steps until the gap is as small as asked for."""
+        o, monitor, model = self.objective, self.monitor, self.model
+        previous, apart, flat, t = np.inf, np.inf, 0, 0.0
+        best, best_w = np.inf, o.w.copy()
+        while True:
+            monitor.uses("proximal Newton steps", "models over columns" if self.wide else "models held as a matrix")
+            f, g = o.gradient()
+            if not f <= best + RISE * abs(best):  # rounding has misled the search along the step
+                o.move(best_w)
+                return rounded(best, self.bound)
+            if f < best:
+                best, best_w[:] = f, o.w
+            if o.bound > self.bound:
+                self.bound, self.alpha = o.bound, o.dual_point()
+            violations = o.violations(g)
+            largest = float(violations.max(initial=0.0))
+            status = monitor.step(
+                f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(model.passes[0]), step=t
+            )
+            if status is None:
+                flat = flat + 1 if previous - f <= FLAT * abs(f) and f - self.bound > NEARER * apart else 0
+                apart = f - self.bound
+                self.fall = (previous - f) / max(f, 1e-300)
+                status = self._end(f, violations, flat, not self.short)
+            if status is not None:
+                return status
+            previous = f
+            self.work += STEP_WORK + model.work
+            # Eq. 13: the quadratic model's minimiser
+            self.widened = self.short and not self.widened
+            if self.widened:
+                o.widen()
+            model.most = self.path_numbers  # a face of more weights than rows may take as long as a whole run of that
+            try:
+                p = model.step(g, violations, LastStep(self.fall, self.short, self.work))
+            except EndedError:
+                return monitor.end()
+            t = o.best_step(p, g)
+            self.short = t < SHORT
+            if not self.short and o.look_at_model(model.held) > self.bound:
+                self.bound, self.alpha = o.bound, o.dual_point()
+            o.go(t, p)
+            self._count(STEP_WORK + (model.work if self.wide else 0.0), float(model.passes[1]))
+            if (self.short or model.passes[1] >= model.most) and self.numbers >= self.path_numbers:
+                self.path_numbers = model.most = np.inf
+                status = self._by_interior_point()
+                if status is not None:
+                    return status
+                previous = np.inf
+                continue
+            at_once = self.short and self.dual is None  # a model that holds for a small part of the way only
+            if self.turns.possible and self.turns.over(relative_gap(f, self.bound), self.work, at_once):
+                status = self._by_dual()
+                if status is not None:
+                    return status
+                previous = np.inf
+            elif self.short:
+                model.went_short()

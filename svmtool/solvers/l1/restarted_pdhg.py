@@ -1,0 +1,43 @@
+"""LP-SVM in many features: proximal steps on both sides of its saddle point, in rounds (see nesvm.py).
+
+The steps, what they are taken from, and which rows and columns they are taken over: objectives/l1/pdhg.py.  They need
+thousands of passes, but over few rows and columns, and solve no system.
+"""
+
+from __future__ import annotations
+
+from svmtool.objectives.l1.pdhg import L1Saddle
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Status
+from svmtool.solvers.shared.incumbent import Best
+
+FIRST, LOOKS = 40, 0.1  # steps before rows and columns are chosen; share of the steps so far between two looks
+FASTER, PATIENCE, LEAST = 0.7, 2.0, 4000  # the gap falls to that share while steps grow by that factor and number
+LONGEST = 1 << 23  # numbers that steps go over between two questions whether a limit ends the run
+EXACT = 1e-12  # certified gap of an exact minimiser
+
+
+def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
+    """Improve on `best` until the gap is as small as asked for; returns why it ended, None where steps are too slow."""
+    run, status = L1Saddle(task, best.w), None
+    least, at = best.gap, 0  # the gap when it last fell well, and after how many steps that was
+    burst = max(1, LONGEST // max(task.rows.nnz, 1))
+    while status is None:
+        wanted = run.steps + max(FIRST, int(LOOKS * run.steps))
+        while run.steps < wanted and status is None:
+            run.run(min(burst, wanted - run.steps))
+            status = monitor.limit()
+        run.look()
+        best.take(run.primal, run.answer, run.bound, run.alpha)
+        now = monitor.step(best.primal, best.dual, gradient=run.excess, active=run.columns, cg=0, step=1.0)
+        status = now or status
+        if status is None and best.gap <= EXACT:
+            status = base.OPTIMAL
+        if best.gap <= FASTER * least:
+            least, at = best.gap, run.steps
+        elif run.steps > PATIENCE * at + LEAST:
+            break
+        if status is None:
+            run.choose()
+    return status

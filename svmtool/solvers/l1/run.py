@@ -1,0 +1,178 @@
+"""A run of the L1 solvers: where it ends, and the other methods that follow its Newton steps (proximal_newton.py, 9 and
+10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool.certify.linear import relative_gap
+from svmtool.compiled.loops.fused.fused_l1_loops import FLAT_STEPS
+from svmtool.errors import SvmtoolError
+from svmtool.limits import EndedError
+from svmtool.objectives.l1.dual import L1Dual
+from svmtool.objectives.l1.interior import PASS, L1Interior
+from svmtool.objectives.l1.objective import L1Objective
+from svmtool.solvers.l1.face import sparse
+from svmtool.solvers.l1.model_columns import ColumnsModel
+from svmtool.solvers.l1.model_matrix import MatrixModel, matrix_fits
+from svmtool.solvers.l1.turns import Turns
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import ENOUGH, Monitor, Rule, Status
+from svmtool.solvers.shared.newton import EXACT, rounded
+
+ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
+PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
+PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way
+# -e ends a run where about so many times its gap, at most, is left to gain (RULE_SHARE in proximal_newton.py)
+RULE_FALL = 100.0
+# where the gap is above ENOUGH then, it goes on ...
+MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least so many steps,
+MORE_WORK = 60.0  # ... else so much work, which is little beside reading the rows from a file
+BEFORE = 0.5  # share of what an interior point run takes at most, about, that other steps take before it.  CPU time ...
+# ... beside 1.0 on fifteen sets of 36 to 62,061 features (text, one-hot, raw, images; C = 1, 100, 1e4, at most 40 s):
+# 0.85 to 1.15 times, most of it noise; on 341 rows of banking77 at C = 1e4, whose 77 runs all get there, 0.8 times
+STEP_WORK = 6.0  # of a step beside what its model costs: products with all rows, and with the working set
+
+CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
+
+
+class Run:
+    """One run: the best dual point so far, and the work."""
+
+    def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule):
+        self.objective, self.monitor, self.rule = objective, monitor, rule
+        self.wide = objective.narrow or not matrix_fits(objective.d)
+        self.model = ColumnsModel(objective, monitor) if self.wide else MatrixModel(objective, monitor)
+        self.bound, self.alpha = -np.inf, None
+        self.short = False  # whether the last step says that the model holds for a small part of the way only
+        self.widened = False  # whether the last model was one above the loss; Newton's come in between: they end sooner
+        self.most_used = objective.d  # weights that may differ from zero
+        self.fall = np.inf  # share of f by which the last step lowered it
+        self.least_fall = -1.0  # the share at which a first guess is good enough
+        self.most_violation = -1.0  # the sum of violations at which a run by -e may end
+        self.total = 1e-300  # that sum where the last step began; none yet
+        self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_enough`
+        self.dual: L1Dual | None = None  # the method of multipliers, once it has run
+        self.turns = Turns(objective, self.wide)
+        self.numbers = 0.0  # work of all steps in the interior point method's units, and at how many it runs, ...
+        self.path_numbers = np.inf  # ... once
+        if L1Interior.possible(objective):
+            self.path_numbers = BEFORE * L1Interior.numbers(objective)
+
+    def _count(self, work: float, more: float = 0.0) -> None:
+        """Add to `numbers`: work in passes over the rows, and more multiplications."""
+        self.numbers += PASS * work * self.objective.rows.nnz + more
+
+    def _by_dual(self) -> Status | None:
+        """Go on by the method of multipliers; None where Newton steps are next again."""
+        w = self.objective.w.copy()
+        self.monitor.uses("method of multipliers", "Newton steps are short, or do not halve the gap in their turn")
+        if self.dual is None:
+            self.dual = L1Dual(self.objective, w)
+        else:  # it goes on from where it was
+            self.turns.lengthen()
+
+        def over(gap: float) -> bool:
+            return self.turns.over(gap, self.work) or self.numbers >= self.path_numbers
+
+        return self._follow(self.dual, w, over)
+
+    def _by_interior_point(self) -> Status | None:
+        """Go on by an interior point method; None where rounding ended it before the run."""
+        o, path = self.objective, L1Interior(self.objective)
+        self.monitor.uses("interior point steps", "the others have cost half as much, or come to a standstill")
+        status = self._follow(path, o.w.copy(), path.over)
+        w, f = o.w.copy(), o.value()
+        enough = self.rule.gap if self.monitor.gap is None else self.monitor.gap
+        if path.settled:
+            try:
+                value, other = sparse(o, w, path.used(), enough, self.monitor)
+            except (EndedError, SvmtoolError):  # a limit ends it, or numbers overflow
+                value, other = np.inf, w
+            if value <= f or (status is not None and relative_gap(value, self.bound) <= enough):
+                w, f = other, value
+            o.move(w)
+        g = o.gradient()[1]
+        if o.bound > self.bound or relative_gap(f, o.bound) <= enough:  # slopes at w violate no condition on rows
+            self.bound, self.alpha = o.bound, o.dual_point()
+        self.monitor.step(
+            f, self.bound, gradient=float(o.violations(g).max(initial=0.0)), active=int(np.count_nonzero(w)),
+            cg=0, step=path.sigma,
+        )  # fmt: skip
+        return status
+
+    def _follow(self, dual: L1Dual | L1Interior, w: np.ndarray, over: Callable[[float], bool]) -> Status | None:
+        """Go on by another method from the weights w until the run ends, or `over` says of a gap that the method does.
+
+        The objective moves to the best weights.
+        """
+        o, monitor = self.objective, self.monitor
+        best, best_w, done = np.inf, w.copy(), dual.work
+        o.move(w)
+        while True:
+            f = o.value()
+            if f < best:
+                self.fall = (best - f) / max(f, 1e-300) if best < np.inf else 1.0  # not known yet
+                best, best_w[:], violations = f, o.w, o.violations(o.gradient()[1])
+                if o.bound > self.bound:
+                    self.bound, self.alpha = o.bound, o.dual_point()
+            else:
+                self.fall *= 0.5
+            value, alpha = dual.bound()
+            if value > self.bound:
+                self.bound, self.alpha = value, alpha
+            self.work += dual.work - done
+            self._count(dual.work - done)
+            status = monitor.step(
+                best, self.bound, gradient=float(violations.max(initial=0.0)), active=int(np.count_nonzero(best_w)),
+                cg=int(dual.work - done), step=dual.sigma,
+            )  # fmt: skip
+            done = dual.work
+            status = status or self._end(best, violations, 0, dual is self.dual)
+            if status in (base.GAP, base.RULE) and not dual.settled:
+                status = monitor.limit()
+            if status is not None:
+                o.move(best_w)
+                return status
+            if over(relative_gap(best, self.bound)):
+                o.move(best_w)
+                return None
+            try:
+                o.move(dual.step())
+            except EndedError:
+                o.move(best_w)
+                return monitor.end()
+            except SvmtoolError:  # its systems overflow
+                o.move(best_w)
+                return None
+
+    def _end(self, f: float, violations: np.ndarray, flat: int, fall_counts: bool) -> Status | None:
+        """Whether the run ends here though neither --gap nor a limit says so.
+
+        fall_counts: whether the last fall of f estimates what is left to gain, which that of a short step does not.
+        """
+        if np.count_nonzero(self.objective.w) > self.most_used:
+            return CROWDED
+        gap = relative_gap(f, self.bound)
+        total = float(violations.sum())
+        if gap <= EXACT or total == 0.0:
+            return base.OPTIMAL
+        fall = self.fall if fall_counts else np.inf
+        left = fall * min(1.0, total / self.total)
+        settled = left <= RULE_FALL * self.rule.gap and total <= self.most_violation
+        self.total = total
+        if gap <= self.rule.gap or (settled and self._enough(gap)) or fall <= self.least_fall:
+            return base.RULE
+        return rounded(f, self.bound) if flat >= FLAT_STEPS else None
+
+    def _enough(self, gap: float) -> bool:
+        """Whether a point where LIBLINEAR's rule holds ends the run: its gap is small, or a smaller one is costly."""
+        if gap <= ENOUGH:
+            return True
+        if self.most_work == np.inf:
+            least = MORE_WORK if self.wide else MORE_STEPS * (STEP_WORK + self.model.work)
+            self.most_work = self.work + max(MORE * self.work, least)
+        return self.work >= self.most_work

@@ -1,0 +1,210 @@
+"""Slow and sound methods for answers that break a law (training/verify.py).
+
+    min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
+
+The squared hinge: a few factorised Newton steps (newton.py) from the answer; where these do not end it, orthogonal
+factorisations of the active rows where these take no long time (linalg/orthogonal.py); then, where rows are few, its
+dual to the end (linalg/pivots.py), or else steps from zero by systems of the active rows, or where these are many or
+the bias is free by conjugate gradients: none forms a Gram matrix of features.  The hinge and its powers below 2: where
+features are few interior-point steps (interior_steps.py).  Where these do not end it, the hinge by coordinate steps on
+its dual.
+Least squares: one orthogonal factorisation, where that takes no long time.  Else, and other losses: SciPy's L-BFGS-B
+(Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on the certifier's losses, each
+weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are alike; |w|_1 is the sum of two
+vectors >= 0 whose difference is w.
+
+Stops when: f falls no more, after MOST iterations, or by a limit of the run.
+Memory: 5 vectors of n, some 25 of d.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from svmtool.coordinate.hinge import DualPasses
+from svmtool.data.rows import DenseRows
+from svmtool.errors import SvmtoolError
+from svmtool.limits import EndedError
+from svmtool.linalg.orthogonal import Orthogonal, all_rows, possible
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.losses import Loss
+from svmtool.objectives.power_interior import PowerInterior
+from svmtool.objectives.squared_hinge import SquaredHinge
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.incumbent import Best
+from svmtool.solvers.shared.interior_steps import interior_steps
+from svmtool.solvers.shared.interior_steps import possible as possible_interior
+from svmtool.solvers.shared.newton import newton_steps
+
+MOST = 1000  # iterations, or coordinate epochs, of small data; ...
+MOST_VISITS = 2e9  # ... so many visits to a non-zero in all
+REFINING, CLEARLY = 20, 0.1  # most factorised steps from the answer; the share of the gap that these go to, and ...
+FACTORISED = 1500  # ... most features
+FEW_ROWS = 2048  # rows up to which all their inner products are kept
+ROWS_SIDE = 4000  # active rows up to which their system is factorised
+RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as many epochs as before brought no more
+
+
+def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
+    """Minimise from `start` (length d); the status is PRECISION or that of a limit, for the certifier decides.
+
+    None where nothing is known for the problem: a hinge with |w|_1, or with a free bias and many features.
+    """
+    most = max(10, int(min(MOST, MOST_VISITS / max(task.rows.nnz, 1))))
+    interior = None
+    if loss.hinge_power is not None and loss.hinge_power < 2.0 and not l1 and possible_interior(task):
+        interior, left = _by_interior(task, loss.hinge_power, gap, monitor)
+        if left <= gap:
+            return interior
+    if loss.hinge_power == 1.0:
+        other = None if l1 else _by_coordinates(task, gap, monitor, most)
+        return interior if other is None else other
+    if loss.hinge_power == 2.0 and not l1:
+        refined, f, bound = _refined(task, start, gap, monitor)
+        return refined if f - bound <= gap * f < np.inf else _by_rows(task, refined, f, bound, gap, monitor, most)
+    if loss.floor < 0.0 and not l1 and possible(task.rows):
+        with contextlib.suppress(SvmtoolError, EndedError):
+            w, alpha = all_rows(task)
+            return Result(w, base.PRECISION, monitor.iterations, monitor.history, alpha)
+    objective = _Scaled(task, loss, l1, monitor)
+    try:
+        with np.errstate(all="ignore"):
+            objective.minimise(start, most)
+        status = base.PRECISION
+    except EndedError:
+        status = monitor.limit() or base.PRECISION
+    return Result(objective.best_w, status, objective.calls, monitor.history)
+
+
+def _by_interior(task: Task, p: float, gap: float, monitor: Monitor) -> tuple[Result, float]:
+    """Where interior-point steps lead, and the gap there."""
+    best = Best(task.objective(Augmented, p=p, target=task.target))
+    interior_steps(PowerInterior(task, p), monitor.child(gap), best)
+    return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha), best.gap
+
+
+def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tuple[Result, float, float]:
+    """Where factorised steps lead from margins of one product at `start`, f there, and a lower bound of f.
+
+    Most answers that come here are right but for the rounding of all the steps that added up to their margins.  Where
+    a Gram matrix of the features loses its digits too, an orthogonal factorisation may still have them.
+    """
+    if task.rows.d > FACTORISED:
+        return Result(start, base.PRECISION, monitor.iterations, monitor.history), np.inf, -np.inf
+    objective = task.objective(SquaredHinge, target=task.target)
+    objective.move(start)
+    with contextlib.suppress(SvmtoolError):  # no factor: conjugate gradients need none
+        newton_steps(objective, monitor.child(CLEARLY * gap, REFINING), Rule(), "features")
+    objective.move(objective.w.copy())
+    f, _ = objective.gradient()
+    if f - objective.bound > gap * f and possible(objective.rows):
+        with contextlib.suppress(SvmtoolError, EndedError):
+            Orthogonal(objective).settle(CLEARLY * gap)
+        f, _ = objective.gradient()
+    alpha, bound = _better(objective, None, -np.inf)
+    return Result(objective.w, base.PRECISION, monitor.iterations, monitor.history, alpha), f, bound
+
+
+def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, monitor: Monitor, most: int) -> Result:
+    """The squared hinge by its dual where rows are few, else by Newton steps from zero.
+
+    known: an answer, with f(known.w) = least, and its dual point, worth `bound`.
+    """
+    rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
+    objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
+    side, most_rows = ("rows", ROWS_SIDE) if objective.rows_side else ("products", 0)
+    best, alpha = known.w, known.alpha
+    if objective.rows_side and objective.n <= FEW_ROWS:
+        objective.move(best)
+        with contextlib.suppress(EndedError):
+            objective.move(objective.by_pivots(objective.dual_point() > 0.0))
+        f = objective.gradient()[0]
+        if f < least:
+            best, least = objective.w.copy(), f
+        alpha, bound = _better(objective, alpha, bound)
+        if least - bound <= gap * least:
+            return Result(best, base.PRECISION, 1, monitor.history, alpha)
+        # inner products have lost their digits: the rows themselves may have kept them, and a system of rows has none
+        side, most_rows, objective = "products", 0, task.objective(SquaredHinge, target=task.target)
+    objective.move(np.zeros(objective.d))
+    inner = monitor.child(gap, most)
+    newton_steps(objective, inner, Rule(), side, most_rows, MOST_VISITS)
+    if objective.gradient()[0] <= least:
+        best = objective.w
+    alpha, _ = _better(objective, alpha, bound)
+    return Result(best, base.PRECISION, inner.iterations, monitor.history, alpha)
+
+
+def _better(objective: SquaredHinge, alpha: np.ndarray | None, bound: float) -> tuple[np.ndarray | None, float]:
+    """The better of the objective's best dual point and alpha, which is worth `bound`, and its worth."""
+    own = max(objective.bound, objective.face_bound)
+    if own <= bound:
+        return alpha, bound
+    alpha = objective.best_dual_point()
+    return objective.dual_point() if alpha is None else alpha, own
+
+
+class _Scaled:
+    """The objective in scaled weights; best_w: where it was least so far."""
+
+    def __init__(self, task: Task, loss: Loss, l1: bool, monitor: Monitor):
+        self.task, self.loss, self.l1, self.monitor = task, loss, l1, monitor
+        self.penalty = np.ones(task.rows.d)
+        if task.free_bias:
+            self.penalty[-1] = 0.0
+        self.target = 1.0 if task.target is None else task.target
+        self.unit = 1.0 / np.sqrt(1.0 + task.rows.diagonal(task.cost))
+        self.least, self.best_w, self.calls = np.inf, np.zeros(task.rows.d), 0
+
+    def minimise(self, start: np.ndarray, most: int) -> None:
+        """L-BFGS-B from `start`."""
+        from scipy.optimize import minimize
+
+        v, bounds = start / self.unit, None
+        if self.l1:
+            v, bounds = np.concatenate((np.maximum(v, 0.0), np.maximum(-v, 0.0))), [(0.0, None)] * (2 * len(v))
+        self._scale = 1.0 / max(self.value_and_gradient(v, 1.0)[0], 1e-300)
+        options = {"maxiter": most, "maxfun": 2 * most, "ftol": 1e-15, "gtol": 0.0, "maxcor": 20}
+        minimize(self.value_and_gradient, v, (self._scale,), "L-BFGS-B", jac=True, bounds=bounds, options=options)
+
+    def value_and_gradient(self, v: np.ndarray, scale: float) -> tuple[float, np.ndarray]:
+        """`scale` times the objective and its gradient at scaled weights v."""
+        if self.monitor.ended():
+            raise EndedError
+        self.calls += 1
+        d, t = self.task.rows.d, self.task
+        w = self.unit * (v[:d] - v[d:] if self.l1 else v)
+        z = np.empty(t.rows.n)
+        t.rows.margins(w, t.y, z)
+        xi = self.target - z
+        inner = self.penalty * w
+        regular = float(self.penalty @ np.abs(w)) if self.l1 else 0.5 * float(inner @ w)
+        f = regular + float(t.cost @ self.loss.value(xi))
+        if f < self.least and np.all(np.isfinite(w)):
+            self.least, self.best_w[:] = f, w
+        g = -t.rows.transpose_product(t.cost * self.loss.slope(xi) * t.y)
+        if not self.l1:
+            return scale * f, scale * self.unit * (g + inner)
+        return scale * f, scale * np.concatenate((self.unit * (g + self.penalty), self.unit * (self.penalty - g)))
+
+
+def _by_coordinates(task: Task, gap: float, monitor: Monitor, most: int) -> Result | None:
+    """Coordinate epochs on the hinge's dual."""
+    rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
+    if not DualPasses.possible(rows, task.cost, task.free_bias):
+        return None
+    passes, before = DualPasses.of_power(rows, task.y, task.cost, 1.0, 1, task.target), -np.inf
+    for k in range(most):
+        passes.run()
+        if monitor.ended():
+            break
+        if k & (k + 1) == 0:  # epochs double from one evaluation to the next
+            primal, dual = passes.primal_value(), passes.dual_value()
+            if primal - dual <= gap * primal or dual - before <= RISE * (primal - dual):
+                break
+            before = dual
+    return Result(passes.w, monitor.limit() or base.PRECISION, passes.count, monitor.history, passes.alpha)

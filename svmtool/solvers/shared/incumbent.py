@@ -1,0 +1,37 @@
+"""The best points so far of a method that improves the primal and the dual side in turns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.certify.linear import relative_gap
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.l1.hinge import L1Columns
+
+
+class Best:
+    """The best weights and the best dual point of a run so far, which need not come from the same step."""
+
+    def __init__(self, objective: Augmented | L1Columns):
+        self.objective = objective
+        self.w, self.alpha = np.zeros(objective.d), objective.no_dual_point()
+        self.primal, self.dual = objective.value_at_zero(), 0.0
+
+    def keep(self) -> None:
+        """Take the objective's w and its slopes, as of its last gradient(), where they are better."""
+        o = self.objective
+        if o.primal < self.primal:
+            self.primal, self.w[:] = o.primal, o.w
+        if o.bound > self.dual:
+            self.dual, self.alpha = o.bound, o.dual_point()
+
+    def take(self, primal: float, w: np.ndarray, dual: float, alpha: np.ndarray) -> None:
+        """Take weights and a dual point (copied) of these values where they are better."""
+        if primal < self.primal:
+            self.primal, self.w[:] = primal, w
+        if dual > self.dual:
+            self.dual, self.alpha = dual, alpha.copy()
+
+    @property
+    def gap(self) -> float:
+        return relative_gap(self.primal, self.dual)

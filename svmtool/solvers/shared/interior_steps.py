@@ -1,0 +1,104 @@
+"""Interior-point steps where another method takes too long: for powers of the hinge (objectives/power_interior.py), and
+for all classes at once (objectives/class_interior.py).
+
+Any solver of such a problem may go on with them.  How many they will be is nearly known, so that their cost can be
+compared with what the other method expects to need.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.certify.linear import relative_gap
+from svmtool.coordinate.hinge import still_needed
+from svmtool.data.replicated import data_of
+from svmtool.errors import SvmtoolError
+from svmtool.limits import EndedError
+from svmtool.objectives.power_interior import STEPS, PowerInterior, by_rows, step_cost
+from svmtool.objectives.task import Task
+from svmtool.solvers.alm_rounds import EXACT, ROUNDED
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Status
+from svmtool.solvers.shared.incumbent import Best
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.objectives.class_interior import ClassInterior
+
+GRAM_BELOW = 1500  # features, or rows, up to which their matrix is factorised: 18 MB; when, `Slower` measures
+LOOKS = 1.5  # from one look at what the other method still needs to the next
+MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap, nor ...
+NEARER = 0.9  # ... products of this share of the least so far, after which rounding rules
+
+
+def possible(task: Task) -> bool:
+    """Whether a matrix of the features or of the rows is small, and rows and vectors of their number are in memory."""
+    rows = task.rows
+    in_memory = data_of(rows).room is None and not rows.distributed
+    small = rows.d <= GRAM_BELOW or (by_rows(rows) and rows.n <= GRAM_BELOW)
+    return in_memory and small and bool(np.all(task.cost > 0.0))
+
+
+class Slower:
+    """Whether an iterative method is slower than these steps, which it is not before it has cost as much as they.
+
+    iteration_cost: of one of its iterations, in the units of coordinate/hinge.py; wanted: the gap that ends it.
+    """
+
+    def __init__(self, task: Task, iteration_cost: float, wanted: float):
+        self._steps = np.inf  # in iterations
+        if possible(task):
+            self._steps = STEPS * step_cost(task.rows) / max(iteration_cost, 1.0)
+        self._wanted, self._next = wanted, 0.5 * self._steps
+        self._at, self._gap = 0, 1.0
+
+    def shown(self, k: int, gap: float) -> bool:
+        """After k iterations that have led to `gap`."""
+        if k < self._next:
+            return False
+        ahead = still_needed([self._gap, gap], [self._at, k], self._wanted, 1)
+        self._at, self._gap, self._next = k, gap, max(LOOKS * k, self._steps)
+        return k >= self._steps and ahead > self._steps
+
+
+def interior_steps(run: PowerInterior | ClassInterior, monitor: Monitor, best: Best, enough: float = EXACT) -> Status:
+    """Improve on `best` until the gap is as small as asked for; returns why it ended.
+
+    enough: the gap at which a run ends of which none was asked for.
+    """
+    t, least, nearest, idle = 0.0, np.inf, np.inf, 0
+    monitor.progress = None  # of another method
+    monitor.uses("interior point steps", "they are expected to cost less than what is still needed")
+    with np.errstate(all="ignore"):
+        for _ in range(MOST):
+            try:
+                run.measure()
+                if not (np.isfinite(run.primal) and np.isfinite(run.dual) and np.all(np.isfinite(run.w))):
+                    break
+                best.take(run.primal, run.w, run.dual, run.alpha)
+                gap = relative_gap(best.primal, best.dual)
+                status = monitor.step(
+                    best.primal, best.dual, gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), cg=0, step=t
+                )
+                if status is None and gap <= enough:
+                    status = base.OPTIMAL if gap <= EXACT else base.RULE
+                if status is not None:
+                    _settle(run, best, monitor)
+                    return status
+                idle = 0 if gap < least or run.left < NEARER * nearest else idle + 1
+                least, nearest = min(gap, least), min(run.left, nearest)
+                if idle > PATIENCE:
+                    break
+                t = run.step()
+            except EndedError:
+                return monitor.end()
+            except SvmtoolError:
+                break
+    return base.OPTIMAL if best.gap <= ROUNDED else base.PRECISION
+
+
+def _settle(run: PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
+    """Take a dual point with multipliers at their ends where the gap remains as small as asked for."""
+    alpha, value = run.settled()
+    if relative_gap(best.primal, value) <= max(best.gap, EXACT if monitor.gap is None else monitor.gap):
+        best.dual, best.alpha = value, alpha

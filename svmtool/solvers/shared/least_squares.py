@@ -1,0 +1,127 @@
+"""What the solvers of least squares share: steps on normal equations, conjugate gradients, fewer features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool.certify.linear import relative_gap
+from svmtool.data.singleton_features import Folded
+from svmtool.limits import EndedError
+from svmtool.objectives.least_squares import LeastSquares
+from svmtool.objectives.normal_equations import NormalEquations
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.newton import newton_steps, rounded
+
+EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
+CG_SURE, CG_ROUND = 0.9, 1e-13  # steps go on to this share of the gap, or of the first difference of P and D
+CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
+DIRECT, FEW_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
+FLAT = 2  # the same of steps on normal equations
+
+
+def by_sums(
+    equations: NormalEquations, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None
+) -> Result:
+    """The answer by the normal equations of the task, one exact step and as many more as rounding makes useful.
+
+    Where f is so small beside f(0) that the sums no longer resolve it, steps on the rows themselves end the run.
+    """
+    w = np.zeros(equations.d) if start is None else start.copy()
+    best, answer, flat, t = equations.value_at_zero(), np.zeros(equations.d), 0, 0.0
+    while True:
+        f, g = equations.gradient(w)
+        if equations.cancels(f):
+            return _on_rows(task, monitor, rule, w)
+        status = _record(monitor, task, f, g, t)
+        flat = 0 if f < best or t == 0.0 else flat + 1
+        if f <= best:
+            best, answer = f, w
+        gap = 0.5 * float(g @ g)
+        if status is None and gap <= EXACT * f:
+            status = base.OPTIMAL
+        if status is None and flat >= FLAT:
+            status = rounded(f, f - gap)
+        if status is not None:
+            return Result(answer, status, monitor.iterations, monitor.history)
+        try:
+            w, t = w + equations.step(g), 1.0
+        except EndedError:
+            return Result(answer, monitor.end(), monitor.iterations, monitor.history)
+
+
+def _on_rows(task: Task, monitor: Monitor, rule: Rule, w: np.ndarray) -> Result:
+    objective = task.objective(LeastSquares)
+    objective.move(w)
+    status = newton_steps(objective, monitor, rule, "features")
+    return Result(objective.w, status, monitor.iterations, monitor.history)
+
+
+def _record(monitor: Monitor, task: Task, f: float, g: np.ndarray, t: float) -> Status | None:
+    norm = float(np.sqrt(g @ g))
+    return monitor.step(f, max(f - 0.5 * norm * norm, 0.0), gradient=norm, active=task.rows.n, cg=0, step=t)
+
+
+def in_fewer_features(
+    solve: Callable[..., Result],
+    most: int,
+    task: Task,
+    monitor: Monitor,
+    rule: Rule,
+    start: np.ndarray | None,
+    seed: int,
+) -> Result:
+    """The answer by way of the same problem with its lone features folded, where there are
+    more than `most` features and many lone ones."""
+    counts = Folded.possible(task.rows) if task.rows.d > most else None
+    if counts is None:
+        return solve(task, monitor, rule, start, seed)
+    folded = Folded(task.rows, counts)
+    less = Task(folded.rows, task.y, task.cost, task.free_bias, task.target, mu=task.mu)
+    result = solve(less, monitor, rule, None if start is None else folded.fold(start), seed)
+    result.w = folded.unfold(result.w)
+    return result
+
+
+def by_products(objective: LeastSquares, monitor: Monitor) -> Result:
+    """The answer in many features: conjugate gradients on both sides, restarted where rounding has spoilt them.
+
+    Where rows are few and take more steps than there are rows, a system with an unknown for each of them ends the run:
+    without rounding so many steps would have.
+    """
+    answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
+    primal, dual, flat, count = objective.value_at_zero(), 0.0, 0, 0
+    most = max(DIRECT, objective.n) if objective.n <= FEW_ROWS and objective.rows.room is None else np.inf
+    while True:
+        steps, f = objective.two_sided(), objective.value()
+        whole = 0.5 * steps.first**2  # P - D at the start
+        status, left, k = None, whole, 0
+        wanted = max(CG_SURE * (monitor.gap or 0.0), EXACT)
+        directly = count >= most
+        while not (directly or steps.over) and left > max(wanted * (f - steps.fallen), CG_ROUND * whole):
+            steps.step()
+            k, left = k + 1, whole - steps.fallen - steps.risen
+            status = monitor.limit(count + k)
+            if status is not None or count + k >= most:
+                break
+        count += k
+        try:
+            f, bound, a = objective.both(objective.whole_step() if directly else steps)
+        except EndedError:
+            return Result(answer, monitor.end(), monitor.iterations, monitor.history, alpha)
+        if f < primal:
+            primal, answer = f, objective.w.copy()
+        before = relative_gap(primal, dual)
+        if bound > dual:
+            dual, alpha = bound, a
+        limit = monitor.step(primal, dual, gradient=steps.first, active=objective.n, cg=k, step=1.0)
+        status = limit or status
+        gap = relative_gap(primal, dual)
+        flat = 0 if gap < 0.5 * before else flat + 1
+        if status is None and (gap <= EXACT or flat >= CG_FLAT):
+            status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
+        if status is not None:
+            return Result(answer, status, monitor.iterations, monitor.history, alpha)

@@ -1,0 +1,219 @@
+"""What the roads of the finite Newton method share: its steps, and the coordinate passes that may come first.
+
+Paper, departures from it and notation: mfn.py.  The objective decides which loss is minimised.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.certify.linear import relative_gap
+from svmtool.coordinate.hinge import MOST_PASSES, DualPasses, still_needed
+from svmtool.objectives.base import Objective
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import ENOUGH, SIZE_SHARE, SURE, Monitor, Rule, Status
+
+CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
+CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root of what a step is about to gain, as a
+# share of f.  Measured on twelve wide sets (one-hot, text, counts, bigrams, dense; -s 2 -c 10 -B 1 -R --gap 1e-3, at
+# most 6 s, one thread) beside the paper's eps in (13), 1e-2 and then 1e-6: three reached the gap with both, in 0.26,
+# 0.29 and 0.45 times the products; one with this alone; on the other eight the objective was lower by 1.5 to 73 times
+CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step need not be accurate where rows are long and a Gram matrix costs much;
+CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
+LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
+MANY_PRODUCTS, SPARED = 16, 0.5  # "sparing": products where so many take no longer than a factorised matrix, until CG
+# to that tolerance needs more of them than this share of what would take as long
+ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
+FIRST_LOOK = 4  # coordinate passes before the first look at the gap where one is asked for; passes between two looks:
+NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many looks, ...
+LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least so many and at most this share of all so far
+SHARPER = 0.1  # share of the gap at which projected gradients are looked at again
+FLAT = 1e-14  # relative decrease up to which f falls by no more than rounding
+
+
+def newton_steps(
+    objective: Objective, monitor: Monitor, rule: Rule, side: str, most_rows: int = 0, work: float = np.inf,
+    known: float = -np.inf, near: float = -1.0,
+) -> Status | None:  # fmt: skip
+    """Newton steps with the exact ray search from the objective's w; returns why they ended.
+
+    side says how least squares on the active rows is solved: "features" by a factorised d x d matrix, "rows"
+    by one with a row for each active row, where these are at most `most_rows`, "products" by conjugate gradients until
+    they take longer than "rows" would, "sparing" by these where they are the cheaper, else as "features".
+    known: a lower bound of the minimum.  work: of "products" and "rows", as `product_cost` measures it; None is
+    returned where it is done, or the certified gap is at most `near`, before anything else ends the steps.
+    """
+    warm = bool(np.any(objective.w))
+    enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
+    sparing, side = side == "sparing", "features" if side == "sparing" else side
+    brief = CG_BRIEF_SUM if side == "features" and objective.mean_row_length >= LONG_ROWS else 0
+    lowest, exact, flat = np.inf, False, 0
+    hopeful = ENOUGH if rule.projected is not None and side != "features" else -1.0  # from where that rule may hold
+    best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
+    cg_steps, t, done = 0, 0.0, 0.0
+    for k in range(1 << 30):
+        # Step 1: value, gradient and active rows I(w)
+        f, g = objective.gradient()
+        norm = float(np.sqrt(g @ g))
+        bound = objective.bound
+        if not objective.free_bias:
+            bound = max(bound, f - 0.5 * norm * norm, known, objective.face_bound)
+        if f < best:
+            best, best_w[:] = f, objective.w
+        status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
+        sure = rule.sure if side != "features" else SURE if k else rule.at_start
+        if status is None and norm <= enough and f - bound <= sure * f:
+            status = base.RULE
+        if status is None and 0.0 <= hopeful and f - bound <= min(hopeful, rule.sure) * f:
+            if objective.projected_spread(objective.dual_point()) <= rule.projected:
+                status = base.RULE
+            hopeful *= SHARPER
+        if status is None and f - bound <= rule.gap * f:
+            status = base.RULE
+        if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
+            status = base.OPTIMAL
+        if status is None:
+            flat = 0 if lowest - f > FLAT * abs(f) else flat + 1  # also where f is no number, or rises and falls
+            status = rounded(f, bound) if flat >= 3 else None
+        if status is not None:
+            if f > best and not status.converged:
+                objective.move(best_w)
+            return status
+        if done >= work or f - bound <= near * f:
+            return None
+        lowest = min(lowest, f)
+        # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
+        worth = objective.products_a_matrix if sparing else 0.0
+        if worth >= MANY_PRODUCTS:
+            most = int(SPARED * worth)
+            to = _tolerance(objective, f, g)
+            p, cg_steps, few = objective.newton_direction(g, "products", to, most, monitor.ended)
+            exact, sparing = False, few
+        elif brief > 0:
+            p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
+            exact, brief = False, brief - cg_steps if few else 0
+        elif side == "features" or (side == "rows" and 0 < objective.active <= most_rows):
+            if side == "features":
+                p, cg_steps, exact = objective.factorised_direction(g, flat > 0)
+            else:
+                p, cg_steps, exact = objective.newton_direction(g, side)
+            done += objective.face_cost
+        else:
+            tolerance = _tolerance(objective, f, g)
+            cap = CG_CAP_FIRST if k == 0 and not warm else 10 * objective.d
+            cap = int(min(cap, (work - done) / max(objective.product_cost, 1.0) + 1.0))
+            p, cg_steps, exact = objective.newton_direction(g, "products", tolerance, cap, monitor.ended)
+            exact = exact and tolerance == CG_TIGHT
+            done += (cg_steps + 1) * objective.product_cost
+            costly = objective.active <= most_rows and cg_steps * objective.product_cost > objective.face_cost
+            side = "rows" if side == "products" and costly else side
+        monitor.uses(f"Newton steps by {objective.way}")
+        # Step 3 (Section 4.4): exact minimiser on the ray
+        t = objective.ray(p)
+        objective.advance(t, p)
+        exact = exact and abs(t - 1.0) <= 1e-9
+    raise AssertionError
+
+
+def _tolerance(objective: Objective, f: float, g: np.ndarray) -> float:
+    """Of conjugate gradients for a step from w, where f and its gradient g are these."""
+    decrement = float(g @ (g / objective.hessian_diagonal()))  # about twice what the step will gain
+    return min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5)) if f > 0.0 else CG_TIGHT
+
+
+def rounded(f: float, bound: float) -> Status:
+    """Rounding lets nothing more happen: what the answer is worth."""
+    return base.OPTIMAL if f - bound <= ROUNDED * f else base.PRECISION
+
+
+SMALL_ROUNDS = 200  # most of a compiled call, ...
+SMALL_WORK = 1 << 26  # ... or as many as visit so many non-zeros: between two calls a limit may end the run
+SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of it, by its code
+
+
+def small_most(monitor: Monitor, nnz: int) -> int:
+    """Rounds that a compiled call over so many non-zeros may make."""
+    most = min(SMALL_ROUNDS, SMALL_WORK // max(nnz, 1))
+    return most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
+
+
+def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status | None:
+    """Record the rounds of a compiled call (`small_newton` of the objectives); returns why it ended.
+
+    None where it has made all its rounds and nothing else ends the run.
+    """
+    status = None
+    monitor.uses("Newton steps in one compiled call", "a small problem")
+    for f, bound, norm, active, t in records:
+        status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
+    if SMALL_ENDS[code] is base.PRECISION:
+        return rounded(*records[-1][:2])
+    if SMALL_ENDS[code] is base.GAP and monitor.gap is None:
+        return base.RULE
+    return SMALL_ENDS[code] or status
+
+
+def coordinate_passes(
+    objective: Objective, passes: DualPasses, monitor: Monitor, rule: Rule, most_visits: float, most_rows: int
+) -> Status | None:
+    """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on.
+
+    Where they end the run passes.w is the best w that was looked at.
+    """
+    tolerance = base.SAFETY * rule.projected if rule.projected is not None else passes.unit
+    enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
+    gap = monitor.gap or 0.0
+    lefts, counts, look = [1.0], [0.0], FIRST_LOOK if gap > 0.0 else MOST_PASSES
+    size, spent = SIZE_SHARE * rule.size, 0.0
+    least, best = np.inf, passes.w
+    monitor.uses("coordinate passes", "many features, or fewer rows: a pass costs little beside a Newton step")
+    while passes.visits < most_visits and passes.count < MOST_PASSES:
+        status = monitor.limit(passes.count)
+        if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
+            passes.scale(objective.best_multiple(passes.w))
+            objective.move(passes.w)
+            f = objective.primal_value()
+            monitor.step(f, passes.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
+            if f > least:
+                passes.w[:] = best
+            return status
+        spent += passes.run()
+        small = passes.size <= size
+        over = passes.beyond(rule.size)
+        settled = passes.spread <= tolerance or small or over
+        if not settled and passes.count < look:
+            if passes.enough(spent, most_rows):
+                return None
+            continue
+        if settled and not passes.complete and not over:
+            passes.restore()
+            continue
+        objective.move(passes.w)
+        if rule.gradient is None:
+            f, norm = objective.primal_value(), 0.0
+        else:
+            f, g = objective.gradient()
+            norm = float(np.sqrt(g @ g))
+        status = monitor.step(f, passes.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
+        reached = f - passes.dual_value() <= (rule.loose if small else rule.gap) * f
+        held = ((settled and rule.projected is not None) or norm <= enough) and f - passes.dual_value() <= rule.sure * f
+        if status is None and (held or reached or over):
+            status = base.RULE
+        if f <= least or norm <= enough:  # early passes overshoot: a later w may be the worse one
+            least, best = f, passes.w.copy()
+        if status is not None:
+            passes.w[:] = best
+            return status
+        if gap > 0.0:
+            lefts.append(relative_gap(f, passes.dual_value()))
+            counts.append(float(passes.count))
+            coming = NEARLY * still_needed(lefts, counts, gap, RECENT)
+            look = passes.count + int(max(LEAST_BETWEEN, min(coming, MOST_BETWEEN * passes.count)))
+        if not settled:
+            continue
+        if small:
+            size *= 0.3
+        else:
+            tolerance *= 0.3
+    return None

@@ -1,0 +1,129 @@
+"""Rounds of any method for least squares with a kernel, until its residuals are as small as asked for."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from svmtool.kernels import interior
+from svmtool.kernels.least_squares import Residuals
+from svmtool.kernels.problems import KernelResult, LeastSquaresSvc
+from svmtool.limits import EndedError
+from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Status
+from svmtool.solvers.shared.progress import Progress
+
+BURST = 1000  # steps between two looks at limits and the gap
+CLEAR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
+PATIENCE = 5  # rounds from exact residuals without a larger dual value: rounding rules
+ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+BEYOND = 1e-6  # a dual value that is further below the start's or above P(0), by this share of P(0), is rounding or has
+# a negative eigenvalue
+LOOKS = 512  # rounds before the first look at what they bring
+DIRECT = 100  # steps, and as many as there are rows, that cost more than a direct solution of few rows
+INDEFINITE = Status(
+    "indefinite",
+    False,
+    "the kernel is not positive definite on these rows, or rounding keeps it from being: scale the features "
+    "(svm-scale), lower -c, or choose another kernel, -g or -r",
+)
+
+
+class Method(Protocol):
+    """What moves the state; count: its steps so far."""
+
+    state: Residuals
+    count: int
+
+    def run(self, eps: float, most: int) -> bool:
+        """One step or several, `most` at most; False where the program is not convex along one."""
+
+    def restart(self) -> None:
+        """The residuals have been set right."""
+
+
+def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False) -> KernelResult:
+    """Run to residuals (the gradient of the dual) of eps, 0: to the monitor's gap.
+
+    directly: where few rows take many steps, go on from a direct solution in double precision.
+    """
+    state = method.state
+    at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
+    directly = directly and state.problem.n <= interior.MOST
+    least = min(state.values()[0], 0.0) - BEYOND * at_zero
+    best, stalled, convex, progress = -np.inf, 0, True, Progress(LOOKS)
+    while True:
+        dual, gap = state.values()
+        sound = convex and least <= dual <= (1.0 + BEYOND) * at_zero
+        worst, found = float(np.abs(state.left()).max()), state.problem.relative(dual + gap, dual)
+        close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
+        exact, before = state.exact, (state.c.copy(), state.e.copy())
+        try:
+            if not exact and (not sound or close or state.error() > CLEAR * max(worst, eps)):
+                state.refresh()
+                method.restart()
+                convex = True
+                continue
+            status = monitor.step(dual + gap, dual, found, violation=worst)
+            if worst <= eps and status is not GAP:
+                status = RULE if eps > 0.0 else OPTIMAL
+            elif status is None and monitor.max_iter is not None and method.count >= monitor.max_iter:
+                status = ITERATIONS
+            elif status is None:
+                if exact and sound:
+                    stalled = 0 if dual > best else stalled + 1
+                    best = max(best, dual)
+                still = stalled >= PATIENCE or progress.stalls(min(gap, at_zero - dual), dual)
+                if directly and (not sound or still or method.count > max(DIRECT, state.problem.n)):
+                    directly = False
+                    if _go_to_solution(state, least):
+                        method.restart()
+                        best, stalled, convex, progress = -np.inf, 0, True, Progress(LOOKS)
+                        continue
+                if not sound:
+                    status = INDEFINITE
+                elif still:
+                    status = OPTIMAL if found <= ROUNDED else PRECISION
+            if status is not None:
+                return state.result(method.count, status)
+            most = BURST if monitor.max_iter is None else min(BURST, monitor.max_iter - method.count)
+            convex = method.run(eps, most)
+        except EndedError:
+            state.c, state.e = before
+            return state.result(method.count, monitor.end())
+
+
+def _go_to_solution(state: Residuals, least: float) -> bool:
+    """Take the direct solution where its gap is smaller and its dual value `least` or more; says whether it is."""
+    before, (_, gap) = state.c, state.values()
+    c = interior.least_squares(state.problem)
+    if c is None:
+        return False
+    for point in (c, before):
+        state.c = point
+        state.refresh()
+        if (values := state.values())[0] >= least and values[1] < gap:
+            return True
+    return False
+
+
+def directly(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult | None:
+    """Least squares of few rows by a factorisation, None of many."""
+    if not 0 < problem.n <= interior.MOST:
+        return None
+    state = Residuals(problem, 0.0)
+    c = interior.least_squares(problem)
+    if c is None:
+        return None
+    state.c = c
+    state.refresh()
+    dual, gap = state.values()
+    found = problem.relative(dual + gap, dual)
+    status = monitor.step(dual + gap, dual, found) or (OPTIMAL if found <= ROUNDED else PRECISION)
+    return state.result(1, status)
+
+
+def without_rows(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult:
+    """The answer where no row has a cost."""
+    monitor.step(0.0, 0.0, 0.0)
+    return KernelResult(np.zeros(0), 0.0, 0.0, 0.0, 0.0, 0, OPTIMAL, np.zeros(0))

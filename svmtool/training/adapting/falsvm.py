@@ -1,0 +1,113 @@
+"""Rows that come to a FALSVM, which go through its own rule (Algorithm 2), and rows that it is to forget.
+
+A row that comes is added where the model finds it on the wrong side, else it is passed by: nothing of it is kept but
+its hash, so that it may be removed as any other, which then changes nothing.  A row that was passed by is not looked
+at again, whatever else goes.  Rows come in the order in which they stand, --passes times.
+
+The sums hold the rows added and count all that were seen: a label is known as long as rows of it are.  For more than
+two labels each would need a matrix of its own rows, and a third one the rows passed by: such models keep no state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import registry
+from svmtool.data.labels import cost_factors, first_appearance, whole_labels
+from svmtool.data.rows import CsrRows
+from svmtool.errors import SvmtoolError
+from svmtool.formats.adaptable.row_log import hashes_of
+from svmtool.formats.svmlight.table import Table
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.training.adapting.adapt import Adaptable, used_rows
+
+MOST_LABELS = 2
+ADDED = np.uint64(0x9E3779B97F4A7C14)  # what parts the entry that a row was added from the one that it was seen
+
+
+class FastAdaptable(Adaptable):
+    """See Adaptable; the certificate is that of the rows added."""
+
+    counted = "Rows seen"
+
+    def check(self, table: Table, r: np.ndarray | None = None) -> None:
+        super().check(table, r)
+        known = list(dict.fromkeys([*self.state.sums.labels, *first_appearance(table.labels)[0]]))
+        if len(known) > MOST_LABELS:
+            raise SvmtoolError(
+                f"label {known[MOST_LABELS]} is a third one beside {known[0]} and {known[1]}: it would need the rows "
+                "that were passed by: train anew, or use -s 71"
+            )
+
+    def add(self, table: Table, weights: np.ndarray | None = None) -> str:
+        _, table, r = used_rows(table, weights)
+        hashes = hashes_of(table, whole_labels(table.labels), r)
+        taken = self._taken(table, r)
+        self._change(table, r * taken, 1.0)
+        self.log_at_target().append(entries(hashes, taken))
+        return f"{np.count_nonzero(taken)} of {len(table)} rows, the others are on their side"
+
+    def _taken(self, table: Table, r: np.ndarray) -> np.ndarray:
+        """How often each row is added, i8[n]."""
+        if not len(table):
+            return np.zeros(0, np.int64)
+        self.check(table, r)
+        state, sums = self.state, self.state.sums
+        labels, number, _ = first_appearance(table.labels)
+        sums.make_room(table.n_features, labels)
+        factor, _ = cost_factors(sums.labels, state.class_weights)
+        [equations] = sums.equations(state.C, state.bias, factor)
+        place = np.array([sums.labels.index(label) for label in labels])[number]
+        rows = CsrRows(table.indptr, table.indices, table.values, sums.m, state.bias)
+        task = Task(
+            rows, np.where(place == 0, 1.0, -1.0), state.C * factor[place] * r, equations=equations,
+            passes=self.settings.passes or 1,
+        )  # fmt: skip
+        used, taken = np.flatnonzero(task.cost > 0.0), np.zeros(len(table), np.int64)
+        taken[used] = registry.entry(self.settings.row)(task.only(used), Monitor(), Rule()).taken
+        return taken
+
+    def remove(self, path: str, table: Table, weights: np.ndarray | None) -> str:
+        """Of equal rows those go first that came last: what has been added and is removed again leaves no trace."""
+        numbers, table, r = used_rows(table, weights)
+        hashes = hashes_of(table, whole_labels(table.labels), r)
+        self._refuse_missing(path, numbers, hashes)
+        assert self.log is not None
+        different, first, count = np.unique(hashes, return_index=True, return_counts=True)
+        out = times_added(*self.log.history(np.concatenate((different, different ^ ADDED))), count)
+        gone = np.zeros(len(table), np.int64)
+        gone[first] = out
+        self._change(table, r * gone, -1.0)
+        log = self.log_at_target()
+        log.append(entries(hashes, gone), removed=True)
+        if log.balance() == self.state.sums.n:  # what is left is known to be none of those added
+            self.state.sums.clear()
+        return f"{len(table)} rows, {np.sum(np.minimum(count, out))} of them in the model"
+
+
+def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
+    """What the log records of rows, u8: of each its hash, and behind it how often it was added, i8[n]."""
+    records = np.repeat(hashes, 1 + added)
+    more = np.ones(len(records), bool)
+    more[np.cumsum(1 + added) - 1 - added] = False
+    records[more] ^= ADDED
+    return records
+
+
+def times_added(which: np.ndarray, removed: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """How often the last count_k (i8[n]) rows of each kind were added, i8[n], from what the log records in its order.
+
+    which: k for a row of that kind, n + k where the last of these was added; removed: whether that was taken back.
+    """
+    n = len(count)
+    rows: list[list[int]] = [[] for _ in range(n)]
+    for k, gone in zip(which.tolist(), removed.tolist(), strict=True):
+        if k >= n:
+            if not gone:
+                rows[k - n][-1] += 1
+        elif gone:
+            rows[k].pop()
+        else:
+            rows[k].append(0)
+    return np.array([sum(times[-c:]) for times, c in zip(rows, count.tolist(), strict=True)], np.int64)

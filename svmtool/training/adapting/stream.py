@@ -1,0 +1,66 @@
+"""--add -: rows from standard input join an adaptable model as they come."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from svmtool.errors import SvmtoolError
+from svmtool.formats.svmlight.stream import rows_as_they_come
+from svmtool.formats.svmlight.table import RawTable, joined
+from svmtool.training.adapting.adapt import Adaptable, beginning
+from svmtool.training.interrupt import Interruptible
+from svmtool.training.outcome import CTRL_C
+
+EVERY_SECONDS = 10.0  # a model is written so often where rows have come and nothing else is said
+PENDING = 1 << 21  # non-zeros that are held before they go into the sums
+
+
+def add_stream(adaptable: Adaptable, console: Any) -> int:
+    """Rows from standard input, with a model every so many rows or seconds, and one at the end or at Ctrl-C."""
+    s = adaptable.settings
+    every_rows = s.every_rows or np.inf
+    every_seconds = s.every_seconds or (EVERY_SECONDS if s.every_rows is None else np.inf)
+    pending: list[RawTable] = []
+    waiting, taken, fresh, written = 0, 0, 0, time.perf_counter()
+
+    def take_in() -> None:
+        nonlocal waiting, taken, fresh
+        if not pending:
+            return
+        table, waiting = joined(pending), 0
+        fault = adaptable.first_fault(table)
+        if fault is None:
+            adaptable.add(table)
+            taken += len(table)
+            return
+        good, why = fault
+        fresh -= len(table) - good
+        if good:
+            adaptable.add(beginning(table, good))
+        raise SvmtoolError(f"-: line {taken + good + 1}: {why}")
+
+    with Interruptible() as stop:
+        try:
+            for table in rows_as_they_come(lambda: stop.set):
+                if table is not None:
+                    pending.append(table)
+                    waiting, fresh = waiting + table.values.size, fresh + table.labels.size
+                if waiting > PENDING:
+                    take_in()
+                if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
+                    take_in()
+                    adaptable.solve_and_write()
+                    fresh, written = 0, time.perf_counter()
+            take_in()
+        except SvmtoolError:  # a faulty line costs none of the rows before it
+            try:
+                take_in()
+            finally:
+                if fresh:
+                    adaptable.solve_and_write()
+            raise
+        adaptable.solve_and_write()
+        return CTRL_C if stop.set else 0

@@ -1,0 +1,81 @@
+"""`-s auto`: which solver a training set gets, and why.
+
+A pure function of the data's shape, the kind of its labels and the options given; scripts/bench.py measures how far
+its choices are from the fastest of their candidates.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svmtool import registry
+from svmtool.errors import SvmtoolError
+from svmtool.formats.svmlight.table import Table
+from svmtool.params import Settings
+
+MANY_VALUES = 200  # whole numbers as labels are classes up to so many different ones, a quantity beyond
+GRAM_FEATURES = 1500  # up to so many a Newton step factorises their Gram matrix
+
+# kind of labels -> solvers in order of preference, few features and many
+CANDIDATES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "two": ((2, 1, 0, 3, 31, 30, 5, 6), (1, 2, 0, 3, 30, 31, 5, 6)),
+    "many": ((2, 1, 0, 3, 4, 31, 30, 5, 6), (1, 2, 0, 3, 4, 30, 31, 5, 6)),
+    "real": ((11, 12, 13), (12, 11, 13)),
+    "one": ((21, 1, 2), (21, 1, 2)),
+}
+BY_OPTION = (5, 6, 30, 31)  # of these, the ones that answer another question and are there for their options
+LABELS = {"two": "two labels", "many": "{values} labels", "real": "labels that are a quantity", "one": "one label"}
+
+
+class Facts(NamedTuple):
+    """What the choice looks at: the data's shape, the kind of labels (two, many, real, one) and their number."""
+
+    rows: int
+    features: int
+    nonzeros: int
+    labels: str
+    values: int
+
+
+def facts_of(table: Table) -> Facts:
+    """The facts of a training set."""
+    labels = table.labels
+    values = len(np.unique(labels))
+    if np.any(np.trunc(labels) != labels) or values > MANY_VALUES:
+        kind = "real"
+    else:
+        kind = {0: "two", 1: "one", 2: "two"}.get(values, "many")
+    return Facts(len(labels), table.n_features, len(table.values), kind, values)
+
+
+def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, str]:
+    """The solver, and the reason in words.  given: names of the options on the command line.
+
+    SvmtoolError where no solver for such labels obeys them all.
+    """
+    wide = facts.features > GRAM_FEATURES
+    rows = {row.number: row for row in registry.SOLVERS}
+    fitting = [rows[number] for number in CANDIDATES[facts.labels][wide] if number in rows]
+    what = LABELS[facts.labels].format(values=facts.values)
+    for k, row in enumerate(fitting):
+        if registry.obeyed(row).issuperset(given):
+            shape = f"{facts.rows} rows, {facts.features} features, {facts.nonzeros} non-zeros"
+            side = "passes over the rows are cheap" if wide else "steps in the features are cheap"
+            asked = " and it obeys " + " ".join(dict.fromkeys(given)) if k else ""
+            return row, f"{what}; {shape}: {side}{asked}"
+    options = " ".join(dict.fromkeys(given))
+    raise SvmtoolError(
+        f"ERROR: -s auto: none of -s {registry.in_words(fitting)}, for {what}, obeys {options}: choose -s"
+    )
+
+
+def settle(settings: Settings, table: Table) -> tuple[Settings, str]:
+    """Settings with the solver that `-s auto` stands for, and a line for the user; see `choose`."""
+    given = [option for option in settings.given if option != "-s"]
+    if settings.mu == "balance":  # a way of the solver that takes inner steps
+        given.append("--inner-steps")
+    row, reason = choose(facts_of(table), tuple(given))
+    chosen = settings._replace(auto=False, solver=row.number).with_default_bias()
+    return chosen, f"-s auto: -s {row.number} ({row.name}): {reason}\n"

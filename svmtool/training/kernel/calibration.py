@@ -1,0 +1,98 @@
+"""-b 1 with kernels, by LIBSVM's ways: a sigmoid for each pair of classes, the width of a regression's errors, marks
+of density for one class.
+
+    classes:     P(first | f) = 1 / (1 + exp(A f + B)), fitted to decision values of rows held out in five folds
+    regression:  the errors of rows held out in five folds are taken as Laplace, of scale mean |error|, those beyond
+                 five standard deviations left out
+    one class:   ten marks that cut the training rows' decision values, below and above 0, into five parts each
+
+Source: Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2 (2011) 27, Section 8; Lin and Weng,
+Simple Probabilistic Predictions for Support Vector Regression (2004); Que and Lin, One-class SVM Probabilistic
+Outputs, IEEE TNNLS (2024).  Folds are drawn as LIBSVM draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool.solvers.shared.base import TIME
+from svmtool.training.calibration import NotCalibratedError, fit_sigmoid
+from svmtool.training.kernel.dataset import KernelSet
+from svmtool.training.kernel.fit import Fitting, KernelTraining
+from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds
+
+FOLDS = 5
+MARKS = 10
+OUTLIERS = 5.0  # standard deviations of a Laplace distribution beyond which an error does not count
+TOO_FEW = f"WARNING: number of positive or negative decision values <{MARKS // 2}; "
+TOO_FEW += "too few to do a probability estimation."
+
+Train = Callable[[KernelSet, Fitting], KernelTraining]
+
+
+def held_out(data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fitting, train: Train):
+    """For each fold the rows held out (i8), and the training without them."""
+    for k in range(len(starts) - 1):
+        inside, outside = fold_rows(order, starts, k)
+        training = train(data.take(inside), fitting)
+        if fitting.stop.set:
+            raise NotCalibratedError("interrupted")
+        if training.status is TIME:
+            raise NotCalibratedError("time limit reached: raise --max-seconds")
+        yield outside, training
+
+
+def pair_sigmoid(
+    pair: KernelSet, costs: tuple[float, float], fitting: Fitting, train: Train, rand: GlibcRand
+) -> tuple[float, float, str]:
+    """(A, B) of a pair of classes, labelled +1 and -1, whose rows cost costs[0] and costs[1]; LIBSVM's text."""
+    n = len(pair)
+    weights = ((1, costs[0]), (-1, costs[1]))
+    inner = fitting.within(probability=0, C=1.0, class_weights=weights)
+    order, starts = liblinear_folds(n, FOLDS, rand)
+    values, text = np.empty(n), ""
+
+    def trained(some: KernelSet, within: Fitting) -> KernelTraining:
+        done = train(some, within)
+        return done if len(done.model.labels) == 2 else done._replace(text="")
+
+    for outside, done in held_out(pair, order, starts, inner, trained):
+        text += done.text
+        if done.solved:
+            values[outside] = done.model.decision_values(pair.take(outside).table)[:, 0]
+        else:  # without rows of the other class LIBSVM gives them the label itself
+            values[outside] = done.model.labels[0]
+    A, B = fit_sigmoid(values, pair.labels > 0, np.ones(n))
+    return A, B, text
+
+
+def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRand) -> tuple[float, str]:
+    """Mean size of the errors of a regression, and LIBSVM's text."""
+    if len(data) < 2:
+        raise NotCalibratedError("it takes at least two rows")
+    order, starts = liblinear_folds(len(data), FOLDS, rand)
+    errors, text = np.empty(len(data)), ""
+    for outside, done in held_out(data, order, starts, fitting.within(probability=0), train):
+        part = data.take(outside)
+        errors[outside] = np.abs(part.labels - done.model.predict(part.table))
+        text += done.text
+    limit = OUTLIERS * np.sqrt(2.0) * np.mean(errors)
+    sigma = float(np.mean(errors[errors <= limit]))
+    return sigma, text + (
+        "Prob. model for test data: target value = predicted value + z,\n"
+        f"z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {sigma:g}\n"
+    )
+
+
+def density_marks(values: np.ndarray) -> np.ndarray:
+    """The ten marks of decision values f8[n].  NotCalibratedError, LIBSVM's sentence, where they are too few."""
+    values, half = np.sort(values), MARKS // 2
+    below = int(np.searchsorted(values, 0.0))
+    above = len(values) - below
+    if min(below, above) < half:
+        raise NotCalibratedError(TOO_FEW)
+    parts = np.arange(half)
+    ends = np.concatenate((values[parts * below // half], [0.0], values[below - 1 + (parts + 1) * above // half]))
+    return 0.5 * (ends[:-1] + ends[1:])

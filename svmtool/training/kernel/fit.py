@@ -1,0 +1,204 @@
+"""Solving one kernel problem: what all problems of a run share, and what each run gives."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from svmtool import limits, registry
+from svmtool.certify.linear import Certificate, worst
+from svmtool.certify.zero_model import zero
+from svmtool.compiled import threads
+from svmtool.kernel_params import KernelSettings
+from svmtool.kernels.problems import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.kernels.rows import MEGABYTE
+from svmtool.limits import EndedError, StopFlag, Turns
+from svmtool.models.kernel import KernelModel
+from svmtool.solvers.shared import residual
+from svmtool.solvers.shared.base import CONFIRMED, TIME, Monitor, Status
+from svmtool.training.kernel.laws import lawful
+from svmtool.training.outcome import worst_status
+
+SOUND = 60  # the row whose solver takes over from others
+WORTH = 0.05  # share of the time at the last turn of all problems that another is taken for
+AT_ONCE = 2  # problems that -m has room for at least where there are several
+
+
+class Solved(NamedTuple):
+    """One solved problem: the decision function, the solver's result, and its certificate."""
+
+    answer: Answer
+    result: KernelResult
+    certificate: Certificate
+
+    def text(self) -> str:
+        """What LIBSVM prints about it; the star stands where its marks of progress do."""
+        a = self.answer
+        return (
+            f"*\noptimization finished, #iter = {self.result.iterations}\n{a.says}"
+            f"obj = {a.objective:f}, rho = {a.rho:f}\n"
+            f"nSV = {np.count_nonzero(a.coef)}, nBSV = {a.bounded}\n"
+        )
+
+
+class KernelTraining(NamedTuple):
+    """What training gives: the model (without notes), all its solved problems, LIBSVM's text, sentences for stderr,
+    and `lacking`: why there are no probabilities although they were asked for, else empty."""
+
+    model: KernelModel
+    solved: list[Solved]
+    text: str
+    warnings: list[str]
+    lacking: str = ""
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate of all problems: values summed, the worst gap and violation."""
+        return worst([s.certificate for s in self.solved])
+
+    @property
+    def results(self) -> list[KernelResult]:
+        """The solvers' results, one a problem."""
+        return [s.result for s in self.solved]
+
+    @property
+    def status(self) -> Status | None:
+        """The status of the problem that fared worst, None where there was none to solve."""
+        return worst_status(self.results)
+
+
+class Fitting:
+    """What the problems of a run share: settings, who takes the records, and what ends the run (stop).
+
+    stop: None: settings.max_seconds count from here on.
+    """
+
+    def __init__(
+        self, settings: KernelSettings, report: Callable[..., None] | None = None, stop: StopFlag | None = None
+    ):
+        self.settings, self.report = settings, report
+        self.stop = StopFlag(settings.max_seconds) if stop is None else stop
+        self.started = time.perf_counter()
+        self.reporting = threading.Lock()
+
+    def solve(
+        self, problem: KernelProblem | LeastSquaresSvc, label: str | None = None, cache_mb: float | None = None,
+        stop: StopFlag | None = None,
+    ) -> Solved:  # fmt: skip
+        """Solve and judge; label marks the records of one of several problems, cache_mb is its share of -m.
+
+        stop: what ends this problem, None: what ends the run.
+        """
+        s, stop = self.settings, self.stop if stop is None else stop
+        def sink(**record: Any) -> None:
+            with self.reporting:
+                self.report(**record if label is None else {"label": label, **record})
+
+        report = None if self.report is None else sink
+        room = s.cache_mb if cache_mb is None else cache_mb
+
+        def run(solver: Callable[..., KernelResult], gap: float | None, *more: float, **own: Any) -> KernelResult:
+            monitor = Monitor(gap, s.max_iter, None, report, stop, self.started)
+            monitor.uses(s.row.method)
+            try:
+                with limits.until(monitor.ended), np.errstate(all="ignore"):  # the judge finds what is not finite
+                    return solver(problem, monitor, *more, **own)
+            except EndedError:  # before there was anything to show
+                return zero(problem, monitor.end())
+
+        def other() -> KernelResult | None:
+            same = s.row.module == registry.find_kernel(SOUND).module  # then what -e ended too early goes on to a gap
+            if isinstance(problem, HardOneClass) or (same and s.target is not None):
+                return None
+            if isinstance(problem, LeastSquaresSvc):
+                return run(residual.directly, s.target)
+            gap = CONFIRMED if s.target is None else s.target
+            return run(registry.entry(registry.find_kernel(SOUND)), gap, 0.0, room)
+
+        if stop.ended():  # thousands of remaining problems must finish cheaply
+            result = zero(problem, Monitor(stop=stop, started=self.started).end())
+        else:
+            result = run(registry.entry(s.row), s.target, s.tolerance, room, **s.for_solver)
+        solved = Solved(*lawful(problem, result, s.target, other))
+        solved.result.certified_gap = solved.certificate.gap
+        return solved
+
+    def solve_several(
+        self, problem: Callable[[int], KernelProblem | LeastSquaresSvc], sizes: list[int], labels: list[str | None],
+        row_mb: float,
+    ) -> list[Solved]:  # fmt: skip
+        """Solve problem(k), of sizes[k] rows, for each k: side by side as far as -m has room, the largest first.
+
+        How much of -m one is given depends on its size alone, so that any number of threads gives the same bits.  Of
+        several each has a copy of its rows, of row_mb MB a row, which comes out of its share, up to half of that.
+        Each has a fair share of the time that there is; those that it cuts short go on while others leave some.
+        """
+        whole = self.settings.cache_mb
+        if len(sizes) == 1:
+            return [self.solve(problem(0), labels[0], whole)]
+        room = [min(whole / AT_ONCE, enough_mb(n) + n * row_mb) for n in sizes]
+        solved: list[Solved | None] = [None] * len(sizes)
+        open_ = list(range(len(sizes)))
+
+        def one(k: int, stop: StopFlag) -> None:
+            before = solved[k]
+            if before is not None and stop.ended():
+                return
+            task = problem(k)
+            if before is not None:
+                task.start = before.result.alpha
+            found = self.solve(task, labels[k], max(room[k] / 2, room[k] - sizes[k] * row_mb), stop)
+            if before is None or not before.certificate.gap <= found.certificate.gap:
+                solved[k] = found
+
+        while open_:
+            left = self.stop.left
+            self._take_turns(one, open_, [room[k] for k in open_])
+            open_ = [k for k in open_ if solved[k].result.status is TIME]
+            if not self.stop.left > WORTH * left:
+                break
+        return solved
+
+    def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], room: list[float]) -> None:
+        """one(k, what ends it) for each k of `problems`, which need so much `room` in MB."""
+        arranged, count = groups(room, self.settings.cache_mb), threads.count()
+        beside = [min(count, len(group)) if count < AT_ONCE * len(group) else 1 for group in arranged]
+        turns = Turns(self.stop, len(problems), max(beside))
+
+        def work(at: int) -> None:
+            one(problems[at], turns.next())
+
+        for group, at_once in zip(arranged, beside, strict=True):
+            if at_once > 1:
+                threads.run_blocks(lambda b, group=group: work(group[b]), len(group))
+            else:  # few problems: the threads serve one better
+                for at in group:
+                    work(at)
+
+    def within(self, **changes) -> Fitting:
+        """For runs inside this one, with other settings: unreported, ended by what ends this one."""
+        inner = Fitting(self.settings._replace(**changes), None, self.stop)
+        inner.started = self.started
+        return inner
+
+
+def enough_mb(n: int) -> float:
+    """MB with which a solver can keep all rows of a kernel matrix of n rows, and a working set of them all beside."""
+    return (8 * n * n + 64 * n) / MEGABYTE
+
+
+def groups(room: list[float], whole: float) -> list[list[int]]:
+    """The places in `room`, largest first, in groups that take no more than `whole` together."""
+    found: list[list[int]] = []
+    left = 0.0
+    for k in sorted(range(len(room)), key=lambda k: -room[k]):
+        if not found or room[k] > left:
+            found.append([])
+            left = whole
+        found[-1].append(k)
+        left -= room[k]
+    return found

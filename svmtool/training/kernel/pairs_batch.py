@@ -1,0 +1,209 @@
+"""A training set's pairs of classes of few rows, to be solved many at a time: their kernel values, and their results.
+
+The kernel values of a class with the classes behind it are computed once, in double precision, and used for one pair
+after the other; the blocks within classes stay.  What solves them is in pairs_together.py and pairs_squares.py.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from svmtool.certify.linear import Certificate
+from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
+from svmtool.compiled.threads import run_blocks
+from svmtool.data.rows import DenseRows
+from svmtool.kernels.problems import Answer, KernelProblem, KernelResult, Norms, Points
+from svmtool.kernels.rows import MEGABYTE
+from svmtool.kernels.tiles import Double, apart, tiles_of
+from svmtool.training.kernel import pairs_apart
+from svmtool.training.kernel.fit import Fitting, Solved
+from svmtool.training.kernel.laws import judged
+
+MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten took less time so, by up to 6 times, six about as much
+MOST_DOUBLE = 2048  # where its own flow computes kernel values in double precision too: with up to 2048 in all cases
+# two such sets took 0.4 and 0.6 of the time, three others 1.1 to 1.7 times as long
+STRIP = 1 << 20  # kernel values between a class and some others that are held at a time: 8 MB
+SHARE = 0.5  # of -m that the blocks within classes may take
+
+
+class Batch(ABC):
+    """The pairs of one training set that are solved together.
+
+    partners: of each class the classes behind it with which it makes a pair of few rows; done: the pairs, by their
+    place in the order of `combinations`.  a, F f8 (count - 1, n): as the coefficients of a KernelModel, but alpha and
+    -y (Qa + p); out f8 (pairs, FIELDS): see the loop.
+    """
+
+    def __init__(
+        self, points: Points, ends: np.ndarray, costs: list[float], fitting: Fitting, labels: list[str],
+        problem: Callable[[Points, int], KernelProblem],
+    ):  # fmt: skip
+        self.points, self.ends, self.costs, self.problem = points, ends, costs, problem
+        self.fitting, self.labels, self.s = fitting, labels, fitting.settings
+        s = self.s
+        self.count, self.sizes = len(ends) - 1, np.diff(ends)
+        self.pairs = list(combinations(range(self.count), 2))
+        self.place = {pair: k for k, pair in enumerate(self.pairs)}
+        self.norms = None if points.rows is None else points.rows.square_norms()
+        self.nu = s.nu if s.svm_type == "nu_svc" else 0.0
+        self.partners = self._partners()
+        self.done: list[int] = []
+        self._problems: dict[int, KernelProblem] = {}
+        self.largest = np.zeros(self.count)  # |K(x, x)| of a class
+        if any(self.partners):
+            self.a, self.F = np.zeros((self.count - 1, points.n)), np.zeros((self.count - 1, points.n))
+            self.out = np.zeros((len(self.pairs), loops.FIELDS))
+
+    def _partners(self) -> list[list[int]]:
+        """Pairs of few rows, whose classes' own blocks fit into their share of -m: those of the smallest."""
+        order = np.argsort(self.sizes, kind="stable")
+        fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= SHARE * self.s.cache_mb * MEGABYTE
+        few = np.zeros(self.count, bool)
+        few[order[fit]] = True
+        total, most = self.sizes[:, None] + self.sizes, MOST_ROWS
+        if np.sort(self.sizes)[-2:].sum() > MOST_ROWS:
+            tiles = tiles_of(self.points.rows, self.points.kernel, self.points.matrix)
+            most = MOST_DOUBLE if isinstance(tiles, Double) else MOST_ROWS
+        return [
+            [j for j in range(i + 1, self.count) if few[i] and few[j] and total[i, j] <= most]
+            for i in range(self.count)
+        ]
+
+    def run(self) -> None:
+        """Solve them, until the run's end at most."""
+        stop, lock = self.fitting.stop, threading.Lock()
+        own: dict[int, np.ndarray] = {}
+        parts: dict[int, Points] = {}
+        used = sorted({c for i, some in enumerate(self.partners) for c in (i, *some) if some})
+
+        def block(b: int) -> None:
+            c = used[b]
+            parts[c] = self.points.take(np.arange(self.ends[c], self.ends[c + 1]))
+            own[c] = self._kernel(parts[c], [c], c)
+            self.largest[c] = np.abs(np.diag(own[c])).max()
+
+        def row(i: int) -> None:
+            for some in self._groups(i):
+                if stop.ended():
+                    return
+                finished = self._strip(i, some, parts[i], own)
+                with lock:
+                    self.done += finished
+                    self._report(finished)
+
+        run_blocks(block, len(used))
+        run_blocks(row, self.count)
+        self.done.sort()
+
+    def _report(self, finished: list[int]) -> None:
+        """The solver's record of each pair."""
+        if self.fitting.report is None:
+            return
+        seconds = time.perf_counter() - self.fitting.started
+        for k in finished:
+            _, rounds, value, gap, relative, violation, _, _ = self.out[k].tolist()
+            self.fitting.report(
+                seconds=seconds, iteration=int(rounds), objective=gap - value, bound=-value, gap=relative,
+                violation=violation, label=self.labels[k],
+            )  # fmt: skip
+
+    def _groups(self, i: int) -> list[list[int]]:
+        """The partners of class i, as many together as a strip holds."""
+        groups: list[list[int]] = []
+        width = 0
+        for j in self.partners[i]:
+            if not groups or self.sizes[i] * (width + self.sizes[j]) > STRIP:
+                groups.append([])
+                width = 0
+            groups[-1].append(j)
+            width += self.sizes[j]
+        return groups
+
+    def _kernel(self, part: Points, classes: list[int], i: int) -> np.ndarray:
+        """K f8 (rows of class i, rows of `classes`)."""
+        ends, points = self.ends, self.points
+        columns = np.concatenate([np.arange(ends[c], ends[c + 1]) for c in classes])
+        if points.rows is None:
+            return np.ascontiguousarray(points.matrix[ends[i] : ends[i + 1], columns])
+        others = part.rows if classes == [i] else points.rows.take(columns)
+        if isinstance(others, DenseRows):
+            with np.errstate(all="ignore"):
+                K = np.ascontiguousarray(part.rows.X @ others.X.T)
+        else:
+            K, (n, m) = np.empty((part.n, others.n)), (part.n, others.n)
+            loops.products_of_rows(
+                part.rows.indptr, part.rows.indices, part.rows.values, others.indptr, others.indices, others.values,
+                np.zeros(part.rows.plain), K, 0, n, 0, m, m,
+            )  # fmt: skip
+        norms = self.norms[ends[i] : ends[i + 1]], self.norms[columns]
+        points.kernel.finish(K, *norms, apart(part.rows, others))
+        return K
+
+    @abstractmethod
+    def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
+        """The pairs of class i, whose rows are `part`, with the classes `some`, until the run's end at most.
+
+        own: the classes' own blocks.  Returns the pairs that are done.
+        """
+
+    @abstractmethod
+    def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
+        """Pair k as its own flow would leave it; None where the laws do not let it pass.
+
+        apart: see pairs_apart.py.
+        """
+
+    def _problem(self, k: int) -> KernelProblem:
+        """Pair k without its rows: their number and their norms are all that an answer asks for."""
+        if k not in self._problems:
+            self._problems[k] = self._problem_of(k)
+        return self._problems[k]
+
+    def _problem_of(self, k: int) -> KernelProblem:
+        if self.points.rows is None:
+            return self._whole(k)
+        mine, theirs = self._rows_of(k)
+        norms = np.concatenate((self.norms[mine], self.norms[theirs]))
+        return self.problem(Points(self.points.kernel, Norms(norms), None), k)
+
+    def _whole(self, k: int) -> KernelProblem:
+        """Pair k with its rows."""
+        return self.problem(self.points.take(np.r_[self._rows_of(k)]), k)
+
+    def answer_of(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """alpha, and the gradient of its program, of pair k."""
+        return self._alpha_of(k), self._gradient_of(k, self.F)
+
+    def _alpha_of(self, k: int) -> np.ndarray:
+        (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
+        return np.concatenate((self.a[j - 1, mine], self.a[i, theirs]))
+
+    def _gradient_of(self, k: int, F: np.ndarray) -> np.ndarray:
+        """The gradient of pair k's program, f8[rows], from F f8 (count - 1, n), laid out like self.F."""
+        (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
+        return np.concatenate((-F[j - 1, mine], F[i, theirs]))
+
+    def judged(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[Answer, Certificate]:
+        """kernel_laws.judged for pair k, from decision values of all pairs at once where that does not take long.
+
+        problem: pair k, with its rows or without.
+        """
+        if self._exact is None:
+            return judged(self._whole(k), result)
+        return judged(problem, result, exact=self._gradient_of(k, self._exact))
+
+    @cached_property
+    def _exact(self) -> np.ndarray | None:
+        return pairs_apart.exact(self)
+
+    def _rows_of(self, k: int) -> tuple[slice, slice]:
+        """The rows of either class of pair k."""
+        (i, j), ends = self.pairs[k], self.ends
+        return slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])

@@ -1,0 +1,232 @@
+"""Pairs of classes of few rows, many in one compiled call: where a problem takes microseconds, its own flow through
+Python (training/kernel/fit.py) takes a hundred times as long.
+
+The kernel values are pairs_batch.py's, least squares pairs_squares.py's.  The judge's gradients are sums over these
+values, from the answers alone; of a sample of rows, or all if they are few, they are computed a second time by the code
+of svm-predict, and the largest difference goes to the gaps, as in certify/kernel.py.  Where that would widen a
+gap, all decision values are computed so (pairs_apart.exact).  What the laws of
+training/kernel/laws.py do not accept, and what a limit on steps has left open, is solved again in its own flow.
+--max-iter counts looks at all variables, as there; pairs that it ends keep what the laws leave of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.certify.kernel import WIDER, certificate_of
+from svmtool.certify.linear import Certificate
+from svmtool.certify.zero_model import ROUNDING, best_constant
+from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
+from svmtool.kernel_params import KernelSettings
+from svmtool.kernels import direct, interior
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.problems import KernelProblem, KernelResult, Points
+from svmtool.solvers.shared.base import CONFIRMED, GAP, ITERATIONS, RULE, TAKEN_OVER
+from svmtool.solvers.shared.residual import INDEFINITE
+from svmtool.training.kernel import pairs_apart
+from svmtool.training.kernel.fit import Fitting, Solved
+from svmtool.training.kernel.laws import PRINTED, STATIONARY, lawful
+from svmtool.training.kernel.pairs_batch import Batch
+from svmtool.training.kernel.pairs_squares import Squares
+
+CLASSES = 3  # at least
+MOST_ROUNDS = 1 << 30  # where --max-iter sets no limit
+CALL = 1 << 24  # steps times variables after which a call ends: some hundredths of a second
+STATUS = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS}
+
+
+def solve(
+    points: Points, ends: np.ndarray, costs: list[float], fitting: Fitting, labels: list[str],
+    problem: Callable[[Points, int], KernelProblem],
+) -> list[Solved | None]:  # fmt: skip
+    """One problem for each pair of classes, in the order of `combinations`; None where it has to be solved otherwise.
+
+    points: class after class, that of number c from ends[c] to ends[c + 1]; costs: of a row of each class; labels: of
+    the pairs, for records; problem(points, k): pair k's.
+    """
+    count, s = len(ends) - 1, fitting.settings
+    found: list[Solved | None] = [None] * (count * (count - 1) // 2)
+    if count < CLASSES or not suitable(s):
+        return found
+    kind = Squares if s.row.loss == "least squares" else Hinges
+    batch: Batch = kind(points, ends, costs, fitting, labels, problem)
+    if not any(batch.partners):
+        return found
+    batch.run()
+    with np.errstate(all="ignore"):  # what is not finite is not lawful
+        apart = pairs_apart.apart(batch)
+        for k in batch.done:
+            found[k] = batch.solved(k, apart)
+    return found
+
+
+def suitable(s: KernelSettings) -> bool:
+    """Whether these are problems whose steps nobody has asked for by name."""
+    own = {name: value for name, value in s.for_solver.items() if name in ("paper_form", "pairs", "sgd_rows")}
+    return not any(own.values())
+
+
+class Hinges(Batch):
+    """Pairs with the hinge loss: C-SVMs and nu-SVMs.  most f8[pairs]: the primal value that law 1 allows."""
+
+    def __init__(self, *of: Any):
+        super().__init__(*of)
+        self.most = np.zeros(len(self.pairs))
+
+    def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
+        """See Batch."""
+        stop, n = self.fitting.stop, int(self.sizes[i])
+        sizes = self.sizes[some].astype(np.int64)
+        cross = self._kernel(part, some, i)
+        others = np.concatenate([own[j].ravel() for j in some])
+        columns, starts = np.cumsum(sizes) - sizes, np.cumsum(sizes**2) - sizes**2
+        at = [self.place[i, j] for j in some]
+        bounds = np.array([self._limits(i, j) for j in some])
+        self.most[at] = bounds[:, 3]
+        width, side = int(np.sum(sizes)), n + int(sizes.max()) + 2 * int(loops.LANES)
+        a, a_others = np.zeros((len(some), n)), np.zeros(width)
+        F, F_others = np.zeros((len(some), n)), np.zeros(width)
+        out = np.zeros((len(some), loops.FIELDS))
+        call = loops.class_pairs.bind(
+            own[i], cross, others, sizes, columns, starts, bounds, a, a_others, F, F_others, out,
+            np.empty(side * side + 8 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
+        )  # fmt: skip
+        gap = -1.0 if self.s.target is None else self.s.target
+        most = MOST_ROUNDS if self.s.max_iter is None else min(self.s.max_iter, MOST_ROUNDS)
+        sure = CONFIRMED if self.points.kernel.positive else np.inf  # else w = 0 need be no worse at the optimum either
+        p, done = (0.0 if self.nu else -1.0), 0
+        while done < len(some) and not stop.ended():
+            done = call(n, width, p, self.nu, self.s.tolerance, gap, sure, most, done, CALL)
+        mine = slice(self.ends[i], self.ends[i + 1])
+        for q, j in enumerate(some[:done]):
+            theirs, there = slice(self.ends[j], self.ends[j + 1]), slice(columns[q], columns[q] + sizes[q])
+            self.a[j - 1, mine], self.F[j - 1, mine] = a[q], F[q]
+            self.a[i, theirs], self.F[i, theirs] = a_others[there], F_others[there]
+        self.out[at[:done]] = out[:done]
+        return at[:done]
+
+    def _limits(self, i: int, j: int) -> tuple[float, float, float, float]:
+        """Costs of a row of either class, the floor of gaps, and the primal value that law 1 allows."""
+        if self.nu:
+            problem = self._problem(self.place[i, j])
+            bound = float(problem.upper[0])
+            return bound, bound, problem.floor, problem.floor
+        zero = 2.0 * min(float(self.sizes[i]) * self.costs[i], float(self.sizes[j]) * self.costs[j])  # P(w = 0)
+        return self.costs[i], self.costs[j], 0.0, (1.0 + ROUNDING) * zero
+
+    def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
+        """See Batch."""
+        why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
+        indefinite = self._indefinite(k)
+        if why == loops.OPEN and indefinite and violation <= self.s.tolerance:
+            why = loops.RULE
+        if why == loops.OPEN:
+            return self._directly(k, int(rounds))
+        alpha, gradient = self.answer_of(k)
+        problem = self._problem(k)
+        del self._problems[k]
+        if indefinite:
+            result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
+            if not self.fitting.stop.ended():
+                return self._kept(k, result)
+            return self._unjudged(problem, result, Certificate(gap - value, -value, violation))
+        replaced = False
+        if problem.shrunk < 1.0:
+            rho, r = problem.without_losses(gradient)
+            word = certificate_of(problem, alpha, gradient, rho, r)
+            gap, violation = word.primal - word.dual, word.violation
+        elif gap - value > self.most[k]:  # worse than w = 0
+            _, *better = best_constant(problem, gradient)
+            word = certificate_of(problem, alpha, gradient, *better)
+            if word.primal < gap - value:
+                (rho, r), replaced = better, True
+                gap, violation, relative = word.primal - word.dual, word.violation, word.gap
+        if replaced and why == loops.RULE and not relative <= CONFIRMED:
+            return None
+        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
+        result.replaced = replaced
+        result.primal = gap - value
+        found = self._lawful(k, problem, result, gap, violation, apart)
+        if found is None and result.status is ITERATIONS:
+            return self._kept(k, result)
+        if found is not None:
+            result.certified_gap = found.certificate.gap
+        return found
+
+    def _kept(self, k: int, result: KernelResult) -> Solved:
+        """The result of pair k as the laws have it, without a second method."""
+        found = Solved(*lawful(self._whole(k), result, self.s.target, lambda: None))
+        found.result.certified_gap = found.certificate.gap
+        return found
+
+    def _unjudged(self, problem: KernelProblem, result: KernelResult, word: Certificate) -> Solved:
+        """The result of a pair that proves the kernel indefinite, with what its own steps say of it: after a limit,
+        when thousands of them may have to end."""
+        result.status = INDEFINITE if result.status.converged else result.status
+        if problem.shrunk < 1.0:
+            result.rho, result.r = problem.without_losses(result.gradient)
+        result.primal = word.primal
+        answer = problem.answer(result)
+        word.primal, word.dual = answer.worth(word.primal), answer.worth(word.dual)
+        word.gap = result.certified_gap = np.inf
+        return Solved(answer, result, word)
+
+    def _indefinite(self, k: int) -> bool:
+        """Whether pair k proves the kernel indefinite (kernel_laws.proven_indefinite): no other method does better."""
+        _, _, value, _, relative, *_ = self.out[k].tolist()
+        return not self.points.kernel.positive and relative <= STATIONARY and -value > self.most[k]
+
+    def _directly(self, k: int, rounds: int) -> Solved | None:
+        """Pair k, whose steps of pairs of variables have got nowhere: of few rows a direct solution costs less than the
+        steps that its own flow would take before one.  None where it is not as near to the optimum as was asked for."""
+        stop, target = self.fitting.stop, self.s.target
+        rows = sum(self.sizes[c] for c in self.pairs[k])
+        small = interior.DIRECT * rows**3 <= interior.ONCE and self.points.kernel.positive
+        if not small or self.s.max_iter is not None or stop.ended():
+            return None
+        problem = self._whole(k)
+        with limits.until(stop.ended):
+            try:
+                state = Decomposition(problem, self.s.cache_mb)
+                if not direct.go_to_minimum(state)[0]:
+                    return None
+            except limits.EndedError:
+                return None
+        _, rho, r = state.judge()
+        result = state.result(*state.value_and_gap(rho, r), rho, r, rounds, TAKEN_OVER if target is None else GAP)
+        found = Solved(*lawful(problem, result, target, lambda: None))
+        found.result.certified_gap = found.certificate.gap
+        near = CONFIRMED if target is None else PRINTED * target
+        return found if result.status.converged and found.certificate.gap <= near else None
+
+    def _lawful(
+        self, k: int, problem: KernelProblem, result: KernelResult, gap: float, violation: float,
+        apart: tuple[float, str],
+    ) -> Solved | None:  # fmt: skip
+        """The result of pair k with its certificate, None where that breaks a law."""
+        value, (i, j), most = result.objective, self.pairs[k], self.most[k]
+        answer = problem.answer(result)
+        error = apart[0] * float(np.sum(result.alpha)) * max(self.largest[i], self.largest[j])
+        wider = error * float(np.sum(problem.losses))
+        without = self.nu > 0.0 and gap - value > 0.0  # no better than w = 0
+        if wider <= ROUNDING * abs(gap - value) and not without:
+            word = Certificate(gap - value + wider, -value, violation + error)
+            word.gap = problem.relative(word.primal, word.dual)
+            word.sampled = f"{apart[1]}: within {error:.1g}" if apart[1] else ""
+        else:  # the value of the model itself is wanted, not a bound of it, or better constants
+            before = result.rho, result.r
+            answer, word = self.judged(k, problem, result)
+            if (result.rho, result.r) != before and result.status is not ITERATIONS and not word.gap <= CONFIRMED:
+                return None
+        primal, dual = word.primal, word.dual
+        word.primal, word.dual = answer.worth(primal), answer.worth(dual)
+        allowed = gap + max(WIDER * gap, ROUNDING * abs(primal))
+        if not (primal <= most and word.gap < np.inf and primal - dual <= allowed):
+            return None
+        if result.status is GAP and not word.gap <= PRINTED * self.s.target:
+            return None
+        return Solved(answer, result, word)

@@ -1,0 +1,80 @@
+"""The flow of svm-train with a kernel on one screen: read -> rows -> problems -> solve -> certify -> model -> write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svmtool import __version__, registry
+from svmtool.data.labels import Classes
+from svmtool.errors import SvmtoolError, named
+from svmtool.formats.models import kernel
+from svmtool.formats.svmlight.background import Reading
+from svmtool.kernel_params import KERNEL_NAMES, KernelSettings, check_after_reading, check_feasible
+from svmtool.limits import StopFlag
+from svmtool.training.interrupt import Interruptible
+from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
+from svmtool.training.kernel.fit import Fitting, KernelTraining
+from svmtool.training.kernel.train import trainer
+from svmtool.training.outcome import Recorder, advice, exit_status
+from svmtool.training.validation.folds import GlibcRand
+
+
+def run(settings: KernelSettings, data: Reading, model_path: str, console: Any) -> int:
+    """svm-train after its command line; returns the exit status."""
+    with named(data.path):
+        return _run(settings, data, model_path, console)
+
+
+def _run(s: KernelSettings, data: Reading, model_path: str, console: Any) -> int:
+    rows = checked(s, data)
+    stop = StopFlag(s.max_seconds)  # the time begins here, once for all that the command does
+    rand = GlibcRand(1 if s.seed is None else s.seed)
+    if s.folds is not None:
+        from svmtool.training.kernel.validation import cross_validate
+
+        with Interruptible(stop):
+            return cross_validate(rows, Fitting(s, None, stop), rand, console)
+    sets = [rows]  # the only reference, so that training may give its memory back
+    del rows
+    with Recorder(s, s.target, console) as recorder, Interruptible(stop):
+        done = trainer(s)(sets.pop(), Fitting(s, recorder.record, stop), rand)
+    console.close()
+    for warning in done.warnings:
+        console.warn(warning)
+    console.solver(done.text + done.certificate.line() + "\n")
+    done.model.notes = notes(s, done)
+    kernel.write(model_path, done.model)
+    if done.lacking:
+        whole = done.lacking.startswith("WARNING")  # LIBSVM's own sentence
+        console.warn(done.lacking if whole else f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
+    return exit_status(s, done, model_path, stop.set, console)
+
+
+def checked(settings: KernelSettings, data: Reading) -> KernelSet:
+    """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault."""
+    table = data.table()
+    if not len(table):
+        raise SvmtoolError(f"{data.path} has no rows: there is nothing to train on")
+    rows = kernel_set(table, settings, data.path)
+    check_after_reading(settings)
+    refuse_overflow(rows, settings)
+    if settings.row.task == "classification":
+        check_feasible(settings, Classes(table.labels).counts.tolist())
+    return rows
+
+
+def notes(s: KernelSettings, done: KernelTraining) -> tuple[str, ...]:
+    """What only we know, for the lines behind the support vectors."""
+    asked = f"-s {s.row.number} ({s.row.name}) -t {s.kernel_type} ({KERNEL_NAMES[s.kernel_type]})"
+    asked += f" -c {s.C:.17g}" if "-c" in registry.obeyed(s.row) else ""
+    if "-n" in s.row.honours:
+        asked += f" -n {s.nu:.17g}"
+    if "-p" in s.row.honours:
+        asked += f" -p {s.p:.17g}"
+    asked += f" -e {s.tolerance:g}" if s.target is None else f" {s.row.gap_option(s.target)}"
+    asked += " -b 1" if s.probability else ""
+    return (
+        f"# svmtool {__version__}: {asked}",
+        f"# {done.certificate.line()}",
+        "# Stopped: " + "; ".join(dict.fromkeys(advice(f.result.status, s.row) for f in done.solved)),
+    )

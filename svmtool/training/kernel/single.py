@@ -1,0 +1,48 @@
+"""Regression and one-class problems with kernels: one problem over all rows, as LIBSVM trains and stores it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.kernels.problems import EpsilonSvr, HardOneClass, KernelProblem, NuSvr, OneClass
+from svmtool.models.kernel import KernelModel
+from svmtool.training.kernel.dataset import KernelSet
+from svmtool.training.kernel.fit import Fitting, KernelTraining
+from svmtool.training.validation.folds import GlibcRand
+
+
+def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
+    """Train on the rows of `data`; rand draws the folds that -b 1 needs."""
+    s = fitting.settings
+    fit = fitting.solve(problem(data, fitting))
+    support = np.flatnonzero(fit.answer.coef)
+    model = KernelModel(
+        s.svm_type, data.kernel, None, 2, np.array([fit.answer.rho]), fit.answer.coef[None, support], None,
+        *data.support(support),
+    )  # fmt: skip
+    text, lacking = fit.text(), ""
+    if s.probability and rand is not None:
+        from svmtool.training.kernel import calibration
+
+        try:
+            if s.svm_type == "one_class":
+                model.density_marks = calibration.density_marks(model.decision_values(data.table)[:, 0])
+            else:
+                sigma, more = calibration.laplace_scale(data, fitting, train, rand)
+                model.probA = np.array([sigma])
+                text += more
+        except calibration.NotCalibratedError as e:
+            lacking = str(e)
+    return KernelTraining(model, [fit], text, [f"WARNING: {doubt}"] if (doubt := fit.answer.doubt) else [], lacking)
+
+
+def problem(data: KernelSet, fitting: Fitting) -> KernelProblem:
+    """The problem of the set."""
+    s, points = fitting.settings, data.points()
+    if s.row.task == "hard one-class":
+        return HardOneClass(points)
+    if s.svm_type == "one_class":
+        return OneClass(points, s.nu)
+    if s.svm_type == "nu_svr":
+        return NuSvr(points, data.labels, s.C, s.nu)
+    return EpsilonSvr(points, data.labels, s.C, s.p)

@@ -1,0 +1,49 @@
+"""Checks that sums of squares of the data, times the costs, stay within the range of floating-point numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from svmtool.errors import RowsError
+from svmtool.formats.svmlight.table import Table
+
+VALUES_AT_ONCE = 1 << 21  # scanned at a time, of rows that may lie on disk
+
+
+def refuse_overflow(
+    table: Table, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None,
+    largest: float = 1.0, labels: float = 1.0,
+) -> float:  # fmt: skip
+    """The largest size of a value, of `largest`, and 1; SvmtoolError where sums of squares would leave the numbers.
+
+    labels: the largest number that the labels bring into the problem.
+    """
+    largest = max(largest, table.largest or 1.0, 1.0)
+    for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):
+        some = table.values[at : at + VALUES_AT_ONCE]
+        largest = max(float(some.max()), -float(some.min()), largest)
+        if table.room is not None:
+            table.room.check()
+    refuse_range(len(table), C, class_weights, row_weights, largest, labels)
+    return largest
+
+
+def refuse_range(
+    n: int, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None, largest: float,
+    labels: float,
+) -> None:  # fmt: skip
+    """SvmtoolError where sums of squares of numbers up to `largest`, in n rows, would leave the numbers."""
+    cost = C
+    for _, factor in class_weights:
+        cost *= max(factor, 1.0)
+    if row_weights is not None:
+        cost *= float(row_weights.max(initial=1.0))
+    digits = 2 * math.log10(max(largest, labels)) + math.log10(n + 1)
+    if digits + math.log10(min(max(cost, 1.0), 1e300)) > 290:
+        also = f" and labels up to {labels:g}" if labels > largest else ""
+        raise RowsError(
+            f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: "
+            "scale the features (svm-scale) or choose a smaller -c"
+        )

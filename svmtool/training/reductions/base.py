@@ -1,0 +1,415 @@
+"""What a training set asks of a solver: one problem or several, and what becomes of their answers.
+
+The kinds of task differ in how labels become problems and weights become a model; each has a file of its own
+with a class of the same face: one_vs_rest.py, regression.py, ordinal.py.  `problems_of` chooses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmtool import registry
+from svmtool.certify.linear import Certificate, Judge, worst
+from svmtool.compiled import threads
+from svmtool.data import rows
+from svmtool.errors import SvmtoolError
+from svmtool.formats.svmlight.table import Table
+from svmtool.limits import EndedError, StopFlag, in_turns, until
+from svmtool.models.linear import LinearModel
+from svmtool.objectives import losses
+from svmtool.objectives.task import Task
+from svmtool.params import Settings
+from svmtool.registry import Solver
+from svmtool.solvers.shared.base import INTERRUPTED, OPTIMAL, PRECISION, TIME, Monitor, Result, Rule
+from svmtool.solvers.shared.progress import Progress
+from svmtool.training import verify
+from svmtool.training.range_checks import refuse_overflow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.data.class_statistics import LabelSums
+
+DENSE_BELOW = 1500  # features up to which a set that is mostly non-zero is held as a dense matrix
+
+LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
+
+SURELY = 0.999  # share of the gap asked for that solvers go to: the certifier, whose sums are others, then finds it
+
+FIRST_LOOK = 128  # steps of a solver before the first look at whether they still get anywhere
+
+KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most rows without curvature
+HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
+
+# task of a registry row -> module and class
+KINDS = {
+    "classification": ("svmtool.training.reductions.one_vs_rest", "Problems"),
+    "regression": ("svmtool.training.reductions.regression", "Regression"),
+    "ordinal": ("svmtool.training.reductions.ordinal", "Ordinal"),
+    "one-class": ("svmtool.training.reductions.one_class", "OneClass"),
+    "hard one-class": ("svmtool.training.reductions.hard_one_class", "HardOneClass"),
+    "all classes": ("svmtool.training.reductions.crammer_singer", "AllClasses"),
+}
+
+
+def problems_of(table: Table, settings: Settings, row_weights: np.ndarray | None = None) -> ProblemSet:
+    """The problems of a training set, of the kind that the chosen solver serves; see ProblemSet."""
+    module, name = KINDS[settings.row.task]
+    return getattr(importlib.import_module(module), name)(table, settings, row_weights)
+
+
+def _systems_of_rows(solver: registry.Solver) -> bool:
+    """Whether the solver takes systems of rows, which are sparse ones, where these are fewer than features.
+
+    On seven subsets of five dense sets with fewer rows than features -s 1, 2, 3, 40, 41 and 42 took 0.004 to 1.6 times
+    the time that they took with dense matrices, in the geometric mean 0.30; -s 0, 5, 6, 51, 52 and 70 gained nothing.
+    """
+    return solver.loss in KINKED and solver.task == "classification" and solver.regulariser != "|w|_1"
+
+
+class ProblemSet(ABC):
+    """What the kinds of task share.
+
+    table is used up: its arrays become the rows (and may be given back to the system).
+    row_weights f8[n] multiply C; rows of weight zero or below take no part.
+
+    A kind says: `task`, `rule`, `model`, `start_from`; where it wants also `name`, `finish`, `dual_point`, `summary`.
+    count: number of problems; missing: labels of -wi that the data lack; untrained: what a model of no rows is like;
+    solved_at: when, by time.perf_counter, `fit_and_certify` had the last answer; sums: of the rows, where solvers want
+    normal equations.
+    """
+
+    count = 1
+    solved_at = -math.inf
+    sums: LabelSums | None = None
+    missing: list[int] = []
+    untrained = "the model knows no class"
+    any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
+
+    def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None = None):
+        if row_weights is not None and np.any(row_weights <= 0):
+            kept = np.flatnonzero(row_weights > 0)
+            table, row_weights = take(table, kept), row_weights[kept]
+        self.settings = settings
+        self.solver = settings.row
+        self.loss = losses.of(self.solver.loss, settings.loss_power)
+        self.n_features = table.n_features
+        self.row_weights = row_weights
+        largest = refuse_overflow(
+            table, settings.C, settings.class_weights, row_weights, settings.bias, self._largest_label(table.labels)
+        )
+        self._read_labels(table.labels)
+        below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
+        self.rows = rows.from_csr(
+            table.indptr, table.indices, table.values, table.n_features, settings.bias, below, table.room
+        )
+        self.rows.largest_value = largest
+
+    # What a kind of task says
+
+    @abstractmethod
+    def _read_labels(self, labels: np.ndarray) -> None:
+        """Take what is needed of the labels, f8[n]; SvmtoolError where they make no problem."""
+
+    def _largest_label(self, labels: np.ndarray) -> float:
+        """The largest number that the labels bring into the problem."""
+        return 1.0
+
+    @abstractmethod
+    def task(self, k: int) -> Task:
+        """Problem k, rows of cost zero included."""
+
+    @abstractmethod
+    def rule(self, k: int) -> Rule:
+        """LIBLINEAR's stopping rule of problem k, or none where the gap decides."""
+
+    @property
+    def method(self) -> Solver:
+        """The row whose back end solves the problems: the chosen one, unless these are another one's."""
+        return self.solver
+
+    def name(self, k: int) -> int | None:
+        """The label of problem k in records of several; None for a lone one."""
+        return None
+
+    def finish(self, result: Result) -> None:  # noqa: B027  a kind may do without
+        """Bring a solver's answer into its final form."""
+
+    def dual_point(self, result: Result) -> np.ndarray | None:
+        """The dual point that belongs to a finished answer, as long as the task's rows."""
+        return result.alpha
+
+    @abstractmethod
+    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
+        """The trained model of `weights`."""
+
+    @abstractmethod
+    def start_from(self, model: LinearModel) -> np.ndarray:
+        """The weights of a trained model as a warm start, f8 (length of w, problems): features cut or padded.
+
+        SvmtoolError for a model that answers another question.
+        """
+
+    def warnings(self) -> list[str]:
+        """Sentences for the user, whatever the solver does."""
+        found = [f"WARNING: class label {label} specified in weight is not found" for label in self.missing]
+        return found if self.rows.n else [*found, f"WARNING: the training file has no rows: {self.untrained}"]
+
+    def summary(self, results: list[Result]) -> str:
+        """Lines about the training rows, printed after the solver's text."""
+        return ""
+
+    def prepare(self) -> None:  # noqa: B027  most kinds have nothing to share
+        """Form what all problems share, with all threads; before the first is solved.  EndedError: time is over."""
+
+    def sums_of(self, results: list[Result]) -> LabelSums | None:
+        """The sums that an adaptable model's state is made of, None for other models."""
+        return self.sums
+
+    def validation(self, model: LinearModel) -> str:
+        """What --loo prints; empty without it."""
+        return ""
+
+    # What follows from it
+
+    @property
+    def eps(self) -> float | None:
+        """The -e that decides, None where the gap does."""
+        s = self.settings
+        return None if s.gap is not None else s.eps if s.eps is not None else self.solver.eps_default
+
+    def gap(self) -> float | None:
+        """The certified gap to stop at, or None where -e decides."""
+        s = self.settings
+        if s.gap is not None:
+            return s.gap
+        return self.solver.gap_default if s.eps is None else None
+
+    def fit(
+        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
+        sure: bool = False,
+    ) -> list[Result]:  # fmt: skip
+        """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs.
+
+        sure: answers that claim to be exact, or that rounding has ended, are verified as those of fit_and_certify are.
+        stop: the command's, or this part's share; None: settings.max_seconds count from here on.  The problems share
+        the time fairly; those that are not reached before it is over are not solved.
+        """
+        results: list[Any] = [None] * self.count
+        stop = self._prepared(stop)
+
+        def solve(k: int, share: StopFlag) -> bool:
+            before = results[k]
+            began = self._start_of(k, start) if before is None else before.w
+            results[k] = verify.sound(self, k, self._solve(k, start, report, share, before), began)
+            if sure and results[k].status in (OPTIMAL, PRECISION):
+                results[k], _ = verify.verified(self, k, results[k], self._monitor(None, share), began)
+            return results[k].status is TIME and stop.goes_on(share)
+
+        in_turns(solve, self.count, stop, threads.beside(self.count), threads.run_blocks)
+        return results
+
+    def _prepared(self, stop: StopFlag | None) -> StopFlag:
+        """What ends the problems, which are ready to be solved unless it has ended that."""
+        stop = StopFlag(self.settings.max_seconds) if stop is None else stop
+        with contextlib.suppress(EndedError), until(stop.ended):
+            self.prepare()
+        return stop
+
+    def fit_and_certify(
+        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
+    ) -> tuple[list[Result], Certificate]:
+        """`fit`, and the certificate of all answers: values summed, the worst gap and violation; see verify.py.
+
+        Without a limit no core waits for the last problem: it judges the answers that are there.
+        """
+        results: list[Any] = [None] * self.count
+        found: list[Any] = [None] * self.count
+        stop = self._prepared(stop)
+
+        def solve(k: int, before: Result | None = None, share: StopFlag = stop) -> None:
+            results[k] = self._solve(k, start, report, share, before)
+            self.solved_at = time.perf_counter()
+
+        def judge(k: int, before: Result | None = None) -> None:
+            if results[k].untouched:
+                found[k] = self._judge(k).certify_untouched(results[k].history[-1]["objective"])
+                results[k].certified_gap = found[k].gap
+                return
+            began = self._start_of(k, start) if before is None else before.w
+            results[k], found[k] = verify.verified(self, k, results[k], self._monitor(None, stop), began)
+
+        def turn(k: int, share: StopFlag) -> bool:  # a certificate takes time, too
+            before, known = results[k], found[k]
+            solve(k, before, share)
+            judge(k, before)
+            if known is not None and known.dual > found[k].dual:
+                found[k] = Certificate(found[k].primal, known.dual, known.violation)
+                results[k].certified_gap = found[k].gap
+            return results[k].status is TIME and stop.goes_on(share)
+
+        if stop.ends == math.inf:
+            threads.run_in_turns(solve, judge, self.count)
+        else:
+            in_turns(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
+        return results, worst(found)
+
+    # What verify.py asks of a problem
+
+    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        """The certificate of an answer to problem k; alpha: a dual point in place of the answer's."""
+        return self._judge(k).certify(result.w, self.dual_point(result) if alpha is None else alpha)
+
+    def primal(self, k: int, w: np.ndarray) -> float:
+        """The objective of problem k at the weights w of an answer."""
+        return self._judge(k).primal(w)
+
+    def value_at_zero(self, k: int) -> float:
+        """The objective of problem k at zero weights."""
+        return self._judge(k).value_at_zero()
+
+    def zero_weights(self) -> np.ndarray:
+        """The weights of an answer without training."""
+        return np.zeros(self.rows.d)
+
+    def zero_dual_point(self, k: int) -> np.ndarray | None:
+        """The dual point of value 0 as answers have it; None: the certifier does without."""
+        return None
+
+    def is_finite(self, w: np.ndarray) -> bool:
+        """Whether the weights of an answer are numbers."""
+        return bool(np.all(np.isfinite(w)))
+
+    def polished(
+        self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Better weights and a better dual point of problem k, see polish.py; None where it has no such passes."""
+        power = self.loss.hinge_power
+        if self.solver.regulariser == "|w|_1" or power is None:
+            return None
+        from svmtool.training.polish import polished
+
+        alpha = self.dual_point(result)
+        candidates = [] if alpha is None else [alpha]
+        if power == 2.0:
+            candidates.append(self._judge(k).slopes(result.w))
+        return polished(self.task(k), power, result.w, found.primal, candidates, work, monitor)
+
+    def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
+        """Problem k by the slow method that answers fall back to; None where it has none."""
+        from svmtool.solvers.shared import fallback
+
+        task, l1, sound = self.task(k), self.solver.regulariser == "|w|_1", registry.find(SOUND_FOR_HINGES)
+        if not l1 and self.solver.loss in HINGES and self.solver.module != sound.module and np.all(task.cost > 0.0):
+            result = registry.entry(sound)(task, monitor.child(gap), Rule())
+        else:
+            result = fallback.solve(task, self.loss, l1, start, gap, monitor)
+        if result is not None:
+            self.finish(result)
+        return result
+
+    def _judge(self, k: int) -> Judge:
+        t = self.task(k)
+        return Judge(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, self.solver.regulariser == "|w|_1")
+
+    def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
+        """Column k of a warm start as an answer's weights."""
+        return None if start is None else np.ascontiguousarray(start[:, k])
+
+    def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
+        gap = self.gap()
+        progress = Progress(FIRST_LOOK) if self.solver.optimal else None
+        aim = None if gap is None else SURELY * gap
+        monitor = Monitor(aim, self.settings.max_iter, sink=sink, stop=stop, progress=progress)
+        monitor.uses(self.solver.method)
+        return monitor
+
+    def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
+        """The answer w (None: zeros) of problem k, which the run had no time for; None: its solver gives it."""
+        value = self.value_at_zero(k)
+        if w is not None and not (at_start := self.primal(k, w)) <= value:  # a start that is worse than nothing
+            w = None
+        elif w is not None:
+            value = at_start
+        monitor = Monitor()
+        monitor.step(value, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        w, status = self.zero_weights() if w is None else w, INTERRUPTED if stop.set else TIME
+        result = Result(w, status, 1, monitor.history, self.zero_dual_point(k))
+        result.untouched = self.count > 1
+        return result
+
+    def _solve(
+        self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag,
+        before: Result | None = None,
+    ) -> Result:  # fmt: skip
+        """Solve problem k from its start, or on from where an earlier turn was cut short."""
+        if stop.ended():
+            result = before or self._untouched(k, self._start_of(k, start), stop)
+            if result is not None:
+                return result
+        s, name = self.settings, self.name(k)
+        sink = report
+        if report is not None and name is not None:
+            sink = lambda **record: report(label=name, **record)  # noqa: E731
+        task, used = self.task(k), None
+        n = task.rows.n
+        if n and s.class_weights and task.cost.min() <= 0:  # -wi 0: rows that cost nothing are left out
+            used = np.flatnonzero(task.cost > 0)
+            task = task.only(used)
+        monitor = self._monitor(sink, stop)
+        w = None if start is None else np.ascontiguousarray(start[:, k])
+        if before is not None:
+            monitor.history, monitor.iterations, w = before.history, before.history[-1]["iteration"] + 1, before.w
+        solve = registry.entry(self.method)
+        rule = self.rule(k)
+        if self.any_start:
+            rule.at_start = np.inf
+        with until(monitor.ended):
+            result = solve(task, monitor, rule, w, 1 if s.seed is None else s.seed % 2**31)
+        if used is not None:
+            result.alpha, result.taken = _spread(result.alpha, used, n), _spread(result.taken, used, n)
+        self.finish(result)
+        return result
+
+    def weights(self, results: list[Result]) -> np.ndarray:
+        """The answers as columns, f8 (length of w, problems)."""
+        return np.stack([r.w for r in results], axis=1) if results else np.zeros((self.rows.d, 0))
+
+    def _start_with(self, W: np.ndarray, model: LinearModel) -> np.ndarray:
+        """Columns W of a model's weights (its features, its bias) for this run's features and bias."""
+        if (model.bias >= 0) != (self.settings.bias >= 0):
+            raise SvmtoolError(f"the initial model has bias {model.bias:g}, this run -B {self.settings.bias:g}")
+        start = np.zeros((self.rows.d, W.shape[1]))
+        shared = min(self.n_features, model.n_features)
+        start[:shared] = W[:shared]
+        if model.bias >= 0:  # keep the same shift where the bias feature has another value
+            start[-1] = W[-1] * (model.bias / self.settings.bias if self.settings.bias > 0 else 1.0)
+        return self.check_start(start)
+
+    def check_start(self, start: np.ndarray) -> np.ndarray:
+        """`start` itself; SvmtoolError where no run can begin there."""
+        if not np.all(np.abs(start) < LARGEST_START):
+            raise SvmtoolError("the initial model has weights that are no numbers, or too large to start from")
+        return start
+
+
+def _spread(values: np.ndarray | None, used: np.ndarray, n: int) -> np.ndarray | None:
+    """The values of the rows `used` (i8) among those of n rows: 0 for the others."""
+    if values is None:
+        return None
+    whole = np.zeros((n, *values.shape[1:]), values.dtype)
+    whole[used] = values
+    return whole
+
+
+def take(table: Table, chosen: np.ndarray) -> Table:
+    """The rows `chosen` (i8) of a table, in that order."""
+    some = rows.CsrRows(table.indptr, table.indices, table.values, table.n_features, room=table.room).take(chosen)
+    return Table(table.labels[chosen], some.indptr, some.indices, some.values, table.n_features, table.room)

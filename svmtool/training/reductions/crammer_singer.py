@@ -1,0 +1,133 @@
+"""From labelled rows to one problem of all classes at once, and back.
+
+    min over W of  1/2 sum_m |w_m|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
+
+Crammer and Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines, JMLR 2 (2001).
+Two classes: the minimum has w_2 = -w_1, and with v = sqrt(2) w_1 it is the hinge's on rows sqrt(2) x_i,
+
+    1/2 |v|^2 + sum_i C_i max(0, 1 - y_i v.sqrt(2) x_i),
+
+with a_i1 = -a_i2 = alpha_i y_i.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from svmtool import registry
+from svmtool.certify.crammer_singer import ClassJudge
+from svmtool.certify.linear import Certificate
+from svmtool.data.labels import Classes
+from svmtool.data.rows import CsrRows, DenseRows, Rows
+from svmtool.errors import SvmtoolError
+from svmtool.models.linear import LinearModel
+from svmtool.objectives.class_rows import ClassTask
+from svmtool.objectives.task import Task
+from svmtool.registry import Solver
+from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.training.reductions.base import ProblemSet
+
+ROOT = math.sqrt(2.0)
+HINGE = 3  # the row that solves two classes
+
+
+class AllClasses(ProblemSet):
+    """The one problem of all classes; see ProblemSet.  w is the flat W, features x classes, or v of two classes."""
+
+    def _read_labels(self, labels: np.ndarray) -> None:
+        self.classes = Classes(labels)
+        self.factor, self.missing = self.classes.weights(self.settings.class_weights)
+        self.k = len(self.factor)
+
+    @property
+    def cost(self) -> np.ndarray:
+        cost = self.settings.C * self.factor[self.classes.number]
+        return cost if self.row_weights is None else cost * self.row_weights
+
+    @property
+    def method(self) -> Solver:
+        return registry.find(HINGE) if self.k == 2 else self.solver
+
+    def task(self, k: int) -> Task | ClassTask:
+        if self.k == 2:
+            return Task(_times_root(self.rows), self.classes.signs(0), self.cost, p=self.loss.power)
+        rows = self.rows.as_csr() if isinstance(self.rows, DenseRows) else self.rows
+        return ClassTask(rows, self.classes.number, self.k, self.cost)
+
+    def rule(self, k: int) -> Rule:
+        return Rule() if self.eps is None else Rule(projected=self.eps)
+
+    def finish(self, result: Result) -> None:
+        """Two classes: v becomes W, alpha the dual point of both."""
+        if self.k == 2:
+            result.w, result.alpha = self._of_two(result.w, result.alpha)
+
+    def _of_two(self, v: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The flat W and the dual point of both classes."""
+        W = np.outer(v, (1.0 / ROOT, -1.0 / ROOT)).reshape(-1)
+        return W, np.outer(alpha * self.classes.signs(0), (1.0, -1.0))
+
+    def _judge(self, k: int) -> ClassJudge:
+        return ClassJudge(self.rows, self.classes.number, self.k, self.cost)
+
+    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        return self._judge(k).certify(self.weights([result]), result.alpha if alpha is None else alpha)
+
+    def primal(self, k: int, w: np.ndarray) -> float:
+        return self._judge(k).primal(w.reshape(self.rows.d, self.k))
+
+    def zero_weights(self) -> np.ndarray:
+        return np.zeros(self.rows.d * self.k)
+
+    def zero_dual_point(self, k: int) -> np.ndarray | None:
+        return np.zeros((self.rows.n, self.k))
+
+    def polished(
+        self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        from svmtool.training.polish import polished, polished_classes
+
+        task = self.task(k)
+        if self.k != 2:
+            return None if self.k < 2 else polished_classes(task, result.w, found.primal, result.alpha, work, monitor)
+        signs = self.classes.signs(0)
+        v, alpha = ROOT * result.w.reshape(-1, 2)[:, 0], result.alpha[:, 0] * signs
+        better = polished(task, 1.0, np.ascontiguousarray(v), found.primal, [alpha], work, monitor)
+        return None if better is None else self._of_two(*better)
+
+    def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
+        """None: coordinate passes are the sound method already."""
+
+    def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
+        if start is None:
+            return None
+        return np.outer(start[:, 0], (1.0 / ROOT, -1.0 / ROOT)).reshape(-1) if self.k == 2 else start[:, 0].copy()
+
+    def weights(self, results: list[Result]) -> np.ndarray:
+        """W, f8 (features, classes)."""
+        return results[0].w.reshape(self.rows.d, self.k)
+
+    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
+        bias = self.settings.bias
+        return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
+
+    def start_from(self, model: LinearModel) -> np.ndarray:
+        """See ProblemSet; columns go by label.  SvmtoolError for a model of other classes or of another bias."""
+        labels = list(self.classes.labels)
+        if model.labels is None or set(model.labels) != set(labels):
+            theirs = "none" if model.labels is None else list(model.labels)
+            raise SvmtoolError(f"the initial model has labels {theirs}, the data {labels}: they must agree")
+        W = np.outer(model.W, (0.5, -0.5)) if len(labels) == 2 and model.columns == 1 else model.W
+        start = self._start_with(W[:, [model.labels.index(label) for label in labels]], model)
+        return (start[:, :1] - start[:, 1:]) / ROOT if self.k == 2 else start.reshape(-1, 1)
+
+
+def _times_root(rows: Rows) -> Rows:
+    """The rows times the square root of 2."""
+    bias = rows.bias * ROOT if rows.bias >= 0 else rows.bias
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.X * ROOT, bias)
+    assert isinstance(rows, CsrRows)
+    return CsrRows(rows.indptr, rows.indices, rows.values * ROOT, rows.plain, bias)

@@ -1,0 +1,49 @@
+"""From rows alone to the linear one-class SVM that leaves none of them out, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.certify.linear import Certificate
+from svmtool.objectives.hard_one_class import AMONG, judge_linear
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import Result, Rule
+from svmtool.training.reductions.one_class import OneClass
+
+
+class HardOneClass(OneClass):
+    """The one problem without slack; see OneClass.  Without costs: of --weights nothing could be made."""
+
+    sparse_only = False
+    _among = False
+
+    def task(self, k: int) -> Task:
+        t = super().task(k)
+        t.sample = self.settings.sample
+        return t
+
+    def rule(self, k: int) -> Rule:
+        return Rule()
+
+    def finish(self, result: Result) -> None:
+        self._among = self.rows.n > 0 and not np.any(result.w)
+
+    def warnings(self) -> list[str]:
+        """Also a warning where no plane separates the rows from the origin, once that is found."""
+        found = super().warnings()
+        return [*found, f"WARNING: w = 0: {AMONG}"] if self._among else found
+
+    def summary(self, results: list[Result]) -> str:
+        """What a run by samples can say of all rows."""
+        [result] = results
+        return f"{result.status.advice}\n" if result.status.name == "sample" else ""
+
+    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        return judge_linear(self.rows, result.alpha if alpha is None else alpha)
+
+    def primal(self, k: int, w: np.ndarray) -> float:
+        """Not compared: a plane that some rows lie behind has no value."""
+        return 0.0
+
+    def value_at_zero(self, k: int) -> float:
+        return np.inf

@@ -1,0 +1,126 @@
+"""From labelled rows to two-class problems and back: one problem for two classes, else one-vs-rest.
+
+The problems of a one-vs-rest set share the rows and are solved side by side, a
+thread each, which keeps every core busy without a word between them.  Passes shared
+by all classes (X W for all columns) would visit for each class the rows that are
+active in some other: after the first step the active rows of classes differ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.data.labels import Classes
+from svmtool.errors import SvmtoolError
+from svmtool.formats.svmlight.table import Table
+from svmtool.limits import EndedError
+from svmtool.models.linear import LinearModel
+from svmtool.objectives.task import Task
+from svmtool.params import Settings
+from svmtool.solvers.shared.base import LATE, Result, Rule
+from svmtool.training.reductions.base import ProblemSet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.data.class_statistics import LabelSums
+    from svmtool.objectives.normal_equations import NormalEquations
+
+L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which -e ends a run, for each unit of it ...
+L1_LEAST_GAP, L1_MOST_GAP = 1e-10, 1e-3  # ... and never outside of these
+
+
+class Problems(ProblemSet):
+    """The two-class problems of a training set; see ProblemSet."""
+
+    def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None = None):
+        super().__init__(table, settings, row_weights)
+        self.count = self.classes.problems if len(self.classes.number) else 0
+        self._equations: list[NormalEquations] = []
+        if self.count > 1 and not self.by_sums:
+            self.rows.serve_several()
+
+    @property
+    def by_sums(self) -> bool:
+        """Whether the problems are given as normal equations too; they are those of the optimum."""
+        return self.solver.optimal and self.rows.d <= self.solver.sums_below
+
+    def prepare(self) -> None:
+        if self.settings.loo and not self.by_sums:
+            raise SvmtoolError(f"--loo wants a matrix of features x features: {self.rows.d} are too many")
+        if self.by_sums and self.sums is None and self.count:
+            s = self.settings
+            self.sums = self._summed(self.row_weights)
+            limits.check()  # the equations are a copy of them
+            self._equations = self.sums.equations(s.C, s.bias, self.factor)
+
+    def _summed(self, r: np.ndarray | None) -> LabelSums:
+        """The sums of all rows, of weights r."""
+        from svmtool.data.class_statistics import LabelSums
+
+        sums = LabelSums([label for label, _ in self.settings.class_weights])
+        sums.change(self.rows, self.classes.labels, self.classes.number, r)
+        return sums
+
+    def sums_of(self, results: list[Result]) -> LabelSums | None:
+        """See ProblemSet; of FALSVM's two-class model those of the rows added, which count all."""
+        taken = results[0].taken if self.count == 1 else None
+        if taken is None:
+            return self.sums
+        return self._summed(taken.astype(float) if self.row_weights is None else taken * self.row_weights)
+
+    def _read_labels(self, labels: np.ndarray) -> None:
+        self.classes = Classes(labels)
+        self.factor, self.missing = self.classes.weights(self.settings.class_weights)
+
+    def name(self, k: int) -> int | None:
+        return None if self.count == 1 else self.classes.labels[k]
+
+    def cost(self, k: int) -> np.ndarray:
+        return self.classes.costs(k, self.settings.C, self.factor, self.row_weights)
+
+    def task(self, k: int) -> Task:
+        s = self.settings
+        more = self.loss.power, self.count > 1, s.inner_steps, s.mu, not s.no_homotopy
+        target = np.zeros(self.rows.n) if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
+        return Task(
+            self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, *more,
+            equations=self._equations[k] if self._equations else None, passes=s.passes or 1,
+        )  # fmt: skip
+
+    def rule(self, k: int) -> Rule:
+        if self.eps is None:
+            return Rule()
+        positive = int(self.classes.counts[k])
+        smaller = min(positive, self.rows.n - positive)
+        gradient = self.eps * max(1, smaller) / self.rows.n
+        if self.solver.space == "dual":
+            return Rule(projected=self.eps, late=LATE * gradient if self.solver.loss == "squared hinge" else None)
+        if self.solver.regulariser == "|w|_1":
+            return Rule(gradient, gap=min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), L1_MOST_GAP))
+        return Rule(gradient)
+
+    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
+        bias = self.settings.bias
+        return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
+
+    def validation(self, model: LinearModel) -> str:
+        if not self.settings.loo or not self.count:
+            return ""
+        from svmtool.training.validation.leave_one_out import right
+
+        if not self._equations:  # there was no time for them
+            raise EndedError
+        tasks = [self.task(k) for k in range(self.count)]
+        good = right(tasks, model, self.classes.number, self.classes.counts)
+        return f"Leave-one-out Accuracy = {100.0 * float(np.mean(good)):g}%\n"
+
+    def start_from(self, model: LinearModel) -> np.ndarray:
+        """See ProblemSet; columns go by label.  SvmtoolError for a model of other classes or of another bias."""
+        labels = list(self.classes.labels)
+        if model.labels is None or set(model.labels) != set(labels) or (len(labels) == 2 and model.columns != 1):
+            theirs = "none" if model.labels is None else list(model.labels)
+            raise SvmtoolError(f"the initial model has labels {theirs}, the data {labels}: they must agree")
+        if len(labels) == 2:
+            return self._start_with(model.W if list(model.labels) == labels else -model.W, model)
+        return self._start_with(model.W[:, [model.labels.index(label) for label in labels]], model)

@@ -1,0 +1,111 @@
+"""From rows with ranks as labels to one problem with a row for each threshold, and back.
+
+MFN paper, Section 7 (Eq. 25): one w and thresholds b_1 .. b_{p-1} for p ranks, all of beta = (w, b) regularised,
+
+    1/2 |beta|^2 + sum_s sum_i C_i max(0, 1 - y_si (w.x_i - b_s))^2,   y_si = +1 where row i ranks above s, else -1
+
+a squared hinge over p - 1 copies of each row.  The distinct labels, ascending, are the ranks 1 .. p.
+The model is LIBLINEAR's for several classes: score_s(x) = (s - 1) w.x - sum_{r<s} b_r is largest for the rank
+1 + (number of thresholds below w.x); for two ranks its two-class model, the higher rank first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.data.labels import cost_factors
+from svmtool.data.replicated import OrdinalRows
+from svmtool.errors import RowsError, SvmtoolError
+from svmtool.formats.models.linear import RANKS_NOTE
+from svmtool.metrics import rank_places
+from svmtool.models.linear import LinearModel
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import Result, Rule
+from svmtool.training.reductions.base import ProblemSet
+
+BIAS = 1.0  # of the model: its weights carry the thresholds
+
+
+class Ordinal(ProblemSet):
+    """The one problem of an ordinal regression; see ProblemSet.  w there is beta: features, then thresholds."""
+
+    def _read_labels(self, labels: np.ndarray) -> None:
+        ranks, number = np.unique(labels, return_inverse=True)
+        for label in ranks.tolist():
+            if label != int(label) or not -(2**31) <= label < 2**31:
+                raise RowsError(
+                    f"label {label:g} is no rank: -s {self.solver.number} wants whole numbers of 32 bits, "
+                    "whose order is that of the ranks"
+                )
+        self.labels, self.number = tuple(map(int, ranks)), number.reshape(-1)
+        self.count = 1 if self.labels else 0
+        self.thresholds = max(len(self.labels) - 1, 0)
+        self.factor, self.missing = cost_factors(self.labels, self.settings.class_weights)
+
+    def task(self, k: int) -> Task:
+        cost = self.settings.C * self.factor[self.number]
+        if self.row_weights is not None:
+            cost *= self.row_weights
+        above = self.number > np.arange(self.thresholds)[:, None]
+        repeated = OrdinalRows(self.rows, self.thresholds)
+        return Task(repeated, np.where(above, 1.0, -1.0).ravel(), np.tile(cost, self.thresholds))
+
+    def rule(self, k: int) -> Rule:
+        return Rule() if self.eps is None else Rule(gradient=self.eps)
+
+    def zero_weights(self) -> np.ndarray:
+        return np.zeros(self.rows.d + self.thresholds)
+
+    def finish(self, result: Result) -> None:
+        """Thresholds in ascending order, as they are at the optimum: exchanging two never raises the objective.
+
+        (From one threshold to the next rows only move from above it to below, which pushes it up.)
+        """
+        result.w[self.rows.d :].sort()
+
+    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
+        m, p = self.n_features, len(self.labels)
+        beta = W[:, 0] if W.size else np.zeros(m + self.thresholds)
+        w, b = beta[:m], beta[m:]
+        if p == 2:
+            labels, columns = self.labels[::-1], np.append(w, -b)[:, None]
+        else:
+            labels, scores = self.labels, np.append(0.0, -np.cumsum(b))[:p]
+            columns = np.vstack([np.outer(w, np.arange(p)), scores])
+        return LinearModel(self.solver.word, labels, m, BIAS, columns, notes=(*notes, RANKS_NOTE))
+
+    def start_from(self, model: LinearModel) -> np.ndarray:
+        """See ProblemSet.  SvmtoolError for a model of other ranks or one that was not trained for ranks."""
+        if not model.is_ordinal:
+            raise SvmtoolError(f"the initial model is no ordinal model: it was not trained by -s {self.solver.number}")
+        if tuple(sorted(model.labels)) != self.labels:
+            raise SvmtoolError(
+                f"the initial model has ranks {sorted(model.labels)}, the data {list(self.labels)}: they must agree"
+            )
+        steps = np.diff(model.W, axis=1) if model.columns > 1 else model.W  # one column for each threshold
+        shared, start = min(self.n_features, model.n_features), np.zeros((self.n_features + self.thresholds, 1))
+        if self.thresholds:
+            start[:shared, 0] = steps[:shared, 0]
+            start[self.n_features :, 0] = -steps[-1]
+        return self.check_start(start)
+
+    def summary(self, results: list[Result]) -> str:
+        """Zero-one and mean absolute error of the rows that were trained on."""
+        if not results:
+            return ""
+        beta, products = results[0].w, np.empty(self.rows.n)
+        self.rows.margins(beta[: self.rows.d], np.ones(self.rows.n), products)
+        rank = np.searchsorted(beta[self.rows.d :], products, side="left")
+        return error_lines("Training", rank - self.number)
+
+
+def error_lines(of: str, distances: np.ndarray) -> str:
+    """Zero-one and mean absolute error of predicted ranks; distances in ranks, one a row."""
+    wrong, absolute = float(np.mean(distances != 0)), float(np.mean(np.abs(distances)))
+    return f"{of} zero-one error = {wrong:g}\n{of} mean absolute error = {absolute:g} (ranks)\n"
+
+
+def validation_lines(labels: np.ndarray, predictions: np.ndarray) -> str:
+    """The errors of predicted labels, both f8[n], in ranks of the distinct labels."""
+    ranks = np.unique(labels)
+    return error_lines("Cross Validation", rank_places(predictions, ranks) - rank_places(labels, ranks))

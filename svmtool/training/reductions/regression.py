@@ -1,0 +1,71 @@
+"""From rows with numbers as labels to one hinge problem with two rows for each, and back.
+
+Support vector regression costs C_i max(0, |t_i - w.x_i| - eps)^p, which is a hinge on either side of the tube:
+
+    max(0, (t_i - eps) - w.x_i)^p  +  max(0, (-t_i - eps) + w.x_i)^p
+
+so each row stands twice, with signs +1 and -1 and targets t_i - eps and -t_i - eps.  The dual point of a row is
+beta_i = alpha_i - alpha'_i, as in LIBLINEAR (p = 1: between -C_i and C_i); no sum of the two is better than one
+of them alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.data.replicated import RepeatedRows
+from svmtool.errors import SvmtoolError
+from svmtool.models.linear import LinearModel
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import Result, Rule
+from svmtool.training.reductions.base import ProblemSet
+
+GAP_AN_EPS = 1e-5  # certified gap at which -e ends a run, for each unit of it: 1e-6 with the default 0.1 ...
+LEAST_GAP, MOST_GAP = 1e-10, 1e-6  # ... and never outside of these
+LOOSE, MOST_LOOSE = 1.0, 0.1  # for large d: sufficient certified gap, as a multiple of -e, and its upper bound
+
+
+class Regression(ProblemSet):
+    """The one problem of a regression; class weights do not count, as in LIBLINEAR.  See ProblemSet."""
+
+    untrained = "the model predicts 0"
+
+    def _read_labels(self, labels: np.ndarray) -> None:
+        self.targets = np.ascontiguousarray(labels, dtype=np.float64)
+
+    def _largest_label(self, labels: np.ndarray) -> float:
+        return max(float(np.abs(labels).max(initial=1.0)), self.settings.p)
+
+    def task(self, k: int) -> Task:
+        n, t, eps, free_bias = self.rows.n, self.targets, self.settings.p, not self.settings.regularize_bias
+        cost = np.full(n, self.settings.C) if self.row_weights is None else self.settings.C * self.row_weights
+        signs, targets = np.repeat((1.0, -1.0), n), np.concatenate((t - eps, -t - eps))
+        return Task(RepeatedRows(self.rows, 2), signs, np.tile(cost, 2), free_bias, targets, self.loss.power)
+
+    def rule(self, k: int) -> Rule:
+        if self.eps is None:
+            return Rule()
+        if self.solver.space == "primal":
+            return Rule(gradient=self.eps)
+        gap, loose = min(max(GAP_AN_EPS * self.eps, LEAST_GAP), MOST_GAP), min(LOOSE * self.eps, MOST_LOOSE)
+        return Rule(gap=gap, size=self.eps, loose=loose)
+
+    def finish(self, result: Result) -> None:
+        """alpha becomes beta, one number a row."""
+        if result.alpha is not None:
+            upper, lower = result.alpha.reshape(2, -1)
+            result.alpha = upper - lower
+
+    def dual_point(self, result: Result) -> np.ndarray | None:
+        if result.alpha is None:
+            return None
+        return np.concatenate((np.maximum(result.alpha, 0.0), np.maximum(-result.alpha, 0.0)))
+
+    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
+        return LinearModel(self.solver.word, None, self.n_features, self.settings.bias, W, notes=notes)
+
+    def start_from(self, model: LinearModel) -> np.ndarray:
+        """See ProblemSet.  SvmtoolError for a model that is no regression, or of another bias."""
+        if model.task != "regression":
+            raise SvmtoolError(f"the initial model is of {model.word}: a regression starts from a regression")
+        return self._start_with(model.W, model)

@@ -1,0 +1,127 @@
+"""Which rows form which fold of a cross-validation: the draws of LIBLINEAR and of LIBSVM, bit for bit.
+
+Both shuffle with the C library's rand(), which they never seed, so that every run
+draws the same folds.  A seed of our own gives other draws of the same kind.
+
+All functions return `(order, starts)`: fold k holds the rows order[starts[k]:starts[k+1]].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from svmtool.compiled import threads
+from svmtool.compiled.loops.rows.rand_loops import rand_fill, rand_seed, rand_shuffle
+from svmtool.errors import SvmtoolError
+
+TOO_MANY_FOLDS = "WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)"
+
+
+class GlibcRand:
+    """The sequence that rand() gives after srand(seed); seed 1 is the sequence of a program that never seeds."""
+
+    def __init__(self, seed: int = 1):
+        self.state = np.zeros(32, dtype=np.int64)
+        rand_seed(self.state, int(seed) & 0xFFFFFFFF)
+
+    def draw(self, n: int) -> np.ndarray:
+        """The next n numbers, each in 0 ... 2^31 - 1, as i8[n]."""
+        out = np.empty(n, dtype=np.int64)
+        rand_fill(self.state, out, n)
+        return out
+
+    def shuffle(self, order: np.ndarray, start: int = 0, stop: int | None = None) -> None:
+        """Shuffle order[start:stop] (i8, contiguous) in place."""
+        rand_shuffle(self.state, order, start, order.size if stop is None else stop)
+
+
+def _checked(n_rows: int, n_folds: int) -> int:
+    """The number of folds that will be drawn: no more than there are rows."""
+    if n_rows < 1:
+        raise SvmtoolError("cross-validation needs at least one row; the training file has none")
+    if n_folds < 2:
+        raise SvmtoolError("n-fold cross validation: n must >= 2")
+    return min(n_folds, n_rows)
+
+
+def _generator(seed: int | GlibcRand | None) -> GlibcRand:
+    """A generator that draws on, or a new one: of the reference tools' sequence without a seed."""
+    return seed if isinstance(seed, GlibcRand) else GlibcRand(1 if seed is None else seed)
+
+
+def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """LIBLINEAR's folds, which do not look at labels.
+
+    Returns order (i8[n_rows]) and starts (i8[folds + 1]).  More folds than rows
+    become one row a fold; the caller says so with TOO_MANY_FOLDS.
+    """
+    folds = _checked(n_rows, n_folds)
+    order = np.arange(n_rows, dtype=np.int64)
+    _generator(seed).shuffle(order)
+    return order, np.arange(folds + 1, dtype=np.int64) * n_rows // folds
+
+
+def stratified_folds(
+    labels: np.ndarray, n_folds: int, seed: int | GlibcRand | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """LIBSVM's folds for classification: each class is shuffled and dealt out evenly.
+
+    Labels (f8[n]) count by their whole part, classes stand in order of first
+    appearance (-1 before +1 alone are exchanged).  With as many folds as rows this
+    is leave-one-out, drawn as `liblinear_folds` draws it.
+    """
+    n_rows = len(labels)
+    folds = _checked(n_rows, n_folds)
+    if folds == n_rows:
+        return liblinear_folds(n_rows, folds, seed)
+    whole = np.trunc(labels)
+    classes, first, member = np.unique(whole, return_index=True, return_inverse=True)
+    rank = np.argsort(first, kind="stable")  # classes by first appearance
+    if [classes[c] for c in rank] == [-1.0, 1.0]:
+        rank = rank[::-1]
+    place = np.empty(len(classes), dtype=np.int64)
+    place[rank] = np.arange(len(classes))
+    order = np.argsort(place[member.reshape(-1)], kind="stable").astype(np.int64)
+    sizes = np.bincount(place[member.reshape(-1)], minlength=len(classes))
+    ends = np.cumsum(sizes)
+    rand = _generator(seed)
+    for size, end in zip(sizes, ends, strict=True):
+        rand.shuffle(order, int(end - size), int(end))
+    pieces, starts = [], [0]
+    for k in range(folds):
+        for size, end in zip(sizes, ends, strict=True):
+            begin = end - size
+            pieces.append(order[begin + k * size // folds : begin + (k + 1) * size // folds])
+        starts.append(sum(map(len, pieces)))
+    return np.concatenate(pieces), np.array(starts, dtype=np.int64)
+
+
+def refuse_all_in_one(starts: np.ndarray) -> None:
+    """SvmtoolError where a fold holds all rows: without it there is nothing to train on."""
+    n, folds = int(starts[-1]), len(starts) - 1
+    if np.any(np.diff(starts) == n):
+        raise SvmtoolError(
+            f"cross-validation: no class has {folds} rows or more, and one of {folds} folds would hold all rows: "
+            f"use -v {n}, which leaves out one row at a time"
+        )
+
+
+def run_folds(work: Callable[[int], None], count: int, on_disk: bool) -> None:
+    """work(k) for each fold: side by side, or where rows lie on disk in turn, since memory is what is short there."""
+    if not on_disk:
+        threads.run_blocks(work, count)
+        return
+    for k in range(count):
+        work(k)
+
+
+def fold_rows(order: np.ndarray, starts: np.ndarray, k: int, ascending: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """(training rows, held-out rows) of fold k, both in the drawn order, as the reference tools take them.
+
+    ascending: in the order of the data instead, in which rows on disk are read.
+    """
+    begin, end = int(starts[k]), int(starts[k + 1])
+    inside, outside = np.concatenate([order[:begin], order[end:]]), order[begin:end]
+    return (np.sort(inside), np.sort(outside)) if ascending else (inside, outside)

@@ -1,0 +1,60 @@
+"""--loo: what each row would be taken for by the model of all others, exactly and without training again.
+
+With H = I + 2 sum c_i x_i x_i' and w the minimiser of the least-squares SVM, leaving out row i moves its decision value
+
+    from x_i.w  to  (x_i.w - h_i y_i) / (1 - h_i),   h_i = 2 c_i x_i'H^-1 x_i < 1     (Eqs. 8-10 of the ALSVM paper)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.data.rows import DenseRows
+from svmtool.linalg.systems import Factored
+from svmtool.models.linear import LinearModel
+from svmtool.objectives.normal_equations import Matrix, NormalEquations
+from svmtool.objectives.task import Task
+
+ROUNDED = 1e-15  # 1 - h of a row that its neighbours say nothing of, which rounding may bring below 0
+
+
+def decision_values(tasks: list[Task]) -> np.ndarray:
+    """Of each row by the model without it, f8 (n, problems); the tasks know their normal equations."""
+    shared: dict[Matrix, np.ndarray] = {}
+    columns = []
+    for task in tasks:
+        equations, few = task.equations, task.rows.n <= task.rows.d
+        assert isinstance(equations, NormalEquations)
+        matrix = equations.matrix
+        if matrix not in shared:
+            shared[matrix] = _inverse_by_rows(task) if few else task.rows.quadratic_forms(matrix.inverse())
+        f = np.empty(task.rows.n)
+        task.rows.margins(equations.minimiser(), np.ones(task.rows.n), f)
+        if few:
+            M, s = shared[matrix], np.sqrt(2.0 * task.cost)
+            carry = s > 0.0
+            f[carry] = task.y[carry] - (M @ (s * task.y))[carry] / (s * M.diagonal())[carry]
+            columns.append(f)
+            continue
+        h = 2.0 * task.cost * shared[matrix]
+        columns.append((f - h * task.y) / np.maximum(1.0 - h, ROUNDED))
+    return np.stack(columns, axis=1)
+
+
+def _inverse_by_rows(task: Task) -> np.ndarray:
+    """M f8[n, n] of the module's text."""
+    rows, n, s = task.rows, task.rows.n, np.sqrt(2.0 * task.cost)
+    K = np.zeros((n, n))
+    (rows.as_csr() if isinstance(rows, DenseRows) else rows).fill_kernel(np.arange(n), K, 0)
+    H = K.T * np.outer(s, s)
+    H.flat[:: n + 1] += 1.0
+    return Factored(H).inverse()
+
+
+def right(tasks: list[Task], model: LinearModel, number: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Whether each row's label, of place number_i in the model, is predicted without it.
+
+    The only row of a class is not: without it nothing is known of the class.
+    """
+    found = model.labels_from(np.ascontiguousarray(decision_values(tasks)))
+    return (found == np.array(model.labels, dtype=float)[number]) & (counts[number] > 1)
