@@ -39,8 +39,8 @@ def main(data: str, cost: float, folds: int, solver: str, gap: float) -> None:
 def pick(data: str, cost: float, folds: int, solver: str, gap: float) -> int:
     """Print the table; returns the exit status."""
     row = registry.find(solver)
-    if "--loss-power" not in row.honours:
-        able = registry.in_words(registry.honouring("--loss-power"))
+    if "--loss-power" not in row.supported:
+        able = registry.in_words(registry.supporting("--loss-power"))
         print(f"solver {row.name} has no --loss-power: use the name of -s {able}", file=sys.stderr)
         return 1
     settings = Settings(

@@ -77,8 +77,8 @@ class KernelSettings(NamedTuple):
     @property
     def for_solver(self) -> dict[str, Any]:
         """What the row's solver takes beside problem, tolerance and memory."""
-        honoured = self.row.honours
-        own = {name: getattr(self, name) for name in FOR_SOLVERS if "--" + name.replace("_", "-") in honoured}
+        is_supported = self.row.supported
+        own = {name: getattr(self, name) for name in FOR_SOLVERS if "--" + name.replace("_", "-") in is_supported}
         return {**own, "seed": self.seed} if "sample" in own else own
 
     @property

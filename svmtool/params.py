@@ -109,7 +109,7 @@ def check_after_reading(settings: Settings) -> None:
     if not s.regularize_bias:
         if s.bias != 1:
             raise SvmtoolError("ERROR: To not regularize bias, must specify -B 1 along with -R")
-        ours = [row.number for row in registry.honouring("-R")]
+        ours = [row.number for row in registry.supporting("-R")]
         if number not in _FREE_BIAS_NUMBERS and number not in ours:
             raise SvmtoolError(f"ERROR: -R option supported only for solver {_FREE_BIAS_WORDS}")
     registry.find(number)

@@ -1,4 +1,4 @@
-"""Problems of all classes at once, Crammer and Singer's, and our answers to them."""
+"""OneVsRest of all classes at once, Crammer and Singer's, and our answers to them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reference import random_rows, table_of
 from svmtool import registry
 from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.params import Settings
-from svmtool.training.reductions.crammer_singer import AllClasses
+from svmtool.training.reductions.crammer_singer import CrammerSinger
 
 ROWS = [row for row in registry.SOLVERS if row.task == "all classes"]
 GAP = 1e-10
@@ -87,15 +87,15 @@ class Solved:
     def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, stop=None, **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         s = Settings(solver=row.number, solver_given=True, bias=p.bias, **settings)
-        problems = AllClasses(table_of(p.X, p.y), s, p.cost)
+        problems = CrammerSinger(table_of(p.X, p.y), s, p.cost)
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
         assert isinstance(problems.rows, DenseRows if layout == "dense" else CsrRows)
         if start is not None:
             start = problems.start_from(start)
         results = problems.fit(start, report, stop)
-        self.result, self.certificate = results[0], problems.judge(0, results[0])
+        self.result, self.certificate = results[0], problems.certify(0, results[0])
         self.W, self.status = problems.weights(results), self.result.status
         self.model = problems.model(self.W)
         self.f = p.value(self.W)
-        self.room = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
+        self.mapped = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9

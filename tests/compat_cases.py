@@ -7,7 +7,7 @@ are written.  What is compared, and how closely:
 * `stdout_mode: prefix`: only the beginning of stdout;
 * stderr: each line begins with the recorded one, for our errors say more (file, token, reason);
 * lines of our own on stdout, which begin with `Certified`, do not count;
-* what a solver prints on its way is compared by form and objective (check_solver_text), and LOOSE gives
+* what a solver prints on its way is compared by form and objective (check_liblinear_log), and LOOSE gives
   the numbers of some cases more room, with the reason;
 * DEVIATIONS lists the cases where the policy asks for something else, and what.
 """
@@ -166,12 +166,12 @@ def check_stdout(case: dict, got: str) -> None:
     if case.get("stdout_mode") == "prefix":
         assert text.startswith(case["stdout"]), text
     elif case["name"].startswith("stdout_") or re.match(r"init f |\noptimization", case["stdout"]):
-        check_solver_text(case, text)
+        check_liblinear_log(case, text)
     else:
         same_text(without_path(text), without_path(case["stdout"]), tolerance_of(case))
 
 
-def check_solver_text(case: dict, text: str) -> None:
+def check_liblinear_log(case: dict, text: str) -> None:
     """Text of a solver: its form is LIBLINEAR's, the path is ours, the objective is no worse.
 
     The recorded dual solvers print the objective of the minimised dual, which ends at minus the optimum.

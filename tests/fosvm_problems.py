@@ -1,4 +1,4 @@
-"""Problems of the one-class SVM without slack, their optimum by a general-purpose solver, and our answers to them."""
+"""OneVsRest of the one-class SVM without slack, their optimum by a general-purpose solver, and our answers to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svmtool.registry.row import gap_of_theta
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training.reductions.hard_one_class import HardOneClass as LinearSet
 
-EXACT, SAMPLED = registry.find(80), registry.find(81)
+OPTIMAL_GAP, SAMPLED = registry.find(80), registry.find(81)
 KERNELS = {"linear": Kernel(0), "rbf": Kernel(2, 0.7), "narrow": Kernel(2, 8.0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
 
 
@@ -74,7 +74,7 @@ class Solved(NamedTuple):
         return 1.0 - float(np.min(self.z)) / self.rho
 
 
-def judged(X, kernel, result) -> Solved:
+def certified(X, kernel, result) -> Solved:
     K = values(X, kernel)
     z = K @ result.alpha
     return Solved(result.alpha, float(result.alpha @ z), z, result)
@@ -86,7 +86,7 @@ def solve(X, kernel, theta=None, row=80, sparse=False, gap=None, cache_mb=10.0, 
     rows = CsrRows(table.indptr, table.indices, table.values, X.shape[1]) if sparse else DenseRows(X.copy())
     monitor = Monitor(gap if theta is None else gap_of_theta(theta), max_iter, 30.0, None, stop)
     problem = HardOneClass(Points(kernel, rows, None))
-    return judged(X, kernel, registry.entry(registry.find_kernel(row))(problem, monitor, 0.0, cache_mb, **own))
+    return certified(X, kernel, registry.entry(registry.find_kernel(row))(problem, monitor, 0.0, cache_mb, **own))
 
 
 def solve_linear(X, row=80, theta=None, gap=None, **settings):
@@ -94,4 +94,4 @@ def solve_linear(X, row=80, theta=None, gap=None, **settings):
     s = Settings(solver=row, solver_given=True, gap=gap if theta is None else gap_of_theta(theta), **settings)
     problems = LinearSet(table_of(X, np.ones(len(X))), s)
     [result] = problems.fit()
-    return judged(X, KERNELS["linear"], result), problems.judge(0, result)
+    return certified(X, KERNELS["linear"], result), problems.certify(0, result)

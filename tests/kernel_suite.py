@@ -77,7 +77,7 @@ def pairs_of(monkeypatch, rows: int) -> None:
     monkeypatch.setattr(pairs_batch, "MOST_DOUBLE", rows)
 
 
-class Judged(NamedTuple):
+class Certified(NamedTuple):
     """A result, what it means, its decision values on the training rows, and the judge's word on alpha and rho alone:
     the gradient is worked out anew."""
 
@@ -89,13 +89,13 @@ class Judged(NamedTuple):
 
 def solve(
     row: registry.Solver, problem, gap: float = GAP, cache_mb: float = 100.0, max_seconds: float = 60.0, **own
-) -> Judged:
+) -> Certified:
     """Solve to a certified gap."""
     result = registry.entry(row)(problem, Monitor(gap, max_seconds=max_seconds), 0.0, cache_mb, **own)
-    return judged(problem, result)
+    return certified(problem, result)
 
 
-def judged(problem, result: KernelResult) -> Judged:
+def certified(problem, result: KernelResult) -> Certified:
     """See the class."""
     K, answer = reference_kernel.kernel_matrix(problem), problem.answer(result)
     if isinstance(problem, LeastSquaresSvc):
@@ -107,7 +107,7 @@ def judged(problem, result: KernelResult) -> Judged:
         gradient = problem.y * (K @ c)[problem.row] + problem.p
         f = K @ answer.coef
     found = certificate_of(problem, result.alpha, gradient, result.rho, result.r, answer.scale)
-    return Judged(result, answer, f - answer.rho, found)
+    return Certified(result, answer, f - answer.rho, found)
 
 
 def nu_value(K: np.ndarray, y: np.ndarray, nu: float, coef: np.ndarray, rho: float) -> float:
@@ -120,10 +120,10 @@ def nu_value(K: np.ndarray, y: np.ndarray, nu: float, coef: np.ndarray, rho: flo
     return q * q * (0.5 * coef @ f) - nu * n * q + q * float(np.sum(np.maximum(1.0 - y * (f - rho), 0.0)))
 
 
-def oracle(row: registry.Solver, problem) -> Judged:
+def oracle(row: registry.Solver, problem) -> Certified:
     """The slow, obvious answer: a linear system, or pairs."""
     if not isinstance(problem, LeastSquaresSvc):
-        return judged(problem, reference_kernel.solve(problem, Monitor(), eps=1e-9))
+        return certified(problem, reference_kernel.solve(problem, Monitor(), eps=1e-9))
     n, y = problem.n, problem.y
     H = reference_kernel.kernel_matrix(problem) + np.diag(1.0 / (2.0 * problem.cost))
     if row.free_bias:
@@ -133,7 +133,7 @@ def oracle(row: registry.Solver, problem) -> Judged:
         c = np.linalg.solve(H + 1.0, y)
         b = np.sum(c)
     alpha = y * np.array(c)
-    return judged(problem, KernelResult(alpha, -b, 0.0, -0.5 * float(y @ np.array(c)), 0.0, 1, None, alpha))
+    return certified(problem, KernelResult(alpha, -b, 0.0, -0.5 * float(y @ np.array(c)), 0.0, 1, None, alpha))
 
 
 NORMAL = np.random.default_rng(5).standard_normal((30, 5))

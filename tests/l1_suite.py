@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 
 
-def check_course(method, objective, A: np.ndarray, y: np.ndarray, cost: np.ndarray, most: int, gap: float, room: float):
+def check_course(
+    method, objective, A: np.ndarray, y: np.ndarray, cost: np.ndarray, most: int, gap: float, mapped: float
+):
     """Steps until the gap is reached: the bound stays below f, and is the value of a feasible dual point.
 
     A: the rows with their bias feature.  Returns the least f.
     """
     best = np.inf
     for _ in range(most):
-        objective.move(method.step())
+        objective.set_point(method.step())
         best = min(best, objective.value())
         bound, alpha = method.bound()
-        assert bound <= best * (1 + room)
+        assert bound <= best * (1 + mapped)
         if best - bound <= gap * best:
             break
     assert best - bound <= gap * best

@@ -15,7 +15,7 @@ from svmtool.objectives.l1 import pdhg
 from svmtool.params import Settings
 from svmtool.solvers import nesvm
 from svmtool.solvers.l1 import column_generation
-from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 LAYOUTS = {
     "csr": lambda p: CsrRows(*reference.csr_of(p.X), p.X.shape[1], p.bias),
@@ -31,7 +31,7 @@ def sparse_layout(monkeypatch):
 
 
 @pytest.fixture(params=["features", "columns", "columns-stages"])
-def road(request, monkeypatch):
+def system(request, monkeypatch):
     """All columns at once by stages; steps in rounds, over rows and columns that may matter; some columns by stages."""
     if request.param != "features":
         monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
@@ -64,12 +64,12 @@ class Solved:
             solver=number, C=1.0, bias=p.bias, regularize_bias=not p.free, solver_given=True,
             **{"gap": 1e-8, **settings},
         )  # fmt: skip
-        problems = Problems(table_of(p.X, p.y), self.settings, p.cost)
+        problems = OneVsRest(table_of(p.X, p.y), self.settings, p.cost)
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
         first = problems.classes.labels[0]
         start = None if start is None else first * np.asarray(start)[:, None]
         [self.result] = problems.fit(start, report, stop)
-        self.certificate = problems.judge(0, self.result)
+        self.certificate = problems.certify(0, self.result)
         self.w, self.status = first * self.result.w, self.result.status
         self.f = l1_value(p, self.w)

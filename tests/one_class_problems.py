@@ -1,4 +1,4 @@
-"""Problems of the linear one-class SVM, their optimum by a general-purpose solver, and our answers to them."""
+"""OneVsRest of the linear one-class SVM, their optimum by a general-purpose solver, and our answers to them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATHS = {  # which of them these small problems take: one compiled call where SM
     "usual": {},
     "settled": {"ROUNDS": 1},
     "by calls": {"SMALL_WORK": -1},
-    "begun in one call": {"SMALL_LOOKS": 2, "ROUNDS": 3},
+    "begun in one call": {"SMALL_EVALUATIONS": 2, "ROUNDS": 3},
     "sampled": {"SAMPLE_GROUP": 2, "SAMPLE_ROWS": 4},
     "by calls, settled": {"SMALL_WORK": -1, "ROUNDS": 1},
     "sampled, settled": {"SAMPLE_GROUP": 2, "SAMPLE_ROWS": 4, "ROUNDS": 3},
@@ -104,7 +104,7 @@ class Solved:
         s = Settings(solver=row.number, solver_given=True, nu=p.nu, **settings)
         self.problems = OneClass(table_of(p.X, np.zeros(len(p.X))), s, p.cost)
         [self.result] = self.problems.fit(None if start is None else np.asarray(start)[:, None], report)
-        self.certificate = self.problems.judge(0, self.result)
+        self.certificate = self.problems.certify(0, self.result)
         self.w, self.rho, self.status = self.result.w[:-1], float(self.result.w[-1]), self.result.status
         self.f = p.value(self.w, self.rho)
-        self.room = 2.0 * np.sqrt(2.0 * GAP * abs(self.f)) + 1e-9
+        self.mapped = 2.0 * np.sqrt(2.0 * GAP * abs(self.f)) + 1e-9

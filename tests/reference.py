@@ -88,13 +88,13 @@ def hinge2_state(z, target, cost, y, c):
     return float(cost @ slack**2), -now * slack * y, now, now - c, counts
 
 
-def hinge2_ray(z, dz, target, cost, t):
+def hinge2_line_search(z, dz, target, cost, t):
     """First and second derivative of sum C max(0, target - z - t dz)^2 at t."""
     slack = np.maximum(target - z - t * dz, 0.0)
     return -2.0 * float((cost * dz) @ slack), 2.0 * float((cost * dz * dz) @ (slack > 0))
 
 
-def ray_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:
+def line_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:
     """The t > 0 at which the slope of f along w + t step vanishes, by bisection."""
     high = 1.0
     while p.gradient(w + high * step) @ step < 0:
@@ -137,11 +137,11 @@ def tube_pass(A, target, diagonal, upper, alpha, w, active, above, below, random
         other = c + (random >> 1) % (len(chunks) - c)
         chunks[c], chunks[other] = chunks[other], chunks[c]
         for i in chunks[c]:
-            sides, signs = [i, i + n], np.array([1.0, -1.0])
-            a = alpha[sides]
-            g = signs * float(A[i] @ w) - target[sides] + diagonal[sides] * a
+            systems, signs = [i, i + n], np.array([1.0, -1.0])
+            a = alpha[systems]
+            g = signs * float(A[i] @ w) - target[systems] + diagonal[systems] * a
             if np.any(a > 0.0):  # the other side stays at zero whatever its gradient is
-                sides, signs, a, g = ([v[k] for k in np.flatnonzero(a > 0.0)] for v in (sides, signs, a, g))
+                systems, signs, a, g = ([v[k] for k in np.flatnonzero(a > 0.0)] for v in (systems, signs, a, g))
             a, g = np.array(a), np.array(g)
             low, high = a == 0.0, a == upper[i]
             if np.all((low & (g > above)) | (high & (g < below))):

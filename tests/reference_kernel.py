@@ -16,7 +16,7 @@ from svmtool.kernels.problems import KernelProblem, KernelResult
 from svmtool.solvers.shared.base import PRECISION, RULE, Monitor
 
 TAU = 1e-12  # in place of a curvature that is not positive
-LOOK = 50  # pairs between two records
+WATCH_INTERVAL = 50  # pairs between two records
 
 
 def kernel_matrix(problem: KernelProblem) -> np.ndarray:
@@ -47,7 +47,7 @@ def solve(
     G = y * (K @ signed)[row] + problem.p
     status, iterations = None, 0
     while status is None:
-        if iterations % LOOK == 0:
+        if iterations % WATCH_INTERVAL == 0:
             status = look(problem, monitor, a, G)
             if status is not None:
                 break
@@ -60,8 +60,8 @@ def solve(
         room_i = upper[i] - a[i] if y[i] > 0 else a[i]
         room_j = a[j] if y[j] > 0 else upper[j] - a[j]
         step = min(step, room_i, room_j)
-        for t, room, way in ((i, room_i, y[i] * step), (j, room_j, -y[j] * step)):
-            a[t] = (upper[t] if way > 0 else 0.0) if step == room else a[t] + way
+        for t, mapped, way in ((i, room_i, y[i] * step), (j, room_j, -y[j] * step)):
+            a[t] = (upper[t] if way > 0 else 0.0) if step == mapped else a[t] + way
         if step <= 0.0 or (a[i] == a[i] + y[i] * step and a[j] == a[j] - y[j] * step):
             status = PRECISION
         G += y * step * (K[row[i]] - K[row[j]])[row]
@@ -79,7 +79,7 @@ def look(problem, monitor, a, G):
     return monitor.step(found.primal, found.dual, found.gap)
 
 
-def sides(problem, a):
+def systems(problem, a):
     """(I_up, I_low): y a may grow; y a may shrink.  bool[m] each."""
     y = problem.y
     grows, shrinks = a < problem.upper, a > 0
@@ -90,7 +90,7 @@ def best_pair(problem, K, diagonal, a, G):
     """(i, j, violation); i is -1 where no pair may move."""
     y, row = problem.y, problem.row
     q = -y * G
-    up, low = sides(problem, a)
+    up, low = systems(problem, a)
     best = (-1, -1, 0.0)
     for sign in (1.0, -1.0) if problem.two_sums else (0.0,):
         mine = (y == sign) if sign else np.ones(len(y), bool)

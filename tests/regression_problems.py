@@ -123,9 +123,9 @@ class Solved:
             problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
         assert isinstance(problems.rows, DenseRows if layout == "dense" else CsrRows)
         [self.result] = problems.fit(None if start is None else np.asarray(start)[:, None], report, stop)
-        self.certificate = problems.judge(0, self.result)
+        self.certificate = problems.certify(0, self.result)
         self.w, self.status, self.f = self.result.w, self.result.status, p.value(self.result.w)
-        self.room = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
+        self.mapped = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
 
 
 def numbers(pattern: str, text: str) -> list[float]:

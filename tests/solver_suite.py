@@ -22,7 +22,7 @@ from svmtool import registry
 from svmtool.data import rows as rows_module
 from svmtool.data.rows import DenseRows
 from svmtool.params import Settings
-from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 GAP = 1e-11
 
@@ -41,7 +41,7 @@ _WIDE = {**_NOT_SMALL, (MFN, "GRAM_BELOW"): 0}
 _ONE_PASS = {**_WIDE, (MFN, "MOST_VISITS"): 1}
 _LR_STEPS = {("svmtool.objectives.logistic", "SMALL_FEATURES"): -1}
 _LR_WIDE = {**_LR_STEPS, (LOGISTIC, "GRAM_BELOW"): 0}
-_ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
+_ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "EPOCHS"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
 _ALM_WIDE = {**_ALM_STEPS, (ROUNDS, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
 
 _L1_STEPS = {(L1_OBJECTIVE, "SMALL_FEATURES"): -1}
@@ -58,15 +58,15 @@ PATHS: dict[str, dict[str, dict]] = {
         "sparing": {**_NOT_SMALL, (NEWTON, "MANY_PRODUCTS"): 1e-9, (NEWTON, "SPARED"): 100.0},
         "passes": _WIDE,
         "rows": _ONE_PASS,
-        "products": {**_ONE_PASS, (MFN, "ROWS_SIDE"): 0},
+        "products": {**_ONE_PASS, (MFN, "ROWS_SYSTEM"): 0},
     },
     ALM: {
         "small": {(ALM, "SMALL_FEATURES"): 1000},
-        "passes": {(ALM, "SMALL_FEATURES"): -1, (ALM, "PASSES"): 300, (ALM, "PASSES_WORTH"): 300},
+        "passes": {(ALM, "SMALL_FEATURES"): -1, (ALM, "EPOCHS"): 300, (ALM, "PASSES_WORTH"): 300},
         "features": {**_ALM_STEPS, (INTERIOR, "STEPS"): 1e9},
         "interior": {**_ALM_STEPS, (INTERIOR, "STEPS"): 0},
         "rows": _ALM_WIDE,
-        "products": {**_ALM_WIDE, (ROUNDS, "ROWS_SIDE"): 0},
+        "products": {**_ALM_WIDE, (ROUNDS, "ROWS_SYSTEM"): 0},
     },
     INEXACT: {
         "features": {(INTERIOR, "STEPS"): 1e9},
@@ -77,8 +77,8 @@ PATHS: dict[str, dict[str, dict]] = {
         "small": {("svmtool.objectives.logistic", "SMALL_FEATURES"): 1000},
         "features": _LR_STEPS,
         "sampled": {**_LR_STEPS, (LOGISTIC, "SAMPLE_ROWS"): 4, (LOGISTIC, "SAMPLE_ROWS_A_FEATURE"): 0},
-        "passes": {**_LR_WIDE, (LOGISTIC, "MOST_PASSES"): 1e9},
-        "products": {**_LR_WIDE, (LOGISTIC, "MOST_PASSES"): 0},
+        "passes": {**_LR_WIDE, (LOGISTIC, "MOST_EPOCHS"): 1e9},
+        "products": {**_LR_WIDE, (LOGISTIC, "MOST_EPOCHS"): 0},
     },
     L1: {
         "small": {(L1_OBJECTIVE, "SMALL_FEATURES"): 1000},
@@ -168,7 +168,7 @@ class Solved:
             solver=case.row.number, C=1.0, bias=p.bias, regularize_bias=not p.free, solver_given=True,
             loss_power=case.power, **settings,
         )  # fmt: skip
-        problems = Problems(table_of(p.X, p.y), self.settings, p.cost)
+        problems = OneVsRest(table_of(p.X, p.y), self.settings, p.cost)
         if layout == "dense":
             kept = p.cost > 0
             problems.rows = DenseRows(np.ascontiguousarray(p.X[kept]), p.bias)
@@ -177,7 +177,7 @@ class Solved:
         first = problems.classes.labels[0]
         start = None if start is None else first * np.asarray(start)[:, None]
         [self.result] = problems.fit(start, report, stop)
-        self.certificate = problems.judge(0, self.result)
+        self.certificate = problems.certify(0, self.result)
         self.w = first * self.result.w  # the first class of the data counts as +1 there
         self.f = self.p.value(self.w)
 
@@ -186,7 +186,7 @@ class Solved:
         return self.result.status
 
     @property
-    def room(self) -> float:
+    def mapped(self) -> float:
         """How far w may lie from the minimiser: f grows by at least half the squared distance (bias regularised).
 
         With |w|_1 it need not: these problems' faces are regular enough for a hundred times that.
@@ -201,8 +201,8 @@ def posed(case: Case, p: Problem) -> Problem:
     return p._replace(loss=case.row.loss, power=case.power, l1=case.row.regulariser == "|w|_1")
 
 
-def honours(case: Case, p: Problem) -> bool:
-    return not p.free or "-R" in case.row.honours
+def supported(case: Case, p: Problem) -> bool:
+    return not p.free or "-R" in case.row.supported
 
 
 TALL = {"n": 60, "d": 8}

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from reference import table_of
 
 from svmtool.cli.train import main
-from svmtool.data.class_statistics import UNIT, LabelSums
+from svmtool.data.class_statistics import UNIT, ClassStatistics
 from svmtool.data.rows import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.normal_equations import Matrix, NormalEquations
 from svmtool.params import Settings
 from svmtool.training.adapting import adapt, solution
-from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 EQUAL = 1e-8
 
@@ -169,7 +169,7 @@ def test_the_certificate_of_sums_allows_for_their_rounding():
     """Rows on the margin, and a C that makes C V so large that its last digits are more than all of f."""
     rng = np.random.default_rng(12)
     A, y, C = rng.normal(size=(10, 30)), np.tile([1.0, -1.0], 5), 1e12
-    sums = LabelSums()
+    sums = ClassStatistics()
     sums.change(DenseRows(A), [1, -1], (y < 0).astype(np.int64))
     [problem] = sums.equations(C, -1.0, [1.0, 1.0])
     _, certificate = solution.solution(problem, sums)
@@ -183,7 +183,7 @@ def test_the_estimate_of_rounding_is_near_what_random_changes_do():
     """Against matrices moved at random by UNIT of what their entries went through."""
     rng = np.random.default_rng(11)
     A = rng.normal(size=(50, 6)) * [1.0, 3.0, 0.1, 1.0, 1.0, 20.0]
-    sums, S, b = LabelSums((), 6), A.T @ A, A.T @ np.sign(A[:, 0] + rng.normal(size=50))
+    sums, S, b = ClassStatistics((), 6), A.T @ A, A.T @ np.sign(A[:, 0] + rng.normal(size=50))
     sums.past = 1e10 * np.diagonal(S)
     problem = NormalEquations(Matrix(S, 1.0), b, 50.0)
     w, _ = solution.solution(problem, sums)
@@ -203,8 +203,8 @@ def test_as_many_features_can_be_added_as_can_be_trained(bias, tmp_path):
     row = table_of(np.ones((1, 1)), np.ones(1))
     row.n_features = most
     adaptable.check(row)
-    assert Problems(row, asked).by_sums
+    assert OneVsRest(row, asked).by_sums
     row.n_features = most + 1
     with pytest.raises(SvmtoolError, match=f"at most {most}"):
         adaptable.check(row)
-    assert not Problems(row, asked).by_sums
+    assert not OneVsRest(row, asked).by_sums

@@ -15,7 +15,7 @@ from svmtool.cli.train import main
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 
 WIDE = 9  # features of the paper's form, the bias feature behind them
-ROUNDED = 1e-12  # a w that is nothing but for what rounding has left
+ROUNDOFF_GAP = 1e-12  # a w that is nothing but for what rounding has left
 
 
 class Paper:
@@ -39,12 +39,12 @@ class Paper:
         """Rows come; order i8[passes, n] is theirs, the one in which they stand where it is None."""
         self.positive = self.positive or rows[0].label
         entries = [[row, 0] for row in rows]
-        begun = float(np.linalg.norm(self.form.w)) > ROUNDED
+        begun = float(np.linalg.norm(self.form.w)) > ROUNDOFF_GAP
         for k in range(passes):
             for i in range(len(rows)) if order is None else order[k].tolist():
                 x, y = self.parts(rows[i])
                 product = y * float(self.form.w @ x)
-                self.tie |= begun and abs(product) < ROUNDED
+                self.tie |= begun and abs(product) < ROUNDOFF_GAP
                 if not begun or product < 0:
                     self.form.add(x, y)
                     entries[i][1] += 1

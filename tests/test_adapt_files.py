@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from adapt_suite import Row, apart, batch, draw, text_of_rows, weights_in
 
-from svmtool.data.class_statistics import LabelSums
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable import state as adaptable_state
 from svmtool.formats.adaptable.lock import ModelLock
@@ -165,7 +165,7 @@ def test_a_damaged_state_is_refused_or_harmless(ready):
 def test_a_state_of_another_version_is_refused(ready, monkeypatch):
     with monkeypatch.context() as m:
         m.setattr(adaptable_state, "VERSION", 99)
-        adaptable_state.write("m", adaptable_state.State(71, 1.0, 1.0, (), LabelSums()))
+        adaptable_state.write("m", adaptable_state.State(71, 1.0, 1.0, (), ClassStatistics()))
     refused(ready, "a state of version 99; this svmtool knows 1", "--add", "new", "-i", "m")
 
 

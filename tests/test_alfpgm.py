@@ -56,9 +56,9 @@ def test_optimum_is_the_oracles(name, form):
     assert found.rho == pytest.approx(truth.rho, abs=1e-4)
     assert found.gap <= 1e-4
     assert np.all(found.alpha >= 0) and np.all(found.alpha <= problem.upper)
-    for side in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
-        kept = float((problem.y * problem.start)[side].sum())
-        assert float((problem.y * found.alpha)[side].sum()) == pytest.approx(kept, abs=1e-9)
+    for system in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
+        kept = float((problem.y * problem.start)[system].sum())
+        assert float((problem.y * found.alpha)[system].sum()) == pytest.approx(kept, abs=1e-9)
 
 
 @pytest.mark.parametrize("sparse", [True, False])
@@ -156,7 +156,7 @@ def test_pairs_are_chosen_by_second_order():
     from svmtool.kernels.decomposition import Decomposition
 
     state = Decomposition(problem, 1.0)
-    state.judge()
+    state.certify()
     state.F = np.array([1.0, -1.0, -0.9])
     assert set(PairSets(1, 1e-6, 5, 20, None).choose(state)) == {0, 2}
     assert set(PairSets(1, 1e-6, 5, 20, 1).choose(state)) == {0, 1}  # only the smallest F is looked at

@@ -11,7 +11,7 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
 from svmtool.solvers import alm_inexact, alm_rounds
 from svmtool.solvers.shared import base, interior_steps
-from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 
 @pytest.mark.parametrize(("bias", "free"), [(-1.0, False), (2.0, False), (2.0, True)])
@@ -19,7 +19,7 @@ def test_a_direction_from_the_rows_solves_the_newton_system(bias, free):
     p = reference.random_problem(3, 12, 30, bias=bias, free=free)
     rows = CsrRows(*reference.csr_of(p.X), 30, bias)
     o = Augmented(rows, p.y, np.linspace(0.1, 5.0, 12), 1.7, free)
-    o.move(np.random.default_rng(1).normal(size=rows.d) / 10)
+    o.set_point(np.random.default_rng(1).normal(size=rows.d) / 10)
     _, g = o.gradient()
     assert o.active > 0
     direction, _, exact = o.newton_direction(g, "rows")
@@ -27,25 +27,25 @@ def test_a_direction_from_the_rows_solves_the_newton_system(bias, free):
     np.testing.assert_allclose(o.hessian_product(direction), -g, rtol=0, atol=1e-9 * np.abs(g).max())
 
 
-def wide(solver: int, monkeypatch) -> Problems:
+def wide(solver: int, monkeypatch) -> OneVsRest:
     """Costs that differ by five orders over rows with more features than Gram matrices are formed for."""
     rng = np.random.default_rng(2)
     X, y = rng.random((40, 300)) * 100.0, np.where(np.arange(40) % 2, 1.0, -1.0)
     for module in (alm_rounds, alm_inexact, interior_steps):
         monkeypatch.setattr(module, "GRAM_BELOW", 0)
     s = Settings(solver, bias=1.0, solver_given=True, loss_power=1.7, regularize_bias=False)
-    return Problems(reference.table_of(X, y), s, np.where(y > 0, 1e-7, 0.1))
+    return OneVsRest(reference.table_of(X, y), s, np.where(y > 0, 1e-7, 0.1))
 
 
 def test_a_free_bias_has_systems_of_rows_too(monkeypatch):
     """Conjugate gradients take as long as one at most, whatever C makes of the condition."""
-    sides, products = [], []
+    systems, products = [], []
     direction = Augmented.newton_direction
 
-    def noted(o, g, side, *more):
-        found = direction(o, g, side, *more)
-        sides.append(side)
-        products.append((found[1] - 1.0) * o.product_cost / o.face_cost if side == "products" and o.active else 0.0)
+    def noted(o, g, system, *more):
+        found = direction(o, g, system, *more)
+        systems.append(system)
+        products.append((found[1] - 1.0) * o.product_cost / o.face_cost if system == "products" and o.active else 0.0)
         return found
 
     monkeypatch.setattr(Augmented, "newton_direction", noted)
@@ -53,7 +53,7 @@ def test_a_free_bias_has_systems_of_rows_too(monkeypatch):
     problems.settings = problems.settings._replace(loss_power=1.0, gap=1e-6)
     [result], certificate = problems.fit_and_certify()
     assert certificate.gap <= 1e-6
-    assert "rows" in sides and max(products) <= 1.0
+    assert "rows" in systems and max(products) <= 1.0
 
 
 def test_iterations_that_cannot_reach_the_gap_end_early(monkeypatch):

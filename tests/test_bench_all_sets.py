@@ -233,7 +233,7 @@ def test_objective_of_liblinear_is_looked_for_in_our_log(few, tmp_path, monkeypa
     if end > 1.0:
         assert objective["ours"] > 0.0 and objective["with"] == []
     else:
-        assert objective["ours"] is None and objective["with"] == list(all_sets_pair.SURE)
+        assert objective["ours"] is None and objective["with"] == list(all_sets_pair.RULE_MIN_GAP)
         assert "LIBLINEAR's objective is not reached" in spread.latest(tmp_path / "all_sets.jsonl").text()
 
 

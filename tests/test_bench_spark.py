@@ -88,6 +88,6 @@ def test_the_judge_values_models_as_their_certificates_do(loss, swapped, made, t
     w, b = model.W[:12, 0], model.W[12, 0] if model.bias > 0 else 0.0
     np.save(tmp_path / "w.npy", sign * np.append(w, b))
     candidates = [{"loss": loss, "model": str(tmp_path / "m")}, {"loss": loss, "weights": str(tmp_path / "w.npy")}]
-    found = answer_of("child_spark_judge.py", json.dumps({"path": str(path), "C": 1.0, "candidates": candidates}))
+    found = answer_of("child_spark_certify.py", json.dumps({"path": str(path), "C": 1.0, "candidates": candidates}))
     primal = float(next(note for note in model.notes if "primal" in note).split("primal ")[1].split(",")[0])
     assert found == pytest.approx([primal, primal], rel=1e-8)

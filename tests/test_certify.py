@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from optima import Problem, minimiser, optimum
 from reference import csr_of, random_problem
 
-from svmtool.certify.linear import Certificate, Judge, relative_gap, worst
+from svmtool.certify.linear import Certificate, Certifier, relative_gap, worst
 from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.objectives import losses
 
@@ -30,8 +30,8 @@ def problem(bias: str, seed: int = 4, n: int = 50, d: int = 7, C: float = 1.0, l
     return random_problem(seed, n, d, C, *BIASES[bias])._replace(loss=LOSSES[loss][0], power=LOSSES[loss][1])
 
 
-def judge(p: Problem, w: np.ndarray, alpha: np.ndarray | None = None, layout: str = "csr") -> Certificate:
-    return Judge(LAYOUTS[layout](p), losses.of(p.loss, p.power), p.y, p.cost, p.free).certify(w, alpha)
+def certify(p: Problem, w: np.ndarray, alpha: np.ndarray | None = None, layout: str = "csr") -> Certificate:
+    return Certifier(LAYOUTS[layout](p), losses.of(p.loss, p.power), p.y, p.cost, p.free).certify(w, alpha)
 
 
 @every_layout
@@ -41,7 +41,7 @@ def judge(p: Problem, w: np.ndarray, alpha: np.ndarray | None = None, layout: st
 def test_the_optimum_gets_gap_zero(layout, bias, C, loss):
     p = problem(bias, C=C, loss=loss)
     best = optimum(p)
-    found = judge(p, best.w, best.a, layout)
+    found = certify(p, best.w, best.a, layout)
     assert found.primal == pytest.approx(best.value, rel=1e-12)
     assert found.dual == pytest.approx(best.value, rel=1e-11)
     assert 0 <= found.gap <= 1e-11
@@ -52,7 +52,7 @@ def test_the_optimum_gets_gap_zero(layout, bias, C, loss):
 @pytest.mark.parametrize("loss", [name for name, (_, p) in LOSSES.items() if p > 1.0])
 def test_the_slopes_certify_a_smooth_optimum_alone(bias, loss):
     p = problem(bias, loss=loss)
-    assert judge(p, minimiser(p)).gap <= 1e-7
+    assert certify(p, minimiser(p)).gap <= 1e-7
 
 
 @every_bias
@@ -64,7 +64,7 @@ def test_no_dual_value_is_above_the_optimum(bias, loss):
         for _ in range(20):
             w = scale * rng.normal(size=p.A.shape[1])
             alpha = scale * rng.random(len(p.y)) * rng.integers(0, 2, len(p.y))
-            found = judge(p, w, alpha)
+            found = certify(p, w, alpha)
             assert found.dual <= best * (1 + 1e-12)
             assert found.primal >= best * (1 - 1e-12)
             assert found.gap == relative_gap(found.primal, found.dual)
@@ -91,8 +91,8 @@ def test_weak_duality_whatever_weights_and_dual_point(bias, loss, drawn):
     """A bound from one w, or from any alpha, is never above the value at another w: targets and costs 0 included."""
     X, y, cost, target, W, alpha = drawn
     p = Problem(X, y, cost, *BIASES[bias], *LOSSES[loss])
-    judges = Judge(LAYOUTS["csr"](p), losses.of(p.loss, p.power), y, cost, p.free, target)
-    found = [judges.certify(np.ascontiguousarray(w[: p.A.shape[1]]), a) for w in W for a in (None, alpha)]
+    certifies = Certifier(LAYOUTS["csr"](p), losses.of(p.loss, p.power), y, cost, p.free, target)
+    found = [certifies.certify(np.ascontiguousarray(w[: p.A.shape[1]]), a) for w in W for a in (None, alpha)]
     for f, w in zip(found[::2], W, strict=True):
         v = w[: p.A.shape[1]]
         value = 0.5 * v @ (p.R * v) + cost @ p.l.value(target - y * (p.A @ v))
@@ -113,9 +113,9 @@ def test_rows_out_of_reach_leave_the_violation_as_it_is(layout, bias, loss, away
     best, rng = optimum(p), np.random.default_rng(3)
     w = best.w + away * rng.normal(size=len(best.w))
     rows = LAYOUTS[layout](p)
-    everywhere = Judge(rows, losses.of(p.loss, p.power), p.y, p.cost).certify(w, best.a)
+    everywhere = Certifier(rows, losses.of(p.loss, p.power), p.y, p.cost).certify(w, best.a)
     rows.largest_value = float(np.abs(p.A).max())
-    found = Judge(rows, losses.of(p.loss, p.power), p.y, p.cost).certify(w, best.a)
+    found = Certifier(rows, losses.of(p.loss, p.power), p.y, p.cost).certify(w, best.a)
     assert (found.primal, found.dual) == (everywhere.primal, everywhere.dual)
     assert found.violation == pytest.approx(everywhere.violation, rel=1e-9, abs=1e-12)
 
@@ -137,16 +137,16 @@ def test_the_dual_value_is_that_of_the_best_multiple(loss):
         )
         best = max(-found.fun, p.dual_value(top * a))
         w = -10.0 * minimiser(p)
-        own = 0.0 if p.l.cap == 1.0 else judge(p, w).dual  # a hinge's slopes are not tried beside a point
-        assert judge(p, w, a).dual == pytest.approx(max(best, own), rel=1e-9)
+        own = 0.0 if p.l.cap == 1.0 else certify(p, w).dual  # a hinge's slopes are not tried beside a point
+        assert certify(p, w, a).dual == pytest.approx(max(best, own), rel=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "Huber"])
 def test_a_dual_point_above_its_end_is_scaled_down(loss):
     p = problem("absent", loss=loss)
     a = 1.01 * p.cost * p.l.cap
-    assert judge(p, minimiser(p), a).dual <= optimum(p).value * (1 + 1e-14)
-    assert judge(p, minimiser(p), a).dual >= p.dual_value(a / 1.01) * (1 - 1e-12)
+    assert certify(p, minimiser(p), a).dual <= optimum(p).value * (1 + 1e-14)
+    assert certify(p, minimiser(p), a).dual >= p.dual_value(a / 1.01) * (1 - 1e-12)
 
 
 @every_bias
@@ -156,7 +156,7 @@ def test_a_wrong_w_gets_a_large_gap(bias, loss):
     w = minimiser(p)
     best = p.value(w)
     for wrong in (0.0 * w, -w, 3.0 * w, w + 0.3):
-        found = judge(p, wrong)
+        found = certify(p, wrong)
         assert found.gap >= (p.value(wrong) - best) / p.value(wrong) * (1 - 1e-9), "the gap bounds the true error"
         assert found.gap > 1e-3
 
@@ -167,7 +167,7 @@ def test_small_errors_have_small_gaps_above_the_truth():
     best, gaps = p.value(w), []
     for size in (1e-1, 1e-2, 1e-3, 1e-4):
         wrong = w + size * np.linspace(-1, 1, len(w))
-        found = judge(p, wrong)
+        found = certify(p, wrong)
         assert found.gap >= (p.value(wrong) - best) / p.value(wrong) - 1e-12
         gaps.append(found.gap)
     assert gaps == sorted(gaps, reverse=True) and gaps[-1] < 1e-6
@@ -178,11 +178,11 @@ def test_a_good_dual_point_is_used(bias):
     p = problem(bias)
     a = optimum(p).a
     wrong = 0.5 * minimiser(p)
-    with_point = judge(p, wrong, a)
+    with_point = certify(p, wrong, a)
     assert with_point.dual == pytest.approx(p.dual_value(a), rel=1e-7)
-    assert with_point.gap < judge(p, wrong).gap
-    worthless = judge(p, wrong, np.zeros_like(a))
-    assert worthless.dual == judge(p, wrong).dual, "a useless point costs nothing"
+    assert with_point.gap < certify(p, wrong).gap
+    worthless = certify(p, wrong, np.zeros_like(a))
+    assert worthless.dual == certify(p, wrong).dual, "a useless point costs nothing"
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -194,7 +194,7 @@ def test_a_dual_point_of_another_problem_is_made_feasible(sign):
     a = optimum(p._replace(bias=-1.0, free=False)).a
     assert p._replace(bias=-1.0, free=False).dual_value(a) > best * 1.001 and abs(a @ p.y) > 1e-3
     for w in (np.zeros(p.A.shape[1]), minimiser(p)):
-        assert judge(p, w, a).dual <= best * (1 + 1e-12)
+        assert certify(p, w, a).dual <= best * (1 + 1e-12)
 
 
 def test_rows_that_cost_nothing_do_not_count():
@@ -205,26 +205,26 @@ def test_rows_that_cost_nothing_do_not_count():
     kept = cost > 0
     less = Problem(p.X[kept], p.y[kept], cost[kept], p.bias)
     w = minimiser(less)
-    found, fewer = judge(p, w, np.ones(len(cost))), judge(less, w)
+    found, fewer = certify(p, w, np.ones(len(cost))), certify(less, w)
     assert found.gap <= 1e-7
     assert (found.primal, found.dual) == pytest.approx((fewer.primal, fewer.dual), rel=1e-9)
 
 
-@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("system", [1.0, -1.0])
 @pytest.mark.parametrize("bias", BIASES)
-def test_one_class_alone(bias, side):
-    p = problem(bias)._replace(y=np.full(50, side))
-    found = judge(p, minimiser(p))
+def test_one_class_alone(bias, system):
+    p = problem(bias)._replace(y=np.full(50, system))
+    found = certify(p, minimiser(p))
     assert found.gap <= 1e-7 or found.primal < 1e-12, "with a free bias the optimum is 0"
     assert found.dual <= found.primal * (1 + 1e-14)
 
 
 def test_empty_and_featureless_problems():
     nothing = Problem(np.zeros((0, 3)), np.zeros(0), np.zeros(0))
-    found = judge(nothing, np.zeros(3))
+    found = certify(nothing, np.zeros(3))
     assert (found.primal, found.dual, found.gap, found.violation) == (0.0, 0.0, 0.0, 0.0)
     blank = Problem(np.zeros((4, 0)), np.array([1.0, -1, 1, 1]), np.full(4, 2.0))
-    found = judge(blank, np.zeros(0))
+    found = certify(blank, np.zeros(0))
     assert (found.primal, found.dual, found.gap) == (8.0, pytest.approx(8.0), pytest.approx(0.0, abs=1e-15))
 
 

@@ -31,12 +31,12 @@ def test_the_first_choice_without_options_is_the_first_candidate_there_is(shape,
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("labels", CANDIDATES)
-@pytest.mark.parametrize("option", sorted(registry.OBEYED_BY_ALL.union(*(row.honours for row in registry.SOLVERS))))
+@pytest.mark.parametrize("option", sorted(registry.OBEYED_BY_ALL.union(*(row.supported for row in registry.SOLVERS))))
 def test_an_option_is_obeyed_or_refused(option, shape, labels):
-    able = [n for n in CANDIDATES[labels][0] if n in NUMBERS and registry.find(n) in registry.honouring(option)]
+    able = [n for n in CANDIDATES[labels][0] if n in NUMBERS and registry.find(n) in registry.supporting(option)]
     if able:
         row, reason = auto_select.choose(facts(shape, labels), (option,))
-        assert row in registry.honouring(option)
+        assert row in registry.supporting(option)
         first = row.number == [n for n in CANDIDATES[labels][shape == "wide"] if n in NUMBERS][0]
         assert (f"obeys {option}" in reason) == (not first)
     else:

@@ -8,7 +8,7 @@ from class_problems import PROBLEMS, ROWS, Problem, Solved
 from reference import csr_of
 
 from svmtool.coordinate import crammer_singer
-from svmtool.coordinate.crammer_singer import ClassPasses
+from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.data.rows import CsrRows
 from svmtool.limits import EndedError
 from svmtool.objectives import class_interior
@@ -60,7 +60,7 @@ def test_raw_values_are_certified(monkeypatch):
 
 def test_passes_and_rounds_without_progress_come_to_an_end(monkeypatch):
     monkeypatch.setattr(class_interior, "NUMBERS", 0)
-    monkeypatch.setattr(alm_classes, "MOST_PASSES", 1)
+    monkeypatch.setattr(alm_classes, "MOST_EPOCHS", 1)
     s = Solved(ROWS[0], raw_problem(), eps=1e-9)
     assert s.status is base.PRECISION and s.result.iterations < 5000
 
@@ -70,7 +70,7 @@ def test_limits(within, monkeypatch):
     """Of iterations, between two steps, and of time or Ctrl-C, within one."""
     made, apply = [], ClassInterior._apply
     monkeypatch.setattr(class_interior, "cost", lambda task: 0.0)
-    monkeypatch.setattr(ClassPasses, "newton", 0.0)
+    monkeypatch.setattr(CrammerSingerDescent, "newton", 0.0)
     monkeypatch.setattr(crammer_singer, "NEWTON_STEPS", 1e-3)
 
     def counted(self, right):

@@ -95,8 +95,8 @@ def test_state_and_ray(n, d, k, sigma):
     assert sums[5] == sums[6] == inner.sum()
     close(a.back(share), np.where((p > 0) & inner[:, None], 1.0 / np.maximum((p > 0).sum(1), 1)[:, None], 0.0))
     out, t = np.zeros(2 + a.wide), 0.3
-    ray, corner = (a.flat(a.S), a.flat(a.dS), *arrays), np.full(n, 99)
-    class_loops.class_ray(*ray, np.arange(n), corner, out, t, sigma, k, a.wide, 0, n)
+    line_search, corner = (a.flat(a.S), a.flat(a.dS), *arrays), np.full(n, 99)
+    class_loops.class_line_search(*line_search, np.arange(n), corner, out, t, sigma, k, a.wide, 0, n)
     _, p = a.smoothed(a.S + t * a.dS, sigma)
     assert np.array_equal(corner, np.where((p > 0).sum(1) == 1, p.argmax(1), k))
     count = np.maximum((p > 0).sum(1), 1)
@@ -105,13 +105,13 @@ def test_state_and_ray(n, d, k, sigma):
     np.testing.assert_allclose(out[1], sigma * float(a.cost @ within), rtol=1e-9, atol=1e-9 * sigma)
     ends, active = (np.empty(n, int), np.empty(n, int)), np.arange(n)
     for end, at in zip(ends, (0.0, 2.0 * t), strict=True):
-        class_loops.class_ray(*ray, np.arange(n), end, np.empty(2 + a.wide), at, sigma, k, a.wide, 0, n)
+        class_loops.class_line_search(*line_search, np.arange(n), end, np.empty(2 + a.wide), at, sigma, k, a.wide, 0, n)
     stays = (ends[0] == ends[1]) & (ends[0] < k)
     assert np.all(corner[stays] == ends[0][stays]), "between two ends at one corner a row is nowhere else"
     rest, part = np.full(1, 5.0), np.empty(2 + a.wide)
-    left = class_loops.class_ray_settle(a.flat(a.dS), a.number, a.cost, *ends, active, rest, k, a.wide, 0, n)
+    left = class_loops.class_line_search_settle(a.flat(a.dS), a.number, a.cost, *ends, active, rest, k, a.wide, 0, n)
     assert active[:left].tolist() == np.flatnonzero(~stays).tolist()
-    class_loops.class_ray(*ray, active, corner, part, t, sigma, k, a.wide, 0, left)
+    class_loops.class_line_search(*line_search, active, corner, part, t, sigma, k, a.wide, 0, left)
     np.testing.assert_allclose(part[0] + rest[0] - 5.0, out[0], atol=1e-8)
     np.testing.assert_allclose(part[1], out[1], rtol=1e-9, atol=1e-9 * sigma)
 
@@ -163,7 +163,7 @@ def test_pass(n, d, k, bias):
     classes, sizes = np.tile(np.arange(a.wide, dtype=np.uint32), n), np.full(n, k, np.uint32)
     left = np.ones((n, k), bool)
     for _ in range(6):
-        class_epoch_loops.class_pass(
+        class_epoch_loops.class_epoch(
             *a.csr, a.number, a.cost, a.rows.square_norms(), flat_P, flat_W, np.zeros(2 * a.wide), classes, sizes,
             active, np.empty(n // chunk + 1, np.int64), limits, state, bias, chunk, k, a.wide,
         )  # fmt: skip

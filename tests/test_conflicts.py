@@ -33,8 +33,8 @@ def test_their_sum_over_rows_is_zero_on_drawn_data():
     np.testing.assert_allclose((a * y) @ X, 0.0, atol=1e-10)
     for row in np.unique(X, axis=0):
         same = np.all(X == row, axis=1)
-        sides = [float(np.sum((a - cost)[same & (y == sign)])) for sign in (1.0, -1.0)]
-        assert max(sides) >= -1e-10, "neither side of a row is at its end"
+        systems = [float(np.sum((a - cost)[same & (y == sign)])) for sign in (1.0, -1.0)]
+        assert max(systems) >= -1e-10, "neither side of a row is at its end"
 
 
 def test_equal_sums_of_unequal_rows_are_reported_apart(monkeypatch):

@@ -9,10 +9,10 @@ from reference import csr_of
 from solver_suite import ALM, MFN, PATHS
 
 from svmtool.coordinate import hinge
-from svmtool.coordinate.hinge import LOOKED_AFTER, DualPasses
+from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, DualCoordinateDescent
 from svmtool.data.replicated import RepeatedRows
 from svmtool.data.rows import CsrRows
-from svmtool.formats.rowcache.mapped_arrays import Room
+from svmtool.formats.rowcache.mapped_arrays import MappedArrays
 from svmtool.objectives.task import Task
 from svmtool.solvers import alm, alm_rounds, mfn
 from svmtool.solvers.shared import alternation
@@ -35,8 +35,8 @@ def restored(monkeypatch):
     for module in (mfn, alternation):
         monkeypatch.setattr(module, "newton_steps", none)
     monkeypatch.setattr(alternation, "FIRST_TURN", 1000.0)
-    shares, plain = [], DualPasses.restore
-    monkeypatch.setattr(DualPasses, "restore", lambda self: (shares.append(self.share), plain(self)))
+    shares, plain = [], DualCoordinateDescent.unshrink
+    monkeypatch.setattr(DualCoordinateDescent, "unshrink", lambda self: (shares.append(self.share), plain(self)))
     return shares
 
 
@@ -66,8 +66,8 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
     targets, size = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1)), 0.1
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
     signs, cost = np.repeat((1.0, -1.0), 60), np.full(120, 1.0)
-    watched, plain = [], DualPasses.run
-    monkeypatch.setattr(DualPasses, "run", lambda self: (watched.append(self), plain(self))[1])
+    watched, plain = [], DualCoordinateDescent.run
+    monkeypatch.setattr(DualCoordinateDescent, "run", lambda self: (watched.append(self), plain(self))[1])
 
     def end(**rule) -> tuple[float, float]:
         """The certified gap and the size of the projected gradients where a run with this rule ends."""
@@ -100,7 +100,7 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, resto
         rows, np.repeat((1.0, -1.0), 60), np.full(120, 1e4), False, np.concatenate((noise - 0.1, -noise - 0.1)),
         1.0 if loss == "hinge" else 2.0,
     )  # fmt: skip
-    visits, held, plain = [], [], DualPasses.run
+    visits, held, plain = [], [], DualCoordinateDescent.run
 
     def run(self):
         spent = plain(self)
@@ -109,7 +109,7 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, resto
             held.append(self.visits)
         return spent
 
-    monkeypatch.setattr(DualPasses, "run", run)
+    monkeypatch.setattr(DualCoordinateDescent, "run", run)
     found = solve(task, Monitor(), Rule(gap=1e-12, size=0.1, loose=1e-12))
     limit = (1.0 + hinge.BEYOND) * held[0]
     assert found.status is RULE and found.history[-1]["gap"] > 1e-12
@@ -120,7 +120,7 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, resto
 def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(rounding, monkeypatch):
     """Where rounding ends them, the run still ends by the rule."""
     if rounding:
-        for name in ("FLAT_STEPS", "ROUNDED"):
+        for name in ("STALL_STEPS", "ROUNDOFF_GAP"):
             monkeypatch.setattr(alm_rounds, name, 0)
     monkeypatch.setattr(hinge, "STARTING", 0.0)
     monkeypatch.setattr(alm, "CHEAP", np.inf)
@@ -137,12 +137,12 @@ def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(roun
 @pytest.mark.parametrize("path", ["small", "features", "rows", "products"])
 def test_dual_point_of_the_passes_is_kept(path, monkeypatch):
     """Newton steps that follow begin below it: until they are better, it is the bound."""
-    for (module, name), value in {**PATHS[ALM][path], (ALM, "PASSES"): 2, (ALM, "MOST_VISITS"): 2}.items():
+    for (module, name), value in {**PATHS[ALM][path], (ALM, "EPOCHS"): 2, (ALM, "MOST_VISITS"): 2}.items():
         monkeypatch.setattr(f"{module}.{name}", value)
     for seed in range(5):
         p = reference.random_problem(seed, 60, 8)._replace(loss="hinge")
         task = Task(CsrRows(*csr_of(p.X), 8), p.y, p.cost, p=1.0)
-        passes = DualPasses(task.rows, p.y, 0.0 * p.cost, p.cost, 1)
+        passes = DualCoordinateDescent(task.rows, p.y, 0.0 * p.cost, p.cost, 1)
         for _ in range(2):
             passes.run()
         found = alm.exact(task, Monitor(gap=1e-12), Rule())
@@ -156,14 +156,14 @@ def test_a_pass_in_pieces_is_the_pass(kind, monkeypatch):
     p = reference.random_problem(4, 300, 12)
     X, n = CsrRows(*csr_of(p.X), 12), 300
 
-    def passes() -> DualPasses:
+    def passes() -> DualCoordinateDescent:
         if kind == "tube":
             targets = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1))
-            return DualPasses(
+            return DualCoordinateDescent(
                 RepeatedRows(X, 2), np.repeat((1.0, -1.0), n), np.zeros(2 * n), np.ones(2 * n), 1, None, targets
             )
         bent, upper = (0.5, np.inf) if kind == "squared hinge" else (0.0, 1.0)
-        return DualPasses(X, p.y, np.full(n, bent), np.full(n, upper), 1)
+        return DualCoordinateDescent(X, p.y, np.full(n, bent), np.full(n, upper), 1)
 
     whole, cut = passes(), passes()
     pieces, shares = [], []
@@ -184,15 +184,15 @@ def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
     """Every few chunks, and chunks of rows that are left after shrinking lie no further apart than all rows' do."""
     monkeypatch.setattr("svmtool.coordinate.hinge.ON_DISK", 80)
     p = reference.random_problem(4, 400, 8)._replace(loss="hinge")
-    looks = []
-    monkeypatch.setattr(Room, "check", lambda self: looks.append(1))
-    rows = CsrRows(*csr_of(p.X), 8, room=Room(10**12, str(tmp_path)))
-    passes = DualPasses(rows, p.y, np.zeros(400), p.cost, 1)
+    evaluations = []
+    monkeypatch.setattr(MappedArrays, "check", lambda self: evaluations.append(1))
+    rows = CsrRows(*csr_of(p.X), 8, mapped=MappedArrays(10**12, str(tmp_path)))
+    passes = DualCoordinateDescent(rows, p.y, np.zeros(400), p.cost, 1)
     for _ in range(20):
-        looks.clear()
+        evaluations.clear()
         chunks = -(-400 // passes.chunk)
         passes.run()
-        assert len(looks) >= chunks // 2 // LOOKED_AFTER
+        assert len(evaluations) >= chunks // 2 // CHECK_MEMORY_AFTER
     assert passes.share < 0.9
     assert p.value(passes.w) - p.dual_value(passes.alpha) <= 0.1 * p.value(passes.w)
 
@@ -201,8 +201,8 @@ def test_turns_end_though_no_pass_is_left(monkeypatch):
     """Passes that may not run any more leave the rest to Newton steps."""
     for (module, name), value in PATHS[MFN]["rows"].items():
         monkeypatch.setattr(f"{module}.{name}", value)
-    for module in ("by_turns", "newton"):
-        monkeypatch.setattr(f"svmtool.solvers.{module}.MOST_PASSES", 1)
+    for module in ("alternation", "newton"):
+        monkeypatch.setattr(f"svmtool.solvers.shared.{module}.MOST_EPOCHS", 1)
     monkeypatch.setattr(mfn, "MOST_VISITS", 5000.0)
     p = reference.random_problem(4, 60, 30, 10.0)._replace(loss="squared hinge")
     found = mfn.solve(Task(CsrRows(*csr_of(p.X), 30), p.y, p.cost), Monitor(gap=1e-6), Rule())
@@ -219,7 +219,7 @@ def uneven(n: int = 1000, d: int = 100, C: float = 100.0) -> Task:
 
 def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal(monkeypatch):
     monkeypatch.setattr(mfn, "GRAM_BELOW", 0)
-    monkeypatch.setattr(mfn, "ROWS_SIDE", 0)
+    monkeypatch.setattr(mfn, "ROWS_SYSTEM", 0)
     task, late = uneven(), 1e-3
 
     def norms(w: np.ndarray) -> float:
@@ -250,10 +250,10 @@ def test_liblinears_cap_on_passes_counts_as_its_rule(monkeypatch):
     """Where 300 passes have not met its rule, as many visits again end a wide regression."""
     for name in ("READING", "STARTING"):
         monkeypatch.setattr(hinge, name, 0.0)
-    monkeypatch.setattr(hinge, "LATE_PASSES", 5)
-    monkeypatch.setattr(DualPasses, "size", 1.0)
+    monkeypatch.setattr(hinge, "LATE_EPOCHS", 5)
+    monkeypatch.setattr(DualCoordinateDescent, "size", 1.0)
     p = reference.random_problem(3, 60, 40)
-    passes, ended = DualPasses(CsrRows(*csr_of(p.X), 40), p.y, np.zeros(60), np.full(60, 1e4), 1), []
+    passes, ended = DualCoordinateDescent(CsrRows(*csr_of(p.X), 40), p.y, np.zeros(60), np.full(60, 1e4), 1), []
     for _ in range(12):
         passes.run()
         ended.append((passes.beyond(-1.0), passes.beyond(0.1), passes.visits))

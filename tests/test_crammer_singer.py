@@ -9,27 +9,27 @@ from class_problems import GAP, PROBLEMS, ROWS, SOME, Problem, Solved, every_row
 from reference import csr_of, table_of
 
 from svmtool.coordinate import crammer_singer
-from svmtool.coordinate.crammer_singer import ClassPasses
+from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.data.rows import CsrRows
 from svmtool.objectives import class_faces, class_interior
 from svmtool.objectives.class_rows import ClassTask
-from svmtool.objectives.crammer_singer import ClassHinge
+from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.params import Settings
 from svmtool.solvers import alm, alm_classes, alm_rounds
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import StopFlag
 
-NEWTON = {(ClassPasses, "newton"): 0.0}
+NEWTON = {(CrammerSingerDescent, "newton"): 0.0}
 PATHS = {
     "chosen": {},
-    "passes": {(ClassPasses, "newton"): np.inf},
+    "passes": {(CrammerSingerDescent, "newton"): np.inf},
     "newton": NEWTON,
     "products": {
-        **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_PASSES"): 1, (alm_rounds, "CG_TOLERANCE"): 1e-3,
+        **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_EPOCHS"): 1, (alm_rounds, "CG_TOLERANCE"): 1e-3,
         (class_faces, "MOST"): 0, (crammer_singer, "PRODUCT_STEPS"): 10**6,
     },
     "rows": {
-        **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_PASSES"): 1,
+        **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_EPOCHS"): 1,
         (class_faces, "MOST"): 10**6, (class_faces, "DECOMPOSED"): 1e12,
     },
     "handed over": {**NEWTON, (alm_rounds, "GRAM_BELOW"): 0},
@@ -62,7 +62,7 @@ def test_gap_by_the_formulas(row, path, name, layout, choose):
     assert dual * (1 - 1e-12) <= s.certificate.dual <= s.f * (1 + 1e-12)
     for record in s.result.history:
         assert record["bound"] <= s.f * (1 + 1e-12) and record["objective"] >= dual * (1 - 1e-12)
-    np.testing.assert_allclose(s.W.sum(axis=1), 0.0, atol=s.room)
+    np.testing.assert_allclose(s.W.sum(axis=1), 0.0, atol=s.mapped)
 
 
 @every_row
@@ -93,8 +93,8 @@ def test_optimum_of_a_general_purpose_solver(row):
 @every_row
 def test_paths_are_taken(row, monkeypatch, choose):
     taken = set()
-    watched = [(ClassPasses, "run"), (class_interior.ClassInterior, "step"), (alm, "exact")]
-    for owner, name in (*watched, *((ClassHinge, name) for name in ("hessian", "hessian_product", "face"))):
+    watched = [(CrammerSingerDescent, "run"), (class_interior.ClassInterior, "step"), (alm, "exact")]
+    for owner, name in (*watched, *((CrammerSingerLoss, name) for name in ("hessian", "hessian_product", "face"))):
         plain = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, name=name, plain=plain: (taken.add(name), plain(*a))[1])
     for path, wanted in (
@@ -118,12 +118,12 @@ def test_paths_are_taken(row, monkeypatch, choose):
 @pytest.mark.parametrize(("C", "sigma"), [(1.0, 1.0), (1e-2, 10.0)])
 def test_the_minimum_of_a_piece_is_the_same_from_either_side(C, sigma, bias):
     p = random_problem(3, 12, 30, 4, C=C, bias=bias)
-    o = ClassHinge(ClassTask(CsrRows(*csr_of(p.A), p.A.shape[1]), p.number, p.k, p.cost))
+    o = CrammerSingerLoss(ClassTask(CsrRows(*csr_of(p.A), p.A.shape[1]), p.number, p.k, p.cost))
     o.sigma = sigma
-    o.move(0.1 * np.random.default_rng(1).normal(size=o.d))
+    o.set_point(0.1 * np.random.default_rng(1).normal(size=o.d))
     _, g = o.gradient()
     assert 1 < o.active < o.faces
-    by_rows, by_features = (o.newton_direction(g, side)[0] for side in ("rows", "features"))
+    by_rows, by_features = (o.newton_direction(g, system)[0] for system in ("rows", "features"))
     np.testing.assert_allclose(by_rows, by_features, rtol=0.0, atol=1e-10 * np.abs(by_features).max())
 
 
@@ -132,11 +132,11 @@ def test_large_costs_leave_the_minimum_of_a_piece_exact():
     rng = np.random.default_rng(2)
     X, number = rng.random((60, 90)), rng.integers(0, 5, 60)
     task = ClassTask(CsrRows(*csr_of(X), 90), number, 5, np.where(number == 2, 1e9, 1e5))
-    o = ClassHinge(task)
-    passes = ClassPasses(task, o.rows, 1)
+    o = CrammerSingerLoss(task)
+    passes = CrammerSingerDescent(task, o.rows, 1)
     for _ in range(100):
         passes.run()
-    o.move(passes.w)
+    o.set_point(passes.w)
     o.beta[:], o.sigma = passes.multipliers, 3.0
     _, g = o.gradient()
     p, _, _ = o.newton_direction(g, "rows")
@@ -168,25 +168,25 @@ def test_laws(row, path, choose):
         }  # fmt: skip
         for law, (one, other) in same.items():
             first, second = a if one is p else Solved(row, one), Solved(row, other)
-            assert np.linalg.norm(first.W - second.W) <= 2 * first.room, law
+            assert np.linalg.norm(first.W - second.W) <= 2 * first.mapped, law
             assert second.f == pytest.approx(first.f, rel=1e-9), law
         zero = Solved(row, p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
-        assert not np.any(zero.W[2]) and np.linalg.norm(np.delete(zero.W, 2, axis=0) - a.W) <= 2 * a.room
+        assert not np.any(zero.W[2]) and np.linalg.norm(np.delete(zero.W, 2, axis=0) - a.W) <= 2 * a.mapped
         scaled = Solved(row, p._replace(X=4.0 * p.X, bias=4.0 * p.bias, cost=p.cost / 16.0))
-        assert np.linalg.norm(4.0 * scaled.W - a.W) <= 8 * a.room
-        assert np.linalg.norm(Solved(row, p, "dense").W - a.W) <= 2 * a.room
+        assert np.linalg.norm(4.0 * scaled.W - a.W) <= 8 * a.mapped
+        assert np.linalg.norm(Solved(row, p, "dense").W - a.W) <= 2 * a.mapped
 
 
 @every_row
 def test_two_classes_are_the_hinge_at_twice_the_cost(row):
     """min over w of 1/4 |w|^2 + sum C hinge is half of -s 3 with 2 C, w = w_1 - w_2."""
-    from svmtool.training.reductions.one_vs_rest import Problems
+    from svmtool.training.reductions.one_vs_rest import OneVsRest
 
     p = PROBLEMS["two-bias"]
-    problems = Problems(table_of(p.X, p.y), Settings(solver=3, solver_given=True, C=2.0, bias=1.0, gap=GAP), p.cost)
+    problems = OneVsRest(table_of(p.X, p.y), Settings(solver=3, solver_given=True, C=2.0, bias=1.0, gap=GAP), p.cost)
     [hinge] = problems.fit()
     a = Solved(row, p)
-    np.testing.assert_allclose(a.W[:, 0] - a.W[:, 1], hinge.w, atol=4 * a.room)
+    np.testing.assert_allclose(a.W[:, 0] - a.W[:, 1], hinge.w, atol=4 * a.mapped)
     np.testing.assert_allclose(a.W[:, 0], -a.W[:, 1])
 
 
@@ -253,18 +253,18 @@ def test_same_bits_from_any_number_of_threads_and_another_seed_the_same_optimum(
     assert all(np.array_equal(found[0], W) for W in found)
     p = PROBLEMS["tall"]
     a, b = Solved(row, p, seed=5), Solved(row, p)
-    assert np.linalg.norm(a.W - b.W) <= 2 * a.room
+    assert np.linalg.norm(a.W - b.W) <= 2 * a.mapped
 
 
 def test_preconditioner_is_the_hessian_where_all_faces_are_one():
     p = random_problem(3, 40, 6, 4)
     X = np.insert(p.A, 2, 0.0, axis=1)
     task = ClassTask(CsrRows(*csr_of(X), X.shape[1]), p.number, p.k, p.cost)
-    o = ClassHinge(task)
+    o = CrammerSingerLoss(task)
     o.beta[:] = 0.0
     o.beta.reshape(-1, o.wide)[:, : p.k] = 1.0 / p.k
     o.sigma = 0.1
-    o.move(np.zeros(o.d))
+    o.set_point(np.zeros(o.d))
     o.value()
     assert o.active == o.base.n
     v = np.random.default_rng(1).normal(size=o.d)
@@ -276,13 +276,13 @@ def test_preconditioner_is_the_hessian_where_all_faces_are_one():
 def test_passes_end_what_rounds_began(monkeypatch, choose):
     """Rounds lead within -e's reach, passes end by its rule, from the same dual point."""
     choose("handed over")
-    course, resume = [], ClassPasses.resume
+    course, resume = [], CrammerSingerDescent.resume
 
     def watched(self, multipliers, steps):
         resume(self, multipliers, steps)
         course.append((self.dual_value(), steps))
 
-    monkeypatch.setattr(ClassPasses, "resume", watched)
+    monkeypatch.setattr(CrammerSingerDescent, "resume", watched)
     s = Solved(ROWS[0], PROBLEMS["tall-hard"], eps=0.01)
     (dual, steps), *more = course
     assert not more and s.status is base.RULE and s.result.iterations > steps > 0
@@ -293,22 +293,22 @@ def test_passes_end_what_rounds_began(monkeypatch, choose):
 def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(after, monkeypatch):
     """The rule holds where the run ends; SAFETY of its tolerance is reached only if that costs little more."""
     monkeypatch.setattr(alm_rounds, "GRAM_BELOW", 0)
-    monkeypatch.setattr(ClassPasses, "newton", np.inf)
+    monkeypatch.setattr(CrammerSingerDescent, "newton", np.inf)
     monkeypatch.setattr(alm_classes, "AFTER_RULE", after)
-    spreads, costs, plain = [], [], ClassPasses.run
+    pg_ranges, costs, plain = [], [], CrammerSingerDescent.run
 
     def run(self):
         costs.append(plain(self))
-        spreads.append(self.spread if self.complete else np.inf)
+        pg_ranges.append(self.pg_range if self.complete else np.inf)
         return costs[-1]
 
-    monkeypatch.setattr(ClassPasses, "run", run)
+    monkeypatch.setattr(CrammerSingerDescent, "run", run)
     rng = np.random.default_rng(1)
     p = Problem(rng.normal(size=(200, 20)), 1.0 * rng.integers(0, 5, 200), np.full(200, 10.0))
     s = Solved(ROWS[0], p, "dense", eps=0.01)
     assert s.status is base.RULE and violation(p, p.A.T @ s.result.alpha, s.result.alpha) <= 0.01 * (1 + 1e-6)
-    first = next(k for k, spread in enumerate(spreads) if spread <= 0.01)
-    assert (spreads[-1] <= alm_classes.SAFETY * 0.01) == (after == np.inf)
+    first = next(k for k, pg_range in enumerate(pg_ranges) if pg_range <= 0.01)
+    assert (pg_ranges[-1] <= alm_classes.SAFETY * 0.01) == (after == np.inf)
     assert after == np.inf or sum(costs[:-2]) < (1.0 + after) * sum(costs[: first + 1])
 
 
@@ -317,8 +317,8 @@ def test_rounds_that_get_nowhere_hand_back_to_passes(started, monkeypatch):
     """Many classes that can be told apart and a large C: passes alone end by the rule of -e, Newton steps do not."""
     monkeypatch.setattr(alm_rounds, "GRAM_BELOW", 0)
     monkeypatch.setattr(class_faces, "MOST", 0)
-    made, product = [], ClassHinge.hessian_product
-    monkeypatch.setattr(ClassHinge, "hessian_product", lambda self, v: (made.append(1), product(self, v))[1])
+    made, product = [], CrammerSingerLoss.hessian_product
+    monkeypatch.setattr(CrammerSingerLoss, "hessian_product", lambda self, v: (made.append(1), product(self, v))[1])
     rng = np.random.default_rng(1)
     n, d, k, eps = 80, 8, 40, 1e-3
     y = np.arange(n) % k
@@ -338,20 +338,22 @@ def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
     p = random_problem(1, 300, 4, 20)
     X = p.A.copy()
     X[0] *= 1e6
-    passes = ClassPasses(task := ClassTask(CsrRows(*csr_of(X), 4), p.number, p.k, p.cost), ClassHinge(task).rows, 1)
+    passes = CrammerSingerDescent(
+        task := ClassTask(CsrRows(*csr_of(X), 4), p.number, p.k, p.cost), CrammerSingerLoss(task).rows, 1
+    )
     for _ in range(10):
         passes.run()
-    assert passes.spread > 1.0 and passes.share < 0.5
+    assert passes.pg_range > 1.0 and passes.share < 0.5
 
 
 def test_factorised_rounds_that_get_nowhere_hand_back_to_passes(monkeypatch):
     """Many classes that can be told apart and a large C: Newton steps over all would take hundreds."""
     monkeypatch.setattr(crammer_singer, "PATIENCE", 0.0)
     monkeypatch.setattr(crammer_singer, "NEWTON_STEPS", 3)
-    steps, hessian = [], ClassHinge.hessian
-    monkeypatch.setattr(ClassHinge, "hessian", lambda self: (steps.append(1), hessian(self))[1])
-    resumed, resume = [], ClassPasses.resume
-    monkeypatch.setattr(ClassPasses, "resume", lambda self, *a: (resumed.append(1), resume(self, *a))[1])
+    steps, hessian = [], CrammerSingerLoss.hessian
+    monkeypatch.setattr(CrammerSingerLoss, "hessian", lambda self: (steps.append(1), hessian(self))[1])
+    resumed, resume = [], CrammerSingerDescent.resume
+    monkeypatch.setattr(CrammerSingerDescent, "resume", lambda self, *a: (resumed.append(1), resume(self, *a))[1])
     rng = np.random.default_rng(1)
     n, d, k = 80, 8, 40
     y = np.arange(n) % k

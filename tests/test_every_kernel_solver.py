@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernel_suite import KERNELS, LEAST_SQUARES, WITH_COST, Data, judged, oracle, random_data, solve
+from kernel_suite import KERNELS, LEAST_SQUARES, WITH_COST, Data, certified, oracle, random_data, solve
 
 from svmtool import registry
 from svmtool.compiled import threads
@@ -45,7 +45,7 @@ def test_default_rule_ends_the_run(row):
     problem = random_data().problem(row, KERNELS["rbf"])
     defaults = KernelSettings(solver=row.number)
     monitor = Monitor(defaults.target)
-    s = judged(problem, registry.entry(row)(problem, monitor, defaults.tolerance, 100.0))
+    s = certified(problem, registry.entry(row)(problem, monitor, defaults.tolerance, 100.0))
     if row.gap_default is not None:
         assert s.result.status is GAP and s.certificate.gap <= row.gap_default
     else:
@@ -86,7 +86,7 @@ def test_threads_leave_the_bits(row, sparse):
         for count in (1, 2):
             threads.set_count(count)
             result = registry.entry(row)(problem, Monitor(1e-3, max_seconds=60), 0.0, 2.0)
-            assert result.status is GAP or (result.status.name == "sample" and "--sample" in row.honours)
+            assert result.status is GAP or (result.status.name == "sample" and "--sample" in row.supported)
             found.append((result.alpha.tobytes(), result.rho, result.objective))
     finally:
         threads.set_count(None)

@@ -19,8 +19,8 @@ from solver_suite import (
     every_layout,
     every_path,
     every_row,
-    honours,
     keep_sparse,
+    supported,
 )
 
 from svmtool.compiled import threads
@@ -47,7 +47,7 @@ def walk(monkeypatch):
 @every_path
 def test_optimum_and_certificate(case, name, layout, walk):
     p = PROBLEMS[name]
-    if not honours(case, p):
+    if not supported(case, p):
         pytest.skip(f"-s {case.row.number} does not honour -R")
     walk(case)
     s = Solved(case, p, layout)
@@ -66,7 +66,7 @@ def test_optimum_and_certificate(case, name, layout, walk):
     assert told[: KEPT // 2] == list(range(min(len(told), KEPT // 2)))  # a long run keeps no more in a row
     assert told == sorted(set(told)) and (len(told) > KEPT // 2 or told[-1] == len(told) - 1)
     assert s.result.iterations >= len(s.result.history)  # coordinate passes may run without a record each
-    np.testing.assert_allclose(s.w, optimum(s.p).w, atol=10 * s.room)
+    np.testing.assert_allclose(s.w, optimum(s.p).w, atol=10 * s.mapped)
 
 
 @every_path
@@ -87,7 +87,7 @@ def test_gap_is_what_was_asked_for(case, walk):
 @every_path
 def test_liblinear_rule_holds_at_the_end(case, eps, start, layout, walk):
     """-e as LIBLINEAR means it for the number, computed here anew from what the solver returns."""
-    if "-e" not in case.row.honours:
+    if "-e" not in case.row.supported:
         pytest.skip(f"-s {case.row.number} does not honour -e")
     eps = case.row.eps_default if eps is None else eps
     if eps is None:
@@ -276,7 +276,7 @@ def spy(monkeypatch):
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == MFN], ids=lambda case: case.id)
 def test_paths_of_mfn_are_taken(case, walk, spy):
     """Each path leads where its name says."""
-    from svmtool.coordinate.hinge import DualPasses
+    from svmtool.coordinate.hinge import DualCoordinateDescent
     from svmtool.objectives.squared_hinge import SquaredHinge
     from svmtool.solvers import mfn
     from svmtool.solvers.shared import alternation
@@ -285,7 +285,7 @@ def test_paths_of_mfn_are_taken(case, walk, spy):
     spy(SquaredHinge, "sample", "sampled")
     spy(SquaredHinge, "_conjugate_gradient", "products")
     spy(SquaredHinge, "hessian", "matrix")
-    spy(DualPasses, "run", "passes")
+    spy(DualCoordinateDescent, "run", "passes")
     for module in (mfn, alternation):
         spy(module, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
     walk(case)
@@ -311,9 +311,9 @@ def test_paths_of_l1_are_taken(case, walk, spy):
     from svmtool.objectives.l1.dual import L1Dual
     from svmtool.objectives.l1.objective import L1Objective
 
-    spy(l1_loops, "gram_passes", "matrix")
-    spy(l1_loops, "column_passes", "columns")
-    spy(l1_loops, "hinge2_column_passes", "descent")
+    spy(l1_loops, "gram_epochs", "matrix")
+    spy(l1_loops, "column_epochs", "columns")
+    spy(l1_loops, "hinge2_column_epochs", "descent")
     spy(L1Dual, "step", "multipliers")
     spy(L1Objective, "sample", "sampled")
     spy(L1Objective, "small_newton", "small")
@@ -327,14 +327,14 @@ def test_paths_of_l1_are_taken(case, walk, spy):
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == ALM], ids=lambda case: case.id)
 def test_paths_of_alm_are_taken(case, walk, spy):
     """Each path leads where its name says."""
-    from svmtool.coordinate.hinge import DualPasses
+    from svmtool.coordinate.hinge import DualCoordinateDescent
     from svmtool.objectives.augmented import Augmented
     from svmtool.objectives.power_interior import PowerInterior
     from svmtool.solvers import alm
 
     spy(PowerInterior, "step", "interior")
     spy(alm, "_small", "small")
-    spy(DualPasses, "run", "first passes")
+    spy(DualCoordinateDescent, "run", "first passes")
     spy(alm._Run, "multiplier_rounds", "rounds")
     spy(Augmented, "hessian", "features")
     spy(Augmented, "hessian_product", "products")
@@ -350,14 +350,14 @@ def test_paths_of_alm_are_taken(case, walk, spy):
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == LOGISTIC], ids=lambda case: case.id)
 def test_paths_of_logistic_regression_are_taken(case, walk, spy):
     """Each path leads where its name says."""
-    from svmtool.coordinate.logistic import LogisticPasses
+    from svmtool.coordinate.logistic import LogisticCoordinateDescent
     from svmtool.objectives.logistic import Logistic
     from svmtool.solvers import logistic
 
     spy(Logistic, "small_newton", "small")
     spy(Logistic, "sample", "sampled")
     spy(Logistic, "hessian", "features")
-    spy(LogisticPasses, "run", "passes")
+    spy(LogisticCoordinateDescent, "run", "passes")
     spy(logistic._Run, "steps", "steps")
     walk(case)
     assert Solved(case, PROBLEMS["tall-easy" if case.path == "passes" else "tall-hard"]).status.converged

@@ -14,7 +14,7 @@ from conftest import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
-from experiments import judge, report, sets, studies
+from experiments import certify, report, sets, studies
 from experiments.declare import Cell, Data, Experiment, Finding, Outcome, Plot, Table
 from experiments.measures import slope, verdict
 from experiments.problem import Problem
@@ -49,7 +49,7 @@ def test_the_judge_agrees_with_a_loop_over_rows(name):
     w, b, C, p = rng.normal(size=4), 0.3, 0.7, 1.4
     losses = sum(slow_loss(name, y[i] * (sum(X[i, j] * w[j] for j in range(4)) + b), p) for i in range(20))
     norm = sum(abs(v) for v in w) if name.startswith("l1-") else 0.5 * sum(v * v for v in w)
-    found = judge.objective(name, scipy.sparse.csr_matrix(X), y, w, b, C, p)
+    found = certify.objective(name, scipy.sparse.csr_matrix(X), y, w, b, C, p)
     assert found == pytest.approx(norm + C * losses, rel=1e-12)
 
 
@@ -62,8 +62,8 @@ def test_the_judge_of_kernel_answers_agrees_with_loops():
     f = [sum(a[j] * k(x, S[j]) for j in range(5)) + b for x in X]
     expected = 0.5 * norm + C * sum(max(0.0, 1.0 - t * v) for t, v in zip(y, f, strict=True))
     args = scipy.sparse.csr_matrix(S), a, gamma, scipy.sparse.csr_matrix(X)
-    assert judge.kernel_objective(*args, y, b, C) == pytest.approx(expected, rel=1e-12)
-    assert judge.kernel_values(*args, size=10) + b == pytest.approx(f, rel=1e-12)
+    assert certify.kernel_objective(*args, y, b, C) == pytest.approx(expected, rel=1e-12)
+    assert certify.kernel_values(*args, size=10) + b == pytest.approx(f, rel=1e-12)
 
 
 def test_a_finished_cell_is_not_run_again_and_a_new_one_is(runner, monkeypatch):

@@ -12,7 +12,7 @@ from conftest import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
-from experiments import judge, report, sets, studies
+from experiments import certify, report, sets, studies
 from experiments.declare import Cell, Data, Outcome
 from experiments.runner import Runner
 from experiments.studies import alfpgm_tables, fosvm
@@ -32,14 +32,14 @@ def test_kernel_values_agree_with_a_loop_over_pairs(density, size):
     X, S = (scipy.sparse.random(n, 30, density, "csr", rng=rng) for n in (11, 6))
     a = rng.normal(size=6)
     pairs = [[np.sum((x - s) ** 2) for s in S.toarray()] for x in X.toarray()]
-    assert judge.kernel_values(S, a, 0.7, X, size) == pytest.approx(np.exp(-0.7 * np.array(pairs)) @ a, rel=1e-12)
+    assert certify.kernel_values(S, a, 0.7, X, size) == pytest.approx(np.exp(-0.7 * np.array(pairs)) @ a, rel=1e-12)
 
 
 def test_the_area_is_the_share_of_pairs_in_order():
     rng = np.random.default_rng(5)
     y, f = np.where(rng.random(40) < 0.4, 1.0, -1.0), rng.integers(0, 6, 40).astype(float)
     pairs = [np.sign(a - b) for a, b in itertools.product(f[y > 0], f[y < 0])]
-    assert judge.area(y, f) == pytest.approx(0.5 + 0.5 * np.mean(pairs), rel=1e-12)
+    assert certify.area(y, f) == pytest.approx(0.5 + 0.5 * np.mean(pairs), rel=1e-12)
 
 
 def test_other_classes_are_thinned_and_not_trained_on(tmp_path):

@@ -7,14 +7,14 @@ import pytest
 
 from svmtool.coordinate import hinge
 from svmtool.coordinate.face_steps import FaceSteps
-from svmtool.coordinate.hinge import DualPasses
+from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.replicated import RepeatedRows
 from svmtool.data.rows import DenseRows
 
 N, D = 60, 25
 
 
-def passes_over(power: float, tube: bool, bias: float, cost: float = 10.0) -> tuple[DualPasses, np.ndarray]:
+def passes_over(power: float, tube: bool, bias: float, cost: float = 10.0) -> tuple[DualCoordinateDescent, np.ndarray]:
     """Passes over random rows, and A with a row y_i x_i for each dual variable."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(N, D)) * (rng.random((N, D)) < 0.4) * np.exp(rng.normal(size=D))
@@ -25,11 +25,11 @@ def passes_over(power: float, tube: bool, bias: float, cost: float = 10.0) -> tu
         t = X @ rng.normal(size=D) + rng.normal(size=N)
         rows, y, A = RepeatedRows(rows, 2), np.repeat([1.0, -1.0], N), np.vstack([A, A])
         target = np.concatenate([t, -t]) - 0.1
-    made = DualPasses.of_power(rows, y, np.full(len(y), cost), power, 1, target)
+    made = DualCoordinateDescent.of_power(rows, y, np.full(len(y), cost), power, 1, target)
     return made, A * y[:, None]
 
 
-def dual(p: DualPasses, A: np.ndarray) -> float:
+def dual(p: DualCoordinateDescent, A: np.ndarray) -> float:
     w = A.T @ p.alpha
     return float(p.target @ p.alpha - 0.5 * w @ w - 0.5 * p.diagonal @ np.square(p.alpha))
 
@@ -84,10 +84,10 @@ def test_passes_with_turns_need_fewer_visits_where_rows_depend(power, monkeypatc
         monkeypatch.setattr(hinge, "FACE_FIRST", first)
         p, A = passes_over(power, False, -1.0, cost=100.0 if power == 1.0 else 1e4)
         p.run()
-        while p.visits < 20000 and not (p.complete and p.spread <= 1e-6):
+        while p.visits < 20000 and not (p.complete and p.pg_range <= 1e-6):
             p.run()
-            if p.spread <= 1e-6 and not p.complete:
-                p.restore()
+            if p.pg_range <= 1e-6 and not p.complete:
+                p.unshrink()
                 p.run()
         return p.visits, dual(p, A)
 

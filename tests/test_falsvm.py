@@ -15,18 +15,18 @@ from svmtool.formats.models import linear
 from svmtool.params import Settings
 from svmtool.solvers import falsvm
 from svmtool.solvers.shared import base
-from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 NAMES = [name for name, p in PROBLEMS.items() if not p.free]
 
 
 def solved(p, layout="csr", **settings):
     s = Settings(solver=72, C=1.0, bias=p.bias, solver_given=True, **settings)
-    problems = Problems(reference.table_of(p.X, p.y), s, p.cost)
+    problems = OneVsRest(reference.table_of(p.X, p.y), s, p.cost)
     if layout == "dense":
         problems.rows = DenseRows(np.ascontiguousarray(p.X), p.bias)
     [result] = problems.fit()
-    return result, problems.judge(0, result)
+    return result, problems.certify(0, result)
 
 
 def algorithm_2(p, passes=1, seed=1):
@@ -75,7 +75,7 @@ def test_limits_and_threads():
     assert result.status is base.TIME and result.history
     stop = base.StopFlag()
     stop.set = True
-    problems = Problems(reference.table_of(p.X, p.y), Settings(solver=72, bias=1.0), p.cost)
+    problems = OneVsRest(reference.table_of(p.X, p.y), Settings(solver=72, bias=1.0), p.cost)
     [result] = problems.fit(stop=stop)
     assert result.status is base.INTERRUPTED and not np.any(result.w)
     found = []

@@ -15,7 +15,7 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
 from svmtool.solvers.shared import base, fallback
 from svmtool.training import verify
-from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 WORDS, ROWS = 400, 250
 
@@ -35,9 +35,9 @@ def one_among_many() -> tuple[np.ndarray, np.ndarray]:
 def test_a_large_cost_takes_few_steps(solver, monkeypatch):
     monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0)
     X, y = one_among_many()
-    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True), np.full(ROWS, 1e6))
+    problems = OneVsRest(reference.table_of(X, y), Settings(solver, solver_given=True), np.full(ROWS, 1e6))
     [result] = problems.fit()
-    certificate = problems.judge(0, result)
+    certificate = problems.certify(0, result)
     assert result.status.converged
     assert certificate.gap <= 1e-6
     assert len(result.history) <= 40  # Newton steps from zero are 172
@@ -46,14 +46,14 @@ def test_a_large_cost_takes_few_steps(solver, monkeypatch):
 def test_the_fallback_keeps_an_answer_that_is_right_but_for_rounding(monkeypatch):
     """Its steps begin at the answer, with margins of their own, and not at zero."""
     X, y = one_among_many()
-    problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True), np.ones(ROWS))
+    problems = OneVsRest(reference.table_of(X, y), Settings(40, solver_given=True), np.ones(ROWS))
     [result] = problems.fit()
     began = []
     steps = fallback.newton_steps
     monkeypatch.setattr(fallback, "newton_steps", lambda o, *rest: began.append(o.w.copy()) or steps(o, *rest))
     found = problems.solve_anew(0, result.w * (1 + 1e-6), 1e-6, base.Monitor())
     assert len(began) == 1 and np.any(began[0])
-    assert problems.judge(0, found).gap <= 1e-6
+    assert problems.certify(0, found).gap <= 1e-6
 
 
 def large_numbers(d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -72,7 +72,7 @@ def large_numbers(d: int) -> tuple[np.ndarray, np.ndarray]:
 def test_few_rows_of_large_numbers_come_to_the_minimum(solver, gap, d, layout, monkeypatch):
     monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0 if layout == "csr" else 0.0)
     X, y = large_numbers(d)
-    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True), np.full(50, 1e6))
+    problems = OneVsRest(reference.table_of(X, y), Settings(solver, solver_given=True), np.full(50, 1e6))
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= gap
@@ -97,7 +97,7 @@ def test_systems_are_of_rows_where_these_are_fewer(solver, cost, monkeypatch):
     monkeypatch.setattr(Augmented, "hessian", lambda self: pytest.fail("a matrix of all features"))
     X, y = one_among_many()
     X, y = X[:60], np.where(np.arange(60) % 3 == 0, 1.0, -1.0)
-    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True, gap=1e-3), np.full(60, cost))
+    problems = OneVsRest(reference.table_of(X, y), Settings(solver, solver_given=True, gap=1e-3), np.full(60, cost))
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-3
@@ -108,7 +108,7 @@ def test_few_rows_are_held_sparse_for_solvers_with_systems_of_rows(solver, spars
     X, y = large_numbers(80)
     for n, held in ((50, sparse), (100, False)):
         table = reference.table_of(np.tile(X, (2, 1))[:n], np.tile(y, 2)[:n])
-        problems = Problems(table, Settings(solver, solver_given=True), np.ones(n))
+        problems = OneVsRest(table, Settings(solver, solver_given=True), np.ones(n))
         assert isinstance(problems.rows, rows_module.CsrRows) == held
 
 
@@ -117,17 +117,17 @@ def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 60)) * 10.0 ** np.linspace(-3, 3, 60), np.where(rng.random(40) < 0.5, 1.0, -1.0)
     free = Settings(31, solver_given=True, bias=1.0, regularize_bias=False)
-    problems = Problems(reference.table_of(X, y), free, np.full(40, 1e4))
+    problems = OneVsRest(reference.table_of(X, y), free, np.full(40, 1e4))
     found = problems.solve_anew(0, problems.zero_weights(), 1e-4, base.Monitor())
-    assert problems.judge(0, found).gap <= 1e-4
+    assert problems.certify(0, found).gap <= 1e-4
 
 
 def test_an_exact_minimiser_must_have_the_gap_that_was_asked_for():
     X, y = one_among_many()
-    problems = Problems(reference.table_of(X, y), Settings(2, solver_given=True, gap=1e-9), np.ones(ROWS))
+    problems = OneVsRest(reference.table_of(X, y), Settings(2, solver_given=True, gap=1e-9), np.ones(ROWS))
     [result] = problems.fit()
     near = base.Result(result.w * (1 + 2e-5), base.OPTIMAL, 1, result.history)
-    assert 1e-9 < problems.judge(0, near).gap < base.CONFIRMED
+    assert 1e-9 < problems.certify(0, near).gap < base.CONFIRMED
     answer, certificate = verify.verified(problems, 0, near, base.Monitor())
     assert certificate.gap <= 1e-9
     assert answer.status is base.GAP
@@ -136,7 +136,7 @@ def test_an_exact_minimiser_must_have_the_gap_that_was_asked_for():
 def test_the_fallback_keeps_the_better_answer(monkeypatch):
     """Steps from the answer may be right where the dual and steps from zero, whose sums lose more digits, are not."""
     X, y = one_among_many()
-    problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True), np.ones(ROWS))
+    problems = OneVsRest(reference.table_of(X, y), Settings(40, solver_given=True), np.ones(ROWS))
     [result] = problems.fit()
     monkeypatch.setattr(fallback, "_refined", lambda task, start, *rest: (result, 1.0, 0.0))
     monkeypatch.setattr(fallback.SquaredHinge, "by_pivots", lambda self, above: np.zeros(self.d))
@@ -147,7 +147,7 @@ def test_the_fallback_keeps_the_better_answer(monkeypatch):
 
 def test_multipliers_whose_squares_vanish_give_no_dual_point():
     X, y = one_among_many()
-    problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True), np.ones(ROWS))
+    problems = OneVsRest(reference.table_of(X, y), Settings(40, solver_given=True), np.ones(ROWS))
     objective = problems.task(0).objective(fallback.SquaredHinge)
     objective.keep_dual_point(np.full(ROWS, 1e-200), np.zeros(objective.d))
     assert objective.face_bound <= 0.0 and objective.face_alpha is None
@@ -167,7 +167,7 @@ def test_digits_that_inner_products_lose_are_in_the_rows(solver, bias, regulariz
     monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0 if layout == "csr" else 0.0)
     X, y = sensors()
     settings = Settings(solver, solver_given=True, gap=1e-9, bias=bias, regularize_bias=regularize)
-    problems = Problems(reference.table_of(X, y), settings, np.full(len(y), 1e3))
+    problems = OneVsRest(reference.table_of(X, y), settings, np.full(len(y), 1e3))
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-9
@@ -176,7 +176,7 @@ def test_digits_that_inner_products_lose_are_in_the_rows(solver, bias, regulariz
 @pytest.mark.parametrize("solver", [52, 70])
 def test_least_squares_of_such_rows_too(solver):
     X, y = sensors()
-    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True, gap=1e-11), np.full(len(y), 1e6))
+    problems = OneVsRest(reference.table_of(X, y), Settings(solver, solver_given=True, gap=1e-11), np.full(len(y), 1e6))
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-11
@@ -186,16 +186,16 @@ def test_what_orthogonal_factorisations_found_is_kept_beside_worse_answers(monke
     """Conjugate gradients come after them, and do not lead far here."""
     monkeypatch.setattr(fallback, "MOST", 20)
     X, y = sensors()
-    problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True), np.full(len(y), 1e3))
+    problems = OneVsRest(reference.table_of(X, y), Settings(40, solver_given=True), np.full(len(y), 1e3))
     [result] = problems.fit()
     found = problems.solve_anew(0, result.w, 0.0, base.Monitor())
-    assert problems.judge(0, found).gap <= 1e-9
+    assert problems.certify(0, found).gap <= 1e-9
 
 
 def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows(monkeypatch):
     monkeypatch.setattr(fallback, "possible", lambda rows: False)
     X, y = sensors()
-    problems = Problems(reference.table_of(X, y), Settings(40, solver_given=True, gap=1e-9), np.full(len(y), 1e3))
+    problems = OneVsRest(reference.table_of(X, y), Settings(40, solver_given=True, gap=1e-9), np.full(len(y), 1e3))
     assert isinstance(problems.rows, rows_module.DenseRows)
     problems.fit_and_certify()
 
@@ -207,7 +207,7 @@ def test_a_row_of_huge_numbers_among_others_costs_no_steps(seed, solver):
     rng = np.random.default_rng(seed)
     X, y = np.round(rng.normal(size=(25, 10)), 3), np.where(rng.random(25) < 0.5, 1.0, -1.0)
     X[7] *= 1e9
-    problems = Problems(reference.table_of(X, y), Settings(solver, solver_given=True, bias=1.0), np.full(25, 100.0))
+    problems = OneVsRest(reference.table_of(X, y), Settings(solver, solver_given=True, bias=1.0), np.full(25, 100.0))
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-9

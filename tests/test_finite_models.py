@@ -12,7 +12,7 @@ import pytest
 from reference import text_of
 
 from svmtool import registry
-from svmtool.data.class_statistics import LabelSums
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable import state
 from svmtool.formats.models import kernel, linear
@@ -75,14 +75,14 @@ def test_kernel(svm_train, place):
 
 
 def test_state(tmp_path):
-    sums = LabelSums((), 2)
+    sums = ClassStatistics((), 2)
     sums.gram[0, 1, 1] = np.inf
     with pytest.raises(ModelError, match="left the range of numbers"):
         state.write(str(tmp_path / "m"), state.State(71, 1.0, 1.0, (), sums))
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("solver", [r.number for r in registry.SOLVERS if "-c" in registry.obeyed(r)])
+@pytest.mark.parametrize("solver", [r.number for r in registry.SOLVERS if "-c" in registry.supported_options(r)])
 @pytest.mark.parametrize("data", [SMALL, "".join(f"{(-1) ** k} 1:{1000000 + k}\n" for k in range(6))])
 def test_whatever_is_written_is_finite(svm_train, solver, data):
     """At the edge of what refuse_overflow lets through; the solvers' warnings are the command's to silence."""

@@ -141,8 +141,8 @@ def test_what_a_sample_says_holds(monkeypatch):
         assert s.result.status.name == "sample" and "not certified" in s.result.status.advice
         assert f"rounds: {s.result.iterations + 1}" in s.result.status.advice
         beyond.append(np.mean(s.z < 0.9 * s.rho))
-    looks = s.result.iterations + 1
-    assert np.mean(np.array(beyond) > 0.05) <= 0.05 * (looks + 1) + 0.1
+    evaluations = s.result.iterations + 1
+    assert np.mean(np.array(beyond) > 0.05) <= 0.05 * (evaluations + 1) + 0.1
     assert max(beyond) > 0.0, "and it is a sample: some rows are beyond"
 
 
@@ -171,7 +171,7 @@ def test_hardly_a_row_is_beyond_after_samples():
 
 @pytest.fixture
 def few_are_many(monkeypatch):
-    """Problems of some hundred rows go the way of large ones; returns how many rows each decomposition had."""
+    """OneVsRest of some hundred rows go the way of large ones; returns how many rows each decomposition had."""
     monkeypatch.setattr(fosvm, "MANY", 8)
     monkeypatch.setattr(fosvm, "WORKING", 64)
     sizes, plain = [], fosvm._descend

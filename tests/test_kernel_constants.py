@@ -44,7 +44,7 @@ def test_constants_are_the_best_where_w_is_worse_than_none(number):
     problem = random_data().problem(registry.find_kernel(number), KERNELS["rbf"])
     good = Fitting(KernelSettings(solver=number, nu=NU, gap=1e-9)).solve(problem).result
     bad = KernelResult(good.alpha, good.rho + 5.0, good.r, 0.0, 0.0, 1, RULE, good.gradient)
-    _, found = laws.judged(problem, bad)
+    _, found = laws.certified(problem, bad)
     assert found.gap <= 1e-9 and bad.rho == pytest.approx(good.rho) and bad.r == pytest.approx(good.r, abs=1e-6)
 
 
@@ -96,7 +96,7 @@ def test_the_bound_of_an_answer_that_is_worse_than_none_serves_the_one_that_is_n
 def test_a_bound_follows_from_feasible_points_alone():
     problem = random_data().problem(registry.find_kernel(0), KERNELS["rbf"])
     good = Fitting(KernelSettings(C=1.3, gap=1e-6)).solve(problem).result
-    word = laws.judged(problem, good)[1]
+    word = laws.certified(problem, good)[1]
     assert laws._bound(problem, good, word) == word.dual
     for alpha in (good.alpha + np.where(problem.y > 0, 1e-6, 0.0), good.alpha - 2.0):
         other = KernelResult(alpha, good.rho, good.r, 0.0, 0.0, 1, RULE, good.gradient)

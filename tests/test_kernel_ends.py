@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from kernel_suite import KERNELS, NORMAL, NU, judged, oracle, random_data, text
+from kernel_suite import KERNELS, NORMAL, NU, certified, oracle, random_data, text
 
 from svmtool import registry
 from svmtool.certify.zero_model import value_at_zero
@@ -54,7 +54,7 @@ def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row, by_hand):
         assert certificate.primal / answer.scale <= value_at_zero(problem)[0] + 1e-6 * size + problem.floor
         if not np.any(result.alpha) or isinstance(problem, HardOneClass):
             continue
-        word = judged(problem, result).certificate
+        word = certified(problem, result).certificate
         assert word.primal == pytest.approx(certificate.primal, rel=1e-3), "it is the answer that is certified"
     assert (INTERRUPTED if by_hand else TIME) in statuses
 
@@ -68,7 +68,7 @@ def test_a_run_with_a_large_cost_that_ends_early_has_a_direction(row):
     answer, result, certificate = Fitting(settings).solve(problem)
     assert np.any(answer.coef) and not result.status.converged
     assert certificate.primal < value_at_zero(problem)[0]
-    assert judged(problem, result).certificate.primal == pytest.approx(certificate.primal)
+    assert certified(problem, result).certificate.primal == pytest.approx(certificate.primal)
 
 
 def test_an_inverse_ends_between_its_halves(monkeypatch):

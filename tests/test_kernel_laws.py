@@ -37,8 +37,8 @@ every_program = pytest.mark.parametrize("name", QUADRATIC)
 @every_program
 def test_value_at_zero_is_that_of_the_linear_program(name):
     p = problems(KERNELS["rbf"])[name]
-    sides = [p.y > 0, p.y < 0] if p.two_sums else [p.y != 0]
-    E = np.stack([np.where(side, p.y, 0.0) for side in sides])
+    systems = [p.y > 0, p.y < 0] if p.two_sums else [p.y != 0]
+    E = np.stack([np.where(system, p.y, 0.0) for system in systems])
     least = linprog(p.p, A_eq=E, b_eq=E @ p.start, bounds=list(zip(np.zeros(len(p.y)), p.upper, strict=True)))
     value, rho, r = value_at_zero(p)
     assert value == pytest.approx(-least.fun, abs=1e-9)
@@ -66,15 +66,15 @@ def test_direct_solution_is_the_optimum(name, kernel):
     problem = problems(kernel)[name]
     alpha = interior.minima(problem)[0]
     assert np.all(alpha >= 0.0) and np.all(alpha <= problem.upper)
-    for side in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
-        assert (problem.y * alpha)[side].sum() == pytest.approx((problem.y * problem.start)[side].sum(), abs=1e-9)
+    for system in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
+        assert (problem.y * alpha)[system].sum() == pytest.approx((problem.y * problem.start)[system].sum(), abs=1e-9)
     f = interior.kernel_matrix(Points(kernel, problem.rows, None)) @ np.bincount(problem.row, problem.y * alpha)
     gradient = problem.gradient(alpha, f)
     F = -problem.y * gradient
     below, above = alpha < problem.upper, alpha > 0.0
     up, down = np.where(problem.y > 0, below, above), np.where(problem.y > 0, above, below)
-    for side in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
-        assert F[up & side].max() - F[down & side].min() < 1e-6
+    for system in [problem.y > 0, problem.y < 0] if problem.two_sums else [problem.y != 0]:
+        assert F[up & system].max() - F[down & system].min() < 1e-6
 
 
 def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached(monkeypatch):
@@ -322,8 +322,8 @@ def test_an_exact_minimiser_that_misses_the_gap_asked_for_is_no_convergence():
 
 def test_without_e_no_violation_at_all_is_the_exact_minimiser(monkeypatch):
     """Not the rule of -e: its certificate must be as small as --gap asks for."""
-    judge = Decomposition.judge
-    monkeypatch.setattr(Decomposition, "judge", lambda self: (0.0, *judge(self)[1:]))
+    certify = Decomposition.certify
+    monkeypatch.setattr(Decomposition, "certify", lambda self: (0.0, *certify(self)[1:]))
     problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), 1.0 * SIGNS, np.ones(len(SIGNS)))
     assert alfpgm.solve(problem, Monitor(1e-10), 0.0).status is OPTIMAL
     assert alfpgm.solve(problem, Monitor(), 1e-3).status is RULE

@@ -180,13 +180,13 @@ def test_pair_descent_is_its_plain_twin(two_sides):
     for _ in range(steps):
         up = np.where(y > 0, mine < upper, mine > 0)
         low = np.where(y > 0, mine > 0, mine < upper)
-        sides = [np.arange(size) < cut, np.arange(size) >= cut] if two_sides else [np.ones(size, bool)]
+        systems = [np.arange(size) < cut, np.arange(size) >= cut] if two_sides else [np.ones(size, bool)]
         spread = [
-            np.max(F_mine, where=up & s, initial=-1e9) - np.min(F_mine, where=low & s, initial=1e9) for s in sides
+            np.max(F_mine, where=up & s, initial=-1e9) - np.min(F_mine, where=low & s, initial=1e9) for s in systems
         ]
-        side = sides[int(np.argmax(spread))]
-        i = int(np.argmax(np.where(up & side, F_mine, -np.inf)))
-        b = np.where(low & side, F_mine[i] - F_mine, 0.0)
+        system = systems[int(np.argmax(spread))]
+        i = int(np.argmax(np.where(up & system, F_mine, -np.inf)))
+        b = np.where(low & system, F_mine[i] - F_mine, 0.0)
         curve = np.maximum(K[i, i] + np.diag(K) - 2 * K[i], 1e-12)
         j = int(np.argmax(np.where(b > 0, b * b / curve, -1.0)))
         d = (F_mine[i] - F_mine[j]) / curve[j]

@@ -45,7 +45,7 @@ def test_newton_ends_at_the_minimum_of_a_piece(direct, kernel, monkeypatch):
     smoothed.b = smoothed.best_bias()
     d, db, inside = smoothed.newton()
     assert inside == 40
-    assert smoothed.advance(d, db) == pytest.approx(1.0, abs=1e-6)
+    assert smoothed.step(d, db) == pytest.approx(1.0, abs=1e-6)
     np.testing.assert_allclose(smoothed.c, smoothed.slopes(smoothed.b), atol=1e-4)
     np.testing.assert_allclose(smoothed.f, kernel_matrix(problem) @ smoothed.c, atol=1e-3)
 
@@ -65,7 +65,7 @@ def test_each_step_lowers_the_function(kernel):
     values = [value()]
     for _ in range(12):
         d, db, _ = smoothed.newton()
-        smoothed.advance(d, db)
+        smoothed.step(d, db)
         values.append(value())
     assert np.all(np.diff(values) <= 1e-5 * values[0]) and values[-1] < 0.9 * values[0]
     assert abs(np.sum(smoothed.slopes(smoothed.b))) < 1e-9
@@ -76,7 +76,7 @@ def test_settled_point_is_feasible():
     state = Decomposition(problem, 10.0)
     smoothed = SmoothedHinge(state, 10.0)
     smoothed.begin(0.1)
-    smoothed.advance(*smoothed.newton()[:2])
+    smoothed.step(*smoothed.newton()[:2])
     smoothed.settle()
     assert np.all((state.a >= 0.0) & (state.a <= problem.upper)) and state.a.any()
     assert abs(np.sum(problem.y * state.a)) < 1e-9
@@ -135,7 +135,7 @@ def test_what_is_settled_is_feasible():
     smoothed = SmoothedHinge(state, 10.0)
     for mu in (1e-2, 1e-5, 1e-8):
         smoothed.begin(mu)
-        smoothed.advance(*smoothed.newton()[:2])
+        smoothed.step(*smoothed.newton()[:2])
         smoothed.settle()
         assert np.all((state.a >= 0.0) & (state.a <= problem.upper))
         assert feasible_sums(problem, state.a)

@@ -111,7 +111,7 @@ def test_the_models_slopes_are_a_dual_point(model_of, monkeypatch):
     alpha = by_model.alpha
     assert by_model.status is base.GAP
     assert np.all((alpha >= 0.0) & (alpha <= task.cost)) and np.abs(X.T @ (alpha * task.y)).max() <= 1 + 1e-9
-    monkeypatch.setattr(objective.L1Objective, "look_at_model", lambda *a: -np.inf)
+    monkeypatch.setattr(objective.L1Objective, "evaluate_model", lambda *a: -np.inf)
     by_losses = proximal_newton.solve(task, Monitor(gap=1e-9), Rule())
     pairs = list(zip(by_model.history, by_losses.history, strict=False))
     assert all(a["objective"] == b["objective"] and a["bound"] >= b["bound"] for a, b in pairs)
@@ -151,7 +151,7 @@ def test_a_step_cut_short_does_not_tell_what_is_left():
     rule = Rule(gradient=0.01, gap=1e-6)
     for fall_counts, status in ((True, base.RULE), (False, None)):
         run = proximal_newton._Run(objective.of_task(task), Monitor(), rule)
-        run.objective.move(np.zeros(30))
+        run.objective.set_point(np.zeros(30))
         run.most_violation, run.bound, run.fall, run.total, run.most_work = np.inf, 10.0, 1e-9, 2.0, 0.0
         assert run._end(20.0, np.ones(30), 0, fall_counts) is status
 

@@ -118,7 +118,7 @@ def test_certified_from_anywhere(kind):
     start = np.zeros(objective.d)
     start[::7] = 0.05
     A = X if bias < 0.0 else np.hstack([X, np.ones((n, 1))])
-    check_course(L1Dual(objective, start), objective, A, y, objective.cost, most=200, gap=1e-5, room=1e-9)
+    check_course(L1Dual(objective, start), objective, A, y, objective.cost, most=200, gap=1e-5, mapped=1e-9)
 
 
 def test_a_run_goes_on_by_multipliers_where_its_model_fails(monkeypatch):
@@ -133,7 +133,7 @@ def test_a_run_goes_on_by_multipliers_where_its_model_fails(monkeypatch):
     assert used and result.status is base.GAP
     final = result.history[-1]
     objective = L1SquaredHinge(task.rows, y, task.cost)
-    objective.move(result.w)
+    objective.set_point(result.w)
     assert objective.value() == pytest.approx(final["objective"], rel=1e-12)
     assert np.abs(X.T @ (result.alpha * y)).max() <= 1 + 1e-9
     assert np.sum(result.alpha - result.alpha**2 / 4e3) >= (1 - 1e-6) * final["objective"] * (1 - 1e-9)

@@ -39,7 +39,7 @@ def test_points_meet_their_bound_in_few_steps(n, d, kind):
     objective = L1SquaredHinge(rows_of(X, kind), y, cost, free)
     A = np.hstack([X, np.ones((n, 1))]) if kind.endswith("bias") else X
     path = L1Interior(objective)
-    best = check_course(path, objective, X if free else A, y, cost, most=40, gap=1e-9, room=1e-12)
+    best = check_course(path, objective, X if free else A, y, cost, most=40, gap=1e-9, mapped=1e-12)
     if free:
         alpha = path.bound()[1]
         assert abs(float(alpha @ y)) <= 1e-12 * float(np.sum(alpha))
@@ -61,7 +61,7 @@ def test_a_run_on_raw_features_is_ended_by_it(gap, free_bias):
     result = proximal_newton.solve(task, Monitor(gap=gap, max_iter=100), Rule())
     assert result.status is base.GAP
     objective = L1SquaredHinge(task.rows, y, task.cost, free_bias)
-    objective.move(result.w)
+    objective.set_point(result.w)
     final = result.history[-1]
     assert objective.value() == pytest.approx(final["objective"], rel=1e-12)
     assert final["objective"] - final["bound"] <= gap * final["objective"]
@@ -99,7 +99,7 @@ def test_systems_that_overflow_end_it(monkeypatch):
     X, y = raw(40, 70)
     task = Task(rows_of(X, "dense"), y, np.full(40, 1e4))
     run = proximal_newton._Run(proximal_newton.of_task(task), Monitor(gap=1e-9), Rule())
-    run.objective.move(np.zeros(70))
+    run.objective.set_point(np.zeros(70))
     before = run.objective.value()
 
     class Overflow(L1Interior):

@@ -62,7 +62,7 @@ def one_pass(H, v, slope, penalty, visited):
 
 
 def passes(H, v, slope, penalty, most, tolerance):
-    """The twin of gram_passes: all variables, then those that are not zero until they are done, and so on."""
+    """The twin of gram_epochs: all variables, then those that are not zero until they are done, and so on."""
     everywhere = True
     for k in range(most):
         visited = range(len(v)) if everywhere else [j for j in range(len(v)) if v[j] != 0.0]
@@ -148,7 +148,7 @@ def test_step(n, d, logistic):
 @pytest.mark.parametrize("m", [1, 2, 8])
 def test_face_step(m):
     """l1_loops.l1_face_step(...): the exact minimiser on [0, 1], zeros where it lies on a kink."""
-    kinks = 0
+    breakpoints = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         v, q, penalty = rng.normal(size=m), 3.0 * rng.normal(size=m), np.ones(m)
@@ -166,20 +166,20 @@ def test_face_step(m):
         assert value(t) <= min(map(value, grid)) + 1e-12
         assert 0.0 <= t <= 1.0
         close(new, v + t * q)
-        kinks += int(np.any(new == 0.0))
-    assert kinks or m == 1
+        breakpoints += int(np.any(new == 0.0))
+    assert breakpoints or m == 1
 
 
 @pytest.mark.parametrize("most, tolerance", [(1, 0.0), (7, 0.0), (1000, 1e-9), (1000, 0.3)])
 @pytest.mark.parametrize("n, d", [(1, 1), (30, 6), (20, 25)])
 def test_gram_passes_and_column_passes(n, d, most, tolerance):
-    """Pass by pass those of the twin; column_passes(...) with the columns that gather_columns(...) makes."""
+    """Pass by pass those of the twin; column_epochs(...) with the columns that gather_columns(...) makes."""
     rng, A, g, w, penalty = model(n, d, d)
     H = A.T @ A
     v, slope = w.copy(), g.copy()
     wanted = passes(H, v, slope, penalty, most, tolerance)
     v1, slope1, count = w.copy(), g.copy(), np.zeros(1)
-    largest = l1_loops.gram_passes(H.reshape(-1), v1, slope1, penalty, count, most, tolerance)
+    largest = l1_loops.gram_epochs(H.reshape(-1), v1, slope1, penalty, count, most, tolerance)
     assert (largest, count[0]) == (pytest.approx(wanted[0], rel=1e-6, abs=1e-12), wanted[1])
     np.testing.assert_allclose(v1, v, atol=1e-9)
     np.testing.assert_allclose(slope1, slope, atol=1e-8)
@@ -187,7 +187,7 @@ def test_gram_passes_and_column_passes(n, d, most, tolerance):
     columns = Columns(CsrRows(*csr_of(A), d)).weighted(np.arange(d), np.ones(n))
     v2, r, count = w.copy(), np.zeros(n), np.zeros(1)
     starts, rows, values = columns.arrays
-    largest = l1_loops.column_passes(
+    largest = l1_loops.column_epochs(
         starts, rows, values, columns.square_norms, g, penalty, v2, r, count, most, tolerance
     )
     assert (largest, count[0]) == (pytest.approx(wanted[0], rel=1e-6, abs=1e-12), wanted[1])
@@ -230,7 +230,7 @@ def test_columns(n, d, bias):
 @pytest.mark.parametrize("bias", [-1.0, 1.5])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
 def test_hinge2_column_passes(n, d, bias):
-    """hinge2_column_passes(...): margins follow, each pass lowers f, and the end is the minimum over the chosen."""
+    """hinge2_column_epochs(...): margins follow, each pass lowers f, and the end is the minimum over the chosen."""
     p = reference.random_problem(4, max(n, 2), d, 2.0, bias)._replace(l1=True)
     columns = Columns(CsrRows(*csr_of(p.X), d, bias))
     m = p.A.shape[1]
@@ -240,7 +240,7 @@ def test_hinge2_column_passes(n, d, bias):
 
     def run(most, share):
         count = np.zeros(1)
-        left = l1_loops.hinge2_column_passes(
+        left = l1_loops.hinge2_column_epochs(
             *lists, p.y, p.cost, penalty, w, chosen, z, count, most, share, columns.bias
         )  # fmt: skip
         return left, count[0]

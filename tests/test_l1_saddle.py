@@ -39,7 +39,7 @@ def soft(v, t):
 @pytest.mark.parametrize("penalty", [0.0, 0.7])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (7, 40)])
 def test_steps_are_those_of_the_twin(n, d, penalty):
-    """saddle_steps(...) at once and one by one, until the round ends; the twin keeps all points of the round."""
+    """pdhg_steps(...) at once and one by one, until the round ends; the twin keeps all points of the round."""
     rng = np.random.default_rng(n)
     X = reference.random_rows(rng, n, d)
     rows = CsrRows(*csr_of(X), d)
@@ -60,7 +60,7 @@ def test_steps_are_those_of_the_twin(n, d, penalty):
         for most in parts:
             if state[8]:
                 break
-            done = pdhg_loops.saddle_steps(
+            done = pdhg_loops.pdhg_steps(
                 *given, w, a, near_w, near_a, np.empty(d), np.empty(n), state, done, most
             )  # fmt: skip
         return done, w, a, near_w, near_a, state
@@ -100,7 +100,7 @@ def test_looks_bound_the_optimum_and_meet_there(name, monkeypatch):
     low, high, fewest = 0.0, np.inf, len(p.y) + p.X.shape[1]
     for _ in range(400):
         run.run(50)
-        run.look()
+        run.evaluate()
         assert run.bound <= best * (1 + 1e-9) and run.primal >= best * (1 - 1e-9)
         assert run.primal == pytest.approx(l1_value(p, run.answer), rel=1e-12)
         v = p.A.T @ (run.alpha * p.y)
@@ -156,10 +156,10 @@ def test_rows_of_both_signs_keep_their_multipliers():
     X, y = np.vstack([p.X, p.X[:3]]), np.append(p.y, -p.y[:3])
     p = p._replace(X=X, y=y, cost=np.full(23, 1e3))
     run = L1Saddle(task_of(p), np.zeros(61))
-    run.look()
+    run.evaluate()
     assert run.bound == pytest.approx(6e3)
     run.a[3:20] += 1.0  # far from feasible
-    run.look()
+    run.evaluate()
     assert run.excess > 1.0 and run.bound > 6e3
 
 
@@ -206,7 +206,7 @@ def test_a_round_goes_on_after_a_look(most):
     runs[0].run(60)
     for _ in range(60 // most):
         runs[1].run(most)
-        runs[1].look()
+        runs[1].evaluate()
     assert runs[0].steps == runs[1].steps == 60
     assert runs[0].w.tobytes() == runs[1].w.tobytes() and runs[0].a.tobytes() == runs[1].a.tobytes()
 

@@ -7,7 +7,7 @@ import pytest
 from adapt_suite import batch, dense, draw, text_of_rows
 
 from svmtool.data import rows as rows_module
-from svmtool.data.class_statistics import LabelSums
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.rows import DenseRows
 from svmtool.objectives.task import Task
 from svmtool.training.validation.leave_one_out import decision_values
@@ -56,7 +56,7 @@ def test_large_c_with_fewer_rows_than_features(C, layout):
     n, d, bias = 10, 30, 0.5
     X, y = rng.normal(size=(n, d)), np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
     rows = DenseRows(X, bias) if layout == "dense" else DenseRows(X, bias).as_csr()
-    sums = LabelSums()
+    sums = ClassStatistics()
     sums.change(rows, [1, -1], (y < 0).astype(np.int64))
     [equations] = sums.equations(C, bias, [1.0, 3.0])
     cost = np.where(y > 0, C, 3.0 * C)

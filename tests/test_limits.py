@@ -13,7 +13,7 @@ from test_validation import Lines
 
 from svmtool import limits, registry
 from svmtool.data import rows as rows_module
-from svmtool.data.class_statistics import LabelSums
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.formats.models import linear
 from svmtool.limits import StopFlag, in_turns
 from svmtool.linalg.systems import Factored, solve_positive
@@ -49,7 +49,7 @@ def made(n: int, d: int, classes: int = 3):
 
 
 def settings_of(row, **more) -> Settings:
-    gap = {"gap": 1e-14} if "--gap" in row.honours else {}
+    gap = {"gap": 1e-14} if "--gap" in row.supported else {}
     return Settings(solver=row.number, solver_given=True, **gap, **({"C": 1e3} | more))
 
 
@@ -187,13 +187,13 @@ def test_search_ends_with_the_best_so_far():
     class Ending(Lines):
         def solver(self, text):
             super().solver(text)
-            if self.solver_text.count("log2c=") == 3:
+            if self.liblinear_log.count("log2c=") == 3:
                 stop.ends = -np.inf
 
     console, table = Ending(), table_of(*made(40, 5, 2))
     settings = Settings(solver=2, find_C=True, solver_given=True, folds=3, strict=True)
     assert cross_validation.search_C(table, settings, None, console, stop) == 2
-    assert console.solver_text.count("log2c=") == 3 and console.text.splitlines()[-1].startswith("Best C = ")
+    assert console.liblinear_log.count("log2c=") == 3 and console.text.splitlines()[-1].startswith("Best C = ")
     assert any("WARNING: the search has ended at C = " in w and "--max-seconds" in w for w in console.warnings)
 
 
@@ -202,7 +202,7 @@ def test_search_without_time_tells_what_one_value_gives(number):
     console, table = Lines(), table_of(*made(40, 5, 2))
     settings = Settings(solver=number, find_C=True, solver_given=True, folds=3, max_seconds=1e-9)
     assert cross_validation.search_C(table, settings, None, console) == 0
-    assert console.solver_text.count("log2c=") == 1 and "Best C = " in console.text
+    assert console.liblinear_log.count("log2c=") == 1 and "Best C = " in console.text
     assert any("the search has ended at" in w for w in console.warnings)
 
 
@@ -262,9 +262,9 @@ def test_no_adaptable_model_without_its_sums(svm_train, tmp_path):
 def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
     """They are a copy of the sums, which in thousands of features takes a second."""
     stop = StopFlag()
-    change = LabelSums.change
-    monkeypatch.setattr(LabelSums, "change", lambda *a: change(*a) or setattr(stop, "set", True))
-    monkeypatch.setattr(LabelSums, "equations", lambda *_: pytest.fail("formed"))
+    change = ClassStatistics.change
+    monkeypatch.setattr(ClassStatistics, "change", lambda *a: change(*a) or setattr(stop, "set", True))
+    monkeypatch.setattr(ClassStatistics, "equations", lambda *_: pytest.fail("formed"))
     problems = problems_of(table_of(*made(60, 5, 2)), settings_of(registry.find(71)))
     problems.fit(stop=stop)
     assert problems.sums is not None and problems.sums.n == 60

@@ -54,7 +54,7 @@ def problem_of(kind: str, C: float, sparse: bool = True, kernel: int = LINEAR):
 
 
 def certified_gap(state: Decomposition) -> float:
-    _, rho, r = state.judge()
+    _, rho, r = state.certify()
     return certify(state.problem, state.a, -state.problem.y * state.F, rho, r).gap
 
 
@@ -131,7 +131,7 @@ def test_face_steps_are_settled_at_the_minimum_alone(kind, C):
     """Not where they bring little, as from a start far away."""
     state = Decomposition(problem_of(kind, C), 10.0)
     settled = Face(state).settle()
-    _, rho, r = state.judge()
+    _, rho, r = state.certify()
     value, gap = state.value_and_gap(rho, r)
     assert not settled or gap <= 1e-6 * max(abs(value), state.problem.floor)
 
@@ -146,7 +146,7 @@ def test_no_direct_solution_in_features_for_other_kernels_and_sums():
 @pytest.mark.parametrize("looks", [1, 5, 15])
 def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(looks):
     state = Decomposition(problem_of("epsilon-svr", 1e3), 10.0)
-    state.judge()
+    state.certify()
     before, F, left = state.a, state.F.copy(), [looks]
 
     def ended() -> bool:

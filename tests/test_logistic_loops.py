@@ -12,7 +12,7 @@ from reference import csr_of
 from svmtool.compiled.loops.fused import fused_logistic_loops
 from svmtool.compiled.loops.loss import logistic_loops
 from svmtool.coordinate.hinge import CHUNK, random_state
-from svmtool.coordinate.logistic import LogisticPasses
+from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.data.rows import CsrRows
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Rule
@@ -77,7 +77,7 @@ def test_logistic_ray(n):
     for lo, hi in halves(n):
         for t in (0.0, 0.3, 50.0):
             out = np.empty(2)
-            logistic_loops.logistic_ray(z, dz, cost, out, t, lo, hi)
+            logistic_loops.logistic_line_search(z, dz, cost, out, t, lo, hi)
             _, b, bend = reference.logistic((z + t * dz)[lo:hi])
             part = cost[lo:hi], dz[lo:hi]
             close(out, [-float((part[0] * part[1]) @ b), float((part[0] * part[1] ** 2) @ bend)])
@@ -87,9 +87,11 @@ def test_logistic_ray(n):
 @pytest.mark.parametrize("bias", [-1.0, 0.0, 1.5])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
 def test_logistic_pass(n, d, bias, C):
-    """Through LogisticPasses, which binds logistic_loops.logistic_pass(...): passes row after row the same."""
+    """Through LogisticCoordinateDescent, which binds logistic_loops.logistic_pass(...): passes row after row the
+    same.
+    """
     p = reference.random_problem(5, max(n, 2), d, C, bias)._replace(loss="logistic")
-    passes = LogisticPasses(CsrRows(*csr_of(p.X), d, bias), p.y, p.cost, 3)
+    passes = LogisticCoordinateDescent(CsrRows(*csr_of(p.X), d, bias), p.y, p.cost, 3)
     t, random = passes.t.copy(), int(random_state(len(p.y), 3)[1])
     before = -np.inf
     for _ in range(6):

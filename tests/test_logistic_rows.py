@@ -23,7 +23,7 @@ def problem(n: int, d: int, bias: float) -> tuple[CsrRows, np.ndarray, np.ndarra
 def test_the_direction_is_that_of_the_factorised_hessian(free_bias, bias):
     rows, y, cost = problem(20, 35, bias)
     o = Logistic(rows, y, cost, free_bias)
-    o.move(0.1 * np.random.default_rng(0).normal(size=rows.d))
+    o.set_point(0.1 * np.random.default_rng(0).normal(size=rows.d))
     _, g = o.gradient()
     H = o.hessian()
     exact = -np.linalg.solve(np.triu(H) + np.triu(H, 1).T, g)
@@ -34,7 +34,7 @@ def test_the_direction_is_that_of_the_factorised_hessian(free_bias, bias):
 @pytest.mark.parametrize("rule", [{}, {"gradient": 1e-3}])
 def test_few_rows_need_few_products(free_bias, rule, monkeypatch):
     """Once their products have cost as much as a system of the rows, steps take that."""
-    monkeypatch.setattr(logistic.DualPasses, "possible", lambda *_: False)
+    monkeypatch.setattr(logistic.DualCoordinateDescent, "possible", lambda *_: False)
     rows, y, cost = problem(60, logistic.GRAM_BELOW + 1, 1.0)
 
     def run() -> tuple[float, int]:

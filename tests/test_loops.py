@@ -13,7 +13,7 @@ from svmtool.compiled.loops.cd import dcd_loops
 from svmtool.compiled.loops.fused import fused_alm_loops, fused_mfn_loops
 from svmtool.compiled.loops.loss import conjugate_loops, hinge_loops, power_loops
 from svmtool.compiled.loops.rows import solve_loops
-from svmtool.coordinate.hinge import DualPasses
+from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.replicated import RepeatedRows
 from svmtool.data.rows import CsrRows
 from svmtool.linalg.systems import conjugate_gradient
@@ -51,8 +51,8 @@ def test_hinge_ray_and_add_scaled(n):
     for lo, hi in halves(n):
         for t in (0.0, 0.3, 4.0):
             out = np.full(2, 9.0)
-            hinge_loops.hinge2_ray(z, dz, target, cost, out, t, lo, hi)
-            close(out, reference.hinge2_ray(*(v[lo:hi] for v in (z, dz, target, cost)), t))
+            hinge_loops.hinge2_line_search(z, dz, target, cost, out, t, lo, hi)
+            close(out, reference.hinge2_line_search(*(v[lo:hi] for v in (z, dz, target, cost)), t))
         moved = z.copy()
         hinge_loops.add_scaled(moved, dz, -0.7, lo, hi)
         wanted = z.copy()
@@ -115,7 +115,7 @@ def test_power_ray(n, p, sigma, cap):
         part = slice(lo, hi)
         for t in (0.3, 4.0):
             out = np.full(2, 9.0)
-            power_loops.power_ray(z, dz, target, cost, beta, out, t, p, sigma, cap, lo, hi)
+            power_loops.power_line_search(z, dz, target, cost, beta, out, t, p, sigma, cap, lo, hi)
             _, b, bend = reference.smoothed((target - z - t * dz)[part], beta[part], p, sigma, cap)
             wanted = [-float((cost * dz)[part] @ b), float((cost * dz * dz)[part] @ bend)]
             np.testing.assert_allclose(out, wanted, rtol=1e-8, atol=1e-9)
@@ -144,12 +144,14 @@ def test_power_search(n, p, sigma, cap):
 @pytest.mark.parametrize("loss", ["hinge", "squared hinge"])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (9, 40)])
 def test_dcd_pass(n, d, loss, bias):
-    """Through DualPasses, which binds dcd_loops.dcd_pass(...): six passes with shrinking, row after row the same."""
+    """Through DualCoordinateDescent, which binds dcd_loops.dcd_pass(...): six passes with shrinking, row after row the
+    same.
+    """
     p = reference.random_problem(5, max(n, 2), d, C=2.0, bias=bias)._replace(loss=loss)
     hinge = loss == "hinge"
     diagonal = np.zeros(len(p.y)) if hinge else 0.5 / p.cost
     upper = p.cost.copy() if hinge else np.full(len(p.y), np.inf)
-    passes = DualPasses(CsrRows(*csr_of(p.X), d, bias), p.y, diagonal, upper, 3)
+    passes = DualCoordinateDescent(CsrRows(*csr_of(p.X), d, bias), p.y, diagonal, upper, 3)
     alpha, w, active = passes.alpha.copy(), passes.w.copy(), list(range(len(p.y)))
     shrunk = False
     for _ in range(6):
@@ -176,7 +178,7 @@ def test_dcd_pass_over_a_tube(power):
     p = reference.random_problem(5, 12, 5, C=2.0)
     task = tube_of(p, CsrRows(*csr_of(p.X), 5), power)
     diagonal, upper = (np.zeros(24), task.cost) if power == 1.0 else (0.5 / task.cost, np.full(24, np.inf))
-    passes = DualPasses(task.rows, task.y, diagonal, upper, 3, target=task.target)
+    passes = DualCoordinateDescent(task.rows, task.y, diagonal, upper, 3, target=task.target)
     A, last = np.vstack([p.X, p.X]), 0.0
     for _ in range(400):
         passes.run()
@@ -184,10 +186,10 @@ def test_dcd_pass_over_a_tube(power):
         close(passes.w, A.T @ (passes.alpha * task.y))
         assert passes.dual_value() >= last - 1e-12
         last = passes.dual_value()
-        if passes.spread < 1e-9:
+        if passes.pg_range < 1e-9:
             if passes.complete:
                 break
-            passes.restore()
+            passes.unshrink()
     gradient = task.y * (A @ passes.w) - task.target + diagonal * passes.alpha
     low, high = passes.alpha == 0.0, passes.alpha >= upper
     assert np.max(np.where(low, -gradient, np.where(high, gradient, np.abs(gradient)))) <= 1e-8
@@ -196,11 +198,13 @@ def test_dcd_pass_over_a_tube(power):
 @pytest.mark.parametrize("power", [1.0, 2.0])
 @pytest.mark.parametrize("n, d", [(2, 1), (40, 5), (9, 40)])
 def test_tube_pass(n, d, power):
-    """Through DualPasses, which binds dcd_loops.tube_pass(...): eight passes with shrinking, row after row the same."""
+    """Through DualCoordinateDescent, which binds dcd_loops.tube_pass(...): eight passes with shrinking, row after row
+    the same.
+    """
     p = reference.random_problem(5, n, d, C=2.0)
     task = tube_of(p, CsrRows(*csr_of(p.X), d), power)
     diagonal, upper = (np.zeros(2 * n), task.cost) if power == 1.0 else (0.5 / task.cost, np.full(2 * n, np.inf))
-    passes = DualPasses(task.rows, task.y, diagonal, upper, 3, target=task.target)
+    passes = DualCoordinateDescent(task.rows, task.y, diagonal, upper, 3, target=task.target)
     alpha, w, active = passes.alpha.copy(), passes.w.copy(), list(range(n))
     shrunk, first = False, 0.0
     for _ in range(8):
@@ -218,7 +222,7 @@ def test_tube_pass(n, d, power):
         close(passes.w, w)
         if power == 1.0:
             objective = Augmented(task.rows, task.y, task.cost, 1.0, target=task.target)
-            objective.move(passes.w)
+            objective.set_point(passes.w)
             assert passes.primal_value() == pytest.approx(objective.primal_value(), rel=1e-12)
             assert passes.dual_value() == pytest.approx(objective.dual_value(alpha), rel=1e-12)
         shrunk |= not passes.complete

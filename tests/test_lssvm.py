@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from adapt_suite import apart, batch, draw, text_of_rows, weights_in
 from optima import optimum
-from solver_suite import PROBLEMS, Case, Solved, honours
+from solver_suite import PROBLEMS, Case, Solved, supported
 
 from svmtool import registry
 from svmtool.linalg.systems import Factored
 from svmtool.objectives import normal_equations
 from svmtool.solvers.shared import least_squares
-from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 CASE = Case(registry.find(70), 2.0)
 
@@ -29,21 +29,21 @@ def calls_of(monkeypatch, owner, name) -> list:
     return seen
 
 
-@pytest.mark.parametrize("road", ["rows", "products"])
-@pytest.mark.parametrize("name", [name for name, p in PROBLEMS.items() if honours(CASE, p)])
-def test_other_roads_lead_to_the_optimum(name, road, monkeypatch):
+@pytest.mark.parametrize("system", ["rows", "products"])
+@pytest.mark.parametrize("name", [name for name, p in PROBLEMS.items() if supported(CASE, p)])
+def test_other_roads_lead_to_the_optimum(name, system, monkeypatch):
     p = PROBLEMS[name]
-    if road == "rows":
-        monkeypatch.setattr(normal_equations, "SURE", np.inf)
+    if system == "rows":
+        monkeypatch.setattr(normal_equations, "RULE_MIN_GAP", np.inf)
     else:
-        monkeypatch.setattr(Problems, "by_sums", False)
+        monkeypatch.setattr(OneVsRest, "by_sums", False)
     steps = calls_of(monkeypatch, least_squares, "newton_steps")
     s = Solved(CASE, p)
     assert s.status.converged and s.certificate.gap <= 1e-10
-    assert bool(steps) == (road == "rows")
+    assert bool(steps) == (system == "rows")
     best = optimum(s.p)
     assert s.f <= best.value * (1 + 1e-10)
-    np.testing.assert_allclose(s.w, best.w, atol=10 * s.room)
+    np.testing.assert_allclose(s.w, best.w, atol=10 * s.mapped)
 
 
 def test_rows_are_asked_where_the_sums_cancel(monkeypatch):

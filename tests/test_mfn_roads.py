@@ -12,7 +12,7 @@ import scipy.optimize
 from reference import Problem, csr_of, table_of
 
 from svmtool import registry
-from svmtool.coordinate.hinge import DualPasses
+from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data import rows as rows_module
 from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.linalg.systems import solve_positive
@@ -21,16 +21,16 @@ from svmtool.params import Settings
 from svmtool.solvers import mfn_huber, mfn_l1
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import StopFlag
-from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 HUBER, HINGE = registry.find("mfn-huber"), registry.find("mfn-l1")
 MODULES = {HUBER.number: mfn_huber, HINGE.number: mfn_l1}
 WIDE = {"GRAM_BELOW": 0}
 PATHS = {
     "features": {},
-    "passes": {**WIDE, "ROWS_SIDE": 0},
+    "passes": {**WIDE, "ROWS_SYSTEM": 0},
     "rows": {**WIDE, "MOST_VISITS": 1},
-    "products": {**WIDE, "MOST_VISITS": 1, "ROWS_SIDE": 0},
+    "products": {**WIDE, "MOST_VISITS": 1, "ROWS_SYSTEM": 0},
 }
 SHAPES = {
     "tall": {"seed": 1, "n": 60, "d": 8},
@@ -96,13 +96,13 @@ class Answer:
     def __init__(self, row, p: Problem, layout: str = "csr", start=None, stop=None, report=None, **settings):
         self.p, self.row = p, row
         s = Settings(row.number, bias=p.bias, regularize_bias=not p.free, solver_given=True, **settings)
-        problems = Problems(table_of(p.X, p.y), s, p.cost)
+        problems = OneVsRest(table_of(p.X, p.y), s, p.cost)
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X), p.bias)
         sign = problems.classes.labels[0]  # the first class of the data counts as +1 there
         start = None if start is None else sign * start[:, None]
         [self.result] = problems.fit(start, report, stop)
-        self.certificate = problems.judge(0, self.result)
+        self.certificate = problems.certify(0, self.result)
         self.status, self.w, self.history = self.result.status, sign * self.result.w, self.result.history
         self.f = value(row, p, self.w)
         alpha = self.result.alpha
@@ -180,7 +180,7 @@ def test_stages_are_those_of_the_paper():
     w = np.random.default_rng(0).normal(size=5)
     for tau in (1.0, 0.25, 2.0**-10):
         o.sigma = 0.5 / tau
-        o.move(w)
+        o.set_point(w)
         t = slack_of(p, w) / tau + 1.0
         huber = np.where(t >= 2.0, 2.0 * (t - 1.0), 0.5 * np.clip(t, 0.0, 2.0) ** 2)
         expected = 0.5 * float(w @ w) + float(p.cost @ (0.5 * tau * huber - 0.25 * tau))
@@ -252,7 +252,7 @@ def test_huber_honours_the_gradient_rule(eps, path, take_path):
 
 
 def test_hinge_refuses_the_gradient_rule():
-    assert "-e" not in HINGE.honours and "-e" in HUBER.honours
+    assert "-e" not in HINGE.supported and "-e" in HUBER.supported
 
 
 @every_path
@@ -272,7 +272,7 @@ def test_paths_are_taken(row, path, monkeypatch, take_path):
     spy(Augmented, "hessian")
     spy(Augmented, "face")
     spy(Augmented, "hessian_product")
-    spy(DualPasses, "run")
+    spy(DualCoordinateDescent, "run")
     take_path(MODULES[row.number], PATHS[path])
     proved(Answer(row, reference.random_problem(3, 60, 8, C=10.0), gap=1e-10), 1e-10)
     expected = {"features": {"hessian"}, "passes": {"run"}, "rows": {"run", "face"}}
@@ -329,11 +329,11 @@ def test_extreme_costs_end_honestly(row):
 def test_a_row_that_jumps_from_end_to_end_is_a_change():
     """From xi < 0 to xi > 2 the curvature is 0 before and after, and yet the quadratic is another."""
     o = ModifiedHuber(CsrRows(*csr_of(np.ones((1, 1))), 1), np.ones(1), np.ones(1))
-    o.move(np.array([2.0]))
+    o.set_point(np.array([2.0]))
     o.gradient()
     o.gradient()
     assert o.changed == 0
-    o.move(np.array([-2.0]))
+    o.set_point(np.array([-2.0]))
     o.gradient()
     assert o.changed == 1 and o.active == 0
 
@@ -348,7 +348,7 @@ def test_face_is_the_newton_point(kind, bias):
         o.sigma = 3.0
         o.beta[:] = np.random.default_rng(1).random(40)
     w = 0.9 * Answer(HUBER if kind == "huber" else HINGE, p, gap=1e-3).w
-    o.move(w)
+    o.set_point(w)
     _, g = o.gradient()
     assert 0 < o.active < o.n
     np.testing.assert_allclose(o.face(o.active_rows()), w - solve_positive(o.hessian(), g), rtol=1e-9, atol=1e-9)
@@ -365,18 +365,18 @@ def test_bound_of_a_free_bias(kind, layout):
     o = kind(rows, p.y, p.cost, 1.0, True)
     rng = np.random.default_rng(0)
     for _ in range(20):
-        o.move(best.w + rng.normal(size=9))
+        o.set_point(best.w + rng.normal(size=9))
         o.gradient()
         assert 0.0 <= o.bound <= best.f
     if kind is ModifiedHuber:
-        o.move(best.w)
+        o.set_point(best.w)
         o.gradient()
         assert o.bound == pytest.approx(best.f, rel=1e-6)
 
 
 def test_passes_stay_within_their_ends():
     p = reference.random_problem(1, 40, 6)
-    passes = DualPasses(CsrRows(*csr_of(p.X), 6), p.y, np.zeros(40), p.cost, 1)
+    passes = DualCoordinateDescent(CsrRows(*csr_of(p.X), 6), p.y, np.zeros(40), p.cost, 1)
     passes.run()
     assert np.any(passes.alpha == p.cost)
     passes.scale(3.0)
@@ -390,11 +390,11 @@ def test_one_stage_is_not_enough():
     rows = CsrRows(*csr_of(p.X), 8)
     o = Augmented(rows, p.y, p.cost)
     o.beta[:], o.sigma = 0.5, 0.5
-    o.move(np.zeros(8))
+    o.set_point(np.zeros(8))
     for _ in range(20):
         _, g = o.gradient()
         step = -solve_positive(o.hessian(), g)
-        o.advance(o.ray(step), step)
+        o.step(o.line_search(step), step)
     _, g = o.gradient()
     assert np.linalg.norm(g) <= 1e-9 * np.sum(p.cost)
     assert o.bound < o.primal * (1 - 1e-3)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference
 import scipy.optimize
-from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_optimum, road, sparse_layout  # noqa: F401
+from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_optimum, sparse_layout, system  # noqa: F401
 from optima import Problem
 from solver_suite import PROBLEMS
 
@@ -24,7 +24,7 @@ from svmtool.solvers.shared.base import Monitor, StopFlag
 
 @every_layout
 @every_problem
-def test_lp_svm_is_the_linear_programs_answer(name, layout, road):
+def test_lp_svm_is_the_linear_programs_answer(name, layout, system):
     p = PROBLEMS[name]
     s, best = Solved(p, layout), l1_optimum(p)
     assert s.status.converged, s.status
@@ -37,7 +37,7 @@ def test_lp_svm_is_the_linear_programs_answer(name, layout, road):
 
 
 @every_problem
-def test_zero_weights_are_zeros(name, road):
+def test_zero_weights_are_zeros(name, system):
     """A basic solution has no more weights than rows; none of ours is merely small."""
     p = PROBLEMS[name]
     w = Solved(p).w[: p.X.shape[1]]
@@ -46,32 +46,32 @@ def test_zero_weights_are_zeros(name, road):
     assert np.all((w == 0.0) | (np.abs(w) > 1e-6 * np.abs(w).max(initial=0.0)))
 
 
-def test_some_weights_are_zeros(road):
+def test_some_weights_are_zeros(system):
     """What the test above rests on."""
     assert np.count_nonzero(Solved(PROBLEMS["wide"]).w) < PROBLEMS["wide"].X.shape[1] // 2
 
 
 @pytest.mark.parametrize("gap", [0.5, 1e-3, 1e-6])
-def test_lp_gap_is_what_was_asked_for(gap, road):
+def test_lp_gap_is_what_was_asked_for(gap, system):
     for name in ("tall-hard", "tall-free", "wide"):
         s = Solved(PROBLEMS[name], gap=gap)
         assert s.status.converged and s.certificate.gap <= gap * (1 + 1e-6)
 
 
-def test_lp_default_gap(road):
+def test_lp_default_gap(system):
     s = Solved(PROBLEMS["tall-hard"], gap=None)
     assert s.status is base.GAP and s.certificate.gap <= registry.find(51).gap_default
 
 
 @pytest.mark.parametrize("C", [1e-12, 1e-6, 1e6, 1e10])
-def test_lp_extreme_costs(C, road):
+def test_lp_extreme_costs(C, system):
     p = reference.random_problem(9, 40, 6, C, bias=1.0, free=True)
     s = Solved(p, gap=1e-6)
     assert s.status.converged, s.status
     assert s.f <= l1_optimum(p) * (1 + 1e-5)
 
 
-def test_lp_laws(road):
+def test_lp_laws(system):
     """Opposite labels, rows twice at half the cost, weight zero, a warm start: the same optimum."""
     p = PROBLEMS["tall-free"]
     f = Solved(p).f
@@ -84,7 +84,7 @@ def test_lp_laws(road):
 
 
 @every_layout
-def test_lp_same_bits_for_any_number_of_threads(layout, road, monkeypatch):
+def test_lp_same_bits_for_any_number_of_threads(layout, system, monkeypatch):
     monkeypatch.setattr(rows_module, "BLOCK_WORK", 16)
     answers = []
     for count in (1, 2, 3):
@@ -100,7 +100,7 @@ def test_lp_same_bits_for_any_number_of_threads(layout, road, monkeypatch):
 
 @pytest.mark.parametrize("number", [50, 51, 52])
 @pytest.mark.parametrize("no_homotopy", [False, True])
-def test_cut_short(number, no_homotopy, road):
+def test_cut_short(number, no_homotopy, system):
     p = PROBLEMS["tall-hard"]
     s = Solved(p, number=number, no_homotopy=no_homotopy, max_iter=1, gap=1e-12)
     assert s.status is base.ITERATIONS or s.status.converged

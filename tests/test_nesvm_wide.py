@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import reference
-from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_value, road, sparse_layout  # noqa: F401
+from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_value, sparse_layout, system  # noqa: F401
 from optima import minimiser, optimum
 from solver_suite import PROBLEMS
 
-from svmtool.data.singleton_features import Folded
+from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.solvers import nesvm
 from svmtool.solvers.l1 import column_generation
@@ -20,7 +20,7 @@ from svmtool.solvers.l1 import column_generation
 
 @every_layout
 @every_problem
-def test_ls_svm_reaches_the_least_squares(name, layout, road):
+def test_ls_svm_reaches_the_least_squares(name, layout, system):
     p = PROBLEMS[name]._replace(loss="least squares")
     s = Solved(p, layout, number=52, gap=1e-12)
     assert s.status.converged, s.status
@@ -45,12 +45,12 @@ def test_two_sided_steps_are_the_best_of_all_directions_so_far(name, zero):
     o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
     rng = np.random.default_rng(0)
     start = np.zeros(p.A.shape[1]) if zero else rng.normal(size=p.A.shape[1])
-    o.move(start)
+    o.set_point(start)
     root = np.sqrt(2.0 * p.cost)
     centre = np.eye(len(root)) - np.outer(root, root) / float(root @ root) if p.free else np.eye(len(root))
     A, b = centre @ (root[:, None] * p.A) * p.R, centre @ (root * p.y)
     w = start * p.R
-    s, steps = b - A @ w, o.two_sided()
+    s, steps = b - A @ w, o.golub_kahan()
     v, V, U = w - A.T @ s, [], []
 
     def best(Q, b0):  # of a quadratic 1/2 x'Qx - b0'x over a subspace with basis B: its gain
@@ -86,19 +86,19 @@ def text():
 
 def test_folded_features_are_the_same_problem(text):
     rows = LAYOUTS["csr"](text)
-    folded = Folded(rows, Folded.possible(rows))
-    assert folded.rows.d < rows.d // 2
+    singletons = SingletonFeatures(rows, SingletonFeatures.possible(rows))
+    assert singletons.rows.d < rows.d // 2
     rng, y = np.random.default_rng(0), np.ones(12)
-    v, z, wanted = rng.normal(size=folded.rows.d), np.empty(12), np.empty(12)
-    w = folded.unfold(v)
-    folded.rows.margins(v, y, wanted)
+    v, z, wanted = rng.normal(size=singletons.rows.d), np.empty(12), np.empty(12)
+    w = singletons.unfold(v)
+    singletons.rows.margins(v, y, wanted)
     rows.margins(w, y, z)
     np.testing.assert_allclose(z, wanted, atol=1e-12)
     assert float(w @ w) == pytest.approx(float(v @ v), rel=1e-12)
-    np.testing.assert_allclose(folded.fold(w), v, atol=1e-12)
+    np.testing.assert_allclose(singletons.fold(w), v, atol=1e-12)
     w = rng.normal(size=rows.d)
     rows.margins(w, y, z)
-    folded.rows.margins(folded.fold(w), y, wanted)
+    singletons.rows.margins(singletons.fold(w), y, wanted)
     np.testing.assert_allclose(z, wanted, atol=1e-12)
 
 
@@ -108,8 +108,8 @@ def test_folded_answer_is_the_answer(number, warm, text, monkeypatch):
     monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
     p = text._replace(loss="hinge" if number == 50 else "least squares", power=1.0)
     folds = []
-    unfold = Folded.unfold
-    monkeypatch.setattr(Folded, "unfold", lambda self, v: folds.append(v) or unfold(self, v))
+    unfold = SingletonFeatures.unfold
+    monkeypatch.setattr(SingletonFeatures, "unfold", lambda self, v: folds.append(v) or unfold(self, v))
     s = Solved(p, number=number, gap=1e-8, start=np.full(p.A.shape[1], 0.3) if warm else None)
     assert folds and s.status.converged and s.certificate.gap <= 1e-8 * (1 + 1e-6)
     assert s.certificate.primal <= optimum(p).value * (1 + 1e-7)
@@ -158,10 +158,10 @@ def test_ls_svm_is_least_squares():
 def test_a_whole_step_goes_to_the_least_squares(name, zero):
     p = PROBLEMS[name]._replace(loss="least squares")
     o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
-    o.move(np.zeros(o.d) if zero else np.random.default_rng(0).normal(size=o.d))
+    o.set_point(np.zeros(o.d) if zero else np.random.default_rng(0).normal(size=o.d))
     best = optimum(p).value
     for _ in range(2):
-        o.two_sided()
+        o.golub_kahan()
         f, bound, _ = o.both(o.whole_step())
     assert f == pytest.approx(best, rel=1e-9)
     assert bound == pytest.approx(best, rel=1e-9)

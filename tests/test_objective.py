@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from optima import Problem, minimiser
-from reference import csr_of, random_problem, ray_minimiser
+from reference import csr_of, line_minimiser, random_problem
 
 from svmtool.data import blocks
 from svmtool.data import rows as rows_module
@@ -43,7 +43,7 @@ def test_value_gradient_and_curvature_along_a_walk(case):
     rng = np.random.default_rng(0)
     for k in range(12):
         w = rng.normal(size=f.d) * (0.3 if k % 3 else 0.0)
-        f.move(w)
+        f.set_point(w)
         value, g = f.gradient()
         assert value == pytest.approx(p.value(w), rel=1e-12)
         assert f.value() == pytest.approx(value, rel=1e-12)
@@ -70,11 +70,11 @@ def test_ray_is_exact_and_advance_goes_there(case):
     rng = np.random.default_rng(1)
     for _ in range(10):
         w = rng.normal(size=f.d)
-        f.move(w)
+        f.set_point(w)
         step = -f.gradient()[1] * rng.choice([1e-4, 1e-2, 1.0])
-        t = f.ray(step)
-        assert t == pytest.approx(ray_minimiser(p, w, step), rel=1e-8)
-        f.advance(t, step)
+        t = f.line_search(step)
+        assert t == pytest.approx(line_minimiser(p, w, step), rel=1e-8)
+        f.step(t, step)
         np.testing.assert_allclose(f.w, w + t * step, rtol=1e-14)
         assert f.gradient()[0] == pytest.approx(p.value(w + t * step), rel=1e-11)
 
@@ -87,10 +87,10 @@ def test_ray_ends_where_it_finds_the_zero():
     f.along = lambda t: passes.append(t) or along(t)
     counts = []
     for _ in range(20):
-        f.move(rng.normal(size=f.d))
+        f.set_point(rng.normal(size=f.d))
         _, g = f.gradient()
         passes.clear()
-        f.ray(-g)
+        f.line_search(-g)
         counts.append(len(passes))
     assert max(counts) <= 20, counts
 
@@ -99,10 +99,10 @@ def test_bound_is_below_the_optimum(case):
     p, f = case
     best = p.value(minimiser(p))
     for scale in (0.0, 0.1, 1.0):
-        f.move(scale * np.random.default_rng(2).normal(size=f.d))
+        f.set_point(scale * np.random.default_rng(2).normal(size=f.d))
         f.gradient()
         assert 0.0 <= f.bound <= best * (1 + 1e-12)
-    f.move(minimiser(p))
+    f.set_point(minimiser(p))
     f.gradient()
     assert f.bound == pytest.approx(best, rel=1e-9)
 
@@ -116,7 +116,7 @@ def test_sample_is_a_problem_of_its_own(case):
     np.testing.assert_allclose(part.cost, 7.0 * p.cost[chosen])
     q = Problem(p.X[chosen], p.y[chosen], part.cost, p.bias, p.free)
     w = np.linspace(-1, 1, f.d)
-    part.move(w)
+    part.set_point(w)
     assert part.value() == pytest.approx(q.value(w), rel=1e-12)
 
 

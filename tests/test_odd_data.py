@@ -56,7 +56,7 @@ def test_odd_data_end_well_or_in_one_sentence(number, name, options, svm_train):
     if status == 1:
         assert err.count("\n") == 1 and err[-2] not in ".:", err
         assert not os.path.exists("m")
-        if name == "far-index" and "--add" in registry.find(number).honours:
+        if name == "far-index" and "--add" in registry.find(number).supported:
             assert "2000000 are too many (use -s 70)" in err or "2000001 are too many (use -s 70)" in err
             return
         assert "huge" in name or name in ("square-overflows", "largest", "mixed"), "only overflow is refused"
@@ -173,7 +173,7 @@ def test_time_limit(number, quiet, shaped, svm_train):
     data, options = shaped
     common = [*quiet, "-s", number, *options, "-c", 100, "--gap", "1e-13", "--max-seconds", "1e-9"]
     status, out, err = svm_train(*common, "d", "m", data=data)
-    if status == 1 and "--add" in registry.find(number).honours:  # its state is nothing without the sums of all rows
+    if status == 1 and "--add" in registry.find(number).supported:  # its state is nothing without the sums of all rows
         assert err.startswith("m is not written: the run has ended before the sums") and err.count("\n") == 1
         return
     assert status == 0

@@ -17,11 +17,11 @@ from svmtool import registry
 from svmtool.data.rows import DenseRows
 from svmtool.formats.rowcache import arrays, mapped_arrays, shared_folder
 from svmtool.formats.rowcache import folder as row_folder
-from svmtool.formats.rowcache.mapped_arrays import Room
+from svmtool.formats.rowcache.mapped_arrays import MappedArrays
 from svmtool.formats.svmlight import table
 from svmtool.registry.row import ON_DISK
 
-ROWS = [row for row in registry.SOLVERS if ON_DISK <= row.honours]
+ROWS = [row for row in registry.SOLVERS if ON_DISK <= row.supported]
 MEMORY = ("--memory", "1G")
 
 
@@ -212,7 +212,7 @@ def test_a_run_that_held_more_says_so(more, data, command, tmp_path):
 def test_pages_are_given_back(tmp_path, monkeypatch):
     monkeypatch.setattr(mapped_arrays, "_watch", lambda space: None)  # what `check` does alone
     np.ones(1 << 23).tofile(tmp_path / "ones")
-    space = Room(10**12, str(tmp_path))
+    space = MappedArrays(10**12, str(tmp_path))
     with open(tmp_path / "ones", "rb") as file:
         mapped, own = space.open(file.fileno(), "f8", 1 << 23), space.zeros(1 << 22)
     before = mapped_arrays.resident()
@@ -297,10 +297,10 @@ def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_di
 def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypatch, tmp_path):
     """However few they are, no more of the file is touched between two looks at the memory than a piece of it."""
     looks = []
-    monkeypatch.setattr(Room, "check", lambda self: looks.append(1))
+    monkeypatch.setattr(MappedArrays, "check", lambda self: looks.append(1))
     monkeypatch.setattr("svmtool.data.blocks.PIECE", 40)
     X = np.random.default_rng(0).standard_normal((200, 4))
-    dense = DenseRows(X, room=Room(10**12, str(tmp_path)))
+    dense = DenseRows(X, mapped=MappedArrays(10**12, str(tmp_path)))
     for rows in (dense, dense.as_csr()):
         for chosen in (np.arange(0, 200, 17), np.arange(5, 9), np.arange(200), np.empty(0, np.int64)):
             runs = list(rows.runs(chosen))
@@ -370,7 +370,7 @@ def test_a_file_that_takes_another_one_s_place_is_read_anew(data, svm_train, on_
 
 def test_a_killed_run_leaves_nothing_that_the_next_does_not_take_away(data, svm_train, on_disk, tmp_path):
     (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    parse = "import sys, time; from svmtool.formats import row_arrays, row_folder as f; f.BYTES_A_BYTE = 1e9; "
+    parse = "import sys, time; from svmtool.formats.rowcache import arrays as row_arrays, folder as f; f.BYTES_A_BYTE = 1e9; "
     parse += "row_arrays.write = lambda *_: (print(flush=True), time.sleep(60)); "
     parse += "from svmtool.cli.train import main; main(sys.argv[1:])"
     run = [sys.executable, "-c", parse, "-q", "-s", "2", *MEMORY, "d", "m"]

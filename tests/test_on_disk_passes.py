@@ -27,11 +27,11 @@ def test_random_passes_go_in_pieces(number, svm_train, monkeypatch, tmp_path):
     steps, pieces = [], CsrRows.pieces
 
     def noted(rows, lo, hi, step=0):
-        if rows.room is not None:
+        if rows.mapped is not None:
             steps.append(step)
         return pieces(rows, lo, hi, step)
 
     monkeypatch.setattr(folder, "BYTES_A_BYTE", np.inf)
     monkeypatch.setattr(CsrRows, "pieces", noted)
     assert svm_train("-q", "-s", number, "--memory", "1G", "wide", "model")[0] == 0
-    assert hinge.LOOKED_AFTER in steps
+    assert hinge.CHECK_MEMORY_AFTER in steps

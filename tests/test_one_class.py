@@ -19,7 +19,7 @@ from reference import csr_of, table_of, text_of
 
 from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.formats.models import linear
-from svmtool.objectives.one_class import FLOOR, OneClassJudge, OneClassPasses, best_rho
+from svmtool.objectives.one_class import FLOOR, OneClassCertifier, OneClassDescent, best_rho
 from svmtool.params import Settings
 from svmtool.solvers import one_class
 from svmtool.solvers.shared import base
@@ -55,7 +55,7 @@ def test_optimum_and_certificate(row, path, name, take_path):
 def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, take_path, monkeypatch):
     """A step that leaves its bounds is not taken; nu = 1 leaves no row between its ends."""
     take_path(one_class, {"FACE_ROWS": 0, "SMALL_WORK": -1, "ROUNDS": 1})
-    settled, plain = [], OneClassPasses.settle_at_zero
+    settled, plain = [], OneClassDescent.settle_at_zero
 
     def spied(passes):
         before = passes.alpha.copy()
@@ -63,7 +63,7 @@ def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, take_path, mon
         assert settled[-1] or np.array_equal(passes.alpha, before)
         return settled[-1]
 
-    monkeypatch.setattr(OneClassPasses, "settle_at_zero", spied)
+    monkeypatch.setattr(OneClassDescent, "settle_at_zero", spied)
     p = random_problem(1, n, d, nu, shift=0.0)
     p = p._replace(X=np.concatenate((p.X, -p.X)), cost=np.tile(p.cost, 2))
     s = Solved(row, p)
@@ -87,9 +87,9 @@ def test_pairs_alone_get_there(row, path, take_path):
 def test_paths_are_taken(row, monkeypatch, take_path):
     taken = []
     for name in ("begin", "begin_towards", "resume", "run", "settle"):
-        plain = getattr(OneClassPasses, name)
+        plain = getattr(OneClassDescent, name)
         monkeypatch.setattr(
-            OneClassPasses, name, lambda self, *a, name=name, plain=plain: (taken.append(name), plain(self, *a))[1]
+            OneClassDescent, name, lambda self, *a, name=name, plain=plain: (taken.append(name), plain(self, *a))[1]
         )
     Solved(row, PROBLEMS["tall"], gap=1e-2)
     assert not taken
@@ -125,17 +125,17 @@ def test_laws(row, path, take_path):
         }
         for law, other in same.items():
             b = Solved(row, other)
-            assert np.linalg.norm(a.w - b.w) <= 2 * a.room, law
+            assert np.linalg.norm(a.w - b.w) <= 2 * a.mapped, law
             assert b.f == pytest.approx(a.f, rel=1e-9), law
         turned = Solved(row, p._replace(X=p.X @ rotation))
-        assert np.linalg.norm(rotation @ turned.w - a.w) <= 2 * a.room
+        assert np.linalg.norm(rotation @ turned.w - a.w) <= 2 * a.mapped
         for factor in (1e-6, 30.0, 1e9):  # of features, or of costs: w grows with both
             b, c = Solved(row, p._replace(X=factor * p.X)), Solved(row, p._replace(cost=factor * p.cost))
-            assert np.linalg.norm(b.w / factor - a.w) <= 2 * a.room
-            assert np.linalg.norm(c.w / factor - a.w) <= 2 * a.room
+            assert np.linalg.norm(b.w / factor - a.w) <= 2 * a.mapped
+            assert np.linalg.norm(c.w / factor - a.w) <= 2 * a.mapped
             assert b.rho / factor**2 == pytest.approx(a.rho, rel=1e-5)
         zero = Solved(row, p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
-        assert zero.w[2] == 0.0 and np.linalg.norm(np.delete(zero.w, 2) - a.w) <= 2 * a.room
+        assert zero.w[2] == 0.0 and np.linalg.norm(np.delete(zero.w, 2) - a.w) <= 2 * a.mapped
 
 
 @every_row
@@ -144,7 +144,7 @@ def test_weight_two_is_the_row_twice(row):
     twice = p._replace(X=np.vstack([p.X, p.X[:9]]), cost=np.append(p.cost, p.cost[:9]))
     double = p._replace(cost=np.append(2 * p.cost[:9], p.cost[9:]))
     a, b = Solved(row, twice), Solved(row, double)
-    assert np.linalg.norm(a.w - b.w) <= 2 * a.room and b.f == pytest.approx(a.f, rel=1e-9)
+    assert np.linalg.norm(a.w - b.w) <= 2 * a.mapped and b.f == pytest.approx(a.f, rel=1e-9)
 
 
 @every_row
@@ -180,18 +180,18 @@ def test_the_origin_among_the_rows(row, svm_train):
 
 def test_rows_without_features_have_no_face():
     X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 2.0], [2.0, -1.0]])
-    passes = OneClassPasses(CsrRows(*csr_of(X), 2), np.ones(4), 0.25)
+    passes = OneClassDescent(CsrRows(*csr_of(X), 2), np.ones(4), 0.25)
     passes.alpha[:2] = 0.5
-    passes.look(0.0, 0.0)
+    passes.evaluate(0.0, 0.0)
     assert not passes.settle(10) and passes.alpha.tolist() == [0.5, 0.5, 0.0, 0.0]
     passes.alpha[:] = 0.0, 0.4, 0.0, 0.6
     passes.w[:] = X.T @ passes.alpha
-    passes.look(0.0, 0.0)
+    passes.evaluate(0.0, 0.0)
     assert passes.settle(10)
     np.testing.assert_allclose(passes.alpha, [0.0, 1.0, 0.0, 0.0], atol=1e-9)
 
 
-# Judge and best rho
+# Certifier and best rho
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -199,18 +199,18 @@ def test_the_judge_is_right_about_wrong_answers(name):
     p, rng = PROBLEMS[name], np.random.default_rng(5)
     best = optimum(p)
     n, d = p.X.shape
-    judge = OneClassJudge(CsrRows(*csr_of(p.X), d), p.cost, p.nu)
+    certify = OneClassCertifier(CsrRows(*csr_of(p.X), d), p.cost, p.nu)
     for _ in range(20):
         w, rho, a = 3 * rng.normal(size=d), rng.normal(), rng.random(n) * p.cost * rng.choice([0.1, 1.0])
-        found = judge.certify(w, rho, a)
+        found = certify.certify(w, rho, a)
         assert found.primal == pytest.approx(p.value(w, rho), rel=1e-12)
         assert found.dual <= best * (1 - 1e-12) and found.primal >= best * (1 + 1e-12)
         assert found.gap > 0.0
         if found.primal < 0.0:
             assert (found.primal - best) / -best <= found.gap * (1 + 1e-9)
-    beyond = judge.certify(np.zeros(d), 0.0, p.cost * 5.0)
+    beyond = certify.certify(np.zeros(d), 0.0, p.cost * 5.0)
     assert beyond.dual == pytest.approx(p.dual_value(p.cost * p.nu), rel=1e-12), "clipped and scaled to the sum"
-    assert judge.certify(np.zeros(d), np.inf, p.cost).gap == np.inf
+    assert certify.certify(np.zeros(d), np.inf, p.cost).gap == np.inf
 
 
 @pytest.mark.parametrize("k", [0.0, 0.3, 1.0, 2.0, 2.5, 6.0, 6.999, 7.0])
@@ -218,7 +218,7 @@ def test_best_rho(k):
     rng = np.random.default_rng(1)
     for cost in (np.ones(7), np.array([2.0, 0.5, 0.5, 1.0, 1.0, 0.25, 1.75])):
         for z in (rng.normal(size=7), np.array([1.0, 1.0, 2.0, 2.0, 2.0, 3.0, -1.0])):
-            kinks = [float(cost @ np.maximum(r - z, 0.0)) - k * r for r in z]
+            breakpoints = [float(cost @ np.maximum(r - z, 0.0)) - k * r for r in z]
             for low, high in ((-np.inf, np.inf), (0.5, 2.5), (5.0, 6.0), (-9.0, -8.0), (2.0, 2.0)):
                 rho, smallest = best_rho(z, cost, k, low, high)
                 if k == 0.0:
@@ -226,8 +226,10 @@ def test_best_rho(k):
                 elif k == 7.0:
                     assert rho == np.inf and smallest == pytest.approx(float(cost @ z))
                 else:
-                    assert -smallest == pytest.approx(min(kinks), abs=1e-12)
-                    assert float(cost @ np.maximum(rho - z, 0.0)) - k * rho == pytest.approx(min(kinks), abs=1e-12)
+                    assert -smallest == pytest.approx(min(breakpoints), abs=1e-12)
+                    assert float(cost @ np.maximum(rho - z, 0.0)) - k * rho == pytest.approx(
+                        min(breakpoints), abs=1e-12
+                    )
     assert best_rho(np.array([3.0, 1.0, 2.0, 5.0]), np.ones(4), 2.0)[0] == 2.5, "the middle, as LIBLINEAR"
 
 

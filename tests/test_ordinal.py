@@ -62,12 +62,12 @@ class Solved:
             self.problems.rows = DenseRows(np.ascontiguousarray(X))
         assert isinstance(self.problems.rows, DenseRows if layout == "dense" else CsrRows)
         [self.result] = self.problems.fit(None if start is None else start[:, None])
-        self.certificate = self.problems.judge(0, self.result)
+        self.certificate = self.problems.certify(0, self.result)
         self.beta, self.status = self.result.w, self.result.status
         self.b = self.beta[X.shape[1] :]
         self.p = written_out(X, labels, C * np.ones(len(X)) if weights is None else C * weights)
         self.f = self.p.value(self.beta)
-        self.room = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-8
+        self.mapped = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-8
 
 
 @pytest.mark.parametrize("layout", ["csr", "dense"])
@@ -129,7 +129,7 @@ def test_laws(row, path, take_path):
     a = Solved(row, X, labels)
     k = np.random.default_rng(0).permutation(len(X))
     weights = np.where(np.arange(len(X)) < 20, 2.0, 1.0)
-    near = a.room * 4
+    near = a.mapped * 4
     assert np.linalg.norm(Solved(row, np.vstack([X, X]), np.tile(labels, 2), C=0.5).beta - a.beta) <= near
     assert np.linalg.norm(Solved(row, X[k], labels[k]).beta - a.beta) <= near
     twice = Solved(row, np.vstack([X, X[:20]]), np.append(labels, labels[:20]))
@@ -156,7 +156,7 @@ def test_two_ranks_are_two_classes_with_a_regularised_bias(row):
     a = Solved(row, X, labels)
     done = train(table_of(X, labels), Settings(solver=40, gap=GAP, bias=1.0, solver_given=True)).model
     sign = 1.0 if done.labels[0] == 1 else -1.0
-    assert np.append(a.beta[:5], -a.b) == pytest.approx(sign * done.W[:, 0], abs=a.room)
+    assert np.append(a.beta[:5], -a.b) == pytest.approx(sign * done.W[:, 0], abs=a.mapped)
 
 
 @every_row

@@ -12,7 +12,7 @@ from reference import csr_of
 from svmtool.compiled.loops.cd import pair_loops
 from svmtool.compiled.loops.fused import fused_one_class_loops
 from svmtool.data.rows import CsrRows
-from svmtool.objectives.one_class import OneClassPasses
+from svmtool.objectives.one_class import OneClassDescent
 from svmtool.objectives.task import Task
 from svmtool.solvers import one_class
 from svmtool.solvers.shared.base import Monitor, Rule
@@ -24,16 +24,16 @@ def test_each_loop_has_a_test_here():
 
 @pytest.mark.parametrize("n, d", [(1, 1), (2, 3), (12, 5), (29, 3), (25, 70), (120, 8)])
 def test_pair_rounds(n, d):
-    """Through OneClassPasses, which binds pair_loops.pair_rounds(...): a round at a time.
+    """Through OneClassDescent, which binds pair_loops.pair_rounds(...): a round at a time.
 
     Up to 29 rows a round takes at most two pairs, whose order is certain; the state is compared with the twin's.
     """
     rng, X, csr = made(n, d)
     X = X + 0.3 * (X != 0.0)
     cost = rng.choice([0.5, 1.0, 2.0], n)
-    passes = OneClassPasses(CsrRows(*csr_of(X), d), cost, 0.3)
+    passes = OneClassDescent(CsrRows(*csr_of(X), d), cost, 0.3)
     passes.begin()
-    passes.look(-1.0, -1.0)
+    passes.evaluate(-1.0, -1.0)
     alpha, w, active, left = passes.alpha.copy(), passes.w.copy(), list(range(n)), n
     previous, state = 0.5 * float(w @ w), passes._state
     for k in range(1, 12):
@@ -88,7 +88,7 @@ def test_small_pairs_takes_the_steps_of_its_python_form(name, rule, rounds, monk
     task = Task(CsrRows(*csr_of(p.X), p.X.shape[1]), np.ones(len(p.X)), p.cost, nu=p.nu)
     monkeypatch.setattr(one_class, "ROUNDS", rounds)
     if p.X.shape[1] > 1:  # with one feature a face has no unique minimum, and rounding may end the call before it
-        monkeypatch.setattr(OneClassPasses, "resume", None)  # the call goes to the end
+        monkeypatch.setattr(OneClassDescent, "resume", None)  # the call goes to the end
     for gap in (1e-3, 1e-6, None):
         monkeypatch.setattr(one_class, "SMALL_WORK", 1 << 16)
         small = one_class.solve(task, Monitor(gap), rule)
@@ -101,5 +101,7 @@ def test_small_pairs_takes_the_steps_of_its_python_form(name, rule, rounds, monk
             for field in ("objective", "bound", "violation"):
                 assert a[field] == pytest.approx(b[field], rel=1e-7, abs=1e-7 * -b["bound"])
             assert a["active"] == b["active"] or a["gap"] < 1e-9
-        room = np.sqrt(2.0 * (1e-9 if gap is None else gap) * -plain.history[-1]["bound"])  # of each about the optimum
-        assert np.linalg.norm(small.w[:-1] - plain.w[:-1]) <= 2.0 * room
+        mapped = np.sqrt(
+            2.0 * (1e-9 if gap is None else gap) * -plain.history[-1]["bound"]
+        )  # of each about the optimum
+        assert np.linalg.norm(small.w[:-1] - plain.w[:-1]) <= 2.0 * mapped

@@ -70,6 +70,6 @@ def test_work_is_limited_and_nothing_gets_worse(power, monkeypatch):
     for work in (0.0, 2.0 * polish.CALL, 1e9):
         found, alpha = polish.polished(task, power, w, primal, [start], work, Monitor())
         assert problems.primal(0, found) <= primal
-        values.append(problems._judge(0).certify(found, alpha))
+        values.append(problems._certifier(0).certify(found, alpha))
     assert values[0].dual <= values[1].dual * (1 + 1e-12) <= values[2].dual * (1 + 1e-9)
     assert relative_gap(values[2].primal, values[2].dual) <= ENOUGH * (1 + 1e-9)

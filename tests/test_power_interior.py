@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 
-from svmtool.certify.linear import Judge
+from svmtool.certify.linear import Certifier
 from svmtool.data.rows import CsrRows
 from svmtool.objectives import losses
 from svmtool.objectives.power_interior import STEPS, PowerInterior, by_rows
@@ -16,7 +16,7 @@ from svmtool.solvers import alm, alm_inexact
 from svmtool.solvers.shared import base, fallback
 from svmtool.solvers.shared.base import Monitor
 from svmtool.solvers.shared.interior_steps import Slower
-from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 POWERS = [1.0, 1.05, 1.3, 1.7, 2.0]
 
@@ -40,8 +40,8 @@ def task_of(p: float, free: bool, target: np.ndarray | None = None) -> Task:
 
 
 def certified(task: Task, w: np.ndarray, alpha: np.ndarray) -> float:
-    judge = Judge(task.rows, losses.of("Lp hinge", task.p), task.y, task.cost, task.free_bias, task.target)
-    return judge.certify(w, alpha).gap
+    certify = Certifier(task.rows, losses.of("Lp hinge", task.p), task.y, task.cost, task.free_bias, task.target)
+    return certify.certify(w, alpha).gap
 
 
 def certified_after_steps(task: Task, p: float, wanted: float) -> float:
@@ -97,7 +97,7 @@ def test_targets_of_rows(p):
 def test_raw_features_with_a_free_bias_take_few_iterations(solver, p):
     X, y = raw(2)
     s = Settings(solver, C=10.0, bias=1.0, solver_given=True, loss_power=p, regularize_bias=False)
-    [result] = Problems(reference.table_of(X, y), s, np.full(len(y), 10.0)).fit()
+    [result] = OneVsRest(reference.table_of(X, y), s, np.full(len(y), 10.0)).fit()
     assert result.status is base.GAP
     assert result.history[-1]["gap"] <= (1e-4 if solver == 30 else 1e-6)
     assert result.iterations <= 200
@@ -129,7 +129,7 @@ def test_no_interior_point_where_the_multipliers_follow_the_paper(monkeypatch):
     monkeypatch.setattr(alm, "interior_steps", forbidden)
     more = {"loss_power": 1.3, "regularize_bias": False, "mu": "merit", "max_iter": 99}
     s = Settings(31, C=10.0, bias=1.0, solver_given=True, **more)
-    Problems(reference.table_of(X, y), s, np.full(len(y), 10.0)).fit()
+    OneVsRest(reference.table_of(X, y), s, np.full(len(y), 10.0)).fit()
 
 
 @pytest.mark.parametrize("solver", [30, 31])
@@ -139,5 +139,5 @@ def test_products_that_are_rounding_are_no_progress(solver):
     y = np.array([1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
     cost = 1e5 * np.array([0.0054, 0.0033, 0.52, 49.4, 12.1, 181.3, 7.1, 1347.0])
     s = Settings(solver, C=1e5, bias=1.0, solver_given=True, loss_power=1.7, regularize_bias=False, gap=1e-6)
-    [result] = Problems(reference.table_of(X, y), s, cost).fit()
+    [result] = OneVsRest(reference.table_of(X, y), s, cost).fit()
     assert result.iterations < 400 and (result.status is base.PRECISION or result.status.converged)

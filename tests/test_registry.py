@@ -31,9 +31,9 @@ every_row = pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row
 @pytest.mark.parametrize("row", registry.SOLVERS + registry.KERNEL_SOLVERS, ids=lambda row: f"{row.number}-{row.name}")
 @pytest.mark.parametrize("status", [base.TIME, base.ITERATIONS], ids=str)
 def test_advice_at_a_limit_names_options_that_the_solver_has(status, row):
-    if status is base.TIME or "--max-iter" in row.honours:
+    if status is base.TIME or "--max-iter" in row.supported:
         options_named = re.findall(r"(?<!\S)-\S+", advice(status, row))
-        assert options_named and set(options_named) <= registry.obeyed(row)
+        assert options_named and set(options_named) <= registry.supported_options(row)
         assert (len(options_named) > 1) == row.optimal, "what goes to an optimum has a rule to loosen"
 
 
@@ -53,8 +53,8 @@ def test_row_is_complete(row):
     assert (REPOSITORY / (row.module.replace(".", "/") + ".py")).exists()
     for text in (row.help, row.objective, row.loss, row.regulariser, row.bias, row.stopping, row.paper):
         assert text.strip() and "\n" not in text
-    assert row.honours <= KNOWN_OPTIONS
-    assert not row.honours & registry.OBEYED_BY_ALL
+    assert row.supported <= KNOWN_OPTIONS
+    assert not row.supported & registry.OBEYED_BY_ALL
     rules = [value for value in (row.eps_default, row.gap_default) if value is not None]
     assert len(rules) == int(row.optimal), "one rule decides by default"
     assert row.space in ("primal", "dual")
@@ -89,14 +89,14 @@ def test_explain_tells_problem_rule_and_paper(row):
 
 
 def test_option_that_a_row_lacks_is_an_error_naming_those_that_have_it(monkeypatch):
-    poor = registry.find(1)._replace(honours=frozenset())
+    poor = registry.find(1)._replace(supported=frozenset())
     monkeypatch.setattr(registry, "SOLVERS", tuple(poor if row.number == 1 else row for row in registry.SOLVERS))
     able = registry.in_words(row for row in registry.SOLVERS if row.number != 1)
     with pytest.raises(SvmtoolError, match=rf"solver 1 \(l2svc-dual\) does not honour --max-seconds: use -s {able}"):
         linear.parse(["--max-seconds", "3", "d"])
     assert linear.parse(["--max-seconds", "3", "-s", "2", "d"]).settings.max_seconds == 3
     assert "(not -s 1)" in dict((left, right) for left, right in texts.long_option_rows())["--max-seconds T"]
-    able = registry.in_words(registry.honouring("--loss-power"))
+    able = registry.in_words(registry.supporting("--loss-power"))
     assert f"(-s {able} only)" in dict((left, right) for left, right in texts.long_option_rows())["--loss-power P"]
 
 
@@ -147,5 +147,5 @@ def test_good_settings_pass(row):
     params.check_after_reading(params.Settings(solver=row.number))
     p = 0.0 if row.task == "regression" else -1.0
     params.check_after_reading(params.Settings(solver=row.number, p=p, class_weights=((1, 0.0),)))
-    if "-R" in row.honours:
+    if "-R" in row.supported:
         params.check_after_reading(params.Settings(solver=row.number, bias=1.0, regularize_bias=False))

@@ -26,7 +26,7 @@ def walk(monkeypatch):
 @every_path
 def test_optimum_and_certificate(case, name, layout, walk):
     row, p = case.row, PROBLEMS[name].of(case.row)
-    if p.free and "-R" not in row.honours:
+    if p.free and "-R" not in row.supported:
         pytest.skip(f"-s {row.number} does not honour -R")
     walk(case)
     best, s = optimum(p) if p.eps < 100 else 0.0, Solved(row, p, layout)
@@ -53,7 +53,7 @@ def test_optimum_and_certificate(case, name, layout, walk):
 @every_path
 def test_paths_are_taken(case, monkeypatch, walk):
     """Each path leads where its name says."""
-    from svmtool.coordinate.hinge import DualPasses
+    from svmtool.coordinate.hinge import DualCoordinateDescent
     from svmtool.objectives.augmented import Augmented
     from svmtool.objectives.power_interior import PowerInterior
     from svmtool.objectives.squared_hinge import SquaredHinge
@@ -61,7 +61,11 @@ def test_paths_are_taken(case, monkeypatch, walk):
 
     back_end, objective = {ALM: (alm, Augmented), MFN: (mfn, SquaredHinge)}[case.row.module]
     taken = set()
-    watched = [(back_end, "_small", "small"), (DualPasses, "run", "passes"), (objective, "hessian", "features")]
+    watched = [
+        (back_end, "_small", "small"),
+        (DualCoordinateDescent, "run", "passes"),
+        (objective, "hessian", "features"),
+    ]
     watched += [(objective, "hessian_product", "products"), (objective, "face", "rows")]
     watched += [(PowerInterior, "step", "interior")]
     for owner, name, what in watched:
@@ -100,18 +104,18 @@ def test_laws(case, walk):
         }
         for law, other in same.items():
             b = Solved(row, other)
-            assert np.linalg.norm(a.w - b.w) <= 2 * a.room, law
+            assert np.linalg.norm(a.w - b.w) <= 2 * a.mapped, law
             assert b.f == pytest.approx(a.f, rel=1e-9), law
         opposite = Solved(row, p._replace(t=-p.t))
-        assert np.linalg.norm(a.w + opposite.w) <= 2 * a.room
+        assert np.linalg.norm(a.w + opposite.w) <= 2 * a.mapped
         for factor in (1e-6, 30.0, 1e9):  # targets, tube and weights grow together if C does, or for squares by itself
             cost = factor ** (2.0 - p.power) * p.cost
             b = Solved(row, p._replace(t=factor * p.t, eps=factor * p.eps, cost=cost))
-            assert np.linalg.norm(b.w / factor - a.w) <= 2 * a.room
+            assert np.linalg.norm(b.w / factor - a.w) <= 2 * a.mapped
         zero = Solved(row, p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
-        assert zero.w[2] == 0.0 and np.linalg.norm(np.delete(zero.w, 2) - a.w) <= 2 * a.room
+        assert zero.w[2] == 0.0 and np.linalg.norm(np.delete(zero.w, 2) - a.w) <= 2 * a.mapped
         dense = Solved(row, p, "dense")
-        assert np.linalg.norm(dense.w - a.w) <= 2 * a.room
+        assert np.linalg.norm(dense.w - a.w) <= 2 * a.mapped
 
 
 @every_row
@@ -186,7 +190,7 @@ def test_extreme_costs(row):
 @every_path
 def test_labels_that_a_free_bias_alone_meets(case, eps, walk):
     """No weights, a bias in every row's tube, and an objective of 0: nothing can be said relative to it."""
-    if "-R" not in case.row.honours:
+    if "-R" not in case.row.supported:
         pytest.skip(f"-s {case.row.number} does not honour -R")
     walk(case)
     p = PROBLEMS["free"]._replace(t=7.0 + eps * np.sin(np.arange(30)), eps=eps)
@@ -200,7 +204,7 @@ def test_labels_that_a_free_bias_alone_meets(case, eps, walk):
 def test_e_ends_beyond_liblinears_rule(row, eps):
     """The certified gap that the registry's row promises for -e, or LIBLINEAR's rule for -s 11."""
     for p in (*SOME, PROBLEMS["tall-hard"], PROBLEMS["free"]):
-        if p.free and "-R" not in row.honours:
+        if p.free and "-R" not in row.supported:
             continue
         p, e = p.of(row), row.eps_default if eps is None else eps
         s = Solved(row, p, eps=eps)

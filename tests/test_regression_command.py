@@ -97,7 +97,7 @@ ODD = {
 @every_row
 def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
     status, out, err = svm_train("-s", row.number, *options, "d", "m", data=ODD[name])
-    if "-R" in options and "-R" not in row.honours:
+    if "-R" in options and "-R" not in row.supported:
         assert (status, out, os.path.exists("m")) == (1, "", False) and err.startswith(NO_FREE_BIAS), err
         return
     if status:
@@ -127,7 +127,7 @@ REFUSED = [  # arguments, the option that some numbers honour all the same, and 
 
 @pytest.mark.parametrize(
     "row, argv, sentence",
-    [(row, argv, text) for row in ROWS for argv, option, text in REFUSED if option not in row.honours],
+    [(row, argv, text) for row in ROWS for argv, option, text in REFUSED if option not in row.supported],
     ids=lambda x: getattr(x, "name", str(x)),
 )
 def test_what_is_refused(row, argv, sentence, svm_train, tmp_path):

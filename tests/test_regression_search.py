@@ -11,7 +11,7 @@ from regression_problems import ROWS, Problem, Solved, numbers, random_problem
 
 from svmtool.training.validation import folds
 
-SEARCHING = [row for row in ROWS if "-C" in row.honours]
+SEARCHING = [row for row in ROWS if "-C" in row.supported]
 searching = pytest.mark.parametrize("row", SEARCHING, ids=lambda row: row.name)
 
 

@@ -96,7 +96,7 @@ def test_sums_by_side(layout, bias):
         rows, X = RepeatedRows(rows, 2), np.vstack([X, X])
     A = X if bias < 0 else np.column_stack((X, np.full(len(X), bias)))
     u, y = rng.normal(size=len(X)), rng.choice([-1.0, 1.0], len(X))
-    close(rows.sums_by_side(u, y), np.stack([A.T @ np.where(side, u, 0.0) for side in (y > 0, y < 0)]))
+    close(rows.sums_by_side(u, y), np.stack([A.T @ np.where(system, u, 0.0) for system in (y > 0, y < 0)]))
 
 
 @every_shape
@@ -176,8 +176,8 @@ def test_take_and_to_dense(n, d):
     rng, X, csr = made(n, d)
     chosen = rng.integers(0, n, 2 * n) if n else np.empty(0, np.int64)
     indptr = np.empty(len(chosen) + 1, np.int64)
-    room = int(np.count_nonzero(X[chosen]))
-    indices, values = np.empty(room, np.int32), np.empty(room)
+    mapped = int(np.count_nonzero(X[chosen]))
+    indices, values = np.empty(mapped, np.int32), np.empty(mapped)
     row_loops.csr_take(*csr, chosen, indptr, indices, values)
     for got, wanted in zip((indptr, indices, values), csr_of(X[chosen]), strict=True):
         assert np.array_equal(got, wanted)
@@ -197,8 +197,8 @@ def test_fold(n, d):
     size = np.sqrt(np.sum(np.square(X[:, lone]), axis=1))
     own = np.full(n, 9.0)
     wanted = np.hstack([X[:, kept], np.diag(size)[:, size > 0.0]])
-    indptr, room = np.empty(n + 1, np.int64), int(np.count_nonzero(X)) + n
-    indices, values = np.empty(room, np.int32), np.empty(room)
+    indptr, mapped = np.empty(n + 1, np.int64), int(np.count_nonzero(X)) + n
+    indices, values = np.empty(mapped, np.int32), np.empty(mapped)
     row_loops.csr_fold(*csr, place, indptr, indices, values, own, len(kept))
     close(own, size)
     starts, columns, numbers = csr_of(wanted)

@@ -40,7 +40,7 @@ def test_weight_two_is_the_row_twice(case, walk):
     twice = Problem(np.vstack([p.X, p.X[:20]]), np.append(p.y, p.y[:20]), np.append(p.cost, p.cost[:20]))
     double = p._replace(cost=np.append(2 * p.cost[:20], p.cost[20:]))
     a, b = Solved(case, twice), Solved(case, double)
-    assert np.linalg.norm(a.w - b.w) <= a.room
+    assert np.linalg.norm(a.w - b.w) <= a.mapped
     assert a.f == pytest.approx(b.f, rel=1e-9)
 
 
@@ -50,7 +50,7 @@ def test_all_rows_twice_at_half_the_cost(case, walk):
     for p in SOME:
         twice = p._replace(X=np.vstack([p.X, p.X]), y=np.tile(p.y, 2), cost=np.tile(p.cost / 2, 2))
         a, b = Solved(case, p), Solved(case, twice)
-        assert np.linalg.norm(a.w - b.w) <= a.room
+        assert np.linalg.norm(a.w - b.w) <= a.mapped
         assert a.f == pytest.approx(b.f, rel=1e-9)
 
 
@@ -65,9 +65,9 @@ def test_features_twice_over_root_two(case, walk):
         assert a.f == pytest.approx(b.f, rel=1e-9)
         d = p.X.shape[1]
         if l1:
-            assert np.linalg.norm(b.w[:d] + b.w[d : 2 * d] - a.w[:d]) <= 2 * a.room
+            assert np.linalg.norm(b.w[:d] + b.w[d : 2 * d] - a.w[:d]) <= 2 * a.mapped
             continue
-        assert np.linalg.norm(b.w[:d] - b.w[d : 2 * d]) <= 2 * a.room
+        assert np.linalg.norm(b.w[:d] - b.w[d : 2 * d]) <= 2 * a.mapped
 
 
 @every_path
@@ -78,7 +78,7 @@ def test_scaled_features(case, factor, walk):
         degree = 1 if posed(case, p).l1 else 2  # of the regulariser
         bias = factor * p.bias if p.bias >= 0 else p.bias
         a, b = Solved(case, p), Solved(case, p._replace(X=factor * p.X, cost=p.cost / factor**degree, bias=bias))
-        assert np.linalg.norm(factor * b.w - a.w) <= 2 * a.room
+        assert np.linalg.norm(factor * b.w - a.w) <= 2 * a.mapped
         assert factor**degree * b.f == pytest.approx(a.f, rel=1e-9)
 
 
@@ -87,7 +87,7 @@ def test_opposite_labels(case, walk):
     walk(case)
     for p in SOME:
         a, b = Solved(case, p), Solved(case, p._replace(y=-p.y))
-        assert np.linalg.norm(a.w + b.w) <= a.room
+        assert np.linalg.norm(a.w + b.w) <= a.mapped
 
 
 @every_path
@@ -96,7 +96,7 @@ def test_a_column_of_zeros_changes_nothing(case, walk):
     for p in SOME:
         a, b = Solved(case, p), Solved(case, p._replace(X=np.insert(p.X, 3, 0.0, axis=1)))
         assert b.w[3] == 0.0
-        assert np.linalg.norm(a.w - np.delete(b.w, 3)) <= a.room
+        assert np.linalg.norm(a.w - np.delete(b.w, 3)) <= a.mapped
 
 
 @every_path
@@ -106,7 +106,7 @@ def test_order_of_rows(case, walk):
     for p in SOME:
         k = order(len(p.y))
         a, b = Solved(case, p), Solved(case, p._replace(X=p.X[k], y=p.y[k], cost=p.cost[k]))
-        assert np.linalg.norm(a.w - b.w) <= a.room
+        assert np.linalg.norm(a.w - b.w) <= a.mapped
 
 
 @every_path
@@ -118,7 +118,7 @@ def test_rows_of_cost_zero_are_not_there(case, walk):
         kept = cost > 0
         a = Solved(case, p._replace(cost=cost))
         b = Solved(case, p._replace(X=p.X[kept], y=p.y[kept], cost=cost[kept]))
-        assert np.linalg.norm(a.w - b.w) <= a.room
+        assert np.linalg.norm(a.w - b.w) <= a.mapped
 
 
 @every_path
@@ -126,7 +126,7 @@ def test_dense_is_sparse(case, walk):
     walk(case)
     for p in SOME:
         a, b = Solved(case, p, "csr"), Solved(case, p, "dense")
-        assert np.linalg.norm(a.w - b.w) <= a.room
+        assert np.linalg.norm(a.w - b.w) <= a.mapped
         assert a.f == pytest.approx(b.f, rel=1e-9)
 
 
@@ -150,7 +150,7 @@ def test_warm_start_elsewhere_gives_the_same_answer(case, walk):
     for p in SOME:
         start = np.random.default_rng(3).normal(size=p.A.shape[1])
         a, b = Solved(case, p), Solved(case, p, start=start)
-        assert np.linalg.norm(a.w - b.w) <= a.room
+        assert np.linalg.norm(a.w - b.w) <= a.mapped
 
 
 @pytest.mark.parametrize("mu", ["merit", "geometric"])

@@ -39,7 +39,12 @@ CASES = {
 
 @pytest.mark.parametrize(
     ("number", "case"),
-    [(n, case) for n in NUMBERS for case in CASES if case != "bias" or "-B" in registry.obeyed(registry.find(n))],
+    [
+        (n, case)
+        for n in NUMBERS
+        for case in CASES
+        if case != "bias" or "-B" in registry.supported_options(registry.find(n))
+    ],
 )
 @pytest.mark.parametrize("classes", [2, 3])
 def test_blocks_give_what_memory_gives(number, classes, case, tmp_path):
@@ -53,7 +58,7 @@ def test_many_features_take_products_alone(number, tmp_path, take_path):
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
 
 
-@pytest.mark.parametrize("number", [n for n in NUMBERS if "-R" in registry.obeyed(registry.find(n))])
+@pytest.mark.parametrize("number", [n for n in NUMBERS if "-R" in registry.supported_options(registry.find(n))])
 def test_a_free_bias_is_certified(number, tmp_path):
     settings = settings_of(number, bias=1.0, bias_given=True, regularize_bias=False, C=0.1)
     text = numbers_text(2)

@@ -10,7 +10,7 @@ from spark_blocks import Here, cut, numbers_text, settings_of
 from svmtool.compiled.loops.loss import breakpoint_loops
 from svmtool.data.rows import CsrRows
 from svmtool.distributed.line_search import BINS, Breakpoints, search
-from svmtool.distributed.problems import DistributedProblems
+from svmtool.distributed.problems import DistributedOneVsRest
 from svmtool.objectives.augmented import Augmented, ModifiedHuber
 from svmtool.objectives.squared_hinge import SquaredHinge
 
@@ -29,15 +29,15 @@ KINDS = {
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def losses(kind: str, n: int, on_kinks: bool, seed: int = 0):
+def losses(kind: str, n: int, on_breakpoints: bool, seed: int = 0):
     """An objective in mid-run, with a line; with kinks at the very t where bins end, and rows that stay, if asked."""
     rng = np.random.default_rng(seed)
     rows = CsrRows(np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), 1)
     terms = rng.choice([-1.0, 1.0], n), rng.random(n) * (rng.random(n) < 0.9), rng.choice([-0.5, 0.0, 1.0], n)
     o = KINDS[kind](rows, *terms)
-    o.move(np.zeros(1))
+    o.set_point(np.zeros(1))
     o.z[:], o.dz[:] = 1.0 - rng.normal(size=n), rng.normal(size=n)
-    if on_kinks:
+    if on_breakpoints:
         o.z[:], o.dz[:] = np.round(4.0 * o.z) / 4.0, np.round(o.dz)
     elif isinstance(o, Augmented) and not isinstance(o, ModifiedHuber):
         o.beta[:], o.sigma = rng.random(n), 7.0
@@ -49,17 +49,17 @@ def slope_of(o, t: float) -> float:
 
 
 @every_kind
-@pytest.mark.parametrize("on_kinks", [False, True])
+@pytest.mark.parametrize("on_breakpoints", [False, True])
 @pytest.mark.parametrize(("low", "high"), [(0.0, 2.0), (2.0, 4.0), (0.25, 0.25 + 1.0 / 64)])
 @pytest.mark.parametrize("n", [0, 1, 300])
-def test_kinks_tell_the_slope_at_the_ends_of_all_bins(kind, on_kinks, low, high, n):
-    o = losses(kind, n, on_kinks)
+def test_kinks_tell_the_slope_at_the_ends_of_all_bins(kind, on_breakpoints, low, high, n):
+    o = losses(kind, n, on_breakpoints)
     target, beta, *numbers = o.strip()
     at, bend, start = np.zeros(2 * n), np.zeros(2 * n), np.zeros(2)
-    count = breakpoint_loops.gather_kinks(o.z, o.dz, target, beta, o.cost, at, bend, start, *numbers, low, high)
+    count = breakpoint_loops.gather_breakpoints(o.z, o.dz, target, beta, o.cost, at, bend, start, *numbers, low, high)
     assert np.all((at[:count] >= low) & (at[:count] < high))
     sums, step = np.zeros(2 * BINS), (high - low) / BINS
-    breakpoint_loops.sum_kinks(at[:count].copy(), bend[:count].copy(), sums, low, step, BINS)
+    breakpoint_loops.sum_breakpoints(at[:count].copy(), bend[:count].copy(), sums, low, step, BINS)
     for k in (0, 1, 7, BINS // 2, BINS):
         t = low + k * step
         before = at[:count] < t
@@ -69,12 +69,12 @@ def test_kinks_tell_the_slope_at_the_ends_of_all_bins(kind, on_kinks, low, high,
 
 
 @every_kind
-@pytest.mark.parametrize("on_kinks", [False, True])
+@pytest.mark.parametrize("on_breakpoints", [False, True])
 @pytest.mark.parametrize("b", [1e-9, 1.0, 1e4])
 @pytest.mark.parametrize("zero", [1e-9, 1e-3, 0.7, 1.0, 3.0, 1e5])
-def test_the_zero_is_found_in_few_questions(kind, on_kinks, b, zero):
+def test_the_zero_is_found_in_few_questions(kind, on_breakpoints, b, zero):
     """For a slope at 0 that puts the zero anywhere."""
-    parts, asked = [losses(kind, 400, on_kinks, seed) for seed in (1, 2)], []
+    parts, asked = [losses(kind, 400, on_breakpoints, seed) for seed in (1, 2)], []
     kept: list[Breakpoints | None] = [None, None]
     a = -b * zero - sum(slope_of(o, zero) for o in parts)
 
@@ -104,18 +104,18 @@ def test_no_zero_and_no_descent():
 def test_a_ray_of_blocks_is_that_of_memory(kind, more, regularize_bias):
     settings = settings_of(31, bias=1.0, bias_given=True, regularize_bias=regularize_bias)
     ranks, lone = Here(cut(numbers_text(2), 3)), Here(cut(numbers_text(2), 1))
-    far_one = DistributedProblems(ranks, settings).task(0).objective(kind, **more)
-    DistributedProblems(lone, settings).task(0)
+    far_one = DistributedOneVsRest(ranks, settings).task(0).objective(kind, **more)
+    DistributedOneVsRest(lone, settings).task(0)
     block = lone.blocks[0]
     near = kind(block.rows, block.y, block.cost, free_bias=not regularize_bias, **more)
     for o in (near, far_one):
-        o.move(np.zeros(o.d))
+        o.set_point(np.zeros(o.d))
     p = -near.gradient()[1]
     far_one.gradient()
     for _ in range(3):
-        t, before = near.ray(p), ranks.costs.passes
-        assert far_one.ray(p) == pytest.approx(t, rel=1e-9)
+        t, before = near.line_search(p), ranks.costs.passes
+        assert far_one.line_search(p) == pytest.approx(t, rel=1e-9)
         assert ranks.costs.passes - before <= 3
         for o in (near, far_one):
-            o.advance(t, p)
+            o.step(t, p)
         p = -near.gradient()[1]

@@ -14,7 +14,7 @@ import pytest
 from conftest import without_spark
 from spark_blocks import in_memory, numbers_text, settings_of
 
-from svmtool.distributed.problems import DistributedProblems
+from svmtool.distributed.problems import DistributedOneVsRest
 from svmtool.distributed.reading import Text
 from svmtool.distributed.stage import BarrierStage
 from svmtool.training.pipeline import fitted
@@ -95,7 +95,7 @@ def lose_executors(path: str, master: str) -> None:
         for moment in MOMENTS:
             text = Text(cluster, path, few=True)
             with contextlib.closing(Killing(moment, cluster, text)) as stage:
-                done = fitted(DistributedProblems(stage, settings_of(31)), None, stage.record, None, 0.0)
+                done = fitted(DistributedOneVsRest(stage, settings_of(31)), None, stage.record, None, 0.0)
                 assert done.certificate.gap <= 1e-9 and not stage.moment
             print(moment, stage.size, stage.costs.restarts, repr(done.certificate.primal))
 

@@ -62,13 +62,15 @@ def test_text_of_rows_is_read_back():
     assert np.array_equal(rows.only_columns(np.array([0, 2])).dense(), X[:, [0, 2]])
 
 
-def judged_as(w, certificate: str, err: str = "", argv=("-s", "2"), number: int = 2, status: int = 0) -> dict[str, str]:
+def certified_as(
+    w, certificate: str, err: str = "", argv=("-s", "2"), number: int = 2, status: int = 0
+) -> dict[str, str]:
     """What the laws say of a model with these weights: law to words."""
     rows, _ = two_classes()
     row = registry.find(number)
     run = cases.Run(row, argv, asked(row), 1e-3 if "--gap" in argv else None)
     ended = Ended(status, "", err, 0.1, linear_model(w, certificate, "the stopping rule of -e holds"))
-    _, told = laws.judged(run, cases.Case(rows, (run,), (), None), ended)
+    _, told = laws.certified(run, cases.Case(rows, (run,), (), None), ended)
     return {one.law: one.words for one in told}
 
 
@@ -85,23 +87,23 @@ def line(primal: float, dual: float, gap: float | None = None) -> str:
 
 def test_a_good_answer_breaks_no_law():
     w, value = best()
-    assert not any(judged_as(w, line(value, value)).values())
+    assert not any(certified_as(w, line(value, value)).values())
 
 
 def test_each_law_of_one_run_can_be_broken():
     w, value = best()
     far = 1e3 * np.ones(4)
-    assert "P = " in judged_as(far, line(value, value))[laws.ZERO]
-    assert "by the certificate" in judged_as(w, line(value * 1.01, value))[laws.PRIMAL]
-    assert "not a word" in judged_as(w, line(value, 0.9 * value))[laws.TELLS]
-    assert not judged_as(w, line(value, 0.9 * value), "WARNING: .. use --gap 1e-3 ..\n")[laws.TELLS]
-    assert "asked for" in judged_as(w, line(value, 0.9 * value), argv=("-s", "2", "--gap", "1e-3"))[laws.ASKED]
-    assert "converged, and" in judged_as(w, line(value, value, float("nan")))[laws.CERTIFIED]
-    assert "no certificate" in judged_as(w, "")[laws.CERTIFIED]
-    assert "nan" in judged_as(np.array([1.0, np.nan, 0.0, 0.0]), line(value, value))[laws.FINITE]
-    assert "traceback" in judged_as(w, line(value, value), "Traceback (most recent call last):\nE\n")[laws.ENDS]
-    assert "library" in judged_as(w, line(value, value), "x.py:1: RuntimeWarning: overflow\n")[laws.ENDS]
-    assert "exit status 3" in judged_as(w, line(value, value), status=3)[laws.ENDS]
+    assert "P = " in certified_as(far, line(value, value))[laws.ZERO]
+    assert "by the certificate" in certified_as(w, line(value * 1.01, value))[laws.PRIMAL]
+    assert "not a word" in certified_as(w, line(value, 0.9 * value))[laws.TELLS]
+    assert not certified_as(w, line(value, 0.9 * value), "WARNING: .. use --gap 1e-3 ..\n")[laws.TELLS]
+    assert "asked for" in certified_as(w, line(value, 0.9 * value), argv=("-s", "2", "--gap", "1e-3"))[laws.ASKED]
+    assert "converged, and" in certified_as(w, line(value, value, float("nan")))[laws.CERTIFIED]
+    assert "no certificate" in certified_as(w, "")[laws.CERTIFIED]
+    assert "nan" in certified_as(np.array([1.0, np.nan, 0.0, 0.0]), line(value, value))[laws.FINITE]
+    assert "traceback" in certified_as(w, line(value, value), "Traceback (most recent call last):\nE\n")[laws.ENDS]
+    assert "library" in certified_as(w, line(value, value), "x.py:1: RuntimeWarning: overflow\n")[laws.ENDS]
+    assert "exit status 3" in certified_as(w, line(value, value), status=3)[laws.ENDS]
 
 
 def test_a_dual_value_above_any_point_is_a_breach():
@@ -109,7 +111,7 @@ def test_a_dual_value_above_any_point_is_a_breach():
     rows, _ = two_classes()
     run = cases.Run(registry.find(2), ("-s", "2"), asked(registry.find(2)))
     model = linear_model(w, line(value * 1.1, value * 1.05))
-    seen, _ = laws.judged(run, cases.Case(rows, (run,), (), None), Ended(0, "", "", 0.1, model))
+    seen, _ = laws.certified(run, cases.Case(rows, (run,), (), None), Ended(0, "", "", 0.1, model))
     assert laws.bound_holds(laws.SAME, seen, value, 0.0, "x").words
     assert not laws.bound_holds(laws.SAME, seen, value * 1.05, 0.0, "x").words
 

@@ -31,7 +31,7 @@ def posed(number: int, p: Problem) -> Problem:
     return p._replace(loss=row.loss, power=2.0, l1=row.regulariser == "|w|_1")
 
 
-EXACT = Settings(solver=40, gap=1e-12, solver_given=True)
+OPTIMAL_GAP = Settings(solver=40, gap=1e-12, solver_given=True)
 
 
 def made(seed: int, labels: list[int], n: int = 80, d: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +74,7 @@ def model(path="m") -> linear.LinearModel:
 )
 def test_labels_in_liblinears_order(labels, wanted):
     X, y = made(1, labels)
-    done = train(table_of(X, y), EXACT)
+    done = train(table_of(X, y), OPTIMAL_GAP)
     assert done.model.labels == wanted
     assert done.model.columns == (1 if len(wanted) == 2 else len(wanted))
     share = np.mean(done.model.predict(table_of(X, y)) == y)
@@ -84,7 +84,7 @@ def test_labels_in_liblinears_order(labels, wanted):
 @every_number
 def test_one_against_the_rest_with_weights_for_the_positives_only(number):
     X, y = made(2, [3, 1, 2])
-    settings = EXACT._replace(solver=number, C=2.0, class_weights=((1, 5.0), (2, 0.25), (2, 2.0)), bias=1.0)
+    settings = OPTIMAL_GAP._replace(solver=number, C=2.0, class_weights=((1, 5.0), (2, 0.25), (2, 2.0)), bias=1.0)
     done = train(table_of(X, y), settings)
     for k, (label, factor) in enumerate([(3, 1.0), (1, 5.0), (2, 0.5)]):
         cost = np.where(y == label, 2.0 * factor, 2.0)
@@ -95,7 +95,7 @@ def test_one_against_the_rest_with_weights_for_the_positives_only(number):
 @every_number
 def test_two_classes_weighted_on_both_sides(number):
     X, y = made(3, [-1, 1])
-    settings = EXACT._replace(solver=number, class_weights=((1, 3.0), (-1, 0.2)))
+    settings = OPTIMAL_GAP._replace(solver=number, class_weights=((1, 3.0), (-1, 0.2)))
     done = train(table_of(X, y), settings)
     w = minimiser(posed(number, Problem(X, y, np.where(y > 0, 3.0, 0.2))))
     np.testing.assert_allclose(done.model.W[:, 0], w, atol=1e-5)
@@ -103,8 +103,8 @@ def test_two_classes_weighted_on_both_sides(number):
 
 def test_several_classes_get_one_certificate_for_the_worst():
     X, y = made(2, [3, 1, 2])
-    done = train(table_of(X, y), EXACT)
-    alone = [train(table_of(X, np.where(y == k, 1.0, -1.0)), EXACT) for k in (3, 1, 2)]
+    done = train(table_of(X, y), OPTIMAL_GAP)
+    alone = [train(table_of(X, np.where(y == k, 1.0, -1.0)), OPTIMAL_GAP) for k in (3, 1, 2)]
     assert done.certificate.primal == pytest.approx(sum(a.certificate.primal for a in alone), rel=1e-9)
     assert done.certificate.gap == pytest.approx(max(a.certificate.gap for a in alone), abs=1e-9)
 
@@ -340,12 +340,12 @@ def test_no_worse_than_the_oracle_on_real_rows(name, number, here):
     """-e at its default: the objective stands within the gap that the certificate tells."""
     (here / "d").write_bytes(real(name, min(SETS[name], 1000) if name != "mnist.scale" else 100))
     table, row = svmlight.read("d"), registry.find(number)
-    if "--add" in row.honours and table.n_features > row.sums_below:
+    if "--add" in row.supported and table.n_features > row.sums_below:
         with pytest.raises(SvmtoolError, match="matrix of features x features: .* too many"):
             train(table, Settings(solver=number, solver_given=True))
         return
     loose = train(table, Settings(solver=number, solver_given=True))
-    exact = train(svmlight.read("d"), EXACT._replace(solver=number))
+    exact = train(svmlight.read("d"), OPTIMAL_GAP._replace(solver=number))
     best = exact.certificate.dual
     assert exact.certificate.gap <= 1e-7 and loose.status.converged
     assert loose.certificate.dual <= exact.certificate.primal * (1 + 1e-9)

@@ -14,11 +14,11 @@ from svmtool.formats.svmlight.table import Table
 from svmtool.params import Settings
 from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
-from svmtool.training.reductions.base import ProblemSet
+from svmtool.training.reductions.base import Reduction
 from svmtool.training.validation import cross_validation, folds
 
 every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
-searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS if "-C" in row.honours])
+searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS if "-C" in row.supported])
 
 
 def first_C(table: Table, bias: float, loss: str) -> float:
@@ -152,10 +152,10 @@ class Lines:
     """A console that keeps what is printed."""
 
     def __init__(self):
-        self.solver_text, self.text, self.warnings = "", "", []
+        self.liblinear_log, self.text, self.warnings = "", "", []
 
     def solver(self, text):
-        self.solver_text += text
+        self.liblinear_log += text
 
     def out(self, text):
         self.text += text
@@ -175,7 +175,7 @@ def search(X, y, **settings) -> Lines:
 def test_search_prints_what_a_loop_over_C_gives(number):
     X, y = made()
     console = search(X, y, solver=number, folds=3)
-    lines = console.solver_text.splitlines()
+    lines = console.liblinear_log.splitlines()
     start = np.log2(first_C(table_of(X, y), -1.0, registry.find(number).loss))
     rates = {}
     drawn = folds.liblinear_folds(len(y), 3)
@@ -207,7 +207,7 @@ def test_search_ends_at_the_largest_C_or_when_nothing_moved_five_times(number, s
 
     monkeypatch.setattr(cross_validation.Folds, "evaluate", noted)
     X, y = made(seed=seed)
-    lines = search(X, y, solver=number).solver_text.splitlines()
+    lines = search(X, y, solver=number).liblinear_log.splitlines()
     assert not moves[0], "at the first value of C nothing can have moved"
     count = 0
     for moved in moves:
@@ -223,8 +223,8 @@ def test_search_ends_at_the_largest_C_or_when_nothing_moved_five_times(number, s
 def test_search_that_cannot_move_ends_after_five(number):
     """Rows without features: w is 0 at each C, and the first C counts as one of the five."""
     lines = search(np.zeros((6, 1)), np.array([1.0, -1.0] * 3), solver=number, C=0.5, C_given=True)
-    assert lines.solver_text.splitlines()[-1].startswith("log2c=   3.00\t")
-    assert len(lines.solver_text.splitlines()) == 5
+    assert lines.liblinear_log.splitlines()[-1].startswith("log2c=   3.00\t")
+    assert len(lines.liblinear_log.splitlines()) == 5
     assert lines.text.splitlines()[-1].startswith("Best C = 0.5 ")
 
 
@@ -236,7 +236,7 @@ def test_search_counts_as_liblinear_does(moves, rounds, monkeypatch):
     """find_parameter_C of its linear.cpp: after a move (x) the count of unmoved rounds begins at 0.  15: the cap."""
     came = iter(moves)
     monkeypatch.setattr(cross_validation.Folds, "evaluate", lambda self, *a, **k: (np.ones(4), next(came) == "x"))
-    lines = search(np.ones((4, 1)), np.ones(4), solver=2, C=0.0625, C_given=True, folds=2).solver_text.splitlines()
+    lines = search(np.ones((4, 1)), np.ones(4), solver=2, C=0.0625, C_given=True, folds=2).liblinear_log.splitlines()
     assert len(lines) - lines.count("WARNING: maximum C reached.") == rounds
 
 
@@ -307,7 +307,7 @@ def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
     """The fallback of verify.py solves them again too; answers that it certifies cause no warning."""
     X, y = made()
     settings, seen = Settings(solver=2, folds=3, solver_given=True), []
-    solve = ProblemSet._solve
+    solve = Reduction._solve
 
     def rounded(*args, **more):
         result = solve(*args, **more)
@@ -320,7 +320,7 @@ def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
         return [console.text, *console.warnings]
 
     wanted = cross_validated()
-    monkeypatch.setattr(ProblemSet, "_solve", rounded)
+    monkeypatch.setattr(Reduction, "_solve", rounded)
     assert cross_validated() == wanted and seen == [0, 0]
 
 

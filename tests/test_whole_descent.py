@@ -31,14 +31,16 @@ def test_steps_end_where_no_pair_violates(word, kernel, monkeypatch):
     monkeypatch.setattr(pair_descent, "EASY", 1000)
     problem = problem_of(kernel, word)
     state = Decomposition(problem, 10.0)
-    state.judge()
+    state.certify()
     whole = WholeDescent(state, 10.0)
     assert whole.run(1e-4) and not whole.hard
     state.refresh()
-    assert state.judge()[0] <= 1.1e-4
+    assert state.certify()[0] <= 1.1e-4
     assert np.all((state.a >= 0.0) & (state.a <= problem.upper))
-    for side in state.signs:
-        assert np.sum((problem.y * state.a)[side]) == pytest.approx(np.sum((problem.y * problem.start)[side]), abs=1e-9)
+    for system in state.signs:
+        assert np.sum((problem.y * state.a)[system]) == pytest.approx(
+            np.sum((problem.y * problem.start)[system]), abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -46,14 +48,14 @@ def test_steps_end_where_no_pair_violates(word, kernel, monkeypatch):
 def test_rows_are_the_kernel_matrix(sparse, kernel):
     problem = problem_of(kernel, sparse=sparse)
     state = Decomposition(problem, 10.0)
-    state.judge()
+    state.certify()
     whole = WholeDescent(state, 10.0)
     whole.run(0.1)
     K = kernel_matrix(problem)[np.ix_(whole.points, whole.points)]
     there = np.flatnonzero(whole.places != MISSING)
     assert 0 < len(there)
     for t in there:
-        found = whole.room[whole.places[t] :][: whole.l]
+        found = whole.mapped[whole.places[t] :][: whole.l]
         np.testing.assert_allclose(found, K[t], atol=3e-6 * np.abs(K).max())
 
 
@@ -95,7 +97,7 @@ def test_uninitialised_memory_is_not_read(kernel, monkeypatch):
     for junk in (0.0, np.nan, np.inf):
         monkeypatch.setattr(pair_descent, "_room", lambda size, junk=junk: np.full_like(plain(size), junk))
         state = Decomposition(problem_of(kernel), 10.0)
-        state.judge()
+        state.certify()
         WholeDescent(state, 10.0).run(1e-4)
         answers.append(state.a)
     assert np.array_equal(answers[0], answers[1]) and np.array_equal(answers[0], answers[2])

@@ -15,7 +15,7 @@ from bench_parts.context import Context
 from bench_parts.measure import CommandFailed, OverTimeError, Sample, child_json, environment, ours, run_once
 
 ENOUGH_SECONDS, MOST_RUNS = 3.0, 5  # runs in turn go on while the next ones fit, and so often at most
-SURE = ("--gap", "1e-6")  # where our default ends above LIBLINEAR's objective
+RULE_MIN_GAP = ("--gap", "1e-6")  # where our default ends above LIBLINEAR's objective
 LIBRARY = "liblinear.so.6"  # in LIBLINEAR's folder, for training alone
 NOT_CONVERGED = 2  # exit status with --strict
 CHUNK = 1 << 20
@@ -136,7 +136,7 @@ def _objective(ctx: Context, pair: Pair, data: DataSet, mine: list[str]) -> dict
     best = min((step for step in steps if step["objective"] <= target), key=lambda step: step["seconds"])
     found = {"target": target, "theirs": best["seconds"], "e": best["e"], "ours": None, "with": []}
     log = Path(ctx.path("ours.log"))
-    for more in ((), SURE):
+    for more in ((), RULE_MIN_GAP):
         log.unlink(missing_ok=True)
         argv = [*mine, *more, "--solver-log", str(log), data.path, ctx.path("ours.model")]
         try:

@@ -17,7 +17,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 
 import numpy as np
 
-from bench_parts.judge import answer
+from bench_parts.certify import answer
 from svmtool.cli.console import Console
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.params import Settings

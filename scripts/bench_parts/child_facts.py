@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from bench_parts.judge import answer
+from bench_parts.certify import answer
 from svmtool.formats.svmlight import table
 from svmtool.training import auto_select
 

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import numpy as np
 
-from bench_parts.judge import answer, rows_of
+from bench_parts.certify import answer, rows_of
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 
 import numpy as np
 
-from bench_parts.judge import ENOUGH_SECONDS, SOME_SECONDS, answer
+from bench_parts.certify import ENOUGH_SECONDS, SOME_SECONDS, answer
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.table import Table
 from svmtool.params import Settings

@@ -22,7 +22,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 
 import numpy as np
 
-from bench_parts.judge import answer
+from bench_parts.certify import answer
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.kernel_params import KernelSettings
@@ -52,7 +52,7 @@ class Split:
             rows = np.concatenate((inside[k * tenth : (k + 1) * tenth], outside[k * few : (k + 1) * few]))
             self.asked.append((take(self.table, rows), np.where(np.arange(len(rows)) < tenth, 1.0, -1.0)))
 
-    def judge(self, model) -> dict:
+    def certify(self, model) -> dict:
         """What a model makes of all three."""
         areas = []
         for rows, labels in self.asked:
@@ -77,7 +77,7 @@ def main() -> None:
     split = Split(order["path"], order["normal"])
     table = take(split.table, split.chosen)
     if "model" in order:
-        answer(split.judge(kernel.read(order["model"])))
+        answer(split.certify(kernel.read(order["model"])))
         return
     runs = []
     fit(take(table, np.arange(min(len(table), 100))), 80, 1.0)  # libraries are loaded
@@ -98,7 +98,7 @@ def main() -> None:
         runs.append(
             {
                 "solver": solver, "gamma": gamma, "seconds": seconds, "rounds": solved.result.iterations,
-                "converged": solved.result.status.converged, **split.judge(done.model),
+                "converged": solved.result.status.converged, **split.certify(done.model),
             }
         )  # fmt: skip
     answer({"rows": len(table), "features": table.n_features, "runs": runs})

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import numpy as np
 
-from bench_parts.judge import answer, climb, rows_of, unlabelled, value_of, varied
+from bench_parts.certify import answer, climb, rows_of, unlabelled, value_of, varied
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
 
 from bench_parts import bars
-from bench_parts.judge import answer, climb, rows_of, unlabelled, value_of, varied
+from bench_parts.certify import answer, climb, rows_of, unlabelled, value_of, varied
 from svmtool.formats.svmlight.table import Table
 from svmtool.params import Settings
 from svmtool.training import pipeline

@@ -15,7 +15,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
 
-from bench_parts.judge import answer
+from bench_parts.certify import answer
 from svmtool.certify.kernel import certify
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.kernel_params import KernelSettings
@@ -37,8 +37,8 @@ class PairFitting(Fitting):
         s = self.settings
         monitor = Monitor(s.gap, None, s.max_seconds, None, None, self.started)
         start = time.perf_counter()
-        room = s.cache_mb if cache_mb is None else cache_mb
-        result = alfpgm.solve(problem, monitor, s.tolerance, room, **self.options._asdict())
+        mapped = s.cache_mb if cache_mb is None else cache_mb
+        result = alfpgm.solve(problem, monitor, s.tolerance, mapped, **self.options._asdict())
         self.seconds += time.perf_counter() - start
         found = problem.answer(result)
         return Solved(found, result, certify(problem, result.alpha, result.gradient, result.rho, result.r, found.scale))

@@ -24,7 +24,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 import numpy as np
 
 from svmtool.compiled import threads
-from svmtool.distributed.problems import DistributedProblems
+from svmtool.distributed.problems import DistributedOneVsRest
 from svmtool.distributed.reading import Text
 from svmtool.distributed.session import Session
 from svmtool.distributed.stage import BarrierStage
@@ -68,7 +68,7 @@ def driver_seconds(stage: BarrierStage, d: int) -> tuple[float, float]:
         return (time.process_time() - before) / ASKED
 
     few = pass_of(lambda: None, "sums")
-    many = pass_of(lambda: stage.defer("move", np.ones(d)), "slopes_product")
+    many = pass_of(lambda: stage.defer("set_point", np.ones(d)), "slopes_product")
     return few, max(0.0, many - few) / (2 * d)
 
 
@@ -77,7 +77,7 @@ def train(session: Session, path: str, settings: Settings):
     with contextlib.closing(Watched(session, Text(session, path, few=True))) as stage:
         costs = stage.costs
         began = time.perf_counter()
-        problems = DistributedProblems(stage, settings)
+        problems = DistributedOneVsRest(stage, settings)
         done = fitted(problems, None, None, None, began)
         whole = time.perf_counter() - began
         found = {

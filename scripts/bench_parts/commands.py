@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from bench_parts import bars
+from bench_parts.certify import REGRESSION
 from bench_parts.context import Context
-from bench_parts.judge import REGRESSION
 from bench_parts.measure import Sample, alternate, environment, geometric_mean, ours, run_once
 
 HERE = Path(__file__).parent

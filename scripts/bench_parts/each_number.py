@@ -7,9 +7,9 @@ import sys
 
 from bench_parts import bars
 from bench_parts.alone import HERE
+from bench_parts.certify import ONE_CLASS, REGRESSION, varied
 from bench_parts.context import Context
 from bench_parts.hinge import ours
-from bench_parts.judge import ONE_CLASS, REGRESSION, varied
 from bench_parts.measure import child_json, geometric_mean
 from svmtool import registry
 

@@ -81,8 +81,8 @@ def _libsvm(ctx: Context, order: dict, train: str, ours: list[dict]) -> list[dic
             ctx.report.show(f"   LIBSVM, gamma {run['gamma']:g}: {timed['LIBSVM'].failed or timed['LIBSVM']}")
             continue
         seconds = max(timed["LIBSVM"].median - timed["reading"].median, 1e-3)
-        judged = _child({**order, "model": model})
-        found.append({"solver": 2, "gamma": run["gamma"], "nu": nu, "seconds": seconds, "converged": True, **judged})
+        certified = _child({**order, "model": model})
+        found.append({"solver": 2, "gamma": run["gamma"], "nu": nu, "seconds": seconds, "converged": True, **certified})
     return found
 
 

@@ -44,7 +44,7 @@ def spark(ctx: Context) -> None:
         theirs = mllib(ctx, path, best)
         for loss, (_, peer) in PROBLEMS.items():
             runs = {"ours": mine[loss], "ours, whole command": whole(ctx, loss, path), f"MLlib {peer}": theirs[loss]}
-            values = judged(path, loss, [run["model"] for run in runs.values()], best[loss]["model"])
+            values = certified(path, loss, [run["model"] for run in runs.values()], best[loss]["model"])
             for run, value in zip(runs.values(), values[:-1], strict=True):
                 run["reached"] = value / min(values) - 1.0
             show(ctx, f"{name}, {loss}", runs, peer)
@@ -101,11 +101,11 @@ def mllib(ctx: Context, path: str, best: dict) -> dict[str, dict]:
     return {run["loss"]: {**run, "model": ctx.path(f"mllib.{run['loss']}.npy")} for run in found["runs"]}
 
 
-def judged(path: str, loss: str, models: list[str], best: str) -> list[float]:
+def certified(path: str, loss: str, models: list[str], best: str) -> list[float]:
     """Objectives of models and weights by the judge of the benchmark, that of the best known model last."""
     candidates = [{"loss": loss, "weights" if m.endswith(".npy") else "model": m} for m in [*models, best]]
     order = {"path": path, "C": C, "candidates": candidates}
-    return child_json([sys.executable, HERE / "child_spark_judge.py", json.dumps(order)])
+    return child_json([sys.executable, HERE / "child_spark_certify.py", json.dumps(order)])
 
 
 def ours(ctx: Context, path: str) -> dict[str, dict]:

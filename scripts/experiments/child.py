@@ -22,7 +22,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of LIBSVM el
 import numpy as np  # noqa: E402
 import scipy.sparse  # noqa: E402
 
-from experiments import judge  # noqa: E402
+from experiments import certify  # noqa: E402
 from experiments.problem import SEED, Fitted, Problem  # noqa: E402
 
 SHORT = 0.3  # seconds; what takes less is repeated,
@@ -35,31 +35,31 @@ def decision(found: Fitted, X: Any) -> np.ndarray | None:
         return X @ found.w + found.b
     if found.kernel is not None:
         support, coefficients, b, gamma = found.kernel
-        return judge.kernel_values(support, coefficients, gamma, X) + b
+        return certify.kernel_values(support, coefficients, gamma, X) + b
     return None if found.decide is None else found.decide(X)
 
 
-def judged(problem: Problem, found: Fitted, name: str, settings: dict) -> dict[str, Any]:
+def certified(problem: Problem, found: Fitted, name: str, settings: dict) -> dict[str, Any]:
     """Objective and accuracy of an answer."""
     rows, features = problem.X.shape
     facts: dict[str, Any] = {"seconds": found.seconds, "rows": rows, "features": features, **found.facts}
     if name and found.w is not None:
         p = settings.get("loss_power", 2.0)
-        facts["objective"] = judge.objective(name, problem.X, problem.y, found.w, found.b, problem.C, p)
+        facts["objective"] = certify.objective(name, problem.X, problem.y, found.w, found.b, problem.C, p)
     if found.kernel is not None:
         support, coefficients, b, gamma = found.kernel
         facts["support"] = support.shape[0]
         if name:
             X, y, C = problem.X, problem.y, problem.C
-            f = judge.kernel_values(support, coefficients, gamma, X)
-            facts["objective"] = judge.kernel_objective(support, coefficients, gamma, X, y, b, C, f)
-            facts["training_error"] = 1.0 - judge.accuracy(y, f + b)
+            f = certify.kernel_values(support, coefficients, gamma, X)
+            facts["objective"] = certify.kernel_objective(support, coefficients, gamma, X, y, b, C, f)
+            facts["training_error"] = 1.0 - certify.accuracy(y, f + b)
     decide = decision(found, problem.T)
     if decide is not None:
-        facts["accuracy"] = judge.accuracy(problem.t, decide)
+        facts["accuracy"] = certify.accuracy(problem.t, decide)
         if np.all(problem.y == 1.0):
-            facts |= {name: judge.area(problem.t[k::2], decide[k::2]) for k, name in enumerate(("valid", "auc"))}
-            facts["rejected"] = 1.0 - judge.accuracy(problem.y, decision(found, problem.X))
+            facts |= {name: certify.area(problem.t[k::2], decide[k::2]) for k, name in enumerate(("valid", "auc"))}
+            facts["rejected"] = 1.0 - certify.accuracy(problem.y, decision(found, problem.X))
     return facts
 
 
@@ -83,7 +83,7 @@ def validated(problem: Problem, folds: int, fit: Callable[[Problem], Fitted]) ->
         decide = decision(found, problem.X[outside])
         if decide is None:
             raise ValueError("folds need a tool that gives decision values")
-        right += judge.accuracy(problem.y[outside], decide) * len(outside)
+        right += certify.accuracy(problem.y[outside], decide) * len(outside)
     return right / len(order)
 
 
@@ -119,7 +119,7 @@ def main() -> None:
         found = measured(partial(fit, problem))
         outside = {"validated": validated(problem, folds, fit)} if folds else {}
         left, _ = signal.setitimer(signal.ITIMER_REAL, 0.0)
-        facts = {"step": step, **judged(problem, found, order["objective"], settings), **outside}
+        facts = {"step": step, **certified(problem, found, order["objective"], settings), **outside}
         print(json.dumps(facts), flush=True)
 
 

@@ -47,7 +47,7 @@ class Cell:
     """One tool, one method, one problem: a process that is run, bounded and kept.
 
     tool, method   a module of tools/ and one of its METHODS
-    objective      what judge.py is to compute, e.g. "hinge"; "" for none
+    objective      what certify.py is to compute, e.g. "hinge"; "" for none
     settings       C and whatever else the method takes (JSON values only)
     steps          what `fit` is called with in turn, e.g. tolerances; the first is run twice, the first time unmeasured
     vary           what a step is: "": what the tool makes of it; "rows": a number of rows, of one random order; else

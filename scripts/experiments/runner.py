@@ -23,7 +23,7 @@ from experiments.declare import Cell, Outcome
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 OURS = "ours"  # names of tools that run under our own Python begin so
-LOOK = 0.05  # seconds from one look at a child to the next
+WATCH_INTERVAL = 0.05  # seconds from one look at a child to the next
 BESIDE = 60.0  # seconds that a child may take beside its fits, mostly for the judge
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 LAST_WORDS = 400  # characters of what a failed cell said
@@ -51,7 +51,7 @@ class Runner:
     def code(self, tool: str) -> str:
         """A digest of what a cell's process is made of, as far as it is ours."""
         if tool not in self._codes:
-            files = [HERE / name for name in ("child.py", "judge.py", "problem.py", f"tools/{tool}.py")]
+            files = [HERE / name for name in ("child.py", "certify.py", "problem.py", f"tools/{tool}.py")]
             if tool.startswith(OURS):
                 files += (REPOSITORY / "svmtool").rglob("*.py")
             digest = hashlib.sha256()
@@ -94,7 +94,7 @@ class Runner:
                     elif _resident(child.pid) > cell.megabytes:
                         ended = "out of memory"
                     else:
-                        time.sleep(LOOK)
+                        time.sleep(WATCH_INTERVAL)
                         continue
                     child.kill()
                     child.wait()

@@ -86,7 +86,7 @@ def main() -> int:
 def plan_of(chosen: argparse.Namespace) -> trial.Plan:
     asked = peers.Peers(None, None) if chosen.untimed else peers.find()
     return trial.Plan(
-        chosen.seed, chosen.only, chosen.solver, chosen.shared, asked, not chosen.untimed, chosen.factor, chosen.room,
+        chosen.seed, chosen.only, chosen.solver, chosen.shared, asked, not chosen.untimed, chosen.factor, chosen.mapped,
         chosen.limit,
     )  # fmt: skip
 

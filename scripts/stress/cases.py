@@ -99,7 +99,7 @@ def draw(rng: Generator, rows: Rows, targets: np.ndarray, solvers: list[Solver],
 
 
 def _common(chosen: list[Solver], option: str) -> bool:
-    return all(option in registry.obeyed(row) for row in chosen)
+    return all(option in registry.supported_options(row) for row in chosen)
 
 
 def _problem_options(rng: Generator, rows: Rows, chosen: list[Solver]) -> tuple[list[str], dict]:
@@ -130,17 +130,17 @@ def _stopping(rng: Generator, row: Solver, timed: bool) -> tuple[list[str], floa
     argv: list[str] = []
     gap = seconds = None
     kind = rng.random()
-    if kind < 0.3 and "-e" in registry.obeyed(row):
+    if kind < 0.3 and "-e" in registry.supported_options(row):
         argv = ["-e", EPS[rng.integers(len(EPS))]]
-    elif kind < 0.6 and "--gap" in registry.obeyed(row):
+    elif kind < 0.6 and "--gap" in registry.supported_options(row):
         text = GAPS[rng.integers(len(GAPS))]
         argv, gap = ["--gap", text], float(text)
-    if timed and "--max-seconds" in registry.obeyed(row) and rng.random() < 0.1:
+    if timed and "--max-seconds" in registry.supported_options(row) and rng.random() < 0.1:
         text = ("0.01", "0.2", "1")[rng.integers(3)]
         argv, seconds = [*argv, "--max-seconds", text], float(text)
-    elif "--max-iter" in registry.obeyed(row) and rng.random() < 0.05:
+    elif "--max-iter" in registry.supported_options(row) and rng.random() < 0.05:
         argv += ["--max-iter", str(int(rng.integers(1, 20)))]
-    if "--seed" in registry.obeyed(row) and rng.random() < 0.1:
+    if "--seed" in registry.supported_options(row) and rng.random() < 0.1:
         argv += ["--seed", str(int(rng.integers(1, 100)))]
     return argv, gap, seconds
 
@@ -149,7 +149,7 @@ def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Ca
     argv, asked = _problem_options(rng, rows, chosen)
     first = chosen[0]
     asked |= {"bias": 1.0, "free": True} if first.free_bias else {"bias": first.bias_default}
-    if all("-B" in row.honours for row in chosen) and rng.random() < 0.4:
+    if all("-B" in row.supported for row in chosen) and rng.random() < 0.4:
         text = BIASES[rng.integers(len(BIASES))]
         argv += ["-B", text]
         asked |= {"bias": float(text), "free": False}

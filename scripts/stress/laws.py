@@ -34,7 +34,7 @@ class Told(NamedTuple):
     words: str
 
 
-class Judged(NamedTuple):
+class Certified(NamedTuple):
     """A run with what came of it; values: P of each problem, None where there is no model to look at."""
 
     run: Run
@@ -66,17 +66,17 @@ def values_of(run: Run, rows, model: Model) -> list[Value] | None:
         return objective.values(run.asked, rows, model)
 
 
-def judged(run: Run, case: Case, ended: Ended) -> tuple[Judged, list[Told]]:
+def certified(run: Run, case: Case, ended: Ended) -> tuple[Certified, list[Told]]:
     """Look at one run alone."""
     told = [Told(ENDS, how_it_ended(run, ended))]
     if ended.model is None:
-        return Judged(run, ended, None, None), told
+        return Certified(run, ended, None, None), told
     model = models.parse(ended.model)
     wrong = model.not_finite()
     if wrong and all(note in ("rho",) for note in _keys_of(model, wrong)) and _rho_may_be_infinite(run, case):
         wrong = []
     told.append(Told(FINITE, f"{len(wrong)} numbers such as {wrong[0]} in the model" if wrong else ""))
-    seen = Judged(run, ended, model, None if wrong else values_of(run, case.rows, model))
+    seen = Certified(run, ended, model, None if wrong else values_of(run, case.rows, model))
     certificate = model.certificate
     told += _certified(seen, certificate)
     if seen.values is not None and certificate is not None:
@@ -115,7 +115,7 @@ def how_it_ended(run: Run, ended: Ended) -> str:
     return "" if len(sentences) == 1 else f"exit status 1 with {len(sentences)} lines on stderr"
 
 
-def _certified(seen: Judged, certificate: models.Certificate | None) -> list[Told]:
+def _certified(seen: Certified, certificate: models.Certificate | None) -> list[Told]:
     """Check that the certificate is finite, a requested gap is met, and a gap above TELLING_GAP is reported."""
     run, converged = seen.run, seen.converged
     if certificate is None:
@@ -136,7 +136,7 @@ def _certified(seen: Judged, certificate: models.Certificate | None) -> list[Tol
     return told
 
 
-def _no_worse_than_zero(seen: Judged) -> Told:
+def _no_worse_than_zero(seen: Certified) -> Told:
     """Of rows that go to an optimum: what learns from some rows alone is not measured by all."""
     if not seen.run.row.optimal or not seen.run.convex:
         return Told(ZERO, "")
@@ -151,7 +151,7 @@ def _no_worse_than_zero(seen: Judged) -> Told:
     return Told(ZERO, "")
 
 
-def _as_certified(seen: Judged, certificate: models.Certificate) -> Told:
+def _as_certified(seen: Certified, certificate: models.Certificate) -> Told:
     """The certificate's primal value is that of the model; nu-SVC without a margin has none of its own, and of
     nu-SVR, whose tube the model does not hold, the best tube has the least."""
     apart, zero = seen.value - certificate.primal, sum(abs(v.zero) + v.scale for v in seen.values)
@@ -163,7 +163,7 @@ def _as_certified(seen: Judged, certificate: models.Certificate) -> Told:
     return Told(PRIMAL, f"{words} (rounding {seen.rounding:.2g})")
 
 
-def no_worse_than_start(seen: Judged, start: list[Value]) -> Told:
+def no_worse_than_start(seen: Certified, start: list[Value]) -> Told:
     """Of a run with -i; start: P of its model."""
     for k, (mine, theirs) in enumerate(zip(seen.values, start, strict=True)):
         if not mine.value <= theirs.value + WORSE * abs(theirs.value) + mine.rounding + theirs.rounding:
@@ -171,14 +171,14 @@ def no_worse_than_start(seen: Judged, start: list[Value]) -> Told:
     return Told(START, "")
 
 
-def bound_holds(law: str, seen: Judged, other: float, rounding: float, whose: str) -> Told:
+def bound_holds(law: str, seen: Certified, other: float, rounding: float, whose: str) -> Told:
     """No point is below the dual value that a run certifies; other: P of some point, `whose` in words.
 
     Printed digits, and twice the rounding of either primal value, are granted.
     """
     certificate = seen.model.certificate
-    room = SHOWN * (abs(certificate.dual) + abs(other)) + 2 * (seen.rounding + rounding)
-    if not np.isfinite(other) or other >= certificate.dual - room:
+    mapped = SHOWN * (abs(certificate.dual) + abs(other)) + 2 * (seen.rounding + rounding)
+    if not np.isfinite(other) or other >= certificate.dual - mapped:
         return Told(law, "")
     words = f"{whose} has P = {other:.9g}, below the dual value {certificate.dual:.9g} certified"
     mine = f"P = {seen.value:.9g}, gap {certificate.gap:.3g}, rounding {seen.rounding + rounding:.2g}"
@@ -195,6 +195,6 @@ def within_limit(run: Run, seconds: float) -> Told:
     return Told(LIMIT, "" if over <= 1.0 else f"took {seconds:.1f} s with --max-seconds {run.seconds:g}")
 
 
-def in_good_time(seconds: float, peer: float, factor: float, room: float) -> Told:
-    over = seconds > factor * peer + room
+def in_good_time(seconds: float, peer: float, factor: float, mapped: float) -> Told:
+    over = seconds > factor * peer + mapped
     return Told(TIME, f"took {seconds:.1f} s, the peer {peer:.2f} s" if over else "")

@@ -143,13 +143,13 @@ def run(work: Callable, jobs: Iterator[tuple], workers: int, until: float = math
     Nothing goes on after `until`, by time.monotonic().  Leaving the loop over this ends all workers.
     """
     os.environ.update(_HIDDEN)
-    room = Path(tempfile.mkdtemp(prefix="stress-"))
+    mapped = Path(tempfile.mkdtemp(prefix="stress-"))
     running: list[_Worker] = []
     try:
         for k in range(workers):
             job = next(jobs, None)
             if job is not None:
-                running.append(_Worker(work, room / str(k)))
+                running.append(_Worker(work, mapped / str(k)))
                 running[-1].give(job)
         while running and time.monotonic() < until:
             first = min(until, *(worker.deadline for worker in running))
@@ -176,4 +176,4 @@ def run(work: Callable, jobs: Iterator[tuple], workers: int, until: float = math
     finally:
         for worker in running:
             worker.kill()
-        shutil.rmtree(room, ignore_errors=True)
+        shutil.rmtree(mapped, ignore_errors=True)

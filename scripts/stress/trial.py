@@ -13,7 +13,7 @@ import numpy as np
 from stress import cases, families, laws, models, peers, sets
 from stress.cases import DATA, MODEL, START, WEIGHTS, Case, Run
 from stress.commands import Catcher, Ended
-from stress.laws import Judged, Told
+from stress.laws import Certified, Told
 from stress.report import Breach, Tally
 
 PEER_SECONDS = 20.0
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
     peers: peers.Peers
     timed: bool = True
     factor: float = 20.0
-    room: float = 5.0
+    mapped: float = 5.0
     limit: float = 60.0
 
     def families(self) -> dict[str, Callable]:
@@ -72,7 +72,7 @@ class Point(NamedTuple):
     value: float
     rounding: float
     words: str
-    of: Judged | None
+    of: Certified | None
 
 
 class Trial:
@@ -116,12 +116,12 @@ class Trial:
         self.announce(self.plan.limit, family=self.family, solver=run.name, argv=[*argv, DATA, model])
         return self.catcher.train([*argv, DATA, model], model)
 
-    def _one(self, run: Run, start: models.Model | None) -> Judged | None:
+    def _one(self, run: Run, start: models.Model | None) -> Certified | None:
         """Run and look at one command; None where it left nothing to compare with."""
         ended = self._train(run.argv, MODEL, run)
         self.announce(OUR_SECONDS, family=self.family, solver=run.name, argv=[*run.argv, DATA, MODEL], checking=True)
         self.tally.ran(self.family, run.name, ended.status, ended.err)
-        seen, told = laws.judged(run, self.case, ended)
+        seen, told = laws.certified(run, self.case, ended)
         for one in told:
             self.note(run, one, ended)
         if seen.values is not None and start is not None:
@@ -141,22 +141,22 @@ class Trial:
         Programs beside this one cost it caches too: what took too long counts if it does so twice.
         """
         seconds = ended.seconds
-        if seconds <= self.plan.room:
+        if seconds <= self.plan.mapped:
             self.note(run, Told(laws.TIME, ""), ended)
             return
         argv = peers.counterpart(run, self.plan.peers)
         if argv is None:
             return
-        limit = (seconds - self.plan.room) / self.plan.factor
+        limit = (seconds - self.plan.mapped) / self.plan.factor
         self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
         theirs = peers.answer(argv, limit + 1.0, None)
-        told = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.room)
+        told = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.mapped)
         if told.words:
             seconds = min(seconds, self._train(run.argv, MODEL, run).seconds)
-            told = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.room)
+            told = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.mapped)
         self.note(run, told, ended)
 
-    def _points(self, seen: list[Judged]) -> list[Point]:
+    def _points(self, seen: list[Certified]) -> list[Point]:
         """Values that no certified dual value may exceed: those of all runs, and of the first one's peer."""
         found = [Point(laws.SAME, m.run.problem, m.value, m.rounding, " ".join(m.run.argv), m) for m in seen]
         argv = peers.counterpart(seen[0].run, self.plan.peers) if seen else None
@@ -176,11 +176,11 @@ class Trial:
         return found
 
     @staticmethod
-    def _comparable(mine: Judged, values: list) -> bool:
+    def _comparable(mine: Certified, values: list) -> bool:
         """nu-SVC's values are divided by a number of each model's own."""
         return mine.run.row.word != "nu_svc" and len(values) == len(mine.values)
 
-    def _threads(self, mine: Judged) -> None:
+    def _threads(self, mine: Certified) -> None:
         """The first run once more with one thread and with two; a run that the clock ended may differ."""
         if mine.run.seconds is not None:
             return

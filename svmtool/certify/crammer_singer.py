@@ -17,14 +17,14 @@ from svmtool.data.rows import Rows
 ROUNDING = 1e-12  # a row whose multipliers add up to C_i but for this is full
 
 
-class ClassJudge:
+class CrammerSingerCertifier:
     """Judges weights for one problem: rows, number (i8[n] the class of each row), cost (f8[n], zeros allowed)."""
 
     def __init__(self, rows: Rows, number: np.ndarray, k: int, cost: np.ndarray):
         self.rows, self.number, self.k, self.cost = rows, number, k, np.maximum(cost, 0.0)
 
     def certify(self, W: np.ndarray, a: np.ndarray) -> Certificate:
-        """Judge W (d x k) by the dual point a (n x k)."""
+        """Certifier W (d x k) by the dual point a (n x k)."""
         if not a.size:
             return Certificate(0.0, 0.0, 0.0)
         own = np.arange(len(a)), self.number

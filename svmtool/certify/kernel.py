@@ -63,7 +63,7 @@ def certify(
     late: bool = False,
     target: float = -1.0,
 ) -> Certificate:
-    """Judge a feasible point, see the module; gradient f8[m]: what the solver says that Qa + p is.
+    """Certifier a feasible point, see the module; gradient f8[m]: what the solver says that Qa + p is.
 
     The values are multiplied by `scale` (Answer.scale).  late: a limit has ended the run.  target: the gap that was
     asked for, below 0 if none was: a sample must not hide that it is reached.
@@ -120,7 +120,7 @@ def certificate_of(
     if isinstance(problem, LeastSquaresSvc):
         return _least_squares(problem, alpha, gradient, rho, apart)
     if isinstance(problem, HardOneClass):
-        return hard_one_class.judge(gradient, alpha, problem.size, apart)
+        return hard_one_class.certify(gradient, alpha, problem.size, apart)
     value = 0.5 * float(alpha @ (gradient + problem.p))
     s = gradient - (r + problem.y * rho)
     violation = np.where(

@@ -49,7 +49,7 @@ class Certificate:
         )
 
 
-class Judge:
+class Certifier:
     """Judges weights for one problem: rows, loss, signs y (+-1), cost, targets (f8[n] each; None: 1), free bias.
 
     l1: whether the regulariser is |w|_1.
@@ -66,7 +66,7 @@ class Judge:
         self.target = 1.0 if target is None else target
 
     def certify(self, w: np.ndarray, alpha: np.ndarray | None = None) -> Certificate:
-        """Judge w (length d); alpha (length n, >= 0) is a dual point to try as well."""
+        """Certifier w (length d); alpha (length n, >= 0) is a dual point to try as well."""
         xi = self._slack(w)
         primal = self._primal(w, xi)
         best = None

@@ -121,7 +121,7 @@ def best_multiple(problem: KernelProblem | LeastSquaresSvc, result: KernelResult
     return best
 
 
-def judged_zero(problem: KernelProblem | LeastSquaresSvc, known: float = -np.inf) -> Certificate:
+def certified_zero(problem: KernelProblem | LeastSquaresSvc, known: float = -np.inf) -> Certificate:
     """The certificate of w = 0: nothing is computed for it.
 
     Its dual value is that of a point which is `known`, or what the start is worth at least.

@@ -62,7 +62,7 @@ def refuse_overwriting(command: options.Command) -> None:
         inputs += [("the removed rows", s.remove), ("--weights", s.weights)]
     if s.folds is None and not (linear and s.find_C):
         outputs.append(("the model", command.model))
-        if linear and any(row.number == s.solver and "--add" in row.honours for row in registry.SOLVERS):
+        if linear and any(row.number == s.solver and "--add" in row.supported for row in registry.SOLVERS):
             outputs += [("the model's state", command.model + suffix) for suffix in names.ALL]
     overwriting.refuse(inputs, outputs)
 

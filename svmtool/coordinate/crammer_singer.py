@@ -1,4 +1,4 @@
-"""Dual coordinate passes for the problem of all classes at once, with the face of DualPasses.
+"""Dual coordinate passes for the problem of all classes at once, with the face of DualCoordinateDescent.
 
 Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class Linear SVMs,
 KDD 2008: one row's k dual variables are minimised exactly, row after row in random order; classes without a multiplier
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.loops.cd.class_epoch_loops import class_pass
+from svmtool.compiled.loops.cd.class_epoch_loops import class_epoch
 from svmtool.compiled.loops.rows import class_loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.coordinate.hinge import chunk_of, random_state
@@ -29,7 +29,7 @@ MORE_STEPS = 2.0
 SHARPER = 0.5  # how much smaller the violation must be the next time that all classes of all rows come back
 
 
-class ClassPasses:
+class CrammerSingerDescent:
     """Passes from alpha = 0.  `alpha` (`wide` numbers a row) and `w` (flat W) are read off where they are wanted."""
 
     def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
@@ -47,12 +47,12 @@ class ClassPasses:
         self.state = random_state(self.n, seed)
         self._sizes, self._chunk = np.empty(self.n, np.uint32), chunk_of(base)
         classes = np.tile(np.arange(rows.wide, dtype=np.uint32), self.n)
-        self._pass = class_pass.bind(
+        self._pass = class_epoch.bind(
             base.indptr, base.indices, base.values, self.number, self.cost, rows.square_norms(), self._P, self._W,
             np.zeros(2 * rows.wide), classes, self._sizes, self.active, np.empty(self.n // self._chunk + 1, np.int64),
             self.limits, self.state,
         )  # fmt: skip
-        self.restore()
+        self.unshrink()
 
     @property
     def w(self) -> np.ndarray:
@@ -75,7 +75,7 @@ class ClassPasses:
         return float(self.state[2]) / (self.n * self.rows.k) if self.n else 1.0
 
     @property
-    def spread(self) -> float:
+    def pg_range(self) -> float:
         """The largest violation that the last pass met."""
         return float(self.limits[0])
 
@@ -93,14 +93,14 @@ class ClassPasses:
         alike = min(rows * self.rows.wide, TOGETHER * classes) / self.rows.wide  # complete rows
         cost = VISIT * alike * self.row_length + PLACE * classes
         self._pass(self.rows.bias, self._chunk, self.rows.k, self.rows.wide)
-        spread = self.spread
-        if spread <= self._inner:  # what was shrunk away too early comes back
-            self._inner = SHARPER * min(self._inner, spread)
-            self.restore()
+        pg_range = self.pg_range
+        if pg_range <= self._inner:  # what was shrunk away too early comes back
+            self._inner = SHARPER * min(self._inner, pg_range)
+            self.unshrink()
         return cost
 
     @property
-    def look(self) -> float:
+    def evaluate(self) -> float:
         """About what `primal_value` costs."""
         return 0.5 * self.n * (VISIT * self.row_length + PLACE * self.rows.wide)
 
@@ -151,9 +151,9 @@ class ClassPasses:
         self._W[:] = self.rows.widened(self.rows.transpose_product(self.alpha))
         own = np.arange(self.n) * self.rows.wide + self.number
         self.limits[2] = float(self.cost @ (1.0 - self._P[own]))
-        self.restore()
+        self.unshrink()
 
-    def restore(self) -> None:
+    def unshrink(self) -> None:
         """Let all classes of all rows take part again."""
         self.active[:], self._sizes[:] = np.arange(self.n), self.rows.k
         self.state[0], self.state[2] = self.n, self.n * self.rows.k

@@ -16,7 +16,7 @@ import numpy as np
 from svmtool.compiled.loops.cd import face_loops
 
 if TYPE_CHECKING:
-    from svmtool.coordinate.hinge import DualPasses
+    from svmtool.coordinate.hinge import DualCoordinateDescent
 
 LITTLE = 1e-2  # steps end where one gains at most this share of what the best one did
 HALVINGS = 8  # of a step whose clipping loses more than it gains
@@ -29,8 +29,8 @@ PIECE = 1e7  # non-zeros in the steps of one call: between two a limit may end t
 class FaceSteps:
     """Conjugate gradients for `passes`, whose alpha and w they move."""
 
-    def __init__(self, passes: DualPasses):
-        p = self._passes = passes
+    def __init__(self, descent: DualCoordinateDescent):
+        p = self._passes = descent
         self._rows = p.data.indptr, p.data.indices, p.data.values
         self._v, self._state = np.empty(len(p.w)), np.zeros(2)
         self._lengths = np.diff(p.data.indptr)
@@ -51,24 +51,24 @@ class FaceSteps:
         done = cost
         if most < 3.0 * cost:
             return 0.0
-        room, bias = np.empty(4 * m), p.bias
+        mapped, bias = np.empty(4 * m), p.bias
         signs = p.y
         face_loops.face_start(
-            *self._rows, signs, p.target, p.diagonal, p.square_norms, p.alpha, p.w, face, room, self._v, self._state,
+            *self._rows, signs, p.target, p.diagonal, p.square_norms, p.alpha, p.w, face, mapped, self._v, self._state,
             bias,
         )  # fmt: skip
         left = min(int((most - done) / cost), self._steps)
         while self._state[0] > 0.0 and left > 0:
             steps = min(left, max(int(PIECE / cost), 1))
             made = face_loops.face_conjugate(
-                *self._rows, signs, p.diagonal, p.square_norms, face, room, self._v, self._state, bias, steps, LITTLE,
+                *self._rows, signs, p.diagonal, p.square_norms, face, mapped, self._v, self._state, bias, steps, LITTLE,
             )  # fmt: skip
             left -= steps
             done += made * cost
         before, alpha, upper = p.dual_value(), p.alpha[face], p.upper[face]
         w, t = p.w.copy(), 1.0
         for _ in range(HALVINGS):
-            new = np.clip(alpha + t * room[:m], 0.0, upper)
+            new = np.clip(alpha + t * mapped[:m], 0.0, upper)
             face_loops.face_combination(*self._rows, signs, face, new - alpha, self._v, bias)
             done += nnz
             np.add(w, self._v, out=p.w)

@@ -33,7 +33,7 @@ IN_CACHE = 1 << 16  # the least where all rows have no more than that
 # non-zeros of a chunk of rows on disk, whose values are the 64 KB that the system brings at one touch: longer chunks
 # are read no faster, and rows of one class often lie together, where long chunks take three times the passes
 ON_DISK = 1 << 13
-MOST_PASSES = 100000  # most of them go over few rows
+MOST_EPOCHS = 100000  # most of them go over few rows
 MOST_VISITS = 5000.0  # to each row on average, after which another method takes over
 # Visits to each row before the first turn of conjugate gradients over the free variables, and in a turn.  On 19
 # problems of ten wide sets (text, counts, bigrams, one-hot; -s 1 and 3, C 1 and 100) turns from 32 on left those alone
@@ -47,11 +47,11 @@ FACE_FIRST, FACE_TURN = 32.0, 16.0
 # times LIBLINEAR's time, 1.7 times in geometric mean; without the limit up to 100 times.  Gaps above 0.1: 13, without
 # the limit 14; three that were below 0.02 rise to 0.03, 0.08 and 0.23.
 BEYOND = 1.0
-LATE_PASSES = 300  # passes that LIBLINEAR makes at most; -s 1 goes on by the primal method then
+LATE_EPOCHS = 300  # passes that LIBLINEAR makes at most; -s 1 goes on by the primal method then
 # Visits to each non-zero that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle),
 # and visits to non-zeros that take as long as the program's start.
 READING, STARTING = 8.0, 5e7
-LOOKED_AFTER = 32  # chunks of such rows between two looks at the memory
+CHECK_MEMORY_AFTER = 32  # chunks of such rows between two looks at the memory
 
 
 def random_state(n: int, seed: int) -> np.ndarray:
@@ -66,26 +66,26 @@ def of_data(rows: Rows) -> Rows:
 
 def chunk_of(rows: CsrRows) -> int:
     """How many neighbouring rows a pass visits together."""
-    if rows.room is not None:
+    if rows.mapped is not None:
         return max(CHUNK, ON_DISK * rows.n // max(rows.nnz, 1))
     if rows.nnz <= IN_CACHE:
         return CHUNK_LEAST
     return min(max(CHUNK_NUMBERS * rows.n // rows.nnz, CHUNK_LEAST), CHUNK)
 
 
-def still_needed(lefts: list[float], spent: list[float], wanted: float, looks: int) -> float:
+def still_needed(lefts: list[float], spent: list[float], wanted: float, evaluations: int) -> float:
     """What still lies ahead of the wanted gap, at the rate at which it fell over the last `looks` looks.
 
     lefts: the gap at each look; spent: what had been spent till then, visits to each row or time, and what is answered.
     """
     if lefts[-1] <= wanted:
         return 0.0
-    ago = max(len(lefts) - 1 - looks, 0)
+    ago = max(len(lefts) - 1 - evaluations, 0)
     fall = np.log(lefts[ago] / lefts[-1])
     return (spent[-1] - spent[ago]) * np.log(lefts[-1] / wanted) / fall if fall > 0.0 and wanted > 0.0 else np.inf
 
 
-class DualPasses:
+class DualCoordinateDescent:
     """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
 
     target: t, f8[n]; None: 1 for all.  Rows that stand twice are the sides of a tube, see dcd_loops.py.
@@ -119,7 +119,7 @@ class DualPasses:
         self._first = 0.0  # limits[4] after the first pass
         self.state = random_state(data.n, seed)
         self._face: FaceSteps | None = None
-        self._turn_at = FACE_FIRST if data.room is None else np.inf  # visits at which conjugate gradients come next,
+        self._turn_at = FACE_FIRST if data.mapped is None else np.inf  # visits at which conjugate gradients come next,
         self._turned, self._wait = 0.0, FACE_TURN  # were last, and visits between; see _face_turn
         self._dual = self._passed = self._gained = 0.0
         self._most_visits = np.inf
@@ -133,7 +133,7 @@ class DualPasses:
     def of_power(
         cls, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float, seed: int, target: np.ndarray | None = None,
         alpha: np.ndarray | None = None,
-    ) -> DualPasses:  # fmt: skip
+    ) -> DualCoordinateDescent:  # fmt: skip
         """The passes of the hinge (p = 1) or of its square (p = 2), from alpha (zeros if None)."""
         ends = (np.zeros(rows.n), cost) if p == 1.0 else (0.5 / cost, np.full(rows.n, np.inf))
         return cls(rows, y, *ends, seed, alpha, target)
@@ -159,7 +159,7 @@ class DualPasses:
         return int(self.state[0]) == self.data.n
 
     @property
-    def spread(self) -> float:
+    def pg_range(self) -> float:
         """How far the projected gradients of the last pass lie apart or from zero."""
         largest, smallest = self.limits[2:4].tolist()
         return max(largest - smallest, abs(largest), abs(smallest)) if largest >= smallest else 0.0
@@ -178,9 +178,9 @@ class DualPasses:
         self.count += 1
         self.visits += self.share
         rows, chunk = int(self.state[0]), self.chunk
-        if self.data.room is not None:  # where rows have left, a chunk of those that are left spans no more pages
+        if self.data.mapped is not None:  # where rows have left, a chunk of those that are left spans no more pages
             chunk = max(-(-chunk * rows // max(self.data.n, 1)), 1)
-        for first, last in self.data.pieces(0, max(-(-rows // chunk), 1), LOOKED_AFTER):
+        for first, last in self.data.pieces(0, max(-(-rows // chunk), 1), CHECK_MEMORY_AFTER):
             self._pass(self.bias, chunk, first, last)
         largest, smallest, size = self.limits[2:].tolist()
         if self.count == 1:
@@ -191,7 +191,7 @@ class DualPasses:
 
     def settle(self, most: float) -> float:
         """Conjugate gradients over the free variables, of at most so many visits to non-zeros; returns how many."""
-        return FaceSteps(self).run(most) if self.data.room is None else 0.0
+        return FaceSteps(self).run(most) if self.data.mapped is None else 0.0
 
     def _face_turn(self) -> float:
         """Conjugate gradients over the free variables; returns about what they cost.
@@ -230,13 +230,13 @@ class DualPasses:
     def beyond(self, size: float) -> bool:
         """Whether passes have gone on long enough after their `size` was first at most this, LIBLINEAR's tolerance, or
         after its cap on passes; a negative size: there is none."""
-        ends = self.size <= size or (size >= 0.0 and self.count >= LATE_PASSES)
+        ends = self.size <= size or (size >= 0.0 and self.count >= LATE_EPOCHS)
         if self._most_visits == np.inf and ends:
             start = (READING * self.data.nnz + STARTING) * VISIT / max(self.cost, 1.0)
             self._most_visits = (1.0 + BEYOND) * self.visits + start
         return self.visits >= self._most_visits
 
-    def restore(self) -> None:
+    def unshrink(self) -> None:
         """Let all rows take part again."""
         self.active[:] = np.arange(self.data.n)
         self.state[0] = self.data.n
@@ -246,7 +246,7 @@ class DualPasses:
         """Go on from another dual point."""
         self.alpha[:] = alpha
         self.w[:] = self._rows.transpose_product(alpha * self.y)
-        self.restore()
+        self.unshrink()
 
     def scale(self, t: float) -> None:
         """Go to t times the dual point, t >= 0, or as far as its upper ends allow."""

@@ -13,13 +13,13 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.loss import logistic_loops as loops
-from svmtool.coordinate.hinge import CHUNK, LOOKED_AFTER, chunk_of, random_state
+from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, CHUNK, chunk_of, random_state
 from svmtool.data.rows import CsrRows
 
 FIRST, LEAST_LOGIT = 1e-8, 7.0  # alpha_i where the passes begin at w = 0, or less where C_i is small
 
 
-class LogisticPasses:
+class LogisticCoordinateDescent:
     """Dual coordinate descent from w = 0, or from the logits `t` (f8[n], used up); a regularised bias or none.
 
     `w` (length d) = sum alpha_i y_i x_i is kept up to date.  After `run`: steepest, the largest derivative of the
@@ -28,7 +28,7 @@ class LogisticPasses:
 
     def __init__(self, rows: CsrRows, y: np.ndarray, cost: np.ndarray, seed: int, t: np.ndarray | None = None):
         self.rows, self.y, self.cost, self.count = rows, y, cost, 0
-        n, self.chunk = rows.n, CHUNK if rows.room is None else chunk_of(rows)
+        n, self.chunk = rows.n, CHUNK if rows.mapped is None else chunk_of(rows)
         self.t = -np.maximum(np.log(cost / FIRST), LEAST_LOGIT) if t is None else t
         self._loss, self._curvature, self._u = 0.0, np.empty(n), np.empty(n)
         self._found = np.zeros(2)
@@ -42,7 +42,7 @@ class LogisticPasses:
     def run(self) -> None:
         """One pass over all rows."""
         self.count += 1
-        for first, last in self.rows.pieces(0, -(-self.rows.n // self.chunk), LOOKED_AFTER):
+        for first, last in self.rows.pieces(0, -(-self.rows.n // self.chunk), CHECK_MEMORY_AFTER):
             self._pass(self.rows.bias, self.chunk, first, last)
         self.steepest, self.gap = self._found.tolist()
 

@@ -16,7 +16,7 @@ from svmtool.compiled.threads import alone, run_blocks
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
-    from svmtool.formats.rowcache.mapped_arrays import Room
+    from svmtool.formats.rowcache.mapped_arrays import MappedArrays
 
 PIECE = 1 << 20  # non-zeros of rows on disk that are passed over between two looks at the memory
 
@@ -34,11 +34,11 @@ class Rows:
     gram_blocks: list[tuple[int, int]]
     have_kernel = False  # whether inner products among rows can be computed (`fill_kernel`)
     distributed = False  # whether other processes hold the rows: then nobody here can look at one
-    room: Room | None = None  # where copies of rows go if not into memory
+    mapped: MappedArrays | None = None  # where copies of rows go if not into memory
 
     def new(self, shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
         """An array for a copy of rows."""
-        return np.empty(shape, dtype) if self.room is None else self.room.zeros(shape, dtype)
+        return np.empty(shape, dtype) if self.mapped is None else self.mapped.zeros(shape, dtype)
 
     def serve_several(self) -> None:
         """Several problems on these rows will run at the same time: none needs blocks for its Gram matrix."""
@@ -64,24 +64,24 @@ class Rows:
     def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
         """The rows lo .. hi as one piece, or as several of `step` rows (0: about PIECE non-zeros) with a look at the
         memory between them."""
-        if self.room is None:
+        if self.mapped is None:
             yield lo, hi
             return
         step = step or self._rows_of_a_piece
         for a in range(lo, hi, step):
             yield a, min(a + step, hi)
-            self.room.check()
+            self.mapped.check()
 
     def runs(self, chosen: np.ndarray) -> Iterator[tuple[int, int]]:
         """The rows `chosen` (i8) as one piece chosen[0:], or as several of rows that lie in the same piece, with a look
         at the memory between them: a row that is touched brings the system's pages about it, megabytes at worst."""
-        if self.room is None:
+        if self.mapped is None:
             yield 0, len(chosen)
             return
         cuts = (np.flatnonzero(np.diff(chosen // self._rows_of_a_piece)) + 1).tolist()
         for a, b in zip([0, *cuts], [*cuts, len(chosen)], strict=True):
             yield a, b
-            self.room.check()
+            self.mapped.check()
 
     @property
     def _rows_of_a_piece(self) -> int:
@@ -116,7 +116,7 @@ class Rows:
 
     def _add_pieces(self, part: np.ndarray, block: tuple[int, int], work: Callable) -> float:
         """What one block brings, added to part; returns the block's number."""
-        if self.room is None:
+        if self.mapped is None:
             return work(part, *block) or 0.0
         return sum(work(part, a, b) or 0.0 for a, b in self.pieces(*block))
 

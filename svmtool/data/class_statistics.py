@@ -20,7 +20,7 @@ from svmtool.objectives.normal_equations import Matrix, NormalEquations
 UNIT = float(np.finfo(float).eps)
 
 
-class LabelSums:
+class ClassStatistics:
     """The sums of m features (see the module's text).
 
     labels: in order of appearance; own: labels that are groups of their own, gram[1 + k] that of own[k], gram[0] the
@@ -52,7 +52,7 @@ class LabelSums:
         labels[number_i] is the label of row i; r f8[n] are the weights of rows (None: 1).  The rows' features may be
         more than those so far, their labels new; a label whose last row goes is forgotten.
         """
-        self.make_room(rows.plain, labels)
+        self.reserve(rows.plain, labels)
         if not rows.n:
             return
         r = np.ones(rows.n) if r is None else r
@@ -74,7 +74,7 @@ class LabelSums:
         self.count[at] += int(sign) * np.bincount(number, minlength=k)
         self._forget()
 
-    def make_room(self, m: int, labels: Sequence[int]) -> None:
+    def reserve(self, m: int, labels: Sequence[int]) -> None:
         """For m features, where there are fewer, and for labels that are new: they have no rows yet."""
         new = [label for label in labels if label not in self.labels]
         if new:
@@ -88,10 +88,10 @@ class LabelSums:
             self.gram[:, : self.m, : self.m] = before
             self.first, self.past, self.m = np.pad(self.first, ((0, 0), (0, more))), np.pad(self.past, (0, more)), m
 
-    def join(self, other: LabelSums) -> None:
+    def join(self, other: ClassStatistics) -> None:
         """Add the rows of other sums, of the same groups."""
-        self.make_room(other.m, other.labels)
-        other.make_room(self.m, [])
+        self.reserve(other.m, other.labels)
+        other.reserve(self.m, [])
         at = [self.labels.index(label) for label in other.labels]
         self.gram += other.gram
         self.past += other.past

@@ -16,7 +16,7 @@ from svmtool.data.blocks import Rows
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
-    from svmtool.formats.rowcache.mapped_arrays import Room
+    from svmtool.formats.rowcache.mapped_arrays import MappedArrays
 
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
@@ -34,9 +34,9 @@ class CsrRows(Rows):
 
     def __init__(
         self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float = -1.0,
-        room: Room | None = None,
+        mapped: MappedArrays | None = None,
     ):  # fmt: skip
-        self.indptr, self.indices, self.values, self.room = indptr, indices, values, room
+        self.indptr, self.indices, self.values, self.mapped = indptr, indices, values, mapped
         self.n, self.bias, self.nnz = len(indptr) - 1, bias, len(values)
         self.d = plain + (bias >= 0)
         n_blocks = min(MAX_BLOCKS, self.nnz // BLOCK_WORK)
@@ -124,7 +124,7 @@ class CsrRows(Rows):
                 loops.csr_gram(*self._arrays, c, g, self.d if g is gram else m, first, min(first + some, hi))
             return 0.0
 
-        if len(self.gram_blocks) == 1 and self.room is None and not (by_columns and m < self.d):
+        if len(self.gram_blocks) == 1 and self.mapped is None and not (by_columns and m < self.d):
             work(gram, 0, self.n)
         else:
             flat, _ = self._sum_over(self.gram_blocks, m * m, work)
@@ -181,7 +181,7 @@ class CsrRows(Rows):
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
         step, arrays = KERNEL_ROWS, self._arrays
-        if self.room is not None:  # each block goes over all of them, wherever they lie: their copy is small
+        if self.mapped is not None:  # each block goes over all of them, wherever they lie: their copy is small
             arrays, chosen = self.take(chosen)._arrays, np.arange(len(chosen))
 
         def work(b: int) -> None:
@@ -196,7 +196,7 @@ class CsrRows(Rows):
 
     def without_bias(self) -> CsrRows:
         """The same rows, nothing copied, without the bias feature."""
-        return CsrRows(*self._arrays, self.plain, room=self.room)
+        return CsrRows(*self._arrays, self.plain, mapped=self.mapped)
 
     def columns(self, chosen: np.ndarray) -> CsrRows:
         """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
@@ -226,7 +226,7 @@ class CsrRows(Rows):
         for a, b in self.runs(chosen):
             place = slice(int(indptr[a]), int(indptr[b]))
             loops.csr_take(*self._arrays, chosen[a:b], np.empty(b - a + 1, np.int64), indices[place], values[place])
-        return CsrRows(indptr, indices, values, self.plain, self.bias, self.room)
+        return CsrRows(indptr, indices, values, self.plain, self.bias, self.mapped)
 
 
 class DenseRows(Rows):
@@ -235,9 +235,9 @@ class DenseRows(Rows):
     gram_entries = 14.0
     GATHER = 1 << 16  # numbers copied at once for the Gram matrix: they stay in cache
 
-    def __init__(self, X: np.ndarray, bias: float = -1.0, room: Room | None = None):
-        self.X, self.bias, self.room = X, bias, room
-        self.have_kernel = room is None
+    def __init__(self, X: np.ndarray, bias: float = -1.0, mapped: MappedArrays | None = None):
+        self.X, self.bias, self.mapped = X, bias, mapped
+        self.have_kernel = mapped is None
         self.n, self.nnz = len(X), X.size
         self.d = X.shape[1] + (bias >= 0)
         self.blocks = self._partition(None, min(MAX_BLOCKS, X.size // BLOCK_WORK))
@@ -371,7 +371,7 @@ class DenseRows(Rows):
         return DenseRows(np.take(self.X, chosen, 1), self.bias)
 
     def without_bias(self) -> DenseRows:
-        return DenseRows(self.X, room=self.room)
+        return DenseRows(self.X, mapped=self.mapped)
 
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:
         X = np.full((len(chosen), self.d), max(self.bias, 0.0))
@@ -379,7 +379,7 @@ class DenseRows(Rows):
         return X
 
     def take(self, chosen: np.ndarray) -> DenseRows:
-        return DenseRows(self._copy(chosen), self.bias, self.room)
+        return DenseRows(self._copy(chosen), self.bias, self.mapped)
 
     def _copy(self, chosen: np.ndarray) -> np.ndarray:
         X = self.new((len(chosen), self.plain), "f8")
@@ -393,12 +393,12 @@ class DenseRows(Rows):
         indices = self.new(self.X.shape, "i4")
         for lo, hi in self.pieces(0, self.n):
             indices[lo:hi] = np.arange(self.plain)
-        return CsrRows(indptr, indices.reshape(-1), self.X.reshape(-1), self.plain, self.bias, self.room)
+        return CsrRows(indptr, indices.reshape(-1), self.X.reshape(-1), self.plain, self.bias, self.mapped)
 
 
 def from_csr(
     indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float, dense_below: int,
-    room: Room | None = None,
+    mapped: MappedArrays | None = None,
 ):  # fmt: skip
     """The layout that is faster for these rows: dense where at least half of a low-dimensional set is non-zero.
 
@@ -406,15 +406,15 @@ def from_csr(
     """
     n = len(indptr) - 1
     if DENSE_FEATURES < plain <= dense_below and len(values) >= DENSE_FROM * n * plain:
-        X = np.zeros((n, plain)) if room is None else room.zeros((n, plain))
+        X = np.zeros((n, plain)) if mapped is None else mapped.zeros((n, plain))
         step = max(1, BLOCK_WORK // plain)
 
         def work(b: int) -> None:
             lo, hi = b * step, min(n, (b + 1) * step)
             loops.csr_to_dense(indptr, indices, values, X[lo:hi], plain, lo, hi)
-            if room is not None:
-                room.check()
+            if mapped is not None:
+                mapped.check()
 
         run_blocks(work, -(-n // step))
-        return DenseRows(X, bias, room)
-    return CsrRows(indptr, indices, values, plain, bias, room)
+        return DenseRows(X, bias, mapped)
+    return CsrRows(indptr, indices, values, plain, bias, mapped)

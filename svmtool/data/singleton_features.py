@@ -13,7 +13,7 @@ from svmtool.compiled.loops.rows import row_loops
 from svmtool.data.rows import CsrRows, Rows
 
 
-class Folded:
+class SingletonFeatures:
     """`rows` with the lone features folded, what `rows` is then; weights of the one and of the other."""
 
     def __init__(self, rows: CsrRows, counts: np.ndarray):
@@ -22,8 +22,8 @@ class Folded:
         common = len(self._shared)
         place = np.full(rows.plain, -1, np.int32)
         place[self._shared] = np.arange(common, dtype=np.int32)
-        indptr, room = np.empty(n + 1, np.int64), int(np.sum(counts[self._shared])) + n
-        indices, values, own = np.empty(room, np.int32), np.empty(room), np.empty(n)
+        indptr, mapped = np.empty(n + 1, np.int64), int(np.sum(counts[self._shared])) + n
+        indices, values, own = np.empty(mapped, np.int32), np.empty(mapped), np.empty(n)
         row_loops.csr_fold(rows.indptr, rows.indices, rows.values, place, indptr, indices, values, own, common)
         used, has = int(indptr[-1]), own > 0.0
         plain = common + int(np.count_nonzero(has))
@@ -43,7 +43,7 @@ class Folded:
 
         None for rows on disk too: a second copy of them, and what leads from one to the other, would be in memory.
         """
-        if not isinstance(rows, CsrRows) or rows.plain <= rows.n or rows.room is not None:
+        if not isinstance(rows, CsrRows) or rows.plain <= rows.n or rows.mapped is not None:
             return None
         counts = np.bincount(rows.indices, minlength=rows.plain)
         return counts if int(np.count_nonzero(counts == 1)) > rows.n else None

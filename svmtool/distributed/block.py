@@ -13,7 +13,7 @@ import numpy as np
 
 from svmtool.data import rows
 from svmtool.data.blocks import draw_rows
-from svmtool.data.class_statistics import LabelSums
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.replicated import RepeatedRows
 from svmtool.distributed.certifier import Part
 from svmtool.distributed.line_search import Breakpoints
@@ -175,9 +175,9 @@ class Block:
         self._certifier = spec.part(self.rows, self.y, self.cost, self.target)
         return self.rows.n
 
-    def label_sums(self, own: list[int], labels: list[int]) -> LabelSums:
-        """The LabelSums of all rows, of this block; labels: those of all blocks."""
-        sums = LabelSums(own)
+    def label_sums(self, own: list[int], labels: list[int]) -> ClassStatistics:
+        """The ClassStatistics of all rows, of this block; labels: those of all blocks."""
+        sums = ClassStatistics(own)
         place = {label: k for k, label in enumerate(labels)}
         number = np.array([place[int(label)] for label in np.trunc(self._labels).tolist()], np.int64)
         present = np.bincount(number, minlength=len(labels)) > 0
@@ -222,7 +222,7 @@ class Block:
         if self.target is not None and "target" in more:
             more = {**more, "target": self.target}
         o = kind(self.rows, self.y, self.cost, **more)
-        o.move(np.zeros(o.d))
+        o.set_point(np.zeros(o.d))
         return o
 
     def gradient_at_zero(self) -> np.ndarray:
@@ -235,7 +235,7 @@ class Block:
         """A number that the losses depend on."""
         setattr(self._o, name, value)
 
-    def move(self, w: np.ndarray) -> None:
+    def set_point(self, w: np.ndarray) -> None:
         self._o.z[:] = 0.0
         if np.any(w):
             self.rows.margins(w, self.y, self._o.z)
@@ -245,8 +245,8 @@ class Block:
         self._breakpoints = None
         self.rows.margins(p, self.y, self._o.dz)
 
-    def advance(self, t: float) -> None:
-        self._o.advance(t, np.zeros(self._o.d))
+    def step(self, t: float) -> None:
+        self._o.step(t, np.zeros(self._o.d))
 
     def breakpoints(self, low: float, high: float) -> np.ndarray:
         """What Breakpoints.sums tells between low and high; the kinks are kept as long as the line."""

@@ -84,7 +84,7 @@ class Part:
 def certify(
     ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept: bool, l1: bool = False
 ) -> Certificate:
-    """Judge w (length d); kept: whether the blocks keep a dual point to try as well; l1: see Judge."""
+    """Certifier w (length d); kept: whether the blocks keep a dual point to try as well; l1: see Certifier."""
     inner = w[:-1] if free_bias else w
     regular = float(np.sum(np.abs(inner))) if l1 else 0.5 * float(inner @ inner)
     primal = regular + ranks.sum("certifier", "primal", loss, w)
@@ -104,7 +104,7 @@ def certify(
 
 
 def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tuple[float, float]:
-    """See Judge._dual_value."""
+    """See Certifier._dual_value."""
     up, down, n = ranks.sum("certifier", "sides").tolist()
     factors = _factors(up, down, n, loss.floor == 0.0) if free_bias else (1.0, 1.0, 0.0)
     v, sums = ranks.sum("certifier", "product", *factors)

@@ -27,13 +27,15 @@ class Breakpoints:
         self.low, self.high, self.start = low, high, np.empty(2)
         target, beta, *numbers = strip
         at, bend = np.empty(2 * len(z)), np.empty(2 * len(z))
-        count = loops.gather_kinks(z, dz, target, beta, cost, at, bend, self.start, *numbers, low, high)
+        count = loops.gather_breakpoints(z, dz, target, beta, cost, at, bend, self.start, *numbers, low, high)
         self._at, self._bend = at[:count].copy(), bend[:count].copy()
 
     def sums(self, low: float, high: float) -> np.ndarray:
-        """Slope at `self.low`, curvature before it, and the bins of sum_kinks over low .. high; f8[2 + 2 BINS]."""
+        """Slope at `self.low`, curvature before it, and the bins of sum_breakpoints over low .. high; f8[2 + 2
+        BINS].
+        """
         bins = np.empty(2 * BINS)
-        loops.sum_kinks(self._at, self._bend, bins, low, (high - low) / BINS, BINS)
+        loops.sum_breakpoints(self._at, self._bend, bins, low, (high - low) / BINS, BINS)
         return np.concatenate((self.start, bins))
 
 

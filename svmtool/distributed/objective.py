@@ -84,7 +84,7 @@ class DistributedTask(Task):
 @functools.cache
 def distributed(kind: type[Objective]) -> type:
     """The class of objectives of this kind whose rows are distributed."""
-    return type("DistributedProblemSet" + kind.__name__, (DistributedObjective, kind), {})
+    return type("DistributedReduction" + kind.__name__, (DistributedObjective, kind), {})
 
 
 class DistributedObjective(Objective):
@@ -111,15 +111,15 @@ class DistributedObjective(Objective):
             self._sent["sigma"] = self.sigma
             self.ranks.defer("set", "sigma", self.sigma)
 
-    def move(self, w: np.ndarray) -> None:
+    def set_point(self, w: np.ndarray) -> None:
         if not self._ready:
             self._prepare()
         self.w[:] = w
-        self.ranks.defer("move", self.w.copy())
+        self.ranks.defer("set_point", self.w.copy())
 
-    def advance(self, t: float, p: np.ndarray) -> None:
+    def step(self, t: float, p: np.ndarray) -> None:
         self.w += t * p
-        self.ranks.defer("advance", t)
+        self.ranks.defer("step", t)
 
     def sums(self) -> list[float]:
         self._settle()
@@ -136,9 +136,9 @@ class DistributedObjective(Objective):
     def sides(self) -> list[float]:
         return self._sides.tolist()
 
-    def ray(self, p: np.ndarray) -> float:
+    def line_search(self, p: np.ndarray) -> float:
         if not self.straight:
-            return super().ray(p)
+            return super().line_search(p)
         self.rows.margins(p, None, None)
         self._settle()
         inner = self.regular(p)

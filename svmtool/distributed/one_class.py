@@ -20,7 +20,7 @@ from svmtool.certify.linear import Certificate
 from svmtool.data.rows import CsrRows, DenseRows, Rows
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.objective import DistributedTask
-from svmtool.distributed.problems import DistributedProblemSet
+from svmtool.distributed.problems import DistributedReduction
 from svmtool.limits import StopFlag, until
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.one_class import gap_of, scale_of_sums
@@ -156,17 +156,17 @@ class Shifted(Monitor):
         return super().step(primal, dual, gap_of(primal, dual, self.scale), **fields)
 
 
-class DistributedOneClass(DistributedProblemSet, OneClass):
+class DistributedOneClass(DistributedReduction, OneClass):
     """The one problem of a one-class SVM; its answers are w and, behind it, rho."""
 
     bias = 1.0  # the feature whose weight is -rho
 
     def task(self, k: int) -> DistributedTask:
-        """See ProblemSet: the rows alone."""
+        """See Reduction: the rows alone."""
         return self._begin(OneClassRows(), np.ones(1), free_bias=True)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See ProblemSet."""
+        """See Reduction."""
         return np.delete(super().start_from(model), self.rows.plain, axis=0)  # of the bias feature
 
     def decisions(self, W: np.ndarray) -> np.ndarray:
@@ -231,8 +231,8 @@ class DistributedOneClass(DistributedProblemSet, OneClass):
         gap = self.rule(0).gap if self.eps is not None else self.gap()
         return SHARE * gap
 
-    def judge(self, k: int, result: Result) -> Certificate:
-        """See OneClassJudge: the same numbers."""
+    def certify(self, k: int, result: Result) -> Certificate:
+        """See OneClassCertifier: the same numbers."""
         ranks, fills, w, rho = self.ranks, self.fills, result.w.copy(), float(result.w[-1])
         w[-1] = 0.0
         if not self.rows.n:

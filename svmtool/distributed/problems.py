@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.certify.linear import Certificate, worst
-from svmtool.data.class_statistics import LabelSums
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.labels import Classes
 from svmtool.distributed.block import Tube, TwoClasses
 from svmtool.distributed.certifier import certify
@@ -22,8 +22,8 @@ from svmtool.params import Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import INTERRUPTED, Result, Rule
 from svmtool.training.range_checks import refuse_range
-from svmtool.training.reductions.base import ProblemSet
-from svmtool.training.reductions.one_vs_rest import Problems
+from svmtool.training.reductions.base import Reduction
+from svmtool.training.reductions.one_vs_rest import OneVsRest
 from svmtool.training.reductions.regression import Regression
 
 # The numbers whose dual method visits single rows, and those whose method over sums solves the same problem here; ...
@@ -32,7 +32,7 @@ OVER_SUMS[21] = "-s 31 --loss-power 1, with a row for rho"
 GAP_AN_EPS, MOST_GAP = 1e-2, 1e-2  # ... the certified gap that ends their runs, for each unit of -e, and at most
 
 
-class DistributedProblemSet(ProblemSet):
+class DistributedReduction(Reduction):
     """What both kinds share: facts of the rows instead of the rows.
 
     Where ranks are lost all begin again with their rows alone; the problem at hand goes on from the driver's best
@@ -98,7 +98,7 @@ class DistributedProblemSet(ProblemSet):
         return self._task
 
     def rule(self, k: int) -> Rule:
-        """See ProblemSet.  A certified gap takes the place of rules for dual variables, which speak of single rows."""
+        """See Reduction.  A certified gap takes the place of rules for dual variables, which speak of single rows."""
         by_gap = self.solver.number in OVER_SUMS or self._l1
         if by_gap and self.eps is not None:
             return Rule(gap=min(GAP_AN_EPS * self.eps, MOST_GAP))
@@ -106,7 +106,7 @@ class DistributedProblemSet(ProblemSet):
 
     @property
     def method(self) -> Solver:
-        """See ProblemSet: the same row, whose back end needs sums over the rows alone."""
+        """See Reduction: the same row, whose back end needs sums over the rows alone."""
         return self.solver._replace(module=self.solver.over_sums or self.solver.module)
 
     @property
@@ -125,7 +125,7 @@ class DistributedProblemSet(ProblemSet):
     def fit_and_certify(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
-        """See ProblemSet: one problem after the other, each judged before the ranks turn to the next."""
+        """See Reduction: one problem after the other, each judged before the ranks turn to the next."""
         stop = self.surviving(lambda: self._prepared(stop))
         turns, results, found = Turns(stop, self.count, 1), [], []
         for k in range(self.count):
@@ -153,7 +153,7 @@ class DistributedProblemSet(ProblemSet):
             try:
                 before = self._solve(k, start, keep, stop, before)
                 self.solved_at = time.perf_counter()
-                return before, self.judge(k, before)
+                return before, self.certify(k, before)
             except LostError:
                 before = best if before is None else before
                 self._restart()
@@ -161,7 +161,7 @@ class DistributedProblemSet(ProblemSet):
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> None:
         """None: the ranks have to turn to the problem in any case."""
 
-    def judge(self, k: int, result: Result) -> Certificate:
+    def certify(self, k: int, result: Result) -> Certificate:
         """The certificate of an answer to problem k, which is the one that the ranks are at."""
         if not self.rows.n:
             return Certificate(0.0, 0.0, 0.0)
@@ -169,7 +169,7 @@ class DistributedProblemSet(ProblemSet):
         return certify(self.ranks, self.loss, result.w, free_bias, isinstance(result.alpha, KeptDualPoint), self._l1)
 
 
-class DistributedProblems(DistributedProblemSet, Problems):
+class DistributedOneVsRest(DistributedReduction, OneVsRest):
     """Classes: one problem after the other."""
 
     def __init__(self, ranks: Collective, settings: Settings, labels: np.ndarray | None = None):
@@ -190,17 +190,17 @@ class DistributedProblems(DistributedProblemSet, Problems):
         np.add.at(self.classes.counts, self.classes.number, [n for _, counts in parts for n in counts])
         self.factor, self.missing = self.classes.weights(self.settings.class_weights)
 
-    def _summed(self, r: np.ndarray | None) -> LabelSums:
+    def _summed(self, r: np.ndarray | None) -> ClassStatistics:
         own = [label for label, _ in self.settings.class_weights]
         parts = self.ranks.gather("label_sums", own, list(self.classes.labels))
         whole = parts[0]
         for part in parts[1:]:
             whole.join(part)
-        whole.make_room(self.n_features, self.classes.labels)
+        whole.reserve(self.n_features, self.classes.labels)
         return whole
 
     def task(self, k: int) -> DistributedTask:
-        """See ProblemSet."""
+        """See Reduction."""
         s, two = self.settings, len(self.classes.labels) == 2
         costs = s.C * np.array([self.factor[k], self.factor[1 - k] if two else 1.0])
         target = 0.0 if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
@@ -212,7 +212,7 @@ class DistributedProblems(DistributedProblemSet, Problems):
         )  # fmt: skip
 
 
-class DistributedRegression(DistributedProblemSet, Regression):
+class DistributedRegression(DistributedReduction, Regression):
     """A regression: each row twice, as the sides of the tube."""
 
     def _read_labels(self, labels: np.ndarray) -> None:
@@ -222,16 +222,16 @@ class DistributedRegression(DistributedProblemSet, Regression):
         """Dual points stay where the rows are."""
 
     def task(self, k: int) -> DistributedTask:
-        """See ProblemSet."""
+        """See Reduction."""
         C = self.settings.C
         targets = np.array([self._largest])
         return self._begin(Tube(C, self.settings.p), np.array([C]), target=targets, p=self.loss.power)
 
 
-def kind_of(settings: Settings) -> type[DistributedProblemSet]:
+def kind_of(settings: Settings) -> type[DistributedReduction]:
     """What makes problems of the rows."""
     if settings.row.task == "one-class":
         from svmtool.distributed.one_class import DistributedOneClass
 
         return DistributedOneClass
-    return DistributedRegression if settings.row.task == "regression" else DistributedProblems
+    return DistributedRegression if settings.row.task == "regression" else DistributedOneVsRest

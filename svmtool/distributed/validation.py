@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.distributed.collective import Collective
-from svmtool.distributed.problems import DistributedProblemSet, kind_of
+from svmtool.distributed.problems import DistributedReduction, kind_of
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag, Turns
 from svmtool.params import Settings
@@ -54,7 +54,7 @@ class DistributedFolds(Folds):
         parts = self.ranks.surviving(lambda: self.ranks.gather("largest_square", bias))
         return checked_square(max(parts, default=0.0))
 
-    def problems(self, k: int, settings: Settings) -> DistributedProblemSet:
+    def problems(self, k: int, settings: Settings) -> DistributedReduction:
         """The problems of all rows but fold k, which is held out from now on."""
         self.ranks.keep("hold_out", k)
         inside, _ = fold_rows(self.order, self.starts, k, False)
@@ -62,7 +62,7 @@ class DistributedFolds(Folds):
             inside = inside[self.ranks.weights[self.of_table[inside]] > 0.0]
         return kind_of(settings)(self.ranks, settings, self.table.labels[inside])
 
-    def scores(self, problems: DistributedProblemSet, W: np.ndarray) -> np.ndarray:
+    def scores(self, problems: DistributedReduction, W: np.ndarray) -> np.ndarray:
         """Decision values of the rows held out, in their order, f8[m, columns]."""
         return np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", problems.decisions(W))))
 

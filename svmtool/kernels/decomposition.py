@@ -46,7 +46,7 @@ class Decomposition:
         """About the largest error of f: roundings, independent of each other, add up as squares."""
         return self.rows.rounding * self.size * self.drift**0.5
 
-    def judge(self) -> tuple[float, float, float]:
+    def certify(self) -> tuple[float, float, float]:
         """The largest violation, rho and r; sets F and three masks: whether y a may grow (`rising`), may shrink
         (`falling`), and both (`free`)."""
         p, a = self.problem, self.a
@@ -126,7 +126,7 @@ class Decomposition:
     def restore(self, kept: tuple[Any, ...]) -> None:
         """Go back to where `kept` was."""
         self.a, self.f, self.known, self.exact, self.drift = kept
-        self.judge()
+        self.certify()
 
     @property
     def kept(self) -> tuple[Any, ...]:

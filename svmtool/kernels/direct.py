@@ -15,7 +15,7 @@ from svmtool.kernels.linear_direct import Face
 from svmtool.kernels.problems import KernelProblem
 from svmtool.limits import EndedError
 
-LOOKS = 1.5  # times the work at one look at what pairs still need is the next one
+EVALUATIONS = 1.5  # times the work at one look at what pairs still need is the next one
 
 
 class Slower:
@@ -35,7 +35,7 @@ class Slower:
         if not work > self._next:
             return False
         ahead = still_needed([self._left, left], [self._work, work], self._wanted, 1) if self._work else np.inf
-        self._work, self._left, self._next = work, left, max(LOOKS * work, self.cost)
+        self._work, self._left, self._next = work, left, max(EVALUATIONS * work, self.cost)
         return work > self.cost and ahead > self.cost
 
 

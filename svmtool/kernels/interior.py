@@ -29,7 +29,7 @@ STEP_COST = 500.0  # see `cost`: 24 sets of 300 to 2,000 rows and 4 to 128 featu
 STEPS = 100
 SMALL = 1e-13  # complementarity and residuals, beside the values' size, from which no step makes them smaller
 BACK = 0.995  # of the way to the nearest bound
-SURE = 1e3  # times nearer to a bound than its multiplier is to zero: that is where a variable belongs
+NEARER_BOUND = 1e3  # times nearer to a bound than its multiplier is to zero: that is where a variable belongs
 TINY = 1e-300
 ROUNDING = 1e-14  # share of a sum that may be missing
 ROUNDS = 3  # of refinement of a linear system
@@ -164,7 +164,7 @@ def _interior(
             break
         if merit < best:
             best = merit
-            low, high = (x <= room) & (x * SURE < z * u), (room < x) & (room * SURE < w * u)
+            low, high = (x <= room) & (x * NEARER_BOUND < z * u), (room < x) & (room * NEARER_BOUND < w * u)
             found = [np.where(low, 0.0, np.where(high, u, x)), x]
         if merit <= SMALL or (inner <= SMALL * value and merit > best):  # what is left is rounding of the residuals
             break

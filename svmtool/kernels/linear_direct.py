@@ -46,10 +46,12 @@ VALUE = 3.0  # nanoseconds that pairs take for a value of a kernel row: 2.2 to 4
 # 2,000 rows, C = 1 and 1e4, `minimum` takes 0.39 to 1.67 of its `cost` (median 0.71); all runs together 11.3 s of
 # CPU time, with a third of VALUE 13.3, with three times that 10.3
 MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap; ...
-EXACT, ROUNDED = 1e-14, 1e-9  # ... the gap at which they end, and the one from which a larger one is rounding
+# ... the gap at which they end, and the one from which a larger one is rounding
+OPTIMAL_GAP, ROUNDOFF_GAP = 1e-14, 1e-9
 FACES, IDLE = 500, 3  # face steps at most, and those to the minimum of a face that bring no smaller gap nor ...
 NEARER, RISE = 0.9, 1e-3  # ... one below this share of the least, nor raise the dual value by this share of that
-FLAT, CLOSE = 1e-12, 1e-6  # shares of the value: by which such steps change it where no more than rounding is left,
+# shares of the value: by which such steps change it where no more than rounding is left,
+STALL_RTOL, CLOSE = 1e-12, 1e-6
 # and the gap then
 WORK, ALL = 1 << 29, 1 << 32  # multiplications of one decomposition, (variables + features) times the square of the
 # fewer ones, at most: a second; and of all: some seconds
@@ -119,9 +121,9 @@ def _interior(task: Task) -> np.ndarray | None:
             if gap < least:
                 found, _ = run.settled()
             idle = 0 if gap < least or run.left < NEARER * nearest else idle + 1
-            rounding = least <= ROUNDED and gap >= least
+            rounding = least <= ROUNDOFF_GAP and gap >= least
             least, nearest = min(gap, least), min(run.left, nearest)
-            if least <= EXACT or rounding or idle > PATIENCE:
+            if least <= OPTIMAL_GAP or rounding or idle > PATIENCE:
                 break
             run.step()
         except SvmtoolError:
@@ -156,7 +158,7 @@ class Face:
         least, lowest, best, began, value = np.inf, np.inf, state.a, np.inf, np.inf
         for _ in range(FACES):
             limits.check()
-            _, rho, r = state.judge()
+            _, rho, r = state.certify()
             value, gap = state.value_and_gap(rho, r)
             nearer = gap < NEARER * least or value < lowest - RISE * least
             idle = 0 if nearer else idle + joining  # on the way to a face's minimum the gap may grow
@@ -174,7 +176,7 @@ class Face:
             state.go_to(a)
         if state.a is not best:
             state.go_to(best)
-        flat = began - lowest <= FLAT * max(abs(value), abs(least))
+        flat = began - lowest <= STALL_RTOL * max(abs(value), abs(least))
         return least == 0.0 or (idle >= IDLE and flat and least <= CLOSE * abs(value))
 
     def _violating(self, rho: float, r: float) -> np.ndarray:

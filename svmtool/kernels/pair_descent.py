@@ -37,7 +37,7 @@ CALL = 5e5  # values that could be passed over in the time that steps within a s
 _thread = threading.local()  # .room: see _room
 
 
-def room_for_rows(m: int, cache_mb: float) -> float:
+def capacity_for_rows(m: int, cache_mb: float) -> float:
     """The part of cache_mb megabytes that the largest block of m variables leaves for kernel rows, at least half."""
     return max(cache_mb - min(LARGEST, m) ** 2 * 4 / MEGABYTE, cache_mb / 2)
 
@@ -70,7 +70,7 @@ class PairDescent:
         sets = ViolatingSets(SMALL, MIDDLE)
         best, idle = np.inf, 0
         while left > 0:
-            violation = part.judge()
+            violation = part.certify()
             idle = 0 if violation < best else idle + 1
             best = min(best, violation)
             if not violation > tolerance or idle >= IDLE:
@@ -224,7 +224,7 @@ class _Part:
         sides = np.arange(len(y)) < cut
         self.signs = [sides, ~sides] if cut < len(y) else [sides]
 
-    def judge(self) -> float:
+    def certify(self) -> float:
         """The largest violation; sets the masks."""
         above, below, up = self.a > 0.0, self.a < self.upper, self.y > 0
         movable = self.upper > 0.0

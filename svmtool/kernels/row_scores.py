@@ -14,7 +14,7 @@ from svmtool.data.rows import DenseRows, Rows
 from svmtool.kernels.problems import HardOneClass
 
 
-class Projections(Protocol):
+class RowScores(Protocol):
     """n rows; size: mean K(x, x); z f8[n], of the a last moved to; exact: whether z is free of single precision."""
 
     n: int
@@ -25,7 +25,7 @@ class Projections(Protocol):
     def inner(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         """f8 (some, others): K between two sets of rows (i8)."""
 
-    def move(self, rows: np.ndarray, a: np.ndarray) -> None:
+    def set_point(self, rows: np.ndarray, a: np.ndarray) -> None:
         """Go to the a that is a_k at row rows[k] (i8, each once) and 0 elsewhere; EndedError leaves a and z alone."""
 
     def refresh(self) -> None:
@@ -45,8 +45,8 @@ def inner_products(rows: Rows, some: np.ndarray, others: np.ndarray) -> np.ndarr
     return P
 
 
-class LinearProjections:
-    """See Projections.  w (length d) is of the a last moved to."""
+class LinearRowScores:
+    """See RowScores.  w (length d) is of the a last moved to."""
 
     exact = True
 
@@ -59,7 +59,7 @@ class LinearProjections:
     def inner(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         return inner_products(self.rows, some, others)
 
-    def move(self, rows: np.ndarray, a: np.ndarray) -> None:
+    def set_point(self, rows: np.ndarray, a: np.ndarray) -> None:
         self._weigh(rows, a)
         self.rows.margins(self.w, self.ones, self.z)
 
@@ -77,8 +77,8 @@ class LinearProjections:
         self.w = self.rows.take(rows[used]).transpose_product(a[used])
 
 
-class KernelProjections:
-    """See Projections; cache_mb: memory for kernel rows."""
+class KernelRowScores:
+    """See RowScores; cache_mb: memory for kernel rows."""
 
     def __init__(self, problem: HardOneClass, cache_mb: float):
         from svmtool.kernels.rows import KernelRows
@@ -102,7 +102,7 @@ class KernelProjections:
         )
         return values
 
-    def move(self, rows: np.ndarray, a: np.ndarray) -> None:
+    def set_point(self, rows: np.ndarray, a: np.ndarray) -> None:
         change = a - self.alpha[rows]
         changed = change != 0.0
         if np.any(changed):

@@ -109,7 +109,7 @@ class KernelRows:
         missing = missing[np.argsort(~keep[missing], kind="stable")]
         self.clock += 1
         self.used[slots[kept]] = self.clock
-        new = self._make_room(chosen[missing][: np.count_nonzero(keep[missing])])
+        new = self._reserve(chosen[missing][: np.count_nonzero(keep[missing])])
         self.computed += len(missing)
         targets = self.tiles.take(chosen[missing])
         c_kept, c_missing, kept_slots = c[kept], c[missing], slots[kept]
@@ -132,7 +132,7 @@ class KernelRows:
 
         run_blocks(work, -(-n // width))
 
-    def _make_room(self, rows: np.ndarray) -> np.ndarray:
+    def _reserve(self, rows: np.ndarray) -> np.ndarray:
         """Slots for as many of the new `rows` as there is room for: free ones, then those used longest ago."""
         free = np.flatnonzero(self.used < self.clock)
         count = min(len(rows), len(free))

@@ -104,7 +104,7 @@ class SmoothedHinge:
             pass
         return at.c, at.bias()
 
-    def advance(self, d: np.ndarray, db: float) -> float:
+    def step(self, d: np.ndarray, db: float) -> float:
         """Go to the minimum of F_mu along (d, db), no further than its end; returns the step's length."""
         Kd = np.zeros(len(d))
         self._add(d, Kd)

@@ -38,7 +38,7 @@ class _Climb:
 
 
 class Whole(NamedTuple):
-    """A step all the way to the solution; see TwoSided."""
+    """A step all the way to the solution; see GolubKahan."""
 
     dw: Any
     ds: np.ndarray
@@ -73,7 +73,7 @@ class Combinations:
         return float(np.sqrt(max(v[0] @ v[1], 0.0)))
 
 
-class TwoSided:
+class GolubKahan:
     """From w, whose s = b - A w and g = w - A's are given: steps that add the best `dw` to w and `ds` to s.
 
     g and dw are in `space`.  fallen, risen: by how much P(w + dw) is less than P(w), D(s + ds) more than D(s);

@@ -19,7 +19,7 @@ from svmtool.linalg.systems import solve_positive
 
 ROUNDING = 1e-13  # of the largest K(x, x): by so much may w.f(x_j) be short of rho
 DRIFT = 1e-6  # residual of a system from which its inverse is computed again, and with which a new one is rejected
-EXACT = 1e-13  # residual that no further refinement is worth
+RESIDUAL_FLOOR = 1e-13  # residual that no further refinement is worth
 NEAR = 1e-10  # share of a row that may be left when those before it are taken out: less makes the inverse inaccurate
 FEW = 0.25  # share of the rows up to which it pays to change an inverse; beyond, it is computed again
 RIDGE = 1e-9  # share by which diagonals grow: rows that depend on each other, or as good as that, have an inverse then
@@ -167,7 +167,7 @@ class _Inverse:
             if not size < 0.5 * worst:
                 break
             best, worst = x, size
-            if size <= EXACT:
+            if size <= RESIDUAL_FLOOR:
                 break
             x = x + self._M @ left
         return best if worst <= DRIFT else None

@@ -6,7 +6,7 @@ or the same without max.  On the active rows this is a problem of least squares.
 of what the rows themselves lose, and the dual point alpha_i = 2 C_i (t_i - x_i.w) all digits where x_i.w is a sum of
 large terms.  An orthogonal factorisation keeps the former, and its residuals have the precision of t_i.  Newton steps
 identify the active rows, except rows whose loss is below the rounding error.  The signs of their multipliers decide
-those: the active-set method of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23) on the dual, whose
+those: the active-set method of Lawson and Hanson (Solving Least Squares OneVsRest, 1974, chapter 23) on the dual, whose
 value increases at each step.
 """
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from svmtool.objectives.task import Task
 
 MOST = 100  # factorisations of Newton steps, and of active sets
-FLAT = 1e-14  # relative decrease of f below which steps are over
+STALL_RTOL = 1e-14  # relative decrease of f below which steps are over
 WORK = 1 << 29  # rows and features times features^2, up to which one takes a second at most, ...
 NUMBERS = 1 << 22  # ... and times features, each of which needs 40 bytes
 
 
 def possible(rows: Rows) -> bool:
     """Whether a factorisation of a copy of the rows is no great matter."""
-    in_memory = data_of(rows).room is None and not rows.distributed
+    in_memory = data_of(rows).mapped is None and not rows.distributed
     return in_memory and (rows.n + rows.d) * rows.d * max(rows.d, WORK // NUMBERS) <= WORK
 
 
@@ -79,9 +79,9 @@ class Orthogonal:
                         least, best = f, o.w.copy()
                     if least - max(o.bound, o.face_bound) <= gap * least:
                         return
-                o.move(best)
+                o.set_point(best)
         finally:
-            o.move(best)
+            o.set_point(best)
 
     def _steps(self) -> Iterator[None]:
         """Newton steps with the exact search along each."""
@@ -90,10 +90,10 @@ class Orthogonal:
         for _ in range(MOST):
             w, _ = self._minimiser(o.z < self._t)
             step = w - o.w
-            o.advance(o.ray(step), step)
+            o.step(o.line_search(step), step)
             yield
             f = o.value()
-            flat = 0 if least - f > FLAT * abs(f) else flat + 1
+            flat = 0 if least - f > STALL_RTOL * abs(f) else flat + 1
             least = min(least, f)
             if flat >= 2:
                 break
@@ -113,7 +113,7 @@ class Orthogonal:
                 alpha[~used] = 0.0
                 continue
             alpha = new
-            o.move(w)
+            o.set_point(w)
             yield
             slack = self._t - self._X @ w - ROUNDS * eps * (self._size @ np.abs(w) + np.abs(self._t))
             slack[used] = 0.0

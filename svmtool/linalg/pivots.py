@@ -1,7 +1,7 @@
 """min 1/2 a'Qa - t'a over a >= 0, by systems of the entries above zero: exact where losses are too small to find them.
 
 Portugal, Judice and Vicente, A Comparison of Block Pivoting and Interior-Point Algorithms for Linear Least Squares
-Problems with Nonnegative Variables, Mathematics of Computation 63 (1994) 625-643: all entries of the wrong sign change
+OneVsRest with Nonnegative Variables, Mathematics of Computation 63 (1994) 625-643: all entries of the wrong sign change
 sides at once, and where that has brought no fewer of them a few times in a row only the last of them, until it has.
 """
 

@@ -76,12 +76,12 @@ class WeightedColumns:
         self.arrays = np.empty(m + 1, np.int64), np.empty(most, np.int32), np.empty(most)
         self.square_norms = np.empty(m)
 
-    def passes(
+    def epochs(
         self, g: np.ndarray, penalty: np.ndarray, v: np.ndarray, r: np.ndarray, count: np.ndarray, most: int,
         enough: float,
     ) -> float:  # fmt: skip
-        """Coordinate descent; see `column_passes`."""
-        return l1_loops.column_passes(*self.arrays, self.square_norms, g, penalty, v, r, count, most, enough)
+        """Coordinate descent; see `column_epochs`."""
+        return l1_loops.column_epochs(*self.arrays, self.square_norms, g, penalty, v, r, count, most, enough)
 
     @property
     def nnz(self) -> int:

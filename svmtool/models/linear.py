@@ -85,8 +85,8 @@ class LinearModel:
         def work(block: int) -> None:
             first = block * ROWS_A_BLOCK
             call(self.columns, self.n_features, self.bias, rho, first, min(n, first + ROWS_A_BLOCK))
-            if table.room is not None:
-                table.room.check()
+            if table.mapped is not None:
+                table.mapped.check()
 
         threads.run_blocks(work, -(-n // ROWS_A_BLOCK))
         return out

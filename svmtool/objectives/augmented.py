@@ -62,11 +62,11 @@ class Augmented(Objective):
         step = POWER_BLOCK if 1.0 < self.p < 2.0 else max(self.n, 1)
         self._spans = [(lo, min(lo + step, self.n)) for lo in range(0, max(self.n, 1), step)]
         vectors = self.z, self.target, self.cost, self.y, self.beta, self.u, self.c, self._change
-        ray = self.z, self.dz, self.target, self.cost, self.beta
+        line_search = self.z, self.dz, self.target, self.cost, self.beta
         self._sums, self._slopes = np.zeros((len(self._spans), SUMS)), np.zeros((len(self._spans), 2))
         self._states = [loops.power_state.bind(*vectors, sums) for sums in self._sums]
-        self._rays = [loops.power_ray.bind(*ray, out) for out in self._slopes]
-        self._search = loops.power_search.bind(*ray, np.empty(4))
+        self._line_searches = [loops.power_line_search.bind(*line_search, out) for out in self._slopes]
+        self._search = loops.power_search.bind(*line_search, np.empty(4))
 
     def sums(self) -> list[float]:
         run_blocks(lambda b: self._states[b](self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
@@ -95,12 +95,12 @@ class Augmented(Objective):
         return g
 
     def along(self, t: float) -> np.ndarray:
-        run_blocks(lambda b: self._rays[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
+        run_blocks(lambda b: self._line_searches[b](t, self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
         return self._slopes.sum(axis=0)
 
-    def _on_ray(self, a: float, b: float) -> float:
+    def _on_line(self, a: float, b: float) -> float:
         if not self.straight:
-            return super()._on_ray(a, b)
+            return super()._on_line(a, b)
         return self._search(a, b, self.p, self.sigma, self.cap)  # a call a pass would take longer than short passes
 
     @property
@@ -124,7 +124,7 @@ class Augmented(Objective):
         return s * (self._linear - 0.5 * s * quadratic)
 
     @property
-    def rows_side(self) -> bool:
+    def rows_system(self) -> bool:
         """Whether Newton systems can have a row for each active row: p < 2, and the rows are here."""
         return self.p < 2.0 and of_data(self.rows).have_kernel
 
@@ -132,16 +132,16 @@ class Augmented(Objective):
     def rows_quicker(self) -> bool:
         """Also where no row is active; a regularised bias only."""
         return (
-            self.p == 1.0 and self.rows_side and not self.free_bias
+            self.p == 1.0 and self.rows_system and not self.free_bias
             and self.face_cost < FACTOR * float(self.d) ** 3
         )  # fmt: skip
 
     def _direction(
-        self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]
+        self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
-        if side == "rows" and not self.straight:
+        if system == "rows" and not self.straight:
             return self.curved_direction(g), 0, True
-        return super()._direction(g, side, tolerance, most, stopped)
+        return super()._direction(g, system, tolerance, most, stopped)
 
     def primal_value(self) -> float:
         if self.p > 1.0:
@@ -208,11 +208,11 @@ class Augmented(Objective):
 
         The slope of the losses in the shift rises by C_i where row i comes to its kink, y_i target_i - x_i.w.
         """
-        kinks = self.y * (self.target - self.z)
-        order = np.argsort(kinks)
+        breakpoints = self.y * (self.target - self.z)
+        order = np.argsort(breakpoints)
         risen = np.cumsum(self.cost[order])
         k = int(np.searchsorted(risen, float(np.sum(self.cost[self.y > 0.0]))))
-        return float(kinks[order[min(k, self.n - 1)]]) / self.rows.bias
+        return float(breakpoints[order[min(k, self.n - 1)]]) / self.rows.bias
 
     def shift(self, b: float) -> None:
         """Go to where the weight of the bias feature is b, from where it is 0."""

@@ -75,7 +75,7 @@ class Losses(ABC):
         """The slopes u (f8[n]), those of rows with y = 1 times `up`, the others times `down`."""
         return self.u * np.where(self.y > 0.0, up, down)
 
-    def move(self, w: np.ndarray) -> None:
+    def set_point(self, w: np.ndarray) -> None:
         """Go to w."""
         if not self._ready:
             self._prepare()
@@ -120,7 +120,7 @@ class Losses(ABC):
         rows.add_gram(self.c, H)
         return mirror(H)
 
-    def advance(self, t: float, p: np.ndarray) -> None:
+    def step(self, t: float, p: np.ndarray) -> None:
         """w += t p, margins with it; p is the vector last given to `ray`."""
         self.w += t * p
         self._add(t, 0, self.n)
@@ -144,8 +144,9 @@ class Objective(Losses):
     are: `_take`, `_dual_bound` and `_balanced_bound`.
     """
 
-    ray_precision = 1e-14  # of the t that ray() finds, relative
-    ray_share = 0.0  # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
+    line_search_precision = 1e-14  # of the t that ray() finds, relative
+    # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
+    line_search_share = 0.0
     straight = False  # whether the slope of a row's loss has straight pieces and nothing else: it has `strip` then
     scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
     rows_quicker = False  # whether a system of active rows (`face`) takes less time than a factorised d x d matrix
@@ -285,7 +286,7 @@ class Objective(Losses):
         return self.hessian_diagonal()
 
     def newton_direction(
-        self, g: np.ndarray, side: str, tolerance: float = 0.0, most: int = 0,
+        self, g: np.ndarray, system: str, tolerance: float = 0.0, most: int = 0,
         stopped: Callable[[], bool] = lambda: False,
     ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
         """p with H p = -g; the number of products with H that it took; and whether it is as exact as asked for.
@@ -294,9 +295,9 @@ class Objective(Losses):
         `face`); "products" by conjugate gradients to the tolerance, with at most so many products, or until stopped().
         Where the run comes to its end meanwhile p is along -g: f falls on the ray there too.
         """
-        self.way = WAYS[side]
+        self.way = WAYS[system]
         try:
-            return self._direction(g, side, tolerance, most, stopped)
+            return self._direction(g, system, tolerance, most, stopped)
         except limits.EndedError:
             return -g, 0, False
 
@@ -315,12 +316,12 @@ class Objective(Losses):
         return self.newton_direction(g, "features")
 
     def _direction(
-        self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]
+        self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
         """`newton_direction` in a run that does not end meanwhile."""
-        if side == "features":
+        if system == "features":
             return -solve_positive(self.hessian(), g), 0, True
-        if side == "rows":
+        if system == "rows":
             return self.face(self.active_rows()) - self.w, 0, True
         p, products, reached = self._conjugate_gradient(g, tolerance, most, stopped)
         return -p, products, reached
@@ -363,7 +364,7 @@ class Objective(Losses):
         """About how many products with the Hessian take as long as its matrix, factorised; 0: nobody has measured."""
         return 0.0
 
-    def ray(self, p: np.ndarray) -> float:
+    def line_search(self, p: np.ndarray) -> float:
         """The t > 0 that minimises f(w + t p), exactly (paper's Section 4.4).
 
         phi'(t) is continuous and increasing, and for most losses piecewise linear.  Newton steps on it, kept
@@ -372,13 +373,13 @@ class Objective(Losses):
         """
         self.rows.margins(p, self.y, self.dz)
         inner = self.regular(p)
-        return self._on_ray(float(self.w @ inner), float(p @ inner))
+        return self._on_line(float(self.w @ inner), float(p @ inner))
 
-    def _on_ray(self, a: float, b: float) -> float:
+    def _on_line(self, a: float, b: float) -> float:
         """`ray` where dz is that of p and the regulariser's slope a + t b."""
         low, high, t, enough = 0.0, np.inf, 1.0, 0.0
-        if self.ray_share > 0.0:
-            enough = self.ray_share * abs(self.along(0.0)[0] + a)
+        if self.line_search_share > 0.0:
+            enough = self.line_search_share * abs(self.along(0.0)[0] + a)
         for _ in range(100):
             slope, curvature = self.along(t).tolist()
             slope += a + t * b
@@ -390,7 +391,7 @@ class Objective(Losses):
             self._bracketed(slope > 0.0)
             if not curvature > 0.0 or abs(slope) <= enough or (high < np.inf and high - low <= 1e-15 * high):
                 break
-            new, near = t - slope / curvature, self.ray_precision * abs(t)
+            new, near = t - slope / curvature, self.line_search_precision * abs(t)
             if not (low < new < high or abs(new - t) <= near):  # t is an end: at the zero new may be t itself
                 new = 0.5 * (low + high) if high < np.inf else 2.0 * t
             if abs(new - t) <= near:
@@ -403,8 +404,8 @@ class Objective(Losses):
 
     def best_multiple(self, w: np.ndarray) -> float:
         """The t > 0 that minimises f(t w); the objective goes to zero for it."""
-        self.move(np.zeros(self.d))
-        return self.ray(w)
+        self.set_point(np.zeros(self.d))
+        return self.line_search(w)
 
     def least_multiple(self, w: np.ndarray) -> tuple[float, float]:
         """The best multiple t of w, and the value of the problem itself there; 1 where the search has missed it.
@@ -413,7 +414,7 @@ class Objective(Losses):
         """
         t = self.best_multiple(w)
         margins = self.dz.copy()  # of w; `primal_value` may use the place
-        self.advance(t, w)
+        self.step(t, w)
         value = self.primal_value()
         self.w[:], self.z[:] = w, margins
         whole = self.primal_value()

@@ -1,4 +1,4 @@
-"""The minimiser of a piece of ClassHinge, from the side of its rows: for few rows off the simplex's corners.
+"""The minimiser of a piece of CrammerSingerLoss, from the side of its rows: for few rows off the simplex's corners.
 
 On a piece each row keeps its face F_i of the simplex, the classes with p_im > 0, and f is quadratic.  Its minimiser is
 
@@ -21,7 +21,7 @@ from svmtool.objectives.class_rows import ClassRows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.objectives.crammer_singer import ClassHinge
+    from svmtool.objectives.crammer_singer import CrammerSingerLoss
 
 MOST = 2000  # order of a system: 32 MB, and as much twice while it is made
 KRONECKER_BELOW = 1500  # features, or classes, up to which conjugate gradients are preconditioned by Kronecker's form
@@ -53,7 +53,7 @@ def _length(rows: ClassRows) -> float:
     return rows.base.nnz / max(rows.base.n, 1)
 
 
-def minimiser(objective: ClassHinge, kernel: KernelCache) -> np.ndarray:
+def minimiser(objective: CrammerSingerLoss, kernel: KernelCache) -> np.ndarray:
     """The flat W at which the piece that the last value lies on has its minimum; some row is off the corners."""
     o, wide = objective, objective.wide
     shares = o.c.reshape(-1, wide)

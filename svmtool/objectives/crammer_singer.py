@@ -31,14 +31,14 @@ SUMS = 7
 SHARP = 1e8  # a sigma with which, and beta = 0, the envelope is the loss up to a smoothing too narrow to matter
 
 
-class ClassHinge(Objective):
+class CrammerSingerLoss(Objective):
     """The smoothed problem of a ClassTask, with the face of augmented.Augmented; see Objective.
 
     u, c, beta: `wide` numbers a row; c_im is 1 / |F_i| for classes in F_i where that are two or more, else 0.
     """
 
     p = 1.0
-    ray_share = 0.1
+    line_search_share = 0.1
 
     def __init__(self, task: ClassTask):
         self.k, self.number = task.k, task.number
@@ -63,12 +63,12 @@ class ClassHinge(Objective):
         n = self.base.n
         self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a ray, see `ray`
         self._ends = np.empty(n, np.int64), np.empty(n, np.int64)
-        rays = self.z, self.dz, self.number, self.cost, self.beta, self._active, self._here
-        self._settle = loops.class_ray_settle.bind(
+        line_searches = self.z, self.dz, self.number, self.cost, self.beta, self._active, self._here
+        self._settle = loops.class_line_search_settle.bind(
             self.dz, self.number, self.cost, *self._ends, self._active, self._fixed
         )
         self._states = [loops.class_state.bind(*states, sums) for sums in self._sums]
-        self._rays = [loops.class_ray.bind(*rays, out) for out in self._slopes]
+        self._line_searches = [loops.class_line_search.bind(*line_searches, out) for out in self._slopes]
 
     def sums(self) -> list[float]:
         blocks = self.rows.blocks
@@ -82,15 +82,15 @@ class ClassHinge(Objective):
         self.primal = loss + 0.5 * float(self.w @ self.w)
         return smooth
 
-    def ray(self, p: np.ndarray) -> float:
+    def line_search(self, p: np.ndarray) -> float:
         """See Objective.  What a row adds to the slope is fixed between two ends where it is at the same corner."""
         self._active[:] = np.arange(self.base.n)
         self._parts, self._fixed[0] = list(self.rows.blocks), 0.0
-        return super().ray(p)
+        return super().line_search(p)
 
     def along(self, t: float) -> np.ndarray:
         parts = self._parts
-        run_blocks(lambda b: self._rays[b](t, self.sigma, self.k, self.wide, *parts[b]), len(parts))
+        run_blocks(lambda b: self._line_searches[b](t, self.sigma, self.k, self.wide, *parts[b]), len(parts))
         self._out[:] = self._slopes[:, :2].sum(axis=0)
         self._out[0] += self._fixed[0]
         if t == 0.0:
@@ -144,7 +144,7 @@ class ClassHinge(Objective):
         return int(np.count_nonzero(self.c))
 
     @property
-    def rows_side(self) -> bool:
+    def rows_system(self) -> bool:
         """Whether that system takes less time than as many products as the last step by conjugate gradients took."""
         return self.rows_quicker or self.face_cost < class_faces.step_cost(self.rows, self.active, self._products)
 
@@ -264,7 +264,7 @@ class ClassHinge(Objective):
 class _Bending:
     """The rows that are not at a corner, copied: products with the loss's Hessian take many passes over these few."""
 
-    def __init__(self, objective: ClassHinge):
+    def __init__(self, objective: CrammerSingerLoss):
         curved = np.flatnonzero(objective.c.reshape(-1, objective.wide).any(axis=1))
         self.rows = ClassRows(objective.base.take(curved), objective.k)
         self.share = objective.c.reshape(-1, objective.wide)[curved].reshape(-1)

@@ -39,8 +39,8 @@ def gap_of(lead: float, square: float, size: float) -> float:
     return _certificate(lead, square, size).gap
 
 
-def judge(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0) -> Certificate:
-    """Judge alpha f8[n] >= 0 by z = K alpha f8[n], right to within `apart`; both are divided by alpha's sum.
+def certify(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0) -> Certificate:
+    """Certifier alpha f8[n] >= 0 by z = K alpha f8[n], right to within `apart`; both are divided by alpha's sum.
 
     violation: the largest of rho - z_i, and of |z_i - rho| where alpha_i > 0.
     """
@@ -61,8 +61,8 @@ def _certificate(lead: float, square: float, size: float) -> Certificate:
     return found
 
 
-def judge_linear(rows: Rows, alpha: np.ndarray) -> Certificate:
-    """Judge alpha f8[n] of a linear problem."""
+def certify_linear(rows: Rows, alpha: np.ndarray) -> Certificate:
+    """Certifier alpha f8[n] of a linear problem."""
     z = np.empty(rows.n)
     rows.margins(rows.transpose_product(alpha), np.ones(rows.n), z)
-    return judge(z, alpha, float(np.mean(rows.square_norms())) if rows.n else 0.0)
+    return certify(z, alpha, float(np.mean(rows.square_norms())) if rows.n else 0.0)

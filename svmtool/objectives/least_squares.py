@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.data.rows import CsrRows, Rows
-from svmtool.linalg.golub_kahan import Combinations, TwoSided, Weights, Whole
+from svmtool.linalg.golub_kahan import Combinations, GolubKahan, Weights, Whole
 from svmtool.linalg.systems import Factored
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.base import Objective
@@ -92,7 +92,7 @@ class LeastSquares(Objective):
         g = self.rows.transpose_product(-2.0 * self.cost * self.y * self.target)
         return float(np.sqrt(g @ g))
 
-    def two_sided(self) -> TwoSided:
+    def golub_kahan(self) -> GolubKahan:
         """Steps from w on both sides; `both` takes them.
 
         With r_i = root of 2 C_i: A has the rows r_i x_i, b the entries r_i y_i target_i; a free bias is the one that
@@ -107,12 +107,12 @@ class LeastSquares(Objective):
             self._columns = CsrRows(by_column.starts, by_column.row_numbers, by_column.values, self.n)
         if self._p is None:
             g = self.regular(self.w) - self._back(self._s)
-            return TwoSided(Weights(self._forward, self._back), self.n, g)
+            return GolubKahan(Weights(self._forward, self._back), self.n, g)
         space = Combinations(self._forward_back)
-        return TwoSided(space, self.n, space.back(self._p - self._s))
+        return GolubKahan(space, self.n, space.back(self._p - self._s))
 
     def whole_step(self) -> Whole:
-        """From w to the solution, after `two_sided`, by the system (I + A A') s = b with an unknown for each row.
+        """From w to the solution, after `golub_kahan`, by the system (I + A A') s = b with an unknown for each row.
 
         The matrix takes the products of n steps, and its memory is that of two n x n matrices.
         """
@@ -152,7 +152,7 @@ class LeastSquares(Objective):
         """b - A w."""
         return self._centred(self._root * self.y * self.target) - self._forward(w)
 
-    def both(self, steps: TwoSided | Whole) -> tuple[float, float, np.ndarray]:
+    def both(self, steps: GolubKahan | Whole) -> tuple[float, float, np.ndarray]:
         """Go to w + dw with the best bias; returns f there, the dual's value at s + ds, and that dual point (f8[n])."""
         if self._p is None:
             w = self.regular(self.w) + steps.dw
@@ -163,7 +163,7 @@ class LeastSquares(Objective):
             self.rows.margins(w, self.y, self.z)
             xi = self.y * (self.target - self.z)
             w[-1] = float(self.cost @ xi) / float(np.sum(self.cost)) / self.rows.bias
-        self.move(w)
+        self.set_point(w)
         u = self._root * self._centred(self._s + steps.ds)
         v, linear = self.regular(self.rows.transpose_product(u)), float((self.y * self.target) @ u)
         bound = dual_bound(linear, float(v @ v), 0.25 * float(np.sum(u * u / self.cost)))

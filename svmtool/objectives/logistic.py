@@ -19,7 +19,7 @@ class Logistic(Objective):
     After gradient(): slopes u, whose multipliers alpha_i = -u_i y_i in (0, C_i) are a dual point.
     """
 
-    ray_precision = 1e-2  # steps tend to 1, and f is no quadratic that an exact search would finish
+    line_search_precision = 1e-2  # steps tend to 1, and f is no quadratic that an exact search would finish
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False
@@ -30,7 +30,7 @@ class Logistic(Objective):
     def _prepare(self) -> None:
         super()._prepare()
         self._state = loops.logistic_state.bind(self.z, self.cost, self.y, self.u, self.c)
-        self._ray_loop = loops.logistic_ray.bind(self.z, self.dz, self.cost, self._out)
+        self._line_search_loop = loops.logistic_line_search.bind(self.z, self.dz, self.cost, self._out)
 
     def sums(self) -> list[float]:
         return [self._state(0, self.n)]
@@ -41,7 +41,7 @@ class Logistic(Objective):
         return sums[0]
 
     def along(self, t: float) -> np.ndarray:
-        self._ray_loop(t, 0, self.n)
+        self._line_search_loop(t, 0, self.n)
         return self._out
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from svmtool.linalg.systems import Factored
 
 REFINEMENTS = 2  # of a solution by its residual
-SURE = 1e-4  # share of C V below which f, a difference of sums, has lost too many digits to judge by
+RULE_MIN_GAP = 1e-4  # share of C V below which f, a difference of sums, has lost too many digits to judge by
 
 
 class Matrix:
@@ -77,4 +77,4 @@ class NormalEquations:
 
     def cancels(self, f: float) -> bool:
         """Whether little is left of the sums in f: rounding has taken digits that a look at the rows would bring."""
-        return f < SURE * self.C * self.V
+        return f < RULE_MIN_GAP * self.C * self.V

@@ -64,7 +64,7 @@ def best_rho(
     return float(out[0]), float(out[1])
 
 
-class OneClassPasses:
+class OneClassDescent:
     """A feasible dual point `alpha` (f8[n]) and w = sum alpha_i x_i (length d), improved by moving pairs of rows.
 
     After look(): relative `gap` with the best multiple of w, `violation` of LIBLINEAR's rule (largest w.x_i of a row
@@ -120,7 +120,7 @@ class OneClassPasses:
     def rounds(self) -> int:
         return int(self._state[6])
 
-    def look(self, enough: float, gap: float) -> bool:
+    def evaluate(self, enough: float, gap: float) -> bool:
         """Measure over all rows; returns whether violation <= enough and relative gap <= gap."""
         self.rows.margins(self.w, self._ones, self.z)
         self._active[:] = np.arange(self.n)
@@ -227,14 +227,14 @@ class OneClassPasses:
         return 0.5 * float(w @ w) - smallest, w, rho
 
 
-class OneClassJudge:
+class OneClassCertifier:
     """Judges (w, rho) for one problem; shares nothing with the passes but the text above."""
 
     def __init__(self, rows: Rows, cost: np.ndarray, nu: float):
         self.rows, self.cost, self.nu = rows, cost, nu
 
     def certify(self, w: np.ndarray, rho: float, alpha: np.ndarray) -> Certificate:
-        """Judge w (length d) and rho; alpha (f8[n], within its bounds) is made to sum to k.
+        """Certifier w (length d) and rho; alpha (f8[n], within its bounds) is made to sum to k.
 
         An infinite rho is judged by the limit of P, which is finite for k = 0 and k = sum c only.
         """

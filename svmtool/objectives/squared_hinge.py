@@ -59,7 +59,7 @@ class SquaredHinge(Objective):
         self._counts = np.zeros(3)
         terms = self.z, self.target, self.cost, self.y
         self._state = loops.hinge2_state.bind(*terms, self.u, self.c, self._change, self._counts)
-        self._ray_loop = loops.hinge2_ray.bind(self.z, self.dz, self.target, self.cost, self._out)
+        self._line_search_loop = loops.hinge2_line_search.bind(self.z, self.dz, self.target, self.cost, self._out)
 
     def sums(self) -> list[float]:
         return [self._state(0, self.n), *self._counts.tolist()]
@@ -70,7 +70,7 @@ class SquaredHinge(Objective):
         return loss
 
     def along(self, t: float) -> np.ndarray:
-        self._ray_loop(t, 0, self.n)
+        self._line_search_loop(t, 0, self.n)
         return self._out
 
     def strip(self) -> tuple:
@@ -98,11 +98,11 @@ class SquaredHinge(Objective):
         return float(np.sqrt(g @ g))
 
     def _direction(
-        self, g: np.ndarray, side: str, tolerance: float, most: int, stopped: Callable[[], bool]
+        self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
         """See Objective.  Where rounding has made the Hessian singular the active rows themselves are factorised."""
-        if side != "features":
-            return super()._direction(g, side, tolerance, most, stopped)
+        if system != "features":
+            return super()._direction(g, system, tolerance, most, stopped)
         p, shift = solve_shifted(self.hessian(), g)
         if shift > 0.0 and possible(self.rows):
             used = self.active_rows()
@@ -114,7 +114,7 @@ class SquaredHinge(Objective):
     @property
     def _in_one_call(self) -> bool:
         """Whether conjugate gradients are one compiled call: sparse rows, so few that one thread passes over them."""
-        return isinstance(self.rows, CsrRows) and len(self.rows.blocks) == 1 and self.rows.room is None
+        return isinstance(self.rows, CsrRows) and len(self.rows.blocks) == 1 and self.rows.mapped is None
 
     def _conjugate_gradient(
         self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
@@ -143,13 +143,13 @@ class SquaredHinge(Objective):
         return matrix / (2.0 * length * self.active + VECTORS * d)
 
     @property
-    def rows_side(self) -> bool:
+    def rows_system(self) -> bool:
         """Whether there are systems of rows: these are here, and the bias is regularised."""
         return data_of(self.rows).have_kernel and not self.free_bias
 
     @property
     def rows_quicker(self) -> bool:
-        return self.rows_side and 0 < self.active < self.d and self.face_cost < FACTOR * float(self.d) ** 3
+        return self.rows_system and 0 < self.active < self.d and self.face_cost < FACTOR * float(self.d) ** 3
 
     def _system(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows `used` (i8) in some order, and of these Q + D, Q_ij = y_i y_j x_i.x_j, D = 1 / (2 C_i).
@@ -157,7 +157,7 @@ class SquaredHinge(Objective):
         Only the matrix's lower triangle is meaningful.
         """
         if self._kernel is None:
-            assert self.rows_side
+            assert self.rows_system
             self._kernel = KernelCache(self.rows)
         used, Q = self._kernel.block(used)
         y = self.y[used]

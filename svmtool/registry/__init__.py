@@ -46,14 +46,14 @@ def find_kernel(key: int | str) -> Solver | None:
     return _KERNEL_BY_KEY.get(key)
 
 
-def honouring(option: str) -> list[Solver]:
+def supporting(option: str) -> list[Solver]:
     """The rows that obey an option, in the order of the table."""
-    return [row for row in SOLVERS if option in obeyed(row)]
+    return [row for row in SOLVERS if option in supported_options(row)]
 
 
-def obeyed(row: Solver) -> frozenset[str]:
+def supported_options(row: Solver) -> frozenset[str]:
     """All the options that a row obeys."""
-    return OBEYED_BY_ALL | OBEYED_BY_TASK[row.task] | row.honours
+    return OBEYED_BY_ALL | OBEYED_BY_TASK[row.task] | row.supported
 
 
 def same_problem(a: Solver, b: Solver) -> bool:

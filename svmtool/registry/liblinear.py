@@ -36,7 +36,7 @@ ROWS = (
         stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
         "class among l (LIBLINEAR's rule for -s 0; default -e 0.01), and a certified gap of 1e-6, "
         "or 1e-3 where conjugate gradients solve more than 1500 features",
-        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
+        supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=LOGISTIC_PAPER,
     ),
     Solver(
@@ -55,7 +55,7 @@ ROWS = (
         "up to some 1500 features at the exact minimum; beyond, where Newton steps end the run, a certified gap of "
         "1e-3, or after 300 passes over the rows |f'(w)| <= 0.1 * e * max(1, min(pos, neg)) / l * |f'(0)| (where "
         "LIBLINEAR, too, goes on by the rule of -s 2)",
-        honours=RUN_OPTIONS | ON_DISK | SPARK,
+        supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MFN,
     ),
     Solver(
@@ -72,7 +72,7 @@ ROWS = (
         stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
         "class among l (LIBLINEAR's rule for -s 2; default -e 0.01); "
         "up to some 1500 features also a certified gap of 1e-6",
-        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
+        supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=MFN,
     ),
     Solver(
@@ -90,7 +90,7 @@ ROWS = (
         stopping="the largest and the smallest projected gradient of the dual, and their difference, "
         "are all within -e of zero (LIBLINEAR's rule for -s 3; default 0.1); "
         "up to some 1500 features also a certified gap of 1e-6",
-        honours=RUN_OPTIONS | ON_DISK | SPARK,
+        supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=ALM + "Algorithm 1 with p = 1 and a regularised bias",
     ),
     Solver(
@@ -108,7 +108,7 @@ ROWS = (
         stopping="the largest difference of two gradients of the dual that a step of one row could lessen is within -e "
         "of zero (LIBLINEAR's rule for -s 4; default 0.1); "
         "up to some 1500 features times classes also a certified gap of 1e-6",
-        honours=RUN_OPTIONS,
+        supported=RUN_OPTIONS,
         paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
         "Linear SVMs, KDD 2008, then " + ALM + "Algorithm 1 with multipliers in the simplex",
     ),
@@ -126,7 +126,7 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
         stopping=L1_GAP + "further than LIBLINEAR's rule for -s 5 goes; " + L1_RULE,
-        honours=RUN_OPTIONS | {"-R"} | SPARK,
+        supported=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN + ", here for the squared hinge",
     ),
     Solver(
@@ -143,7 +143,7 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
         stopping=L1_GAP + "further than LIBLINEAR's rule for -s 6 goes; " + L1_RULE,
-        honours=RUN_OPTIONS | {"-R"} | SPARK,
+        supported=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN,
     ),
     Solver(
@@ -159,7 +159,7 @@ ROWS = (
         eps_default=0.1,
         stopping="the largest derivative of the dual, in size, is at most -e (LIBLINEAR's rule for -s 7; default 0.1), "
         "and a certified gap of 1e-6",
-        honours=RUN_OPTIONS | SPARK,
+        supported=RUN_OPTIONS | SPARK,
         paper=LOGISTIC_PAPER,
     ),
     Solver(
@@ -176,7 +176,7 @@ ROWS = (
         eps_default=0.0001,
         stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e 0.0001); "
         "up to some 1500 features also a certified gap of 1e-6",
-        honours=(RUN_OPTIONS | ON_DISK | SPARK | {"-p", "-R", "-C"}) - {"--stratified"},
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-p", "-R", "-C"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
     Solver(
@@ -193,7 +193,7 @@ ROWS = (
         eps_default=0.1,
         stopping="certified relative duality gap (P - D)/P <= 1e-5 times -e, at most 1e-6 (default -e 0.1): "
         "further than LIBLINEAR's rule for -s 12 goes; " + WIDE_RULE,
-        honours=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
+        supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
     Solver(
@@ -211,7 +211,7 @@ ROWS = (
         eps_default=0.1,
         stopping="certified relative duality gap (P - D)/P <= 1e-5 times -e, at most 1e-6 (default -e 0.1): "
         "further than LIBLINEAR's rule for -s 13 goes; " + WIDE_RULE,
-        honours=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
+        supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=ALM + "Algorithm 1 with p = 1, a regularised bias and two hinges a row, one on each side of the tube",
     ),
     Solver(
@@ -229,7 +229,7 @@ ROWS = (
         eps_default=0.01,
         stopping="the largest w.x_i of rows that may shrink in the dual exceeds the smallest of rows that may grow by "
         "-e at most (LIBLINEAR's rule for -s 21; default 0.01); also a certified gap of 1e-6",
-        honours=(RUN_OPTIONS | SPARK | {"-n"}) - {"-B", "--stratified"},
+        supported=(RUN_OPTIONS | SPARK | {"-n"}) - {"-B", "--stratified"},
         paper="Chou, Lin and Lin, Dual Coordinate-Descent Methods for Linear One-Class SVM and SVDD, SDM 2020: "
         "two-level coordinate descent (supplement, Algorithm 7)",
     ),

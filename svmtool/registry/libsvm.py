@@ -37,7 +37,7 @@ def kernel_row(number: int, name: str, word: str, about: str, objective: str, lo
         free_bias=True,
         eps_default=1e-3,
         stopping=STOPPING,
-        honours=KERNEL_OPTIONS | ALFPGM_OPTIONS | frozenset(more),
+        supported=KERNEL_OPTIONS | ALFPGM_OPTIONS | frozenset(more),
         paper=ALFPGM + LIBSVM,
     )
 

@@ -49,7 +49,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-4,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-4)",
-        honours=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
         paper=ALM + "Algorithm 2",
     ),
     Solver(
@@ -66,7 +66,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",
-        honours=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu"}) - {"-e"},
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu"}) - {"-e"},
         paper=ALM + "Algorithm 1",
     ),
     Solver(
@@ -81,7 +81,7 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops as -s 2 does",
-        honours=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
+        supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=MFN,
     ),
     Solver(
@@ -98,7 +98,7 @@ ROWS = (
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops by the rule "
         "of -s 2 on this objective's gradient",
-        honours=RUN_OPTIONS | SPARK | {"-R"},
+        supported=RUN_OPTIONS | SPARK | {"-R"},
         paper=MFN_PAPER + "modified Huber loss of Section 6",
     ),
     Solver(
@@ -113,7 +113,7 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",
-        honours=(RUN_OPTIONS | SPARK | {"-R"}) - {"-e"},
+        supported=(RUN_OPTIONS | SPARK | {"-R"}) - {"-e"},
         paper=MFN_PAPER + "hinge as the limit of Huber's loss, Section 6",
     ),
     Solver(
@@ -131,7 +131,7 @@ ROWS = (
         bias="its p - 1 thresholds b are the bias, regularised",
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e |f'(w)| <= e |f'(0)|",
-        honours=RUN_OPTIONS - {"-B"},
+        supported=RUN_OPTIONS - {"-B"},
         paper=MFN.partition(":")[0] + ": Section 7, Eq. 25",
     ),
     Solver(
@@ -148,7 +148,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-3,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
-        honours=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "C-SVM, Eqs. 45-48",
     ),
     Solver(
@@ -166,7 +166,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-3,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
-        honours=(RUN_OPTIONS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
+        supported=(RUN_OPTIONS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LP-SVM, Eqs. 49-52",
     ),
     Solver(
@@ -183,7 +183,7 @@ ROWS = (
         free_bias=True,
         gap_default=1e-3,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
-        honours=(RUN_OPTIONS | SPARK | {"-R", "--no-homotopy"}) - {"-e"},
+        supported=(RUN_OPTIONS | SPARK | {"-R", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LS-SVM, Eqs. 53-56",
     ),
     Solver(
@@ -200,7 +200,7 @@ ROWS = (
         gap_default=1e-6,
         sums_below=1500,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); up to 1500 features one exact step",
-        honours=(RUN_OPTIONS | ON_DISK | SPARK | {"-C", "--loo"}) - {"-e"},
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM + "Section III, Eq. 2",
     ),
     Solver(
@@ -217,7 +217,7 @@ ROWS = (
         gap_default=1e-6,
         sums_below=5000,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6): one exact step",
-        honours=(RUN_OPTIONS | ADAPTING | {"-C", "--loo"}) - {"-e"},
+        supported=(RUN_OPTIONS | ADAPTING | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM + "Section IV, Eqs. 3-10, Algorithm 1",
     ),
     Solver(
@@ -235,7 +235,7 @@ ROWS = (
         optimal=False,
         sums_below=5000,
         stopping="all passes over the rows are made (--passes, default 1)",
-        honours=(RUN_OPTIONS | ADAPTING | {"--passes"}) - {"-e", "--gap", "--max-iter", "--initial-model"},
+        supported=(RUN_OPTIONS | ADAPTING | {"--passes"}) - {"-e", "--gap", "--max-iter", "--initial-model"},
         paper=LSSVM + "Algorithm 2",
     ),
     Solver(
@@ -251,7 +251,7 @@ ROWS = (
         bias="none; rho stands in the model file",
         gap_default=gap_of_theta(THETA),
         stopping=THETA_RULE.format("x_i"),
-        honours=NOVELTY_OPTIONS | {"--gap"},
+        supported=NOVELTY_OPTIONS | {"--gap"},
         paper=FOSVM1,
     ),
     Solver(
@@ -268,7 +268,7 @@ ROWS = (
         bias="none; rho stands in the model file",
         gap_default=gap_of_theta(THETA),
         stopping=SAMPLE_RULE.format("x_i"),
-        honours=NOVELTY_OPTIONS | {"--sample"},
+        supported=NOVELTY_OPTIONS | {"--sample"},
         paper=FOSVM2,
     ),
 )
@@ -284,7 +284,7 @@ KERNEL_ROWS = (
         eps_default=None,
         gap_default=1e-3,
         stopping=GAP_RULE,
-        honours=KERNEL_OPTIONS - {"-h", "-e"},
+        supported=KERNEL_OPTIONS - {"-h", "-e"},
         paper=NESVM.partition(":")[0] + ": Algorithm 2 (homotopy), C-SVM, Eqs. 45-48, with a kernel",
     ),
     kernel_row(
@@ -297,7 +297,7 @@ KERNEL_ROWS = (
         eps_default=None,
         gap_default=1e-3,
         stopping=GAP_RULE,
-        honours=KERNEL_OPTIONS - {"-h", "-e"},
+        supported=KERNEL_OPTIONS - {"-h", "-e"},
         paper=NESVM.partition(":")[0] + ": LS-SVM, Eqs. 53-56, with a kernel; by conjugate gradients",
     ),
     kernel_row(
@@ -310,7 +310,7 @@ KERNEL_ROWS = (
         free_bias=False,
         eps_default=1e-2,
         stopping="the largest entry of the dual's gradient is at most -e (default 0.01)",
-        honours=(KERNEL_OPTIONS | {"--sgd-rows"}) - {"-h"},
+        supported=(KERNEL_OPTIONS | {"--sgd-rows"}) - {"-h"},
         paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: Algorithm 2; "
         "by default with exact steps in many variables at a time",
     ),
@@ -325,7 +325,7 @@ KERNEL_ROWS = (
         eps_default=None,
         gap_default=gap_of_theta(THETA),
         stopping=THETA_RULE.format("f(x_i)"),
-        honours=(KERNEL_OPTIONS | {"--theta"}) - {"-h", "-e"},
+        supported=(KERNEL_OPTIONS | {"--theta"}) - {"-h", "-e"},
         paper=FOSVM1,
     ),
     kernel_row(
@@ -339,7 +339,7 @@ KERNEL_ROWS = (
         eps_default=None,
         gap_default=gap_of_theta(THETA),
         stopping=SAMPLE_RULE.format("f(x_i)"),
-        honours=(KERNEL_OPTIONS | {"--theta", "--sample"}) - {"-h", "-e", "--gap"},
+        supported=(KERNEL_OPTIONS | {"--theta", "--sample"}) - {"-h", "-e", "--gap"},
         paper=FOSVM2,
     ),
 )  # fmt: skip

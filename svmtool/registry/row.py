@@ -18,7 +18,7 @@ class Solver(NamedTuple):
     space: str  # primal | dual: whose variables LIBLINEAR's stopping rule for this number looks at
     bias: str  # what becomes of the bias
     stopping: str  # the rule in words, with the default
-    honours: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL, OBEYED_BY_TASK)
+    supported: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL, OBEYED_BY_TASK)
     paper: str
     over_sums: str = ""  # the back end for rows in partitions, where `module` needs more than sums over the rows
     entry: str = "solve"  # entry(task, monitor, rule, start, seed) -> Result
@@ -46,7 +46,7 @@ class Solver(NamedTuple):
 
     def gap_option(self, gap: float) -> str:
         """The option that asks for this gap."""
-        return f"--theta {theta_of_gap(gap):g}" if "--theta" in self.honours else f"--gap {gap:g}"
+        return f"--theta {theta_of_gap(gap):g}" if "--theta" in self.supported else f"--gap {gap:g}"
 
 
 def gap_of_theta(theta: float) -> float:

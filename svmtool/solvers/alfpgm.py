@@ -24,7 +24,7 @@ from svmtool import limits
 from svmtool.certify.zero_model import most_allowed, value_at_zero
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, WholeDescent, room_for_rows
+from svmtool.kernels.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, WholeDescent, capacity_for_rows
 from svmtool.kernels.problems import KernelProblem, KernelResult
 from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.limits import EndedError
@@ -34,10 +34,10 @@ from svmtool.solvers.shared.progress import Progress
 MU = 0.1  # the paper's penalty
 POWER_STEPS, SAFETY = 10, 1.1  # of power iteration for the largest eigenvalue, and what it may lack
 OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient steps of each
-ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 WHOLE = 0.9  # share of eps to which steps among all variables go: more than rounding may add to the violation
 NOISE = 0.5  # share of the violation from which errors of f send steps astray
-LOOKS = 128  # rounds before the first look at what they bring, ...
+EVALUATIONS = 128  # rounds before the first look at what they bring, ...
 POLISH = 8  # ... and from a direct solution on, where no more than rounding is left to them
 ROUND = 30.0  # values of kernel rows that could be passed over in the time that a round takes for each variable, beside
 # its subproblem: 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in kernels/linear_direct.py) take
@@ -70,7 +70,7 @@ def solve(
     options: the fields of Options.
     """
     o = Options(**options)
-    state = Decomposition(problem, room_for_rows(len(problem.y), cache_mb))
+    state = Decomposition(problem, capacity_for_rows(len(problem.y), cache_mb))
     whole: WholeDescent | None = None
     if o.paper_form:
         sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
@@ -79,7 +79,7 @@ def solve(
         sets = ViolatingSets(2 * (o.pairs or 1024))
         subproblem = pairs = PairDescent()
         whole = WholeDescent(state, cache_mb) if o.pairs is None and WholeDescent.fits(problem, cache_mb) else None
-    best, stalled, moved, progress = np.inf, 0, True, Progress(LOOKS)
+    best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
     polishing, least = False, None  # from a direct solution on; the result with the smallest gap since
     at_zero, allowed = value_at_zero(problem)[0], (most_allowed(problem) if problem.kernel.positive else -np.inf)
     slower, settled = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
@@ -89,7 +89,7 @@ def solve(
     if not problem.kernel.positive:
         most = m * max(LIBSVM_STEPS, LIBSVM_STEPS_EACH * m)
     while True:
-        violation, rho, r = state.judge()
+        violation, rho, r = state.certify()
         value, gap = state.value_and_gap(rho, r)
         found = problem.relative(gap - value, -value)
         if monitor.gap is not None and at_zero <= gap - value <= allowed:
@@ -124,9 +124,9 @@ def solve(
             if status is None and still:
                 if least is not None and least.gap < found:  # rounding makes each round's gap larger or smaller
                     least.iterations = monitor.iterations - 1
-                    least.status = OPTIMAL if least.gap <= ROUNDED else PRECISION
+                    least.status = OPTIMAL if least.gap <= ROUNDOFF_GAP else PRECISION
                     return least
-                status = OPTIMAL if found <= ROUNDED else PRECISION
+                status = OPTIMAL if found <= ROUNDOFF_GAP else PRECISION
             if status is None and steps is not None and steps.work > most:
                 status = STEPS
             if status is not None:
@@ -155,7 +155,7 @@ def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: fl
     K = state.rows.values(p.row[chosen], p.row[chosen]).astype(np.float64)
     Q = y[:, None] * (0.5 * (K + K.T)) * y
     chi = -y * state.F[chosen] - Q @ before
-    E = np.stack([np.where(side[chosen], y if len(state.signs) == 1 else 1.0, 0.0) for side in state.signs])
+    E = np.stack([np.where(system[chosen], y if len(state.signs) == 1 else 1.0, 0.0) for system in state.signs])
     fixed = E @ before
     L = SAFETY * _largest_eigenvalue(Q) + MU * len(chosen)  # (16)
     a, lam = before.copy(), np.zeros(len(E))

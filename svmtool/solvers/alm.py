@@ -25,7 +25,15 @@ import numpy as np
 
 from svmtool.certify.linear import relative_gap
 from svmtool.compiled.loops.fused import fused_alm_loops
-from svmtool.coordinate.hinge import MOST_PASSES, MOST_VISITS, DualPasses, chunk_of, of_data, random_state, still_needed
+from svmtool.coordinate.hinge import (
+    MOST_EPOCHS,
+    MOST_VISITS,
+    DualCoordinateDescent,
+    chunk_of,
+    of_data,
+    random_state,
+    still_needed,
+)
 from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.power_interior import PowerInterior, step_cost
@@ -33,12 +41,12 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.alm_rounds import (
     GROWTH,
     INNER,
-    RECENT_SPREADS,
-    ROUNDED,
+    RECENT_RANGES,
+    ROUNDOFF_GAP,
+    RULE_MIN_GAP,
     SIGMA_COLD,
     SIGMA_MOST,
     SMOOTH,
-    SURE,
     WINDOW,
     Rounds,
 )
@@ -59,14 +67,14 @@ ROUNDS = 60
 # LIBLINEAR's rule: with few rows they reach the gap (arcene -s 13, C = 0.01 and 1: 6e-8 and 1e-3, else 0.8 and 1)
 CHEAP = 4.0
 RECENT = 2  # looks over which the fall of the gap is measured, and WINDOW where d is large, for it wavers there
-LOOKS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
+EVALUATIONS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
 NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
 LEAST_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
 SHARPER = 0.3  # each time that shrunk rows come back, the spread at which they will again falls to this share
 # compiled as one call: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 SMALL_RECORDS, SMALL_VISITS = 1000, 1 << 28  # most of the call, or as many as visit so many non-zeros
-PASSES = 2  # coordinate passes before Newton steps take over ...
+EPOCHS = 2  # coordinate passes before Newton steps take over ...
 PASSES_WORTH = 8  # ... unless they would reach the gap, at the rate of the last ones, within so many, and ...
 STEPS_SPARED = 10  # ... as many more as take the time in which this number of matrices are factorised
 # cost of a Newton step beside an interior-point step's: where few rows change in the Gram matrix, and where all do
@@ -87,32 +95,32 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     run.unit = unit = _unit(task)
     if small is not None:
         run.best.dual, run.best.alpha = small.history[-1]["bound"], small.alpha
-        objective.move(small.w)
+        objective.set_point(small.w)
         np.divide(small.alpha, task.cost, out=objective.beta)
         objective.sigma = run.sigma_warm / unit
         return run.finished(task)
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) and not task.free_bias else task.rows
-    passes = None
+    descent = None
     quick = task.p == 1.0 or (task.p == 2.0 and not run.factorised)
-    if start is None and quick and DualPasses.possible(rows, task.cost, task.free_bias):
-        passes = DualPasses.of_power(rows, task.y, task.cost, task.p, seed, objective.target)
-        status = run.coordinate_passes(passes)
+    if start is None and quick and DualCoordinateDescent.possible(rows, task.cost, task.free_bias):
+        descent = DualCoordinateDescent.of_power(rows, task.y, task.cost, task.p, seed, objective.target)
+        status = run.coordinate_epochs(descent)
         if status is not None:
-            result = Result(run.multiple * passes.w, status, passes.count, monitor.history, passes.alpha)
-            result.visits = passes.visits
+            result = Result(run.multiple * descent.w, status, descent.count, monitor.history, descent.alpha)
+            result.visits = descent.visits
             return result
-    if passes is not None:
-        run.best.dual, run.best.alpha = passes.dual_value(), passes.alpha
-        objective.move(passes.w)
-        np.divide(passes.alpha, task.cost, out=objective.beta)
+    if descent is not None:
+        run.best.dual, run.best.alpha = descent.dual_value(), descent.alpha
+        objective.set_point(descent.w)
+        np.divide(descent.alpha, task.cost, out=objective.beta)
     else:
-        objective.move(np.zeros(objective.d) if start is None else start)
+        objective.set_point(np.zeros(objective.d) if start is None else start)
         if start is not None and task.p > 1.0:
             objective.start_multipliers()
     if task.p == 2.0:
         objective.sigma = SIGMA_SMOOTH
     else:
-        objective.sigma = (SIGMA_COLD if passes is None else run.sigma_warm) / unit
+        objective.sigma = (SIGMA_COLD if descent is None else run.sigma_warm) / unit
     return run.finished(task)
 
 
@@ -141,7 +149,7 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     gap = rule.gap if monitor.gap is None else monitor.gap
     w = np.zeros(d) if start is None else start.copy()
     alpha, target = np.zeros(n), np.ones(n) if task.target is None else task.target
-    passes = PASSES if start is None else 0
+    descent = EPOCHS if start is None else 0
     most = min(SMALL_RECORDS, SMALL_VISITS // max(rows.nnz, 1))
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
     history = np.empty((most + 2, fused_alm_loops.FIELDS))
@@ -151,7 +159,7 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
         random_state(rows.n, seed),
         history, gap, -1.0 if rule.projected is None else SAFETY * rule.projected,
         SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER,
-        chunk, passes, _passes_worth(d, rows.nnz), most,
+        chunk, descent, _epochs_worth(d, rows.nnz), most,
     )  # fmt: skip
     status, count = None, 0
     monitor.uses("coordinate passes and multiplier rounds in one compiled call", "a small problem")
@@ -159,14 +167,14 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
         status = monitor.step(f, bound, gradient=norm, active=int(support), cg=0, step=t)
         count = int(passes_so_far)
     if code == 4:
-        status = base.OPTIMAL if relative_gap(f, bound) <= ROUNDED else base.PRECISION
+        status = base.OPTIMAL if relative_gap(f, bound) <= ROUNDOFF_GAP else base.PRECISION
     else:
         end = base.RULE if code == 2 and monitor.gap is None else SMALL_ENDS[code]
         status = end or monitor.limit()
     return Result(w, status, count or monitor.iterations, monitor.history, alpha)
 
 
-def _passes_worth(d: int, nnz: int) -> int:
+def _epochs_worth(d: int, nnz: int) -> int:
     """How many coordinate passes may be tried where Newton steps factorise matrices of order d."""
     return PASSES_WORTH + int(STEPS_SPARED * (FACTOR * d**3 + SQUARE * d * d) / (1.3 * max(nnz, 1)))
 
@@ -200,74 +208,74 @@ class _Run(Rounds):
         self.steps += 1
         return self.slower is not None and self.slower.shown(self.steps, self.best.gap)
 
-    def coordinate_passes(self, passes: DualPasses) -> Status | None:
+    def coordinate_epochs(self, descent: DualCoordinateDescent) -> Status | None:
         """Passes until the rule or the gap holds; None where Newton steps are next."""
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
         wide = not self.factorised
         loose = rule.loose if wide else -1.0  # sufficient gap once the projected gradients are small
-        wanted = max(gap, loose) if gap >= 0.0 else SURE if not wide else ENOUGH
+        wanted = max(gap, loose) if gap >= 0.0 else RULE_MIN_GAP if not wide else ENOUGH
         enough = -1.0 if rule.projected is None else SAFETY * rule.projected
         if rule.projected is None and wide:
-            enough = passes.unit  # the gap alone ends the run, but rows shrunk too early must come back
-        worth = _passes_worth(objective.d, of_data(objective.rows).nnz)
-        first = 1 if wide else PASSES  # pass after which there is something to decide
-        spent, spread = 0.0, 1.0
+            enough = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
+        worth = _epochs_worth(objective.d, of_data(objective.rows).nnz)
+        first = 1 if wide else EPOCHS  # pass after which there is something to decide
+        spent, pg_range = 0.0, 1.0
         monitor.uses("coordinate passes", "they come first, until Newton steps are expected to cost less")
-        at, left, lefts, spreads, costs, seen, patience = 0, 1.0, [1.0], [1.0], [0.0], [0.0], 1.0
-        while passes.visits < MOST_VISITS and passes.count < MOST_PASSES:
-            spent += passes.run()
-            visits = passes.visits
-            spread = spread**SMOOTH * max(passes.spread, 1e-300) ** (1.0 - SMOOTH)
-            small = wide and passes.size <= SIZE_SHARE * rule.size
-            over = wide and passes.beyond(rule.size)
-            if over and objective.p == 1.0 and passes.enough(CHEAP * spent, self.most_rows, steps=ROUNDS):
+        at, left, lefts, pg_ranges, costs, seen, patience = 0, 1.0, [1.0], [1.0], [0.0], [0.0], 1.0
+        while descent.visits < MOST_VISITS and descent.count < MOST_EPOCHS:
+            spent += descent.run()
+            visits = descent.visits
+            pg_range = pg_range**SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH)
+            small = wide and descent.size <= SIZE_SHARE * rule.size
+            over = wide and descent.beyond(rule.size)
+            if over and objective.p == 1.0 and descent.enough(CHEAP * spent, self.most_rows, steps=ROUNDS):
                 self.ruled = True  # and Newton steps are cheap enough to reach the gap
                 return None
             near = small and left <= loose  # as of the last look
-            settled = passes.spread <= enough
-            limit = monitor.limit(passes.count) or (base.RULE if over else None)
-            if (settled or near) and not passes.complete and limit is None:
-                passes.restore()
+            settled = descent.pg_range <= enough
+            limit = monitor.limit(descent.count) or (base.RULE if over else None)
+            if (settled or near) and not descent.complete and limit is None:
+                descent.unshrink()
                 continue
             # a look at the primal costs a product: between two there are a visit to each row or a few passes, or more
-            some = max(4.0, patience, LOOKS * passes.count)
-            waited = max((visits - seen[-1]) / max(patience, LOOKS * visits), (passes.count - at) / some)
-            early = waited < 1.0 or (passes.count < first and passes.spread > 0.0)
+            some = max(4.0, patience, EVALUATIONS * descent.count)
+            waited = max((visits - seen[-1]) / max(patience, EVALUATIONS * visits), (descent.count - at) / some)
+            early = waited < 1.0 or (descent.count < first and descent.pg_range > 0.0)
             if early and not (settled or limit or near):
                 continue
-            at = passes.count
-            spreads.append(spread)
+            at = descent.count
+            pg_ranges.append(pg_range)
             costs.append(spent)
             seen.append(visits)
             if wide and gap < 0.0 and not (settled or limit):  # no gap ends the run: there is no need to know f
-                expected = still_needed(spreads, costs, enough, max(WINDOW, len(costs) // RECENT_SPREADS))
-                if objective.p == 1.0 and passes.enough(spent, self.most_rows, expected, ROUNDS):
+                expected = still_needed(pg_ranges, costs, enough, max(WINDOW, len(costs) // RECENT_RANGES))
+                if objective.p == 1.0 and descent.enough(spent, self.most_rows, expected, ROUNDS):
                     return None
                 continue
             if limit and not wide:  # cut short: early passes overshoot, the best multiple of where they led does not
-                passes.scale(objective.best_multiple(passes.w))
+                descent.scale(objective.best_multiple(descent.w))
             if wide:  # rows on the margin that fall short of it by a little cost more than all else
-                self.multiple, primal = objective.least_multiple(passes.w)
+                self.multiple, primal = objective.least_multiple(descent.w)
             elif objective.p == 1.0:
-                primal = passes.primal_value()
+                primal = descent.primal_value()
             else:
-                objective.move(passes.w)
+                objective.set_point(descent.w)
                 primal = objective.primal_value()
-            bound = passes.dual_value()
+            bound = descent.dual_value()
             left = relative_gap(primal, bound)
             # beside the bound it falls evenly, beside a primal many times the answer hardly at all
             lefts.append(left / max(1.0 - left, LEAST_BOUND) if wide else left)
             ahead = still_needed(lefts, seen, wanted, RECENT)
             patience = visits if left <= loose else NEARLY * ahead
             patience = min(max(1.0, patience), max(1.0, visits))
-            reached = left <= gap or (small and left <= loose and passes.complete)
+            reached = left <= gap or (small and left <= loose and descent.complete)
             if settled and rule.projected is None:
                 settled, enough = False, SHARPER * enough
-            if settled and not reached and limit is None and not wide and left > SURE:
+            if settled and not reached and limit is None and not wide and left > RULE_MIN_GAP:
                 return None  # LIBLINEAR's objective may be lower where its rule holds: Newton steps go on from here
             if reached or settled or limit:
-                support = int(np.count_nonzero(passes.alpha))
+                support = int(np.count_nonzero(descent.alpha))
                 status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                 return status or limit or base.RULE
             if not wide:
@@ -275,6 +283,6 @@ class _Run(Rounds):
                     return None
             elif objective.p == 1.0:
                 expected = still_needed(lefts, costs, wanted, WINDOW)
-                if passes.enough(spent, self.most_rows, expected, ROUNDS):
+                if descent.enough(spent, self.most_rows, expected, ROUNDS):
                     return None
         return None

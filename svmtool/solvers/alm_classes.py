@@ -29,22 +29,31 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import relative_gap
-from svmtool.coordinate.crammer_singer import ClassPasses
+from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.coordinate.hinge import still_needed
 from svmtool.limits import EndedError
 from svmtool.objectives import class_faces, class_interior
 from svmtool.objectives.class_rows import ClassTask
-from svmtool.objectives.crammer_singer import ClassHinge
-from svmtool.solvers.alm_rounds import EXACT, RECENT_SPREADS, ROUNDED, SIGMA_COLD, SMOOTH, SURE, WINDOW, Rounds
+from svmtool.objectives.crammer_singer import CrammerSingerLoss
+from svmtool.solvers.alm_rounds import (
+    OPTIMAL_GAP,
+    RECENT_RANGES,
+    ROUNDOFF_GAP,
+    RULE_MIN_GAP,
+    SIGMA_COLD,
+    SMOOTH,
+    WINDOW,
+    Rounds,
+)
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import ENOUGH, SAFETY, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.interior_steps import interior_steps
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
-MOST_PASSES = 100000  # LIBLINEAR's cap: most of them go over few rows
+MOST_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows
 TIGHTER = 0.3  # how much further than -e says passes go where the gap is not certified then
 # Passes compute the primal value each time their cost has grown by this share, and by so many evaluations of it
-LOOKS, DEAR = 0.3, 10.0
+EVALUATIONS, DEAR = 0.3, 10.0
 # Where d is large, passes continue towards SAFETY times LIBLINEAR's tolerance for at most this share of the cost at
 # which its rule first held.  banking77, la12, tdt2, conll2000, isolet1, C = 1 and 100: with 0 the dual value of tdt2
 # is below LIBLINEAR's, with 0.5 none is; banking77 at C = 100 takes 3.4 s (8.6 s without this limit, LIBLINEAR 2.2),
@@ -66,14 +75,14 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     if n == 0 or k == 1:  # nothing to separate
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(np.zeros(k * task.rows.d), base.OPTIMAL, 1, monitor.history, np.zeros((n, k)))
-    objective = ClassHinge(task)
-    objective.move(np.zeros(objective.d) if start is None else start)
+    objective = CrammerSingerLoss(task)
+    objective.set_point(np.zeros(objective.d) if start is None else start)
     objective.sigma = SIGMA_COLD
     run = _Run(objective, monitor, rule)
     run.interior = class_interior.cost(task)
-    passes = ClassPasses(task, objective.rows, seed, run.factorised)
+    descent = CrammerSingerDescent(task, objective.rows, seed, run.factorised)
     newton = run.factorised or objective.has_kronecker or 2 * n <= class_faces.MOST
-    run.passes = passes
+    run.descent = descent
     if not run.factorised:
         run.growth, run.handing_over = GROWTH_PRODUCTS, rule.projected is not None
 
@@ -82,16 +91,16 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
 
     status, begun = None, start is not None  # begun: whether there are weights beside those of passes
     while status is None:
-        if start is None or passes.count > 0:
-            status = run.class_passes(passes, newton)
+        if start is None or descent.count > 0:
+            status = run.class_epochs(descent, newton)
             if status is not None and not begun:
-                return Result(run.multiple * passes.w, status, passes.count, monitor.history, places(passes.alpha))
-            run.best.take(run.primal(passes), run.multiple * passes.w, passes.dual_value(), passes.alpha)
+                return Result(run.multiple * descent.w, status, descent.count, monitor.history, places(descent.alpha))
+            run.best.take(run.primal(descent), run.multiple * descent.w, descent.dual_value(), descent.alpha)
             if status is not None:  # -e speaks of the dual point where passes ended; rounds may know a better primal
-                alpha = passes.alpha if status.converged else run.best.alpha
-                return Result(run.best.w, status, passes.count, monitor.history, places(alpha))
-            objective.move(passes.w)
-            objective.beta[:] = passes.multipliers
+                alpha = descent.alpha if status.converged else run.best.alpha
+                return Result(run.best.w, status, descent.count, monitor.history, places(alpha))
+            objective.set_point(descent.w)
+            objective.beta[:] = descent.multipliers
             objective.sigma = SIGMA_COLD
         begun, before = True, monitor.iterations
         status, stuck = run.rounds()
@@ -100,16 +109,16 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
             status = run.interior_steps(task)
             if run.best.gap <= ENOUGH:  # else rounding has spoilt these points
                 alpha = run.best.alpha
-        elif status is None and not run.near and (passes.count >= MOST_PASSES or run.rounded):
-            status = base.OPTIMAL if run.best.gap <= ROUNDED else base.PRECISION
+        elif status is None and not run.near and (descent.count >= MOST_EPOCHS or run.rounded):
+            status = base.OPTIMAL if run.best.gap <= ROUNDOFF_GAP else base.PRECISION
         if status is not None:
             break
         if run.near or stuck:  # once: passes end the run, or are too many
-            newton, run.handing_over, run.passes = False, False, None
+            newton, run.handing_over, run.descent = False, False, None
         else:
-            passes.in_vain()
+            descent.in_vain()
         run.reached = run.best.gap
-        passes.resume(objective.multipliers(alpha), monitor.iterations - before)
+        descent.resume(objective.multipliers(alpha), monitor.iterations - before)
     return Result(run.best.w, status, monitor.iterations, monitor.history, places(run.best.alpha))
 
 
@@ -122,92 +131,96 @@ class _Run(Rounds):
     reached = 1.0  # the certified gap before passes go on
     interior, spent = np.inf, 0.0  # what interior-point steps are expected to cost; what passes and rounds have cost
     rounded_cost = np.inf  # at which a gap of ENOUGH ends a run whose interior-point steps ended by rounding
-    passes: ClassPasses | None = None  # that rounds hand back to where they cost more than these expect
+    descent: CrammerSingerDescent | None = None  # that rounds hand back to where they cost more than these expect
 
-    def class_passes(self, passes: ClassPasses, newton: bool) -> Status | None:
+    def class_epochs(self, descent: CrammerSingerDescent, newton: bool) -> Status | None:
         """Passes until the rule or the gap holds; None where Newton steps are next.
 
         Passes estimate the gap themselves.  newton: whether Newton steps may take over.
         """
         objective, monitor, rule = self.objective, self.monitor, self.rule
         gap = rule.gap if monitor.gap is None else monitor.gap
-        wanted = gap if gap >= 0.0 else SURE
+        wanted = gap if gap >= 0.0 else RULE_MIN_GAP
         plain = -1.0 if rule.projected is None else rule.projected
         enough, ruled = SAFETY * plain, np.inf  # ruled: the cost at which LIBLINEAR's rule held first
-        spent, looked, self.multiple = 0.0, 0.0, 1.0
+        spent, evaluated, self.multiple = 0.0, 0.0, 1.0
         monitor.uses("coordinate passes", "until Newton steps are expected to cost less")
-        lefts, spreads, costs, seen, paid = [1.0], [1.0], [0.0], [1.0], [0.0]  # seen, paid: where the primal is known
-        while passes.count < MOST_PASSES:
-            cost = passes.run()
+        lefts, pg_ranges, costs, seen, paid = [1.0], [1.0], [0.0], [1.0], [0.0]  # seen, paid: where the primal is known
+        while descent.count < MOST_EPOCHS:
+            cost = descent.run()
             spent += cost
             self.spent += cost
-            lefts.append(passes.left)
-            spreads.append(spreads[-1] ** SMOOTH * max(passes.spread, 1e-300) ** (1.0 - SMOOTH))
+            lefts.append(descent.left)
+            pg_ranges.append(pg_ranges[-1] ** SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH))
             costs.append(spent)
-            if passes.complete and passes.spread <= plain:
+            if descent.complete and descent.pg_range <= plain:
                 ruled = min(ruled, spent)
-            over = not passes.factorised and spent >= (1.0 + AFTER_RULE) * ruled
-            settled = passes.spread <= enough
-            if over and not settled and passes.spread <= plain:  # a pass measures rows as it meets them
-                settled = not passes.complete or objective.projected_spread(passes.alpha) <= plain
-            limit = monitor.limit(passes.count)
-            if settled and not passes.complete and limit is None:
-                passes.restore()
+            over = not descent.factorised and spent >= (1.0 + AFTER_RULE) * ruled
+            settled = descent.pg_range <= enough
+            if over and not settled and descent.pg_range <= plain:  # a pass measures rows as it meets them
+                settled = not descent.complete or objective.projected_spread(descent.alpha) <= plain
+            limit = monitor.limit(descent.count)
+            if settled and not descent.complete and limit is None:
+                descent.unshrink()
                 continue
-            near = lefts[-1] <= NEAR * gap and spent - looked >= passes.look
-            early = gap >= 0.0 and spent - looked >= max(DEAR * passes.look, LOOKS * spent)
+            near = lefts[-1] <= NEAR * gap and spent - evaluated >= descent.evaluate
+            early = gap >= 0.0 and spent - evaluated >= max(DEAR * descent.evaluate, EVALUATIONS * spent)
             if near or early or settled or limit:
-                looked = spent
+                evaluated = spent
                 if limit:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
-                    passes.scale(objective.best_multiple(passes.w))
-                primal, bound = self.primal(passes), passes.dual_value()
+                    descent.scale(objective.best_multiple(descent.w))
+                primal, bound = self.primal(descent), descent.dual_value()
                 left = relative_gap(primal, bound)
                 seen.append(left)
                 paid.append(spent)
-                if left <= gap or limit or (settled and (min(left, self.reached) <= SURE or not passes.factorised)):
-                    support = int(np.count_nonzero(passes.alpha))
+                if (
+                    left <= gap
+                    or limit
+                    or (settled and (min(left, self.reached) <= RULE_MIN_GAP or not descent.factorised))
+                ):
+                    support = int(np.count_nonzero(descent.alpha))
                     status = monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
                     return status or limit or base.RULE
                 if settled:  # LIBLINEAR's objective may be lower where its rule holds
                     enough *= TIGHTER
             expected = min(still_needed(lefts, costs, wanted, WINDOW), still_needed(seen, paid, wanted, WINDOW))
-            if not passes.factorised and plain > 0.0:  # any gap will do then; the spread wavers more
-                expected = min(expected, still_needed(spreads, costs, enough, len(costs) // RECENT_SPREADS))
-            if newton and (expected > passes.newton if settled else passes.enough(spent, expected)):
+            if not descent.factorised and plain > 0.0:  # any gap will do then; the spread wavers more
+                expected = min(expected, still_needed(pg_ranges, costs, enough, len(costs) // RECENT_RANGES))
+            if newton and (expected > descent.newton if settled else descent.enough(spent, expected)):
                 return None
         return None
 
-    def primal(self, passes: ClassPasses) -> float:
+    def primal(self, descent: CrammerSingerDescent) -> float:
         """The least value along passes.w, at `multiple`: with a large C rows just short of the margin cost most."""
-        self.multiple, primal = self.objective.least_multiple(passes.w)
+        self.multiple, primal = self.objective.least_multiple(descent.w)
         return primal
 
     @property
     def most_products(self) -> int:
         most = super().most_products
-        return most if self.passes is None or self.factorised else min(most, self.passes.most_products)
+        return most if self.descent is None or self.factorised else min(most, self.descent.most_products)
 
     def multiplier_rounds(self) -> Status | None:
         self._gaps, self._costs = [1.0], [0.0]  # costs: in usual Newton steps
         return super().multiplier_rounds()
 
     def gives_way(self, ends: bool, cg: int) -> bool:
-        o, passes = self.objective, self.passes
+        o, descent = self.objective, self.descent
         self.near = ends and self.handing_over and o.multiplier_spread() <= SAFETY * self.rule.projected
-        if self.near or passes is None:
+        if self.near or descent is None:
             return self.near
         gap, costs = self.rule.gap if self.monitor.gap is None else self.monitor.gap, self._costs
         self._gaps.append(self.best.gap)
-        costs.append(costs[-1] + passes.usual_steps(o.step_cost(cg)))
-        self.spent += passes.usual_cost * (costs[-1] - costs[-2])
-        if costs[-1] <= passes.least_steps:
+        costs.append(costs[-1] + descent.usual_steps(o.step_cost(cg)))
+        self.spent += descent.usual_cost * (costs[-1] - costs[-2])
+        if costs[-1] <= descent.least_steps:
             return False
-        return still_needed(self._gaps, costs, gap if gap > 0.0 else SURE, len(self._gaps) // 2) > passes.steps
+        return still_needed(self._gaps, costs, gap if gap > 0.0 else RULE_MIN_GAP, len(self._gaps) // 2) > descent.steps
 
     def rounds(self) -> tuple[Status | None, bool]:
         """Rounds until they end the run, or None; and whether rounding stopped them while passes may still help."""
         status = self.multiplier_rounds()
-        stuck = status is base.PRECISION and self.passes is not None and self.best.gap > SURE
+        stuck = status is base.PRECISION and self.descent is not None and self.best.gap > RULE_MIN_GAP
         return (None, True) if stuck else (status, False)
 
     def interior_steps(self, task: ClassTask) -> Status | None:
@@ -219,7 +232,7 @@ class _Run(Rounds):
         try:
             with np.errstate(all="ignore"):  # what overflows ends the steps
                 start = class_interior.ClassInterior(task)
-            status = interior_steps(start, self.monitor, self.best, SURE if ruled else EXACT)
+            status = interior_steps(start, self.monitor, self.best, RULE_MIN_GAP if ruled else OPTIMAL_GAP)
         except EndedError:
             return self.monitor.end()
         goes_on = status is base.PRECISION or (ruled and status in (base.RULE, base.OPTIMAL))

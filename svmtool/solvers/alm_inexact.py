@@ -32,7 +32,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import relative_gap
-from svmtool.coordinate.hinge import VISIT, DualPasses, still_needed
+from svmtool.coordinate.hinge import VISIT, DualCoordinateDescent, still_needed
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import Factored, conjugate_gradient, mirror
 from svmtool.objectives.admm import Alternating
@@ -46,13 +46,14 @@ from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possib
 GRAM_BELOW = 1500  # features up to which the Hessian is factorised
 NEAR = 1.2  # largest ratio of two mu for which the same factor is used
 TOLERANCE, MOST_STEPS = 0.2, 16  # of conjugate gradients beside the gradient, where there are more features
-PASSES = 5  # coordinate passes for a first guess
+EPOCHS = 5  # coordinate passes for a first guess
 RELAXED = 1.7
 SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
 SIGMA_MOST = 1e5  # the paper's cap on mu
 BALANCE, BALANCE_STEP = 2.0, 4.0  # the residuals may differ so much; the most that mu changes at once
 BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least so many, and this share of all so far
-FIRST_LOOK, LOOK_GROWTH = 20, 1.5  # iterations after a restart when the mean is looked at, and from look to look
+# iterations after a restart when the mean is looked at, and from look to look
+FIRST_EVALUATION, EVALUATION_GROWTH = 20, 1.5
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MOST_ITERATIONS = 10000
 PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and what takes d^2 besides
@@ -65,7 +66,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
     o = task.objective(Alternating, p=task.p, target=task.target)
-    o.move(np.zeros(o.d) if start is None else start)
+    o.set_point(np.zeros(o.d) if start is None else start)
     if start is not None and task.p > 1.0:
         o.start_multipliers()
     o.sigma = SIGMA_FIRST
@@ -79,7 +80,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     average = _Average(o, step)
     balanced, merit, before = BALANCE_EVERY, 0.0, 1.0
     direct = ours and possible(task)
-    slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or base.SURE)
+    slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or base.RULE_MIN_GAP)
     for k in range(MOST_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
@@ -90,7 +91,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         norm = float(np.sqrt(g @ g))
         status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
         if status is None and k >= LOOK_AHEAD and k & (k - 1) == 0:
-            ahead = still_needed([before, best.gap], [k // 2, k], monitor.gap or base.SURE, 1)
+            ahead = still_needed([before, best.gap], [k // 2, k], monitor.gap or base.RULE_MIN_GAP, 1)
             status = base.PRECISION if k + ahead > MOST_ITERATIONS else None
         if k & (k - 1) == 0:
             before = best.gap
@@ -129,15 +130,15 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 
 def _first_guess(o: Alternating, best: Best, seed: int, monitor: Monitor) -> None:
     """Go where a few coordinate passes lead, in w and the multipliers, if d is large and the dual allows them."""
-    if o.d <= GRAM_BELOW or o.p not in (1.0, 2.0) or not DualPasses.possible(o.rows, o.cost, o.free_bias):
+    if o.d <= GRAM_BELOW or o.p not in (1.0, 2.0) or not DualCoordinateDescent.possible(o.rows, o.cost, o.free_bias):
         return
-    passes = DualPasses.of_power(o.rows, o.y, o.cost, o.p, seed, o.target)
-    for _ in range(PASSES):
+    descent = DualCoordinateDescent.of_power(o.rows, o.y, o.cost, o.p, seed, o.target)
+    for _ in range(EPOCHS):
         if not monitor.ended():
-            passes.run()
-    best.dual, best.alpha = passes.dual_value(), passes.alpha
-    o.move(passes.w)
-    np.divide(passes.alpha, o.cost, out=o.beta)
+            descent.run()
+    best.dual, best.alpha = descent.dual_value(), descent.alpha
+    o.set_point(descent.w)
+    np.divide(descent.alpha, o.cost, out=o.beta)
 
 
 class _Step:
@@ -226,7 +227,7 @@ class _Average:
         self.o = o
         self._point = o.w, step.left  # what of it is no row's; `o` has the rest
         self._sums = [np.zeros_like(x) for x in self._point]
-        self._count, self._look = 0, FIRST_LOOK
+        self._count, self._evaluation_due = 0, FIRST_EVALUATION
 
     def add(self) -> None:
         """Take the present point into the mean."""
@@ -238,7 +239,7 @@ class _Average:
     @property
     def due(self) -> bool:
         """Whether it is time for a look."""
-        return self._count >= self._look
+        return self._count >= self._evaluation_due
 
     def restart(self, best: Best) -> np.ndarray | None:
         """Go to the mean and return the gradient there if it is better than the present point; else None."""
@@ -254,11 +255,11 @@ class _Average:
             for total in self._sums:
                 total[:] = 0.0
             o.forget_points()
-            self._count, self._look = 0, FIRST_LOOK
+            self._count, self._evaluation_due = 0, FIRST_EVALUATION
             return g
         for x, old in zip(self._point, kept, strict=True):
             x[:] = old
         o.go_back()
         o.gradient()
-        self._look = int(LOOK_GROWTH * self._count) + 1
+        self._evaluation_due = int(EVALUATION_GROWTH * self._count) + 1
         return None

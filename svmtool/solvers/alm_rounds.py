@@ -20,21 +20,22 @@ from svmtool.solvers.shared.incumbent import Best
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.objectives.crammer_singer import ClassHinge
+    from svmtool.objectives.crammer_singer import CrammerSingerLoss
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
-ROWS_SIDE = 4000  # free rows up to which Newton systems have a row for each, in place of further passes
+ROWS_SYSTEM = 4000  # free rows up to which Newton systems have a row for each, in place of further passes
 SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
 GROWTH, SIGMA_MOST = 3.0, 1e8
 INNER = 1.0  # a round ends when the gradient is this small beside the distance by which the multipliers would move
-SURE = 1e-6  # certified gap at which -e may end a run, where the rule does not name one
-EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
-ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-FLAT, FLAT_STEPS = 1e-13, 12  # steps without a better gap or a lower phi, after which what is left is rounding, ...
+RULE_MIN_GAP = 1e-6  # certified gap at which -e may end a run, where the rule does not name one
+OPTIMAL_GAP = 1e-12  # certified gap of an exact minimiser: what is left is rounding
+ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+# steps without a better gap or a lower phi, after which what is left is rounding, ...
+STALL_RTOL, STALL_STEPS = 1e-13, 12
 IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 SMOOTH = 0.9  # weight of the spreads before in their mean, for a single one wavers
-RECENT_SPREADS = 4  # share of all looks, one in so many, over which the fall of the spread is measured
+RECENT_RANGES = 4  # share of all looks, one in so many, over which the fall of the spread is measured
 WINDOW = 4  # looks over which the fall of the gap is measured where it wavers
 
 
@@ -48,10 +49,10 @@ class Rounds:
     unit, growth = 1.0, GROWTH  # what slacks are measured in; how much larger sigma is in the next round
     ruled = False
 
-    def __init__(self, objective: Augmented | ClassHinge, monitor: Monitor, rule: Rule, by_merit: bool = False):
+    def __init__(self, objective: Augmented | CrammerSingerLoss, monitor: Monitor, rule: Rule, by_merit: bool = False):
         self.objective, self.monitor, self.rule = objective, monitor, rule
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
-        self.factorised, self.most_rows, self.sure = objective.d <= GRAM_BELOW, ROWS_SIDE, SURE
+        self.factorised, self.most_rows, self.sure = objective.d <= GRAM_BELOW, ROWS_SYSTEM, RULE_MIN_GAP
 
     @cached_property
     def best(self) -> Best:
@@ -75,7 +76,7 @@ class Rounds:
         o, monitor, best = self.objective, self.monitor, self.best
         cg, t, flat, idle = 0, 0.0, 0, 0
         smallest = lowest = np.inf
-        first, side = True, "products"  # first: of its round, or of the run
+        first, system = True, "products"  # first: of its round, or of the run
         while True:
             f, g = o.gradient()
             best.keep()
@@ -84,10 +85,10 @@ class Rounds:
             ends = norm * norm <= INNER * INNER * o.moved / o.sigma
             if status is None:
                 better = gap < 0.999 * smallest
-                flat = 0 if better or (not first and f < lowest - FLAT * abs(f)) else flat + 1
+                flat = 0 if better or (not first and f < lowest - STALL_RTOL * abs(f)) else flat + 1
                 idle = 0 if better else idle + first
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
-                status = self._end(gap, flat >= FLAT_STEPS or idle >= IDLE_ROUNDS)
+                status = self._end(gap, flat >= STALL_STEPS or idle >= IDLE_ROUNDS)
             if status is not None:
                 return status
             first = ends
@@ -101,16 +102,16 @@ class Rounds:
             if self.factorised and (o.active or not o.rows_quicker):
                 p, cg, _ = o.factorised_direction(g, flat > 0)
             else:
-                few, most = o.rows_side and 0 < o.active <= self.most_rows, self.most_products
+                few, most = o.rows_system and 0 < o.active <= self.most_rows, self.most_products
                 if few and (o.p > 1.0 or o.free_bias):  # by what the last step has cost
-                    few = side == "rows" or cg * o.product_cost > o.face_cost
+                    few = system == "rows" or cg * o.product_cost > o.face_cost
                     if o.p == 1.0:  # with a large C products alone need not end: no longer than a system
                         most = int(min(most, o.face_cost / o.product_cost + 1.0))
-                side = "rows" if few else "products"
-                p, cg, _ = o.newton_direction(g, side, CG_TOLERANCE, most, monitor.ended)
+                system = "rows" if few else "products"
+                p, cg, _ = o.newton_direction(g, system, CG_TOLERANCE, most, monitor.ended)
             monitor.uses(f"multiplier rounds: Newton steps by {o.way}")
-            t = o.ray(p)
-            o.advance(t, p)
+            t = o.line_search(p)
+            o.step(t, p)
 
     def _next_sigma(self) -> float:
         """Geometric growth, or Eq. 29: as large as keeps the merit function of Lemma 3 from growing, never smaller."""
@@ -126,7 +127,7 @@ class Rounds:
 
     def _end(self, gap: float, flat: bool) -> Status | None:
         """Whether the run ends here though neither --gap nor a limit says so."""
-        if gap <= EXACT:
+        if gap <= OPTIMAL_GAP:
             return base.OPTIMAL
         if gap <= self.rule.gap:
             return base.RULE
@@ -135,5 +136,5 @@ class Rounds:
                 return base.RULE
             self.sure *= 0.1
         if flat:
-            return base.OPTIMAL if gap <= ROUNDED else base.RULE if self.ruled else base.PRECISION
+            return base.OPTIMAL if gap <= ROUNDOFF_GAP else base.RULE if self.ruled else base.PRECISION
         return None

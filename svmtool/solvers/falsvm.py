@@ -76,6 +76,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 
 
 def _record(objective: LeastSquares, monitor: Monitor, w: np.ndarray, added: int) -> Status | None:
-    objective.move(w)
+    objective.set_point(w)
     f, g = objective.gradient()
     return monitor.step(f, max(objective.bound, 0.0), gradient=float(np.sqrt(g @ g)), active=added)

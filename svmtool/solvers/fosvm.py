@@ -33,20 +33,20 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, room_for_rows
+from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, capacity_for_rows
 from svmtool.kernels.problems import HardOneClass, KernelResult, Points
-from svmtool.kernels.row_scores import KernelProjections, LinearProjections, Projections
+from svmtool.kernels.row_scores import KernelRowScores, LinearRowScores, RowScores
 from svmtool.kernels.rows import MEGABYTE, exact_sum
 from svmtool.kernels.working_sets import ViolatingSets
 from svmtool.limits import EndedError
 from svmtool.linalg.minimum_norm_point import NearestPoint
-from svmtool.objectives.hard_one_class import gap_of, is_zero, judge_linear, lead_of
+from svmtool.objectives.hard_one_class import certify_linear, gap_of, is_zero, lead_of
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.progress import Progress
 
 SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
-ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 SHARE_JOINS = 8  # one in so many of A's rows is the number that joins next, one at least
 INDEFINITE = Status(
     "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"
@@ -62,7 +62,7 @@ COSTLY = Status("costly", False, "an exact solution costs less than more rounds"
 PAIR_STEPS = 1200.0  # budget of pair steps, in kernel values per m^2 for m rows in A: about four times the cost of the
 # exact solution.  Of 12 sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
 EXACT_BYTES = 32.0  # an exact solution's memory per m^2; decomposition goes on where it exceeds the cache
-LOOKS = 128  # rounds of decomposition before the first look at what they bring
+EVALUATIONS = 128  # rounds of decomposition before the first look at what they bring
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
 
@@ -100,21 +100,21 @@ class Sample:
         drawn = self._random.choice(self.n, m + len(chosen), replace=False)
         return np.sort(drawn[~np.isin(drawn, chosen)][:m])
 
-    def status(self, looks: int) -> Status:
+    def status(self, evaluations: int) -> Status:
         """That the last sample held no row beyond theta, in words; looks: records of rounds so far."""
         return Status(
             "sample",
             True,
             f"by a sample, not certified: of {self.m} rows drawn none lies beyond theta; were a share eps of all rows "
             f"beyond, a sample would miss them with probability exp(-{self.m} eps) at most "
-            f"({np.exp(-self.m * SHARE):.2g} for eps = {SHARE:.1%}); rounds: {looks}",
+            f"({np.exp(-self.m * SHARE):.2g} for eps = {SHARE:.1%}); rounds: {evaluations}",
         )
 
 
 class _Run:
     """A set A that grows from `first` (i8) over `rows`, at least one; sample: None looks at all of them."""
 
-    def __init__(self, rows: Projections, monitor: Monitor, sample: Sample | None, first: np.ndarray | None = None):
+    def __init__(self, rows: RowScores, monitor: Monitor, sample: Sample | None, first: np.ndarray | None = None):
         self.rows, self.monitor, self.sample = rows, monitor, sample
         self.small = NearestPoint()
         self.chosen = np.empty(0, np.int64)
@@ -144,7 +144,7 @@ class _Run:
         sure = False  # whether the rows that joined last were chosen by exact z
         while True:
             moved = self.small.solve()
-            worst, least, all_seen = self.look()
+            worst, least, all_seen = self.evaluate()
             lead = min(lead_of(self.small.z), least)
             rho = self.small.rho
             gap = gap_of(lead, rho, self.rows.size)
@@ -157,12 +157,12 @@ class _Run:
                                        active=len(self.chosen))  # fmt: skip
             if status is GAP and not all_seen:
                 status = self.sample.status(self.monitor.iterations)
-            if rho < -ROUNDED * self.rows.size:
+            if rho < -ROUNDOFF_GAP * self.rows.size:
                 status = INDEFINITE
             if status is None and not len(worst):
                 status = OPTIMAL
             if status is None and sure and not moved:
-                status = OPTIMAL if gap <= ROUNDED else PRECISION
+                status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
             if status is not None:
                 return status
             sure = all_seen and self.rows.exact
@@ -170,13 +170,13 @@ class _Run:
             if len(self.chosen) > most:
                 return None
 
-    def look(self) -> tuple[np.ndarray, float, bool]:
+    def evaluate(self) -> tuple[np.ndarray, float, bool]:
         """The worst rows outside A, the least z there, and whether all rows were looked at."""
         a = self.small.alpha
         if self.sample is not None and self.rows.n - len(self.chosen) <= self.sample.m:
             self.sample = None  # all rows that are left fit into one sample: nothing is random from now on
         if self.sample is None:
-            self.rows.move(self.chosen, a)
+            self.rows.set_point(self.chosen, a)
             z = self.rows.z
             z[self.chosen] = np.inf
             worst, least = self.worst(z), float(np.min(z))
@@ -201,20 +201,20 @@ def _linear(task: Task, monitor: Monitor, sample: Sample | None) -> Result:
     if n == 0:
         monitor.step(0.0, 0.0, 0.0, active=0)
         return Result(np.zeros(task.rows.d + 1), OPTIMAL, 0, monitor.history, np.zeros(0))
-    rows = LinearProjections(task.rows)
+    rows = LinearRowScores(task.rows)
     run = _Run(rows, monitor, sample)
     status = run.run()
     alpha = np.zeros(n)
     alpha[run.chosen] = run.small.alpha
     w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
     near = is_zero(-np.inf, run.small.rho, rows.size)  # without the product that gives the least value
-    if near and status.converged and judge_linear(task.rows, alpha).primal == 0.0:
+    if near and status.converged and certify_linear(task.rows, alpha).primal == 0.0:
         w[:] = 0.0
     return Result(w, status, monitor.iterations - 1, monitor.history, alpha)
 
 
 def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None) -> KernelResult:
-    rows, before = KernelProjections(problem, cache_mb), None
+    rows, before = KernelRowScores(problem, cache_mb), None
     run = _Run(rows, monitor, sample)
     status = run.run(MANY)
     if status is None:
@@ -230,7 +230,7 @@ def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sa
             return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status not in (PRECISION, COSTLY):
             return result
-        rows = KernelProjections(problem, cache_mb)  # an exact solution goes on from their support
+        rows = KernelRowScores(problem, cache_mb)  # an exact solution goes on from their support
         run = _Run(rows, monitor, run.sample if result.status is COSTLY else None, np.flatnonzero(result.alpha))
         status = run.run()
         before = result
@@ -304,13 +304,13 @@ def _of_many(
 
 def _descend(problem: HardOneClass, monitor: Monitor, cache_mb: float) -> tuple[Decomposition, Status]:
     """From problem.start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
-    state = Decomposition(problem, room_for_rows(problem.n, cache_mb))
+    state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb))
     sets, subproblem = ViolatingSets(WORKING), PairDescent()
-    best, stalled, moved, progress = np.inf, 0, True, Progress(LOOKS)
+    best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
     theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
     wanted = monitor.gap or 0.0
     while True:
-        violation, _, _ = state.judge()
+        violation, _, _ = state.certify()
         f = state.f.copy()
         rho, lead = float(state.a @ f), lead_of(f)
         apart = 0.0 if state.exact else state.error()
@@ -326,11 +326,11 @@ def _descend(problem: HardOneClass, monitor: Monitor, cache_mb: float) -> tuple[
             dual = -0.5 * rho
             primal = -0.5 * max(lead, 0.0) * (max(lead, 0.0) / rho) if rho > 0.0 else 0.0
             status = monitor.step(primal, dual, gap, active=np.count_nonzero(state.a))
-            if rho < -ROUNDED * problem.size:
+            if rho < -ROUNDOFF_GAP * problem.size:
                 status = INDEFINITE
             still = progress.stalls(primal - dual, dual) or stalled >= PATIENCE or (state.exact and not moved)
             if status is None and still:
-                status = OPTIMAL if gap <= ROUNDED else PRECISION
+                status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
             square = float(max(MANY, np.count_nonzero(state.a))) ** 2
             if status is None and subproblem.work > PAIR_STEPS * square and EXACT_BYTES * square < cache_mb * MEGABYTE:
                 status = COSTLY

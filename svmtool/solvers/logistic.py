@@ -16,8 +16,8 @@ Differs from the paper in:
     the run unless steps promise to be cheaper.
  6. Small problems are solved in one compiled call (compiled/loops/fused/fused_logistic_loops.py), with a factorised H
     each step.
-Stops when: -e holds and the certified gap is at most SURE, or ENOUGH where conjugate gradients solve many features
-(base.py); or --gap holds.
+Stops when: -e holds and the certified gap is at most RULE_MIN_GAP, or ENOUGH where conjugate gradients solve many
+features (base.py); or --gap holds.
 Memory: 5 vectors of n, 8 of d; passes 4 more of n; d x d (few rows: n x n) once for the Gram matrix and once for its
 factor.
 """
@@ -29,8 +29,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.coordinate.hinge import DualPasses
-from svmtool.coordinate.logistic import LogisticPasses
+from svmtool.coordinate.hinge import DualCoordinateDescent
+from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.data.rows import CsrRows
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import Factored, conjugate_gradient
@@ -38,7 +38,7 @@ from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import ENOUGH, Monitor, Result, Rule, Status
-from svmtool.solvers.shared.newton import EXACT, FLAT, SURE, rounded, small_end, small_most
+from svmtool.solvers.shared.newton import OPTIMAL_GAP, RULE_MIN_GAP, STALL_RTOL, rounded, small_end, small_most
 
 GRAM_BELOW = 1500  # features, or rows, up to which their inner products are formed: 18 MB; of rows they are once the
 # products so far have cost as much
@@ -53,7 +53,7 @@ BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that end
 LOOK_BACK = 5  # passes over which their speed is measured; ...
 # ... where so many more would be needed, steps take over.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1 and
 # 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to 1.63)
-MOST_PASSES = 30
+MOST_EPOCHS = 30
 ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 
@@ -65,15 +65,15 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     run = _Run(objective, monitor, rule)
     if objective.small:
         return _small(objective, monitor, run, start)
-    objective.move(np.zeros(objective.d) if start is None else start)
+    objective.set_point(np.zeros(objective.d) if start is None else start)
     if objective.d <= GRAM_BELOW:
         if start is None:
             run.factor = _first_guess(objective, monitor, seed)
-    elif DualPasses.possible(task.rows, task.cost, task.free_bias):
-        passes = LogisticPasses(task.rows, task.y, task.cost, seed, None if start is None else -objective.z)
-        status = run.passes(passes)
+    elif DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
+        descent = LogisticCoordinateDescent(task.rows, task.y, task.cost, seed, None if start is None else -objective.z)
+        status = run.descent(descent)
         if status is not None:
-            return Result(objective.w, status, passes.count, monitor.history, passes.alpha())
+            return Result(objective.w, status, descent.count, monitor.history, descent.alpha())
     status = run.steps()
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
@@ -83,10 +83,10 @@ def _small(objective: Logistic, monitor: Monitor, run: _Run, start: np.ndarray |
     w = np.zeros(objective.d) if start is None else start.copy()
     most = small_most(monitor, objective.rows.nnz)
     gap, steepest = monitor.gap or -1.0, run.rule.projected or -1.0
-    records, code = objective.small_newton(w, gap, run.enough, steepest, run.rule.at_start, SURE, most)
+    records, code = objective.small_newton(w, gap, run.enough, steepest, run.rule.at_start, RULE_MIN_GAP, most)
     status = small_end(monitor, records, code)
     if status is None:
-        objective.move(w)
+        objective.set_point(w)
         status, w = run.steps(), objective.w
     return Result(w, status, monitor.iterations, monitor.history)
 
@@ -99,10 +99,10 @@ def _first_guess(objective: Logistic, monitor: Monitor, seed: int) -> Factored |
     subset = objective.sample(group, seed)
     if subset.free_bias and abs(float(np.sum(subset.y))) == subset.n:  # one class alone has no minimiser
         return None
-    subset.move(np.zeros(objective.d))
+    subset.set_point(np.zeros(objective.d))
     run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
     run.steps()
-    objective.move(subset.w)
+    objective.set_point(subset.w)
     return run.factor
 
 
@@ -118,11 +118,11 @@ class _Run:
         o, self.products, self.worth = objective, 0, np.inf
         if o.d <= GRAM_BELOW:
             self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1))
-        self.few_rows = o.d > GRAM_BELOW >= o.n and isinstance(o.rows, CsrRows) and o.rows.room is None
+        self.few_rows = o.d > GRAM_BELOW >= o.n and isinstance(o.rows, CsrRows) and o.rows.mapped is None
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
         dear = o.d > GRAM_BELOW and not self.few_rows and rule.gradient is not None
-        self.sure = ENOUGH if dear else SURE
-        self.aim = SURE if monitor.gap is None else monitor.gap
+        self.sure = ENOUGH if dear else RULE_MIN_GAP
+        self.aim = RULE_MIN_GAP if monitor.gap is None else monitor.gap
         self.enough = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
 
     def ended(self, f: float, bound: float, norm: float, sure: float, steepest: Callable[[], float]) -> Status | None:
@@ -135,7 +135,7 @@ class _Run:
                 return base.RULE
             if self.rule.projected is not None and steepest() <= self.rule.projected:
                 return base.RULE
-        return base.OPTIMAL if norm == 0.0 or f - bound <= EXACT * f else None
+        return base.OPTIMAL if norm == 0.0 or f - bound <= OPTIMAL_GAP * f else None
 
     def steps(self) -> Status:
         """Truncated Newton steps from the objective's w."""
@@ -151,17 +151,17 @@ class _Run:
             if status is None:
                 status = self.ended(f, bound, norm, sure, lambda: o.steepest_dual(g))  # noqa: B023  called at once
             if status is None:
-                flat = 0 if previous - f > FLAT * abs(f) else flat + 1  # also where f is no number
+                flat = 0 if previous - f > STALL_RTOL * abs(f) else flat + 1  # also where f is no number
                 status = rounded(f, bound) if flat >= 3 else None
             if status is not None:
                 if f > best and not status.converged:
-                    o.move(best_w)
+                    o.set_point(best_w)
                 return status
             previous, sure = f, self.sure
             p, cg_steps = self.direction(f, g, norm)
             monitor.uses("Newton steps by conjugate gradients" if cg_steps else "Newton steps by a factorised system")
-            t = o.ray(p)
-            o.advance(t, p)
+            t = o.line_search(p)
+            o.step(t, p)
 
     def direction(self, f: float, g: np.ndarray, norm: float) -> tuple[np.ndarray, int]:
         """p with H p = -g, as nearly as the next step can use; and the products spent on it."""
@@ -189,36 +189,36 @@ class _Run:
         self.products += steps
         return -p, steps
 
-    def passes(self, passes: LogisticPasses) -> Status | None:
+    def descent(self, descent: LogisticCoordinateDescent) -> Status | None:
         """Coordinate passes until the rule or the gap holds; None where steps from where they led promise more."""
         o, monitor = self.objective, self.monitor
         aim = self.aim
         monitor.uses("coordinate passes", f"more than {GRAM_BELOW} features")
         gaps: list[float] = []
         while True:
-            status = monitor.limit(passes.count)
+            status = monitor.limit(descent.count)
             if status is not None:  # cut short: early passes overshoot, the best multiple of where they led does not
-                o.move(o.best_multiple(passes.w) * passes.w)
-                passes.t[:] = -o.z
+                o.set_point(o.best_multiple(descent.w) * descent.w)
+                descent.t[:] = -o.z
                 self._record(0.0)
                 return status
-            passes.run()
-            gaps.append(passes.gap)
-            dual = passes.dual_value()
+            descent.run()
+            gaps.append(descent.gap)
+            dual = descent.dual_value()
             rate = gaps[-1] / max(gaps[-2], 1e-300) if len(gaps) > 1 else 1.0
-            if passes.gap * min(1.0, rate) <= aim * dual:  # the gap was met on the way: by now it is smaller
-                o.move(passes.w)
+            if descent.gap * min(1.0, rate) <= aim * dual:  # the gap was met on the way: by now it is smaller
+                o.set_point(descent.w)
                 f, bound, norm, status = self._record(dual)
-                steepest = float(np.abs(passes.t + o.z).max(initial=0.0))
-                status = status or self.ended(f, bound, norm, SURE, lambda: steepest)  # noqa: B023  called at once
+                steepest = float(np.abs(descent.t + o.z).max(initial=0.0))
+                status = status or self.ended(f, bound, norm, RULE_MIN_GAP, lambda: steepest)  # noqa: B023  called at once
                 if status is not None:
                     return status
                 aim *= 0.3
             if len(gaps) > LOOK_BACK:
                 fall = _log(gaps[-1 - LOOK_BACK]) - _log(gaps[-1])
-                if fall * MOST_PASSES / LOOK_BACK < _log(gaps[-1]) - _log(aim * dual):
-                    monitor.uses("Newton steps", f"over {MOST_PASSES} passes more would be needed")
-                    o.move(passes.w)
+                if fall * MOST_EPOCHS / LOOK_BACK < _log(gaps[-1]) - _log(aim * dual):
+                    monitor.uses("Newton steps", f"over {MOST_EPOCHS} passes more would be needed")
+                    o.set_point(descent.w)
                     return None
 
     def _record(self, dual: float) -> tuple[float, float, float, Status | None]:

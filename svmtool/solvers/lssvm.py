@@ -5,7 +5,8 @@ Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector M
 
 Differs from the paper in:
  1. v_i: weights of classes and rows beside C.
- 2. Problems of several classes share G and its Cholesky factor wherever their weights agree (data/class_statistics.py).
+ 2. OneVsRest of several classes share G and its Cholesky factor wherever their weights agree
+    (data/class_statistics.py).
  3. What rounding leaves of f'(w) is taken out by further steps with the same factor; where f is nothing beside f(0),
     by steps on the rows (solvers/shared/least_squares.py).
  4. Beyond 1500 features conjugate gradients climb on both sides of the gap instead (linalg/golub_kahan.py); where few
@@ -35,7 +36,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 
 def _products(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = task.objective(LeastSquares)
-    objective.move(np.zeros(objective.d) if start is None else start)
+    objective.set_point(np.zeros(objective.d) if start is None else start)
     if task.rows.distributed:  # vectors of n numbers would have to come here for steps on both sides
         status = newton_steps(objective, monitor, rule, "products")
         return Result(objective.w, status, monitor.iterations, monitor.history)

@@ -29,21 +29,21 @@ from copy import copy
 
 import numpy as np
 
-from svmtool.coordinate.hinge import MOST_VISITS, DualPasses, of_data
+from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent, of_data
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.alternation import by_turns
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.newton import SURE, newton_steps, small_end, small_most
+from svmtool.solvers.shared.newton import RULE_MIN_GAP, newton_steps, small_end, small_most
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
 SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
-FIRST_PASSES = 1  # coordinate passes for a first guess where the subset would be too small
-ROWS_SIDE = 4000  # active rows up to which their system is factorised in place of further passes
+FIRST_EPOCHS = 1  # coordinate passes for a first guess where the subset would be too small
+ROWS_SYSTEM = 4000  # active rows up to which their system is factorised in place of further passes
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -54,25 +54,25 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective = task.objective(SquaredHinge, one_of_several=task.one_of_several, target=task.target)
     if objective.small:
         return _small(objective, monitor, rule, start, seed)
-    objective.move(np.zeros(objective.d) if start is None else start)
-    by_passes = _passes_possible(objective)
+    objective.set_point(np.zeros(objective.d) if start is None else start)
+    by_epochs = _passes_possible(objective)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many.  On
     # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05
     # times the time and, up to noise of some 0.03 s, the same
-    if objective.d <= GRAM_BELOW and not (by_passes and objective.n < objective.d):
+    if objective.d <= GRAM_BELOW and not (by_epochs and objective.n < objective.d):
         if start is None:
             _first_guess(objective, monitor, seed)
         monitor.uses("Newton steps", f"at most {GRAM_BELOW} features: by the cheapest of three systems")
         status = newton_steps(objective, monitor, rule, "sparing")
         return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
-    if not by_passes:
-        status = newton_steps(objective, monitor, rule, "products", ROWS_SIDE if objective.rows_side else 0)
+    if not by_epochs:
+        status = newton_steps(objective, monitor, rule, "products", ROWS_SYSTEM if objective.rows_system else 0)
         return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
-    if objective.d <= GRAM_BELOW and rule.at_start == SURE:
+    if objective.d <= GRAM_BELOW and rule.at_start == RULE_MIN_GAP:
         rule = copy(rule)
-        rule.sure = SURE  # as cheap here as with factorised features
-    passes = _passes_from(objective, seed)
-    return by_turns(objective, passes, monitor, rule, MOST_VISITS, ROWS_SIDE)
+        rule.sure = RULE_MIN_GAP  # as cheap here as with factorised features
+    descent = _descent_from(objective, seed)
+    return by_turns(objective, descent, monitor, rule, MOST_VISITS, ROWS_SYSTEM)
 
 
 def _small(
@@ -85,10 +85,10 @@ def _small(
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
     gap = rule.gap if monitor.gap is None else monitor.gap
     most = small_most(monitor, of_data(objective.rows).nnz)
-    records, code = objective.small_newton(w, gap, enough, rule.at_start, SURE, most)
+    records, code = objective.small_newton(w, gap, enough, rule.at_start, RULE_MIN_GAP, most)
     status = small_end(monitor, records, code)
     if status is None:
-        objective.move(w)
+        objective.set_point(w)
         status = newton_steps(objective, monitor, rule, "features")
         w = objective.w
     return Result(w, status, monitor.iterations, monitor.history)
@@ -98,26 +98,26 @@ def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
     """Move to the minimiser over a random subset of the rows (heuristic 3), or where a coordinate pass leads."""
     if _sampling_pays(objective):
         subset = objective.sample(SAMPLE_GROUP, seed)
-        subset.move(np.zeros(objective.d))
+        subset.set_point(np.zeros(objective.d))
         newton_steps(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "features")
-        objective.move(subset.w)
+        objective.set_point(subset.w)
     elif _passes_possible(objective):
-        passes = _passes_from(objective, seed)
-        for _ in range(FIRST_PASSES):
-            passes.run()
-        objective.move(passes.w)
+        descent = _descent_from(objective, seed)
+        for _ in range(FIRST_EPOCHS):
+            descent.run()
+        objective.set_point(descent.w)
 
 
 def _passes_possible(objective: SquaredHinge) -> bool:
-    return DualPasses.possible(objective.rows, objective.cost, objective.free_bias)
+    return DualCoordinateDescent.possible(objective.rows, objective.cost, objective.free_bias)
 
 
-def _passes_from(objective: SquaredHinge, seed: int) -> DualPasses:
+def _descent_from(objective: SquaredHinge, seed: int) -> DualCoordinateDescent:
     """Coordinate passes from the dual point that belongs to the objective's w."""
     alpha = objective.dual_point() if np.any(objective.w) else None
     upper = np.full(objective.n, np.inf)
     target = None if len(objective.target) == 1 else objective.target
-    return DualPasses(objective.rows, objective.y, 0.5 / objective.cost, upper, seed, alpha, target)
+    return DualCoordinateDescent(objective.rows, objective.y, 0.5 / objective.cost, upper, seed, alpha, target)
 
 
 def _sampling_pays(objective: SquaredHinge) -> bool:

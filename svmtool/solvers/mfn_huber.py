@@ -14,39 +14,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.coordinate.hinge import MOST_VISITS, DualPasses
+from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
 from svmtool.objectives.augmented import ModifiedHuber
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.newton import coordinate_passes, newton_steps
+from svmtool.solvers.shared.newton import coordinate_epochs, newton_steps
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
-ROWS_SIDE = 4000  # rows of weight up to which their system is factorised in place of further passes
+ROWS_SYSTEM = 4000  # rows of weight up to which their system is factorised in place of further passes
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = task.objective(ModifiedHuber, target=task.target)
-    objective.move(np.zeros(objective.d) if start is None else start)
-    side, most_rows = "features", 0
+    objective.set_point(np.zeros(objective.d) if start is None else start)
+    system, most_rows = "features", 0
     if objective.d > GRAM_BELOW:
-        side, most_rows = "products", ROWS_SIDE if objective.rows_side else 0
-        if task.target is None and DualPasses.possible(task.rows, task.cost, task.free_bias):
-            passes = _passes_from(objective, seed)
-            status = coordinate_passes(objective, passes, monitor, rule, MOST_VISITS, ROWS_SIDE)
+        system, most_rows = "products", ROWS_SYSTEM if objective.rows_system else 0
+        if task.target is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
+            descent = _descent_from(objective, seed)
+            status = coordinate_epochs(objective, descent, monitor, rule, MOST_VISITS, ROWS_SYSTEM)
             if status is not None:
-                return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
-            objective.move(passes.w)
-            side = "rows"
-    status = newton_steps(objective, monitor, rule, side, most_rows)
+                return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
+            objective.set_point(descent.w)
+            system = "rows"
+    status = newton_steps(objective, monitor, rule, system, most_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
-def _passes_from(objective: ModifiedHuber, seed: int) -> DualPasses:
+def _descent_from(objective: ModifiedHuber, seed: int) -> DualCoordinateDescent:
     """Coordinate passes from the dual point that belongs to the objective's w."""
     alpha = None
     if np.any(objective.w):
         objective.value()
         alpha = objective.dual_point()
     cost = objective.cost
-    return DualPasses(objective.rows, objective.y, 1.0 / cost, objective.cap * cost, seed, alpha)
+    return DualCoordinateDescent(objective.rows, objective.y, 1.0 / cost, objective.cap * cost, seed, alpha)

@@ -20,23 +20,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.coordinate.hinge import DualPasses
+from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.solvers.shared.newton import EXACT, ROUNDED, coordinate_passes
+from svmtool.solvers.shared.newton import OPTIMAL_GAP, ROUNDOFF_GAP, coordinate_epochs
 
 GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 MOST_VISITS = 3000.0  # to each row by coordinate passes before the polish takes over: they are cheap beside its systems
-ROWS_SIDE = 4000  # rows on the margin whose system is factorised; with more, conjugate gradients
+ROWS_SYSTEM = 4000  # rows on the margin whose system is factorised; with more, conjugate gradients
 STAGE = 0.2  # share of a stage's gap that may come from its minimum not being reached
 POLISH_GAP = 1e-2  # certified gap from which the polish takes over
 SIGMA_PASSES = 100.0  # first sigma of a polish that follows coordinate passes
 GROWTH, SIGMA_MOST = 5.0, 1e8  # of sigma in the polish
 CG_TOLERANCE = 0.01  # of a Newton direction, beside the gradient
-FLAT, FLAT_STEPS = 1e-13, 12  # steps without a better gap or a lower phi, after which what is left is rounding
+STALL_RTOL, STALL_STEPS = 1e-13, 12  # steps without a better gap or a lower phi, after which what is left is rounding
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -44,16 +44,20 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     objective = task.objective(Augmented, target=task.target)
     objective.fill_multipliers(0.5)
     objective.sigma = 0.5  # tau_0 = 1
-    objective.move(np.zeros(objective.d) if start is None else start)
+    objective.set_point(np.zeros(objective.d) if start is None else start)
     run = _Run(objective, monitor)
     if start is not None:
         run.enter()
-    elif objective.d > GRAM_BELOW and task.target is None and DualPasses.possible(task.rows, task.cost, task.free_bias):
-        passes = DualPasses(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed)
-        status = coordinate_passes(objective, passes, monitor, rule, MOST_VISITS, 0)
+    elif (
+        objective.d > GRAM_BELOW
+        and task.target is None
+        and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
+    ):
+        descent = DualCoordinateDescent(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed)
+        status = coordinate_epochs(objective, descent, monitor, rule, MOST_VISITS, 0)
         if status is not None:
-            return Result(passes.w, status, passes.count, monitor.history, passes.alpha)
-        run.follow(passes)
+            return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
+        run.follow(descent)
     status = run.stages()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
@@ -80,13 +84,13 @@ class _Run:
             o.sigma *= 2.0
         o.sigma *= 0.5
 
-    def follow(self, passes: DualPasses) -> None:
+    def follow(self, descent: DualCoordinateDescent) -> None:
         """Polish from where the passes ended."""
         o = self.objective
-        o.move(passes.w)
-        np.divide(passes.alpha, o.cost, out=o.beta)
+        o.set_point(descent.w)
+        np.divide(descent.alpha, o.cost, out=o.beta)
         o.sigma, self.polishing = SIGMA_PASSES, True
-        self.best.dual, self.best.alpha = passes.dual_value(), passes.alpha
+        self.best.dual, self.best.alpha = descent.dual_value(), descent.alpha
 
     def stages(self) -> Status:
         """Continuation, then polish, until the gap is as small as asked for."""
@@ -100,7 +104,7 @@ class _Run:
             norm = float(np.sqrt(g @ g))
             status = monitor.step(self.best.primal, self.best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
-                flat = 0 if gap < 0.999 * smallest or phi < lowest - FLAT * abs(phi) else flat + 1
+                flat = 0 if gap < 0.999 * smallest or phi < lowest - STALL_RTOL * abs(phi) else flat + 1
                 smallest, lowest = min(gap, smallest), min(phi, lowest)
                 status = _end(gap, flat)
             if status is not None:
@@ -112,8 +116,8 @@ class _Run:
             p, cg = self._direction(g, flat)
             kind = "polish" if self.polishing else "stages of Huber's loss"
             monitor.uses(f"{kind}: Newton steps by {o.way}")
-            t = o.ray(p)
-            o.advance(t, p)
+            t = o.line_search(p)
+            o.step(t, p)
             self.first = False
             self.exact = cg == 0 and abs(t - 1.0) <= 1e-9
 
@@ -139,15 +143,15 @@ class _Run:
         """
         o = self.objective
         if o.d > GRAM_BELOW:
-            side = "rows" if o.rows_side and not o.free_bias and o.active <= ROWS_SIDE else "products"
-            return o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
+            system = "rows" if o.rows_system and not o.free_bias and o.active <= ROWS_SYSTEM else "products"
+            return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
         return o.factorised_direction(g, flat > 0)[:2]
 
 
 def _end(gap: float, flat: int) -> Status | None:
     """Whether the run ends here though neither --gap nor a limit says so."""
-    if gap <= EXACT:
+    if gap <= OPTIMAL_GAP:
         return base.OPTIMAL
-    if flat >= FLAT_STEPS:
-        return base.OPTIMAL if gap <= ROUNDED else base.PRECISION
+    if flat >= STALL_STEPS:
+        return base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
     return None

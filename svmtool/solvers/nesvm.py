@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import relative_gap
-from svmtool.coordinate.hinge import DualPasses
+from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.rows import CsrRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.l1.hinge import L1Columns, L1Hinge
@@ -56,20 +56,22 @@ STAGE = 1.0  # a stage ends when the gradient is this small beside the way that 
 MU_PASS, STAGE_PASS = 1.0, 1.5  # the first mu and STAGE where one coordinate pass came before
 STALLED = 3  # ... or after so many steps without a better gap or a lower F_mu: rounding may keep it from that
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
-EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
-FLAT, FLAT_STEPS = 1e-13, 12  # after so many steps without a better gap, a lower F_mu or a new mu rounding has the word
+# certified gaps: of an exact minimiser, and of as good a one where rounding has the word
+OPTIMAL_GAP, ROUNDOFF_GAP = 1e-12, 1e-8
+# after so many steps without a better gap, a lower F_mu or a new mu rounding has the word
+STALL_RTOL, STALL_STEPS = 1e-13, 12
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see _rise()
-LOOK_STEPS = 8  # steps between two looks at the gap within a stage
+EVALUATION_STEPS = 8  # steps between two looks at the gap within a stage
 BACK = 0.1  # LP-SVM in many features: how far mu goes back when columns come in
 PASSES_WORTH = 1e4  # LP-SVM: d^3 operations of a step beside the non-zeros, from which steps without them are faster
 FEW_COLUMNS = 200  # LP-SVM in many features: stages begin where no more columns than this ask to come in at first
-ROWS_SIDE = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
+ROWS_SYSTEM = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
 PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
-MU_PASSES = 10.0  # the first mu after passes
-MOST_PASSES = 20000
-LOOKS = 0.25  # share of the visits so far that pass between two looks at the gap
+MU_EPOCHS = 10.0  # the first mu after passes
+MOST_EPOCHS = 20000
+EVALUATIONS = 0.25  # share of the visits so far that pass between two looks at the gap
 
 BLURRED = Status("blurred", False, "this smoothing cannot bring a smaller gap: lower --mu or leave out --no-homotopy")
 
@@ -85,11 +87,11 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 
 def _c_homotopy(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = task.objective(Augmented, target=task.target)
-    objective.move(np.zeros(objective.d) if start is None else start)
+    objective.set_point(np.zeros(objective.d) if start is None else start)
     run, status, mu = _Homotopy(objective, monitor), None, MU_FIRST
     if start is None and isinstance(task.rows, CsrRows) and objective.n:
         if objective.d > GRAM_BELOW:
-            status, mu = run.passes(seed), MU_PASSES
+            status, mu = run.epochs(seed), MU_EPOCHS
         else:
             run.one_pass(seed)
             mu, run.stage = MU_PASS, STAGE_PASS
@@ -138,10 +140,10 @@ def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
 
 def _ls_steps(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = task.objective(LeastSquares, target=task.target)
-    objective.move(np.zeros(objective.d) if start is None else start)
+    objective.set_point(np.zeros(objective.d) if start is None else start)
     if objective.d <= GRAM_BELOW or task.rows.distributed:
-        side = "features" if objective.d <= GRAM_BELOW else "products"
-        status = newton_steps(objective, monitor, rule, side)
+        system = "features" if objective.d <= GRAM_BELOW else "products"
+        status = newton_steps(objective, monitor, rule, system)
         return Result(objective.w, status, monitor.iterations, monitor.history)
     return by_products(objective, monitor)
 
@@ -185,7 +187,7 @@ def plain(objective: Smoothed, monitor: Monitor, start: np.ndarray | None = None
             dual, alpha = objective.bound, objective.alpha
         smooth = max(smooth, objective.smooth_bound)
         status = monitor.step(primal, dual, gradient=float(np.sqrt(g @ g)), active=0, cg=0, step=1.0 / L)
-        if status is None and relative_gap(primal, dual) <= EXACT:
+        if status is None and relative_gap(primal, dual) <= OPTIMAL_GAP:
             status = base.OPTIMAL
         if status is None and objective.value - smooth <= SMOOTHED * (monitor.gap or 0.0) * primal:
             status = BLURRED
@@ -220,12 +222,14 @@ class _Homotopy:
             gap = best.gap
             status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
-                better = gap < 0.999 * smallest or (o.sigma * MU_LEAST < 1.0 if first else f < lowest - FLAT * abs(f))
+                better = gap < 0.999 * smallest or (
+                    o.sigma * MU_LEAST < 1.0 if first else f < lowest - STALL_RTOL * abs(f)
+                )
                 flat = 0 if better else flat + 1
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
-                status = base.OPTIMAL if gap <= EXACT else None
-                if flat >= FLAT_STEPS:
-                    status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
+                status = base.OPTIMAL if gap <= OPTIMAL_GAP else None
+                if flat >= STALL_STEPS:
+                    status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
             if status is not None:
                 return status
             first = flat >= STALLED or ends
@@ -233,8 +237,8 @@ class _Homotopy:
                 g = self._next_stage()
             p, cg = self._step(g, flat)
             self.monitor.uses(f"stages of the smoothed loss: Newton steps by {o.way}")
-            t = o.ray(p)
-            o.advance(t, p)
+            t = o.line_search(p)
+            o.step(t, p)
 
     def _keep(self, ends: bool) -> None:
         """Take the present answers where they are better; ends: whether the stage does."""
@@ -255,8 +259,8 @@ class _Homotopy:
         o = self.objective
         if o.d <= GRAM_BELOW:
             return o.factorised_direction(g, flat > 0)[:2]
-        side = "rows" if o.rows_side and 0 < o.active <= ROWS_SIDE else "products"
-        return o.newton_direction(g, side, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
+        system = "rows" if o.rows_system and 0 < o.active <= ROWS_SYSTEM else "products"
+        return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
     def _sparse_rows(self) -> CsrRows:
         """The rows, a free bias as a feature like those that they have: what coordinate passes go over."""
@@ -266,21 +270,21 @@ class _Homotopy:
         if not o.free_bias:
             return rows
         length = float(np.sqrt(np.mean(rows.square_norms())))
-        return CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length, rows.room)
+        return CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length, rows.mapped)
 
     def one_pass(self, seed: int) -> None:
         """One coordinate pass over the dual: stages begin where it leads."""
         o = self.objective
-        run = DualPasses(self._sparse_rows(), o.y, np.zeros(o.n), o.cost, seed, target=o.target)
+        run = DualCoordinateDescent(self._sparse_rows(), o.y, np.zeros(o.n), o.cost, seed, target=o.target)
         run.run()
         if o.free_bias:
             run.w[-1] = 0.0
-        o.move(run.w)
+        o.set_point(run.w)
         if o.free_bias:
             o.shift(o.best_bias())
         np.divide(run.alpha, o.cost, out=o.beta)
 
-    def passes(self, seed: int) -> Status | None:
+    def epochs(self, seed: int) -> Status | None:
         """Coordinate passes over the dual until the gap is as small as asked for.
 
         None where they do not get there: stages take over.
@@ -288,40 +292,40 @@ class _Homotopy:
         o, best, monitor = self.objective, self.best, self.monitor
         rows, free = self._sparse_rows(), o.free_bias
         alpha = cancelling(rows, o.y, o.cost)
-        run = DualPasses(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
-        tolerance, visits, looked, spent = 1.0, 0.0, 0.0, 0.0
-        for _ in range(MOST_PASSES):
+        run = DualCoordinateDescent(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
+        tolerance, visits, evaluated, spent = 1.0, 0.0, 0.0, 0.0
+        for _ in range(MOST_EPOCHS):
             visits += run.share
             spent += run.run()
             if free:  # the centre of the bias's proximal term
                 run.target -= run.w[-1] * rows.bias * o.y
-            if run.spread <= tolerance:
+            if run.pg_range <= tolerance:
                 if not run.complete:
-                    run.restore()
+                    run.unshrink()
                 else:
                     tolerance *= 0.3
             limit = monitor.limit(run.count)
-            if visits - looked < max(1.0, LOOKS * visits) and limit is None:
+            if visits - evaluated < max(1.0, EVALUATIONS * visits) and limit is None:
                 continue
-            looked = visits
+            evaluated = visits
             w = run.w
             if free:
-                o.move(np.append(w[:-1], 0.0))
+                o.set_point(np.append(w[:-1], 0.0))
                 w = np.append(w[:-1], o.best_bias())
             # where C is large P of w is far above D though w is short of a few margins only
-            o.advance(o.best_multiple(w), w)
+            o.step(o.best_multiple(w), w)
             o.value()
             best.take(o.primal, o.w, o.dual_value(run.alpha), run.alpha)
             status = monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
             if status is None:
-                status = limit or (base.OPTIMAL if best.gap <= EXACT else None)
+                status = limit or (base.OPTIMAL if best.gap <= OPTIMAL_GAP else None)
             if status is not None:
                 return status
-            run.restore()  # rows that have left too early hold the primal side up
-            if run.enough(PATIENCE * spent, ROWS_SIDE):
+            run.unshrink()  # rows that have left too early hold the primal side up
+            if run.enough(PATIENCE * spent, ROWS_SYSTEM):
                 break
         o.beta[:] = run.alpha / o.cost
-        o.move(np.append(run.w[:-1], o.w[-1]) if free else run.w)
+        o.set_point(np.append(run.w[:-1], o.w[-1]) if free else run.w)
         return None
 
 
@@ -339,7 +343,7 @@ class _LpHomotopy(_Homotopy):
             rho = min(rho, before.objective.rho / BACK)
         super().__init__(L1Hinge(task, rho), monitor)
         o = self.objective
-        o.move(np.zeros(o.d))
+        o.set_point(np.zeros(o.d))
         o.sigma = 1.0 / mu
         if start is not None:
             o.start_from(start)
@@ -354,10 +358,10 @@ class _LpHomotopy(_Homotopy):
 
     def _keep(self, ends: bool) -> None:
         # within a stage the dual point is hardly ever better, and to look costs as much as a step
-        if not ends and self.monitor.iterations % LOOK_STEPS:
+        if not ends and self.monitor.iterations % EVALUATION_STEPS:
             return
         o = self.objective
-        o.judge()
+        o.certify()
         self.best.take(o.primal, o.answer, o.bound, o.alpha)
 
     def _next_stage(self) -> np.ndarray:

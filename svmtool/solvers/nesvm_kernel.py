@@ -33,9 +33,9 @@ SHRINK = 0.4  # of mu from stage to stage
 STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this small beside the way that C u has to go; steps at most
 CLEAR = 0.05  # share of the gap's root up to which errors of decision values do not matter
 PATIENCE = 12  # stages without a smaller gap, after which what is left is rounding
-ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 LOST = 4  # stages that one counts for which has neither found F_mu's minimum nor a smaller gap
-LOOKS = 8  # stages before the first look at what they bring
+EVALUATIONS = 8  # stages before the first look at what they bring
 
 
 def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0) -> KernelResult:
@@ -44,12 +44,12 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
     smoothed = SmoothedHinge(state, cache_mb / 2)
     C = problem.upper
     mu = MU * min(max(1.0, float(np.mean(C))), MU_RISE)
-    stalled, count, progress, minimised = 0, 0, Progress(LOOKS), True
+    stalled, count, progress, minimised = 0, 0, Progress(EVALUATIONS), True
     best: KernelResult | None = None
     # what rounding adds to the systems' kernel values hides the diagonal that makes them solvable
     beyond = ROUNDING * float(state.sizes.max(initial=0.0)) * float(np.max(C, initial=0.0)) > mu
     while True:
-        violation, rho, r = state.judge()
+        violation, rho, r = state.certify()
         value, gap = state.value_and_gap(rho, r)
         found = problem.relative(gap - value, -value)
         close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
@@ -72,7 +72,7 @@ def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: 
             if above_zero(problem, -value):  # the kernel is indefinite: F_mu has no minimum that stages would find
                 beyond = True
             if status is None and (beyond or progress.stalls(gap, -value) or stalled >= PATIENCE):
-                status = OPTIMAL if best.gap <= ROUNDED else PRECISION
+                status = OPTIMAL if best.gap <= ROUNDOFF_GAP else PRECISION
             if status is None:
                 smoothed.begin(mu)
                 steps, minimised = _stage(smoothed, monitor)
@@ -100,7 +100,7 @@ def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
             break
         if not (np.all(np.isfinite(d)) and np.isfinite(db)):
             break
-        smoothed.advance(d, db)
+        smoothed.step(d, db)
         steps += 1
         goal = smoothed.slopes(smoothed.b)
         left = float(np.abs(goal - smoothed.c).max())

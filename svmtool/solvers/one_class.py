@@ -18,7 +18,7 @@ Differs from the paper in:
  6. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
  7. A small set is solved, or its solution begun, by one compiled call (compiled/loops/fused/fused_one_class_loops.py).
 Stops when: the certified relative gap (objectives/one_class.py) is as small as asked for; with -e, where
-max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of SURE besides.
+max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of RULE_MIN_GAP besides.
 Memory: 9 vectors of n, 3 of d.
 """
 
@@ -28,23 +28,26 @@ import numpy as np
 
 from svmtool.compiled.loops.fused import fused_one_class_loops
 from svmtool.limits import EndedError
-from svmtool.objectives.one_class import DEPENDENT, EQUAL, FLOOR, OneClassPasses
+from svmtool.objectives.one_class import DEPENDENT, EQUAL, FLOOR, OneClassDescent
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SAFETY, Monitor, Result, Rule, Status
 
-SURE = 1e-6  # certified gap at which -e may end a run
-EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
-ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-FLAT, FLAT_LOOKS = 1e-13, 30  # looks without a better gap or dual value, after which what is left is rounding
-MORE_LOOKS = 300  # after a gap of ROUNDED, besides as many as that took: the violation may never reach a small -e
+RULE_MIN_GAP = 1e-6  # certified gap at which -e may end a run
+OPTIMAL_GAP = 1e-12  # certified gap of an exact minimiser: what is left is rounding
+ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+# looks without a better gap or dual value, after which what is left is rounding
+STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
+# after a gap of ROUNDOFF_GAP, besides as many as that took: the violation may never reach a small -e
+MORE_EVALUATIONS = 300
 SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
 SAMPLE_ROWS = 400  # ... if that is so many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
 FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
 GRAM_BELOW = 1500  # features up to which rows in greater number than they are settled where w = 0
 SMALL_WORK = 1 << 16  # non-zeros of a set that is solved by one compiled call, ...
-SMALL_ROUNDS_WORK, SMALL_LOOKS = 1 << 24, 64  # ... non-zeros that it visits at most, about, its looks at all rows, ...
+# ... non-zeros that it visits at most, about, its looks at all rows, ...
+SMALL_ROUNDS_WORK, SMALL_EVALUATIONS = 1 << 24, 64
 SMALL_FACE = 64  # ... and the rows between their ends that it settles
 ROUNDS, WORK = 100, 1 << 26  # between two looks at all rows: most rounds, and most non-zeros visited
 
@@ -57,21 +60,21 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         begun, ended = _small(task, monitor, rule)
         if ended:
             return begun
-    passes = OneClassPasses(task.rows, task.cost, task.nu)
+    descent = OneClassDescent(task.rows, task.cost, task.nu)
     if begun is not None:
-        passes.resume(begun.alpha, begun.iterations)
+        descent.resume(begun.alpha, begun.iterations)
     elif warm:
-        passes.begin_towards(start[:-1])
+        descent.begin_towards(start[:-1])
     elif task.rows.n >= SAMPLE_GROUP * SAMPLE_ROWS:
-        _learn_direction(task, passes, monitor, seed)
+        _learn_direction(task, descent, monitor, seed)
     else:
-        passes.begin()
-    status = _rounds(passes, monitor, rule, warm or begun is not None)
-    _, w, rho = best = passes.answer()
+        descent.begin()
+    status = _rounds(descent, monitor, rule, warm or begun is not None)
+    _, w, rho = best = descent.answer()
     if warm:  # what it begins with it can lose: pairs know the dual point alone
         start = np.ascontiguousarray(start[:-1])
-        _, w, rho = min(best, passes.value(start), key=lambda found: found[0])
-    return Result(np.append(w, rho), status, passes.rounds, monitor.history, passes.alpha)
+        _, w, rho = min(best, descent.value(start), key=lambda found: found[0])
+    return Result(np.append(w, rho), status, descent.rounds, monitor.history, descent.alpha)
 
 
 def _is_small(task: Task) -> bool:
@@ -86,74 +89,74 @@ def _small(task: Task, monitor: Monitor, rule: Rule) -> tuple[Result, bool]:
     enough, gap = _tolerances(monitor, rule)
     most = max(SMALL_ROUNDS_WORK // max(rows.nnz, 1), 1)
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
-    answer, alpha, history = np.zeros(d + 3), np.empty(n), np.empty(SMALL_LOOKS * fused_one_class_loops.FIELDS)
+    answer, alpha, history = np.zeros(d + 3), np.empty(n), np.empty(SMALL_EVALUATIONS * fused_one_class_loops.FIELDS)
     out = answer[d:]
     code = fused_one_class_loops.small_pairs(
         rows.indptr, rows.indices, rows.values, cost, alpha, answer[:d], out,
         np.empty(2 * n + d + 8 + 2 * SMALL_FACE * (SMALL_FACE + 2)), np.empty(3 * n, np.int64), history,
-        task.nu * float(np.sum(cost)), enough, gap, FLOOR, EXACT, DEPENDENT, SMALL_FACE, ROUNDS, most,
+        task.nu * float(np.sum(cost)), enough, gap, FLOOR, OPTIMAL_GAP, DEPENDENT, SMALL_FACE, ROUNDS, most,
     )  # fmt: skip
-    rounds, looks = map(int, out[1:].tolist())
+    rounds, evaluations = map(int, out[1:].tolist())
     status = None
-    records = history.reshape(-1, fused_one_class_loops.FIELDS)[:looks]
+    records = history.reshape(-1, fused_one_class_loops.FIELDS)[:evaluations]
     for primal, dual, relative, violation, support in records.tolist():
         status = monitor.step(primal, dual, relative, violation=violation, active=int(support))
     status = status or (base.RULE if code == 2 and rule.projected is not None else base.OPTIMAL)
     return Result(answer[: d + 1], status, rounds, monitor.history, alpha), code != 0
 
 
-def _learn_direction(task: Task, passes: OneClassPasses, monitor: Monitor, seed: int) -> None:
+def _learn_direction(task: Task, descent: OneClassDescent, monitor: Monitor, seed: int) -> None:
     """Begin at the vertex of the direction that solves the problem of a random subset of the rows."""
     chosen = task.rows.draw(SAMPLE_GROUP, seed)
-    some = OneClassPasses(task.rows.take(chosen), task.cost[chosen], task.nu)
+    some = OneClassDescent(task.rows.take(chosen), task.cost[chosen], task.nu)
     some.begin()
     _rounds(some, monitor.child(SAMPLE_GAP, SAMPLE_MOST), Rule())
-    passes.begin_towards(some.w)
+    descent.begin_towards(some.w)
 
 
 def _tolerances(monitor: Monitor, rule: Rule) -> tuple[float, float]:
     """Violation and relative gap at which a run ends."""
     if monitor.gap is not None:
         return np.inf, monitor.gap
-    return (SAFETY * rule.projected, SURE) if rule.projected is not None else (np.inf, EXACT)
+    return (SAFETY * rule.projected, RULE_MIN_GAP) if rule.projected is not None else (np.inf, OPTIMAL_GAP)
 
 
-def _rounds(passes: OneClassPasses, monitor: Monitor, rule: Rule, warm: bool = False) -> Status:
+def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool = False) -> Status:
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
     enough, gap = _tolerances(monitor, rule)
-    some = max(1, min(ROUNDS, WORK // max(passes.rows.nnz, 1)))
+    some = max(1, min(ROUNDS, WORK // max(descent.rows.nnz, 1)))
     smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
-    looks, most_looks = 0, np.inf
+    evaluations, most_evaluations = 0, np.inf
     while True:
-        reached = passes.look(enough, gap)
-        support = int(np.count_nonzero(passes.alpha))
-        status = monitor.step(passes.primal, passes.dual, passes.gap, violation=passes.violation, active=support)
+        reached = descent.evaluate(enough, gap)
+        support = int(np.count_nonzero(descent.alpha))
+        status = monitor.step(descent.primal, descent.dual, descent.gap, violation=descent.violation, active=support)
         if status is None and reached:
             status = base.RULE if rule.projected is not None else base.OPTIMAL
-        if status is None and passes.gap <= EXACT:
+        if status is None and descent.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
         if status is None:
-            better = passes.gap < 0.999 * smallest or passes.dual > highest + FLAT * abs(highest)
+            better = descent.gap < 0.999 * smallest or descent.dual > highest + STALL_RTOL * abs(highest)
             flat = 0 if better else flat + 1
-            smallest, highest = min(smallest, passes.gap), max(highest, passes.dual)
-            looks += 1
-            if passes.gap <= ROUNDED:  # of values far larger than -e no violation may ever be so small
-                most_looks = min(most_looks, 2 * looks + MORE_LOOKS)
-            if flat >= FLAT_LOOKS or looks >= most_looks:
-                status = base.OPTIMAL if passes.gap <= ROUNDED else base.PRECISION
-        status = status or monitor.limit(passes.rounds)
+            smallest, highest = min(smallest, descent.gap), max(highest, descent.dual)
+            evaluations += 1
+            if descent.gap <= ROUNDOFF_GAP:  # of values far larger than -e no violation may ever be so small
+                most_evaluations = min(most_evaluations, 2 * evaluations + MORE_EVALUATIONS)
+            if flat >= STALL_EVALUATIONS or evaluations >= most_evaluations:
+                status = base.OPTIMAL if descent.gap <= ROUNDOFF_GAP else base.PRECISION
+        status = status or monitor.limit(descent.rounds)
         if status is not None:
             return status
         try:
-            if not settled and passes.settle(FACE_ROWS):
+            if not settled and descent.settle(FACE_ROWS):
                 settled = True
                 continue
             # no multiple of w with P < 0 so far: the origin may lie among the rows
-            if not settled and passes.primal >= 0.0 and passes.d <= GRAM_BELOW and monitor.iterations >= next_try:
-                if passes.settle_at_zero():
+            if not settled and descent.primal >= 0.0 and descent.d <= GRAM_BELOW and monitor.iterations >= next_try:
+                if descent.settle_at_zero():
                     continue
                 next_try = 2 * monitor.iterations
         except EndedError:  # a last look then finds where the rows are
             continue
-        left = some if monitor.max_iter is None else min(some, monitor.max_iter - passes.rounds)
-        settled = passes.run(enough, gap, left)
+        left = some if monitor.max_iter is None else min(some, monitor.max_iter - descent.rounds)
+        settled = descent.run(enough, gap, left)

@@ -60,7 +60,7 @@ def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, 
     fitting = [rows[number] for number in CANDIDATES[facts.labels][wide] if number in rows]
     what = LABELS[facts.labels].format(values=facts.values)
     for k, row in enumerate(fitting):
-        if registry.obeyed(row).issuperset(given):
+        if registry.supported_options(row).issuperset(given):
             shape = f"{facts.rows} rows, {facts.features} features, {facts.nonzeros} non-zeros"
             side = "passes over the rows are cheap" if wide else "steps in the features are cheap"
             asked = " and it obeys " + " ".join(dict.fromkeys(given)) if k else ""

@@ -87,7 +87,7 @@ def held_out(
 
     def one(k: int) -> None:
         check(stop)
-        inside, outside = fold_rows(order, starts, k, table.room is not None)
+        inside, outside = fold_rows(order, starts, k, table.mapped is not None)
         weights = None if row_weights is None else row_weights[inside]
         problems = problems_of(take(table, inside), settings, weights)
         results = problems.fit(stop=stop)
@@ -96,7 +96,7 @@ def held_out(
         model = problems.model(problems.weights(results))
         values[outside] = by_label(model, model.class_values(model.decision_values(take(table, outside))), labels)
 
-    run_folds(one, len(starts) - 1, table.room is not None)
+    run_folds(one, len(starts) - 1, table.mapped is not None)
     if stop.set:
         raise NotCalibratedError("interrupted")
     return values

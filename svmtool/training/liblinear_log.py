@@ -8,7 +8,7 @@ from svmtool.registry import Solver
 from svmtool.solvers.shared.base import Result
 
 
-def solver_text(row: Solver, result: Result) -> str:
+def liblinear_log(row: Solver, result: Result) -> str:
     """What LIBLINEAR's solver of this number prints, from the history of ours."""
     last = result.history[-1]
     if row.space == "dual":

@@ -20,7 +20,7 @@ def worst_status(results: list) -> Status | None:
 
 def advice(status: Status, row: Solver) -> str:
     """Why a run of this solver ended, and what to do about it, in options that the solver has."""
-    rules = [option for option in ("-e", "--gap", "--theta") if option in row.honours]
+    rules = [option for option in ("-e", "--gap", "--theta") if option in row.supported]
     return f"{status.advice} or loosen {' or '.join(rules)}" if status.early and rules else status.advice
 
 

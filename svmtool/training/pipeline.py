@@ -21,17 +21,17 @@ from svmtool.models.linear import LinearModel
 from svmtool.params import Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
 from svmtool.training.interrupt import Interruptible
-from svmtool.training.liblinear_log import solver_text
+from svmtool.training.liblinear_log import liblinear_log
 from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
-from svmtool.training.reductions.base import ProblemSet, problems_of
+from svmtool.training.reductions.base import Reduction, problems_of
 from svmtool.training.used_features import on_used, restricted, spread, used_features
 
 
 class Training:
     """What training gives: model, results (one a problem), certificate, `summary` lines about the training rows,
     warnings, `seconds` of training alone: labels, objective and solver, neither reading nor certificate;
-    `lacking`: why the model has not the probabilities that were asked for, else empty; and `sums`: the LabelSums that
-    an adaptable model's state is made of, else None; `validation`: what --loo prints."""
+    `lacking`: why the model has not the probabilities that were asked for, else empty; and `sums`: the ClassStatistics
+    that an adaptable model's state is made of, else None; `validation`: what --loo prints."""
 
     sums: Any = None
     validation = ""
@@ -75,7 +75,7 @@ def train(
 
 
 def fitted(
-    problems: ProblemSet, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
+    problems: Reduction, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
     began: float,
 ) -> Training:  # fmt: skip
     """Solve the problems, judge the answers and make a model of them; began: when the training did.
@@ -120,7 +120,7 @@ def _run(settings: Settings, data: Reading, model_path: str, console: Any) -> in
     initial = linear.read(settings.initial_model) if settings.initial_model else None
     table = data.table()
     stop = StopFlag(settings.max_seconds)  # the time begins here, once for all that the command does
-    room = table.room
+    mapped = table.mapped
     if settings.auto:
         from svmtool.training import auto_select
 
@@ -128,7 +128,7 @@ def _run(settings: Settings, data: Reading, model_path: str, console: Any) -> in
         console.solver(line)
     check_after_reading(settings)
     row_weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
-    n_features, used = table.n_features, None if "--add" in settings.row.honours else used_features(table)
+    n_features, used = table.n_features, None if "--add" in settings.row.supported else used_features(table)
     if used is not None:
         table = on_used(table, used)
         initial = initial and restricted(initial, used)
@@ -137,7 +137,7 @@ def _run(settings: Settings, data: Reading, model_path: str, console: Any) -> in
 
         work = cross_validation.search_C if settings.find_C else cross_validation.cross_validate
         status = work(table, settings, row_weights, console, stop)
-        for warning in room.complaints() if room else []:
+        for warning in mapped.complaints() if mapped else []:
             console.warn(warning)
         return status
     with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
@@ -145,7 +145,7 @@ def _run(settings: Settings, data: Reading, model_path: str, console: Any) -> in
         del table
         with Recorder(settings, target_gap(settings), console) as recorder, Interruptible(stop):
             done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
-        show(done, settings, room.complaints() if room else [], console)
+        show(done, settings, mapped.complaints() if mapped else [], console)
         if used is not None:
             done.model = spread(done.model, used, n_features)
         output.write(done)
@@ -160,7 +160,7 @@ def show(done: Training, settings: Settings, complaints: list[str], console: Any
     for warning in done.warnings + complaints:
         console.warn(warning)
     for result in done.results:
-        console.solver(solver_text(settings.row, result))
+        console.solver(liblinear_log(settings.row, result))
     console.solver(done.certificate.line() + "\n" + done.summary)
     console.out(done.validation)
 
@@ -180,7 +180,7 @@ class ModelFile:
 
 def _output(settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any) -> Any:
     """What writes a Training: its model, with the state of an adaptable one beside it."""
-    if "--add" not in settings.row.honours:
+    if "--add" not in settings.row.supported:
         return ModelFile(model_path)
     from svmtool.training.adapting.new import new_state
 
@@ -195,14 +195,14 @@ def target_gap(settings: Settings) -> float | None:
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:
     """What only we know, for the lines behind the weights."""
     row = settings.row
-    asked = f" -c {settings.C:.17g}" if "-c" in registry.obeyed(row) else ""
+    asked = f" -c {settings.C:.17g}" if "-c" in registry.supported_options(row) else ""
     asked += f" -B {settings.bias:.17g}" + ("" if settings.regularize_bias else " -R")
     asked += " -b 1" if settings.probability else ""
-    if "--loss-power" in row.honours:
+    if "--loss-power" in row.supported:
         asked += f" --loss-power {settings.loss_power:g}"
-    if "-p" in row.honours:
+    if "-p" in row.supported:
         asked += f" -p {settings.p:.17g}"
-    if "-n" in row.honours:
+    if "-n" in row.supported:
         asked += f" -n {settings.nu:.17g}"
     asked += "" if settings.gap is None else f" {row.gap_option(settings.gap)}"
     return (

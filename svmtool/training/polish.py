@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import relative_gap
-from svmtool.coordinate.crammer_singer import ClassPasses
-from svmtool.coordinate.hinge import READING, STARTING, VISIT, DualPasses
+from svmtool.coordinate.crammer_singer import CrammerSingerDescent
+from svmtool.coordinate.hinge import READING, STARTING, VISIT, DualCoordinateDescent
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.class_rows import ClassTask
-from svmtool.objectives.crammer_singer import ClassHinge
+from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import ENOUGH, Monitor
@@ -41,17 +41,17 @@ def polished(
 
     power: of the hinge, 1 or 2; primal: P(w); candidates: dual points; work: non-zeros that may be visited.
     """
-    if not candidates or not DualPasses.possible(task.rows, task.cost, task.free_bias):
+    if not candidates or not DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         return None
-    passes = None
+    descent = None
     for alpha in candidates:
-        other = DualPasses.of_power(task.rows, task.y, task.cost, power, 1, task.target, alpha.copy())
+        other = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, power, 1, task.target, alpha.copy())
         other.scale_to_best()
-        if passes is None or other.dual_value() > passes.dual_value():
-            passes = other
+        if descent is None or other.dual_value() > descent.dual_value():
+            descent = other
     kind = {"p": 1.0} if power == 1.0 else {}
     objective = task.objective(Augmented if power == 1.0 else SquaredHinge, target=task.target, **kind)
-    return _go_on(passes, objective, w, primal, work, monitor), passes.alpha
+    return _go_on(descent, objective, w, primal, work, monitor), descent.alpha
 
 
 def polished_classes(
@@ -60,18 +60,18 @@ def polished_classes(
     """`polished` for all classes at once: w the flat W, alpha f8[n, k]."""
     if not np.all(task.cost > 0.0):
         return None
-    objective = ClassHinge(task)
-    passes = ClassPasses(task, objective.rows, 1)
+    objective = CrammerSingerLoss(task)
+    descent = CrammerSingerDescent(task, objective.rows, 1)
     places = np.zeros((task.rows.n, objective.rows.wide))
     places[:, : task.k] = alpha
-    passes.resume(objective.multipliers(places.reshape(-1)), 0)
-    w = _go_on(passes, objective, w, primal, work, monitor)
-    return w, objective.rows.narrowed(passes.alpha).reshape(alpha.shape)
+    descent.resume(objective.multipliers(places.reshape(-1)), 0)
+    w = _go_on(descent, objective, w, primal, work, monitor)
+    return w, objective.rows.narrowed(descent.alpha).reshape(alpha.shape)
 
 
 def _go_on(
-    passes: DualPasses | ClassPasses, objective: Augmented | SquaredHinge | ClassHinge, w: np.ndarray, primal: float,
-    work: float, monitor: Monitor,
+    descent: DualCoordinateDescent | CrammerSingerDescent, objective: Augmented | SquaredHinge | CrammerSingerLoss,
+    w: np.ndarray, primal: float, work: float, monitor: Monitor,
 ) -> np.ndarray:  # fmt: skip
     """The best weights among w, passes' and their multiples, after visits to that many non-zeros."""
 
@@ -81,20 +81,21 @@ def _go_on(
 
     w, primal = least(w)
     nnz = objective.rows.nnz
-    each = passes.cost / VISIT if isinstance(passes, DualPasses) else nnz  # what a pass over all rows costs, in visits
-    made, looked, sharp = 0.0, 0.0, np.inf
-    if isinstance(passes, DualPasses) and relative_gap(primal, passes.dual_value()) > ENOUGH:
-        made = passes.settle(SETTLING * work)
-        w, primal = least(passes.w)
-    while relative_gap(primal, passes.dual_value()) > ENOUGH:
-        made += passes.share * each + CALL
+    # what a pass over all rows costs, in visits
+    each = descent.cost / VISIT if isinstance(descent, DualCoordinateDescent) else nnz
+    made, evaluated, sharp = 0.0, 0.0, np.inf
+    if isinstance(descent, DualCoordinateDescent) and relative_gap(primal, descent.dual_value()) > ENOUGH:
+        made = descent.settle(SETTLING * work)
+        w, primal = least(descent.w)
+    while relative_gap(primal, descent.dual_value()) > ENOUGH:
+        made += descent.share * each + CALL
         if made > work or monitor.ended():
             break
-        passes.run()
-        if passes.spread <= sharp and not passes.complete:
-            sharp = SETTLED * passes.spread
-            passes.restore()
-        if made >= looked + max(each, SPARED * looked):
-            looked = made
-            w, primal = least(passes.w)
-    return least(passes.w)[0] if made > looked else w
+        descent.run()
+        if descent.pg_range <= sharp and not descent.complete:
+            sharp = SETTLED * descent.pg_range
+            descent.unshrink()
+        if made >= evaluated + max(each, SPARED * evaluated):
+            evaluated = made
+            w, primal = least(descent.w)
+    return least(descent.w)[0] if made > evaluated else w

@@ -24,8 +24,8 @@ def refuse_overflow(
     for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):
         some = table.values[at : at + VALUES_AT_ONCE]
         largest = max(float(some.max()), -float(some.min()), largest)
-        if table.room is not None:
-            table.room.check()
+        if table.mapped is not None:
+            table.mapped.check()
     refuse_range(len(table), C, class_weights, row_weights, largest, labels)
     return largest
 

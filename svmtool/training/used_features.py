@@ -20,7 +20,7 @@ LARGEST_COPY = 1 << 22  # values of rows on disk whose indices may be looked at 
 def used_features(table: Table) -> np.ndarray | None:
     """The features that occur, i4 ascending from 0 on; None where all may as well be taken."""
     values = len(table.values)
-    if table.n_features <= max(LEAST, FAR * values) or (table.room is not None and values > LARGEST_COPY):
+    if table.n_features <= max(LEAST, FAR * values) or (table.mapped is not None and values > LARGEST_COPY):
         return None
     return np.unique(table.indices)
 
@@ -28,7 +28,7 @@ def used_features(table: Table) -> np.ndarray | None:
 def on_used(table: Table, used: np.ndarray) -> Table:
     """The same rows, their values shared, with the features `used` numbered from 0 on."""
     indices = np.searchsorted(used, table.indices).astype(np.int32)
-    return Table(table.labels, table.indptr, indices, table.values, len(used), table.room)
+    return Table(table.labels, table.indptr, indices, table.values, len(used), table.mapped)
 
 
 def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:

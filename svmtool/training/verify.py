@@ -19,13 +19,13 @@ from svmtool.solvers.shared.base import CONFIRMED, ENOUGH, Monitor, Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.training.reductions.base import ProblemSet
+    from svmtool.training.reductions.base import Reduction
 
 ROUNDING = 1e-9  # rise above P(0) that is rounding, relative
 
 
 def verified(
-    problems: ProblemSet, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
+    problems: Reduction, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
 ) -> tuple[Result, Certificate]:
     """The answer to problem k, sound, and its certificate; start: where the run began, as the answer has it.
 
@@ -34,10 +34,10 @@ def verified(
     least, where = _least(problems, k, start)
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, where)
-    found = problems.judge(k, result)
+    found = problems.certify(k, result)
     if not found.primal <= least + ROUNDING * abs(least):
         result = _replaced(problems, k, result, where)
-        found = problems.judge(k, result)
+        found = problems.certify(k, result)
     claimed = result.history[-1]["gap"]
     if problems.solver.optimal:
         if found.gap > ENOUGH and not monitor.ended():
@@ -51,7 +51,7 @@ def verified(
     return result, found
 
 
-def sound(problems: ProblemSet, k: int, result: Result, start: np.ndarray | None = None) -> Result:
+def sound(problems: Reduction, k: int, result: Result, start: np.ndarray | None = None) -> Result:
     """The answer without a certificate, or what is better where it breaks the first law."""
     least, where = _least(problems, k, start)
     if problems.is_finite(result.w) and problems.primal(k, result.w) <= least + ROUNDING * abs(least):
@@ -59,7 +59,7 @@ def sound(problems: ProblemSet, k: int, result: Result, start: np.ndarray | None
     return _replaced(problems, k, result, where)
 
 
-def _least(problems: ProblemSet, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
+def _least(problems: Reduction, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
     """The value that no answer may exceed, and its weights; None: zeros."""
     if not problems.solver.optimal:  # its rows are chosen on the way: the objective of all of them is not its aim
         return np.inf, None
@@ -71,7 +71,7 @@ def _least(problems: ProblemSet, k: int, start: np.ndarray | None) -> tuple[floa
     return at_zero, None
 
 
-def _replaced(problems: ProblemSet, k: int, result: Result, where: np.ndarray | None) -> Result:
+def _replaced(problems: Reduction, k: int, result: Result, where: np.ndarray | None) -> Result:
     """The weights `where` in place of the answer's; a run that claimed to have converged did not."""
     w = problems.zero_weights() if where is None else where.copy()
     status = base.PRECISION if result.status.converged else result.status
@@ -89,7 +89,7 @@ def _note(result: Result, primal: float, dual: float = 0.0) -> None:
     result.iterations += 1
 
 
-def _polished(problems: ProblemSet, k: int, result: Result, found: Certificate, monitor: Monitor) -> Certificate:
+def _polished(problems: Reduction, k: int, result: Result, found: Certificate, monitor: Monitor) -> Certificate:
     """The certificate, and the answer with it, after a share of training's work on both sides of the gap; law 3."""
     from svmtool.training.polish import allowance  # and what it needs: most runs end without
 
@@ -100,9 +100,9 @@ def _polished(problems: ProblemSet, k: int, result: Result, found: Certificate, 
     if better is None:
         return found
     w, alpha = better
-    again = problems.judge(k, Result(w, result.status, 0, [], result.alpha), alpha)
+    again = problems.certify(k, Result(w, result.status, 0, [], result.alpha), alpha)
     if again.primal > found.primal:
-        w, again = result.w, problems.judge(k, result, alpha)
+        w, again = result.w, problems.certify(k, result, alpha)
     result.w = w
     if found.dual > again.dual:
         again = Certificate(again.primal, found.dual, found.violation)
@@ -127,7 +127,7 @@ def _contradicts(result: Result, claimed: float, found: Certificate, asked: floa
 
 
 def _solved_anew(
-    problems: ProblemSet, k: int, result: Result, found: Certificate, monitor: Monitor
+    problems: Reduction, k: int, result: Result, found: Certificate, monitor: Monitor
 ) -> tuple[Result, Certificate]:
     """The better of the answer and what the fallback makes of the problem from there; law 2.
 
@@ -137,7 +137,7 @@ def _solved_anew(
     target = CONFIRMED if asked is None else asked
     other = None if found.gap <= target or monitor.ended() else problems.solve_anew(k, result.w, target, monitor)
     if other is not None and problems.is_finite(other.w):
-        certificate = problems.judge(k, other)
+        certificate = problems.certify(k, other)
         if certificate.primal <= found.primal:
             other.iterations, other.history = result.iterations, result.history
             if found.dual > certificate.dual:  # keep the larger of the two lower bounds

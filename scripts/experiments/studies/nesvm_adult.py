@@ -29,7 +29,7 @@ TOOLS = {
     "svmtool -s 3": ("ours", "-s 3", GAPS, {}, False),
 }
 PEERS = ("LIBSVM", "Pegasos", "DCD")
-FLAT = 10.0  # ratio of the longest to the shortest time that still is "nearly flat", over a millionfold of C
+STALL_RTOL = 10.0  # ratio of the longest to the shortest time that still is "nearly flat", over a millionfold of C
 FEW, MANY = 5000, 10_000  # rows: below, NESVM is said to be first; above, Pegasos
 
 
@@ -80,7 +80,7 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
     absent = [name for name in TOOLS if name not in got]
     words += f"; {', '.join(absent)} did not get there at every C." if absent else "."
     words += one_smoothing(times)
-    checks = [got["NESVM"] <= FLAT, *(got["NESVM"] <= got.get(p, math.inf) for p in ("LIBSVM", "DCD"))]
+    checks = [got["NESVM"] <= STALL_RTOL, *(got["NESVM"] <= got.get(p, math.inf) for p in ("LIBSVM", "DCD"))]
     large = times[-1]
     checks.append(large["NESVM"] <= min(large["LIBSVM"], large["DCD"]))
     why = "" if checks[-1] else f"at the largest C DCD takes {large['DCD']:.3g} s, NESVM {large['NESVM']:.3g} s"

@@ -31,7 +31,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     w, rounds, products = np.zeros(rows.d), 0, 0
     for C in settings.get("path", (problem.C,)):
         objective = SquaredHinge(rows, problem.y, np.full(rows.n, C))
-        objective.move(w if settings.get("seeded") else np.zeros(rows.d))
+        objective.set_point(w if settings.get("seeded") else np.zeros(rows.d))
         first = FIRST_STEPS if settings.get("H1") else None
         for eps in (CRUDE, step or 1e-6) if settings.get("H2") else (step or 1e-6,):
             some_rounds, some_products = run(objective, C, eps, first)
@@ -56,4 +56,4 @@ def run(objective: SquaredHinge, C: float, eps: float, first: int | None) -> tup
         most = first if first and not rounds else 10 * objective.d
         p, some, _ = objective.newton_direction(g, "products", enough / size, most)
         rounds, products = rounds + 1, products + some
-        objective.advance(objective.ray(p), p)
+        objective.step(objective.line_search(p), p)

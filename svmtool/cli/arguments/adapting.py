@@ -7,7 +7,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.params import Settings
 
 # what says something where a trained model is changed; all else is about training with all rows at hand
-HONOURED = frozenset(
+SUPPORTED = frozenset(
     {"-s", "-c", "-B", "-w", "-q", "--threads", "--weights", "--initial-model", "--add", "--remove"}
     | {"--every-rows", "--every-seconds"}
 )
@@ -21,7 +21,7 @@ def command(settings: Settings, given: list[str], files: list[str], notes: tuple
     for option in given:
         if option == "--passes" and s.add not in (None, "-"):  # of a solver that has it
             continue
-        if option not in HONOURED and (option != "--probability" or s.probability):
+        if option not in SUPPORTED and (option != "--probability" or s.probability):
             raise SvmtoolError(f"ERROR: {option} is about training: not with --add or --remove")
     if (s.every_rows is not None or s.every_seconds is not None) and s.add != "-":
         raise SvmtoolError("ERROR: --every-rows and --every-seconds say how often --add - writes the model")

@@ -99,7 +99,7 @@ def _check(settings: KernelSettings, given: list[str]) -> None:
     row = registry.find_kernel(settings.solver)
     if row is not None:
         for option in given:
-            if option not in registry.obeyed(row) and (row.number >= 30 or option.startswith("--")):
+            if option not in registry.supported_options(row) and (row.number >= 30 or option.startswith("--")):
                 raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour {option}")
     if not settings.paper_form:
         limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")

@@ -282,7 +282,7 @@ def _choose_for_search(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
         return settings, ()
     if not settings.solver_given:
         return settings._replace(solver=2), ("Solver not specified. Using -s 2",)
-    ours = [row.number for row in registry.honouring("-C")]
+    ours = [row.number for row in registry.supporting("-C")]
     if settings.solver not in (0, 2, 11) and settings.solver not in ours:
         raise UsageError("Warm-start parameter search only available for -s 0, -s 2 and -s 11")
     return settings, ()
@@ -298,7 +298,7 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
     if row is None:
         return
     for option in given:
-        if option in registry.obeyed(row) or (option == "-R" and row.number < 30):
+        if option in registry.supported_options(row) or (option == "-R" and row.number < 30):
             continue
         if option == "--probability" and not settings.probability:  # says what is so
             continue
@@ -308,7 +308,7 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
             continue
         if option in ("-p", "-n") and row.number < 30:
             continue
-        able = registry.honouring(option)
+        able = registry.supporting(option)
         if option == "-B":
             raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour -B: {row.bias}")
         advice = f"use -s {registry.in_words(able)}" if able else "no solver of this version does"
@@ -321,11 +321,11 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
 def _check_combinations(settings: Settings) -> None:
     """Options that would be ignored beside others are refused."""
     s = settings
-    if s.mu is not None and not s.auto and isinstance(s.mu, float) != ("--no-homotopy" in s.row.honours):
+    if s.mu is not None and not s.auto and isinstance(s.mu, float) != ("--no-homotopy" in s.row.supported):
         wanted = "a number > 0" if isinstance(s.mu, str) else "merit or geometric"
         raise SvmtoolError(f"ERROR: --mu {s.mu}: -s {s.row.number} ({s.row.name}) wants {wanted}")
-    if not s.auto and s.mu == "balance" and "--inner-steps" not in s.row.honours:
-        able = registry.in_words(registry.honouring("--inner-steps"))
+    if not s.auto and s.mu == "balance" and "--inner-steps" not in s.row.supported:
+        able = registry.in_words(registry.supporting("--inner-steps"))
         raise SvmtoolError(f"ERROR: --mu balance is a way of -s {able}: give merit or geometric")
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
     if s.spark is not None:

@@ -60,9 +60,9 @@ def explain(s: KernelSettings) -> str:
         stops = row.stopping + (f"; here -e {s.eps:g}" if s.eps is not None else "")
     known = 0 <= s.kernel_type <= PRECOMPUTED
     own = sorted(name for name, option in LONG_OPTIONS.items() if option.setting in KernelSettings._fields)
-    taken = [*(flag for flag, _, _ in OPTIONS), *own] if row.number < 30 else sorted(registry.obeyed(row))
+    taken = [*(flag for flag, _, _ in OPTIONS), *own] if row.number < 30 else sorted(registry.supported_options(row))
     cost = f"C_i = C * (product of the -w factors of the row's class), of C-SVC; C = {s.C:g}"
-    if "-c" not in registry.obeyed(row):
+    if "-c" not in registry.supported_options(row):
         cost = NO_COSTS
     facts = (
         ("solver", f"-s {row.number}, {row.name}: {row.help}"),

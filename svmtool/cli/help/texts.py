@@ -55,9 +55,9 @@ def long_option_rows() -> list[tuple[str, str]]:
 
 def _only(option: str) -> str:
     """` (-s 2 or 40 only)`, ` (not -s 43)` or ` (with kernels only)` for an option that not every solver honours."""
-    rows = registry.honouring(option[:2] if option.startswith("-w") else option)
+    rows = registry.supporting(option[:2] if option.startswith("-w") else option)
     if not rows:
-        rows = [row for row in registry.KERNEL_SOLVERS if option in registry.obeyed(row)]
+        rows = [row for row in registry.KERNEL_SOLVERS if option in registry.supported_options(row)]
         return f" (with kernels, -s {registry.in_words(rows)} only)"
     others = [row for row in registry.SOLVERS if row not in rows]
     if len(others) < len(rows):
@@ -119,7 +119,7 @@ def explain(settings: Settings | KernelSettings) -> str:
     else:
         stops = row.stopping + (f"; here -e {settings.eps:g}" if settings.eps is not None else "")
     cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {settings.C:g}"
-    if "-c" not in registry.obeyed(row):
+    if "-c" not in registry.supported_options(row):
         cost = kernel_texts.NO_COSTS
     facts = (
         ("solver", f"-s {row.number}, {row.name}: {row.help}"),
@@ -132,7 +132,7 @@ def explain(settings: Settings | KernelSettings) -> str:
         ("bias", row.bias),
         ("stops when", stops),
         ("model file", f"solver_type {row.word}"),
-        ("honours", " ".join(sorted(registry.obeyed(row)))),
+        ("honours", " ".join(sorted(registry.supported_options(row)))),
         ("paper", row.paper),
         ("back end", row.module),
     )

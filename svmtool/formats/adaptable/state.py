@@ -13,7 +13,7 @@ import zlib
 
 import numpy as np
 
-from svmtool.data.class_statistics import LabelSums
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable.names import STATE
 from svmtool.formats.models.text import OVERFLOWN
@@ -33,11 +33,11 @@ ARRAYS = {
 
 
 class State:
-    """solver, C, bias: of the last training; own, factor: labels with a class weight, and these; sums: LabelSums;
+    """solver, C, bias: of the last training; own, factor: labels with a class weight, and these; sums: ClassStatistics;
     model: the model file's bytes; before: signature of the file that it took the place of; log, entries: see RowLog."""
 
     def __init__(
-        self, solver: int, C: float, bias: float, class_weights: tuple[tuple[int, float], ...], sums: LabelSums,
+        self, solver: int, C: float, bias: float, class_weights: tuple[tuple[int, float], ...], sums: ClassStatistics,
         model: bytes = b"", before: int = ABSENT, log: int = 0, entries: int = 0,
     ):  # fmt: skip
         self.solver, self.C, self.bias, self.class_weights, self.sums = solver, C, bias, class_weights, sums
@@ -136,7 +136,7 @@ def _check(name: str, found: dict) -> None:
 
 def _made(found: dict) -> State:
     own = tuple(zip(found["own"].tolist(), found["factor"].tolist(), strict=True))
-    sums = LabelSums([label for label, _ in own], int(found["features"]))
+    sums = ClassStatistics([label for label, _ in own], int(found["features"]))
     sums.labels, sums.count, sums.weight = found["labels"].tolist(), found["count"], found["weight"]
     sums.first, sums.past = found["first"], found["past"]
     for gram, packed in zip(sums.gram, found["gram"], strict=True):

@@ -22,7 +22,7 @@ import numpy as np
 
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.array_loops import check_indices, check_values, sum_indices, sum_words
-from svmtool.formats.rowcache.mapped_arrays import Room
+from svmtool.formats.rowcache.mapped_arrays import MappedArrays
 from svmtool.formats.source import Source
 from svmtool.formats.svmlight.table import Table, raw_tables
 
@@ -92,14 +92,14 @@ def settle(folder: Path) -> None:
             os.close(fd)
 
 
-def written(folder: Path, header: dict[str, Any], room: Room) -> Table:
+def written(folder: Path, header: dict[str, Any], mapped: MappedArrays) -> Table:
     """The rows in a folder that this run has written: mapped, but for what there is one of for each row."""
     with contextlib.ExitStack() as held:
         files = {name: held.enter_context(open(folder / name, "rb")).fileno() for name in ARRAYS}
-        return _mapped(files, header, room)
+        return _mapped(files, header, mapped)
 
 
-def kept(folder: Path, mark: dict[str, Any], room: Room) -> Table | None:
+def kept(folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Table | None:
     """The rows that an earlier run wrote from the file so marked; None where there are none, or of another state of
     the file.  UnfitError where what is there cannot be believed."""
     with contextlib.ExitStack() as held:
@@ -125,8 +125,8 @@ def kept(folder: Path, mark: dict[str, Any], room: Room) -> Table | None:
         for name, length in lengths.items():
             if os.fstat(files[name]).st_size != length * np.dtype(ARRAYS[name]).itemsize:
                 raise UnfitError(f"{name} is not as long as {HEADER} says")
-        table = _mapped(files, header, room)
-    _check_arrays(table, header["sums"], room)
+        table = _mapped(files, header, mapped)
+    _check_arrays(table, header["sums"], mapped)
     return table
 
 
@@ -208,11 +208,11 @@ def _is_count(value: Any, most: int) -> bool:
     return type(value) is int and 0 <= value <= most
 
 
-def _mapped(files: dict[str, int], header: dict[str, Any], room: Room) -> Table:
+def _mapped(files: dict[str, int], header: dict[str, Any], mapped: MappedArrays) -> Table:
     counts = {"labels": header["rows"], "indptr": header["rows"] + 1}
     labels, indptr = (_read(files[name], ARRAYS[name], count) for name, count in counts.items())
-    indices, values = (room.open(files[name], ARRAYS[name], header["pairs"]) for name in ("indices", "values"))
-    return Table(labels, indptr, indices, values, header["features"], room)
+    indices, values = (mapped.open(files[name], ARRAYS[name], header["pairs"]) for name in ("indices", "values"))
+    return Table(labels, indptr, indices, values, header["features"], mapped)
 
 
 def _read(fd: int, dtype: str, count: int) -> np.ndarray:
@@ -220,7 +220,7 @@ def _read(fd: int, dtype: str, count: int) -> np.ndarray:
         return np.fromfile(file, dtype, count)
 
 
-def _check_arrays(table: Table, sums: dict[str, int], room: Room) -> None:
+def _check_arrays(table: Table, sums: dict[str, int], mapped: MappedArrays) -> None:
     """UnfitError unless the arrays are those that were written, and indices stay inside."""
     indptr, n = table.indptr, len(table)
     if _checksum(table.labels, 0) != sums["labels"] or not np.all(np.isfinite(table.labels)):
@@ -237,7 +237,7 @@ def _check_arrays(table: Table, sums: dict[str, int], room: Room) -> None:
         lo, hi = pieces[b]
         check_indices(indptr, table.indices, found[b, :3], lo, hi)
         check_values(bits, found[b, 3:], int(indptr[lo]), int(indptr[hi]))
-        room.check()
+        mapped.check()
 
     threads.run_blocks(look, len(pieces))
     index_sum, falls, value_sum = (int(found[:, k].sum()) for k in (0, 2, 3))

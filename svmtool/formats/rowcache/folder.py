@@ -17,7 +17,7 @@ from typing import Any
 
 from svmtool.errors import SvmtoolError
 from svmtool.formats.rowcache import arrays, shared_folder
-from svmtool.formats.rowcache.mapped_arrays import MEGABYTE, Room
+from svmtool.formats.rowcache.mapped_arrays import MEGABYTE, MappedArrays
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.table import LONGEST_LINE, Table
 
@@ -58,12 +58,12 @@ class DiskReading:
 
                 return joined(read_raw(source))
             folder = self._folder()
-            room = Room(int(self.memory), str(folder.parent))
+            mapped = MappedArrays(int(self.memory), str(folder.parent))
             if mark is not None and not self._may_have(folder):
                 mark = None
-            table = self._kept(folder, mark, room) if mark else None
+            table = self._kept(folder, mark, mapped) if mark else None
             if table is None:
-                table = self._made(source, folder, mark, room)
+                table = self._made(source, folder, mark, mapped)
         if mark and not self.keep:
             shared_folder.remove(folder)  # what is mapped stays until the run ends
         return table
@@ -111,21 +111,21 @@ class DiskReading:
             )
         return False
 
-    def _kept(self, folder: Path, mark: dict[str, Any], room: Room) -> Table | None:
+    def _kept(self, folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Table | None:
         """The rows of an earlier run, None where there are none that fit."""
         try:
-            return arrays.kept(folder, mark, room)
+            return arrays.kept(folder, mark, mapped)
         except arrays.UnfitError as e:
             self.warn(f"WARNING: the rows in {folder} are not used but made anew: {e}")
             return None
 
-    def _made(self, source: Source, folder: Path, mark: dict[str, Any] | None, room: Room) -> Table:
+    def _made(self, source: Source, folder: Path, mark: dict[str, Any] | None, mapped: MappedArrays) -> Table:
         """Parse the source; the rows stay in the folder if later runs are to have them."""
         longest = min(LONGEST_LINE, int(self.memory * LINE_BYTES))
         try:
             with shared_folder.partial(folder) as fresh:
                 header = arrays.write(source, fresh, mark or {}, longest)
-                table = arrays.written(fresh, header, room)
+                table = arrays.written(fresh, header, mapped)
                 if mark is not None and self.keep:
                     arrays.settle(fresh)
                     if not shared_folder.place(fresh, folder):

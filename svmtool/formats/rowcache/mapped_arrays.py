@@ -20,7 +20,7 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 
-LOOK = 0.004  # seconds between two looks of the watcher at the resident memory
+WATCH_INTERVAL = 0.004  # seconds between two looks of the watcher at the resident memory
 RESERVE, LARGEST_RESERVE = 0.5, 300e6  # share of the limit, and bytes at most, for what may come until the next look
 KEPT_IN_MEMORY = 1 << 22  # bytes up to which a new array is an ordinary one
 M_MMAP_THRESHOLD = -3  # of malloc.h: arrays of OWN_MAPPING bytes or more are mapped each for itself
@@ -41,7 +41,7 @@ def peak() -> int:
         return next(int(line.split()[1]) * 1024 for line in f if line.startswith(b"VmHWM:"))
 
 
-class Room:
+class MappedArrays:
     """limit: bytes that the process may hold; folder: where arrays of this run go (their files have no name)."""
 
     def __init__(self, limit: int, folder: str):
@@ -108,9 +108,9 @@ def _give_freed_arrays_back() -> None:
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, OWN_MAPPING)
 
 
-def _watch(room: weakref.ref[Room]) -> None:
+def _watch(mapped: weakref.ref[MappedArrays]) -> None:
     """Check a room as long as there is one."""
-    while (still := room()) is not None:
+    while (still := mapped()) is not None:
         still.check()
         del still
-        time.sleep(LOOK)
+        time.sleep(WATCH_INTERVAL)

@@ -35,7 +35,7 @@ TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     import numpy as np
 
-    from svmtool.formats.rowcache.mapped_arrays import Room
+    from svmtool.formats.rowcache.mapped_arrays import MappedArrays
 
 BLOCK = 1 << 20  # bytes of text a thread works on at a time; fits the second-level cache
 STREAM_BLOCK = 1 << 18  # the same where a whole chunk is in memory
@@ -54,14 +54,14 @@ class Table:
     largest: the largest size of a value, where that is known.
     """
 
-    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "room", "largest")
+    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "mapped", "largest")
 
     def __init__(
         self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int,
-        room: Room | None = None,
+        mapped: MappedArrays | None = None,
     ):  # fmt: skip
         self.labels, self.indptr, self.indices, self.values = labels, indptr, indices, values
-        self.n_features, self.room = n_features, room
+        self.n_features, self.mapped = n_features, mapped
         self.largest: float | None = None
 
     def __len__(self) -> int:

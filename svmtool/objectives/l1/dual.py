@@ -44,7 +44,7 @@ class L1Dual:
         o = self.objective = objective
         self.columns, self.w, self.work = o.columns(), w.copy(), 0.0
         self._random = np.random.default_rng(1)
-        o.move(w)
+        o.set_point(w)
         _, g = o.gradient()
         steepest = max(1.0, float(np.abs(g).max(initial=0.0)))
         self.a = -o.u * o.y / steepest

@@ -83,7 +83,7 @@ class L1Hinge(Augmented):
 
     def start_from(self, w: np.ndarray) -> None:
         """Make w (length d, in the task's units) the centre."""
-        self.move(w * self.size)
+        self.set_point(w * self.size)
         self._recentre()
 
     def take_multipliers(self, alpha: np.ndarray, pull: np.ndarray) -> None:
@@ -110,7 +110,7 @@ class L1Hinge(Augmented):
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
         return 0.0  # `judge` finds it
 
-    def judge(self) -> None:
+    def certify(self) -> None:
         """answer, primal, alpha and bound after gradient()."""
         task, n, m = self.task, self.task.rows.n, self.m
         # the dual point: slopes of the rows, balanced, and shrunk until |sum a_i y_i x_i|_inf <= 1
@@ -166,15 +166,15 @@ class L1Columns:
         """
         z, cost = self.target - slack, self.task.cost
         with np.errstate(divide="ignore", invalid="ignore"):
-            kinks = self.target / z
+            breakpoints = self.target / z
         short = (self.target > 0.0) | ((self.target == 0.0) & (z < 0.0))
         slope = float(np.sum(np.abs(w[: self.m]))) - float(cost[short] @ z[short])
-        some = np.flatnonzero((kinks > 0.0) & (kinks < np.inf))
+        some = np.flatnonzero((breakpoints > 0.0) & (breakpoints < np.inf))
         if slope >= 0.0 or not len(some):
             return 0.0 if slope >= 0.0 else 1.0
-        some = some[np.argsort(kinks[some], kind="stable")]
+        some = some[np.argsort(breakpoints[some], kind="stable")]
         k = int(np.searchsorted(np.cumsum(cost[some] * np.abs(z[some])), -slope))
-        return float(kinks[some[min(k, len(some) - 1)]])
+        return float(breakpoints[some[min(k, len(some) - 1)]])
 
     def slopes(self, w: np.ndarray) -> np.ndarray:
         """C_i on rows with slack, length n; balanced under a free bias."""

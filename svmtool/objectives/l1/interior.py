@@ -47,7 +47,7 @@ TINY = 1e-300
 # call from Python beside that.  Measured with 60 to 1200 features, in nanoseconds: a product of matrices 0.1 to 0.4, a
 # Gram matrix of sparse rows 0.6 to 1.5, passes 0.2 to 1.5 over dense and 0.5 to 6 over sparse rows, a call 10 to 30.
 SPARSE, PASS, CALL = 4.0, 4.0, 1e5
-PASSES, CALLS = 9, 12  # of a step
+EPOCHS, CALLS = 9, 12  # of a step
 
 
 class L1Interior:
@@ -75,7 +75,7 @@ class L1Interior:
     def possible(objective: object) -> bool:
         """Whether the loss is this one, the rows are at hand, and the systems are small."""
         o = objective
-        here = isinstance(o.rows, (CsrRows, DenseRows)) and o.rows.room is None
+        here = isinstance(o.rows, (CsrRows, DenseRows)) and o.rows.mapped is None
         return not o.logistic and here and 0 < min(o.n, o.d) <= MOST
 
     @staticmethod
@@ -89,7 +89,7 @@ class L1Interior:
             lengths = np.diff(rows.indptr) if n >= d else np.bincount(rows.indices)
             gram = SPARSE * 0.5 * float(np.sum(lengths.astype(float) ** 2))
         steps = STEPS * float(n + 2 * d) ** (1.0 / 3.0)
-        return steps * (gram + least**3 / 6.0 + PASS * PASSES * rows.nnz + CALL * CALLS)
+        return steps * (gram + least**3 / 6.0 + PASS * EPOCHS * rows.nnz + CALL * CALLS)
 
     def _sums(self, a: np.ndarray) -> np.ndarray:
         """[A c]'a, length d."""
@@ -139,7 +139,7 @@ class L1Interior:
             np.maximum(x, TINY, out=x)
         self.w = np.append(p - q, self.w[self._penalised :] + t * db)
         self._v, self._z = self._sums(a), self._margins(self.w)
-        self.work += float(PASSES)
+        self.work += float(EPOCHS)
         self._steps += 1
         self.mu = float(a @ s + p @ low + q @ high) / (len(a) + 2 * len(p))
         return self.w

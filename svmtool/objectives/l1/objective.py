@@ -44,9 +44,9 @@ class L1Objective(Losses):
         if free_bias:
             self.penalty[-1] = 0.0
 
-    def move(self, w: np.ndarray) -> None:
+    def set_point(self, w: np.ndarray) -> None:
         if self._columns is None or not np.any(w):
-            super().move(w)
+            super().set_point(w)
             return
         if not self._ready:
             self._prepare()
@@ -102,7 +102,7 @@ class L1Objective(Losses):
         """The dual point whose value `bound` is, length n."""
         return -self._multiple * self._slopes * self.y
 
-    def look_at_model(self, held: bool) -> float:
+    def evaluate_model(self, held: bool) -> float:
         """`bound` and `dual_point` from what the model says the slopes are at w + p, p as `best_step` was last given.
 
         These slopes are as near to the constraints as the model's solution is to its own minimum; those of the losses
@@ -169,7 +169,7 @@ class L1Objective(Losses):
         """w += t p, margins with it; weights that change their sign within rounding become zero."""
         used = np.flatnonzero(self.w != 0.0)
         old = self.w[used]
-        self.advance(t, p)
+        self.step(t, p)
         self.w[used[np.abs(self.w[used]) <= 1e-15 * np.abs(old)]] = 0.0
 
     def sample(self, group: int, seed: int) -> L1Objective:
@@ -259,7 +259,7 @@ class L1SquaredHinge(L1Objective):
         terms, first = (self.y, self.cost, self.penalty, w, chosen, z, count), None
         before = w.copy()  # at the last doubling of the passes
         for k in range(most):
-            largest = l1_loops.hinge2_column_passes(*lists, *terms, 1, share, columns.bias)
+            largest = l1_loops.hinge2_column_epochs(*lists, *terms, 1, share, columns.bias)
             first = largest if first is None else first
             if largest <= share * first or limits.is_ended():
                 break

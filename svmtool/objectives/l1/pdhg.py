@@ -127,7 +127,7 @@ class L1Saddle:
         self._near = np.empty_like(self._w0), np.empty_like(self._a0)
         lengths = self._tau / self.balance, self._sigma * self.balance
         scratch = np.empty_like(self._w0), np.empty_like(self._a0)
-        self._call = pdhg_loops.saddle_steps.bind(
+        self._call = pdhg_loops.pdhg_steps.bind(
             *self._given, *lengths, self._w0, self._a0, *moving, *self._near, *scratch, self._state
         )
 
@@ -159,7 +159,7 @@ class L1Saddle:
         if min(in_w, in_a) > STILL * STILL:
             self.balance = float(np.sqrt(self.balance * np.sqrt(in_a / in_w)))
 
-    def look(self) -> None:
+    def evaluate(self) -> None:
         """answer, primal, alpha, bound and excess."""
         self.slack = self.whole.slack(self.w)
         times = self.whole.best_multiple(self.w, self.slack)

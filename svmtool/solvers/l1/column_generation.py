@@ -29,7 +29,7 @@ NEARLY = 0.8  # sums from which a column comes in, where there are any above 1
 IDLE = 0.8  # sums below which a column whose weight is zero leaves again, ...
 PROGRESS = 0.95  # ... but only where the gap has fallen to this share since some last did: none comes and goes for ever
 INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
-EXACT = 1e-12  # certified gap of an exact minimiser
+OPTIMAL_GAP = 1e-12  # certified gap of an exact minimiser
 
 
 def by_columns(task: Task, monitor: Monitor, best: Best, stages: Callable) -> Status:
@@ -72,7 +72,7 @@ def by_columns(task: Task, monitor: Monitor, best: Best, stages: Callable) -> St
         best.take(run.best.primal, w, bound, alpha)
         left = relative_gap(run.best.primal, bound)
         status = monitor.step(best.primal, best.dual, gradient=largest - 1.0, active=len(used), cg=0, step=1.0)
-        if status is None and best.gap <= EXACT:
+        if status is None and best.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
         if status is None and ended is base.OPTIMAL and not len(wanted):
             status = rounded(best.primal, best.dual)

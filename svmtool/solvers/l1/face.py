@@ -22,10 +22,10 @@ def sparse(
     They start at w; gap: the relative one that is small enough, by the lower bound at the losses' slopes.
     """
     o = objective
-    o.move(np.where(used | (o.penalty == 0.0), w, 0.0))
+    o.set_point(np.where(used | (o.penalty == 0.0), w, 0.0))
     used = used.copy()
     used[o.rows.plain :] = True  # the bias: `part_of_hessian` has it
-    chosen, passes, previous, lowest = np.flatnonzero(used), np.zeros(2), np.inf, np.inf
+    chosen, epochs, previous, lowest = np.flatnonzero(used), np.zeros(2), np.inf, np.inf
     if not 0 < len(chosen) <= interior.MOST:
         return o.value(), o.w.copy()
     for _ in range(MOST):
@@ -37,6 +37,6 @@ def sparse(
         violations = o.violations(g)
         H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
         p = np.zeros(o.d)
-        p[chosen] = step_of_matrix(H, *part, passes, monitor)
+        p[chosen] = step_of_matrix(H, *part, epochs, monitor)
         o.go(o.best_step(p, g), p)
     return o.value(), o.w.copy()

@@ -26,7 +26,7 @@ from svmtool.solvers.shared.base import Monitor
 FIRST_SET = 200  # least size of a working set
 INNER_TIGHT = 0.03  # as INNER_MATRIX, of columns: INNER_LOOSE at first and after a short step; halved where ...
 # ... passes over columns alone got there, down to the latter
-PASSES_COLUMNS = 5  # over columns between two such systems
+EPOCHS_COLUMNS = 5  # over columns between two such systems
 PASSES_DESCENT = 5  # a step shorter than SHORT is followed by passes on f itself (hinge): twice so many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left, ...
 MOST_DESCENT = 5120  # ... and so many at most
@@ -49,14 +49,14 @@ class ColumnsModel:
 
     def __init__(self, objective: L1Objective, monitor: Monitor):
         self.objective, self.monitor = objective, monitor
-        self.passes = np.zeros(2)
+        self.epochs = np.zeros(2)
         self._share = 1.0  # numbers of the working set, as share of all: what a pass over it costs
         self._loose, self._ridge, self._descent = INNER_LOOSE, RIDGE_FIRST, PASSES_DESCENT
 
     @property
     def work(self) -> float:
         """Of the last step, beside its products with all rows and with the working set."""
-        return self._share * float(self.passes[0])
+        return self._share * float(self.epochs[0])
 
     def went_short(self) -> None:
         """The step to the model's minimiser was cut short, and another one follows."""
@@ -66,15 +66,15 @@ class ColumnsModel:
     def step(self, g: np.ndarray, violations: np.ndarray, last: LastStep) -> np.ndarray:
         """p = v - w from the model over a working set; the others stay zero."""
         o = self.objective
-        self.passes[:] = 0.0
+        self.epochs[:] = 0.0
         chosen = self._working_set(violations)
-        if last.short and (p := o.descend(chosen, self.passes, self._descent, DESCENT_LEFT)) is not None:
+        if last.short and (p := o.descend(chosen, self.epochs, self._descent, DESCENT_LEFT)) is not None:
             return p
         p, columns = np.zeros(o.d), o.columns().weighted(chosen, o.c)
         self._share = columns.nnz / max(o.columns().nnz, 1)
         part = g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen]
         if float(violations.max()) <= LATE and matrix_fits(len(chosen)):
-            p[chosen] = step_of_matrix(columns.gram(), *part, self.passes, self.monitor, most=self.most)
+            p[chosen] = step_of_matrix(columns.gram(), *part, self.epochs, self.monitor, most=self.most)
         else:
             p[chosen] = self._step_of_columns(columns, *part, last)
         return p
@@ -101,8 +101,8 @@ class ColumnsModel:
         if last.fall <= FAR:
             cg_steps, most = CG_STEPS, max(LEAST_WORK, MODEL_WORK * last.work) / max(self._share, 1e-300)
         first = True
-        while columns.passes(g, penalty, v, r, self.passes, PASSES_COLUMNS, enough) > enough:
-            if not first and (self.passes[0] >= most or self.monitor.ended()):
+        while columns.epochs(g, penalty, v, r, self.epochs, EPOCHS_COLUMNS, enough) > enough:
+            if not first and (self.epochs[0] >= most or self.monitor.ended()):
                 break
             first = False
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
@@ -113,7 +113,7 @@ class ColumnsModel:
                 lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
                 diagonal[face] + small, CG_TOLERANCE, cg_steps, self.monitor.ended,
             )  # fmt: skip
-            self.passes[0] += 2 * steps
+            self.epochs[0] += 2 * steps
             before = v[face]
             v[face], t = face_step(before, q, penalty[face], pull, lambda x, part=part: float(np.sum(part.sum(x) ** 2)))
             r += part.sum(v[face] - before)

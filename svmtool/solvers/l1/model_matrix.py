@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmtool.compiled.loops.fused.fused_l1_loops import FACES, INNER_LEAST, INNER_MATRIX, KEEP, PASSES, RIDGE, SETTLED
+from svmtool.compiled.loops.fused.fused_l1_loops import EPOCHS, FACES, INNER_LEAST, INNER_MATRIX, KEEP, RIDGE, SETTLED
 from svmtool.compiled.loops.loss import l1_loops as loops
 from svmtool.data.rows import DenseRows
 from svmtool.linalg.systems import solve_positive
@@ -76,7 +76,7 @@ class MatrixModel:
 
     def __init__(self, objective: L1Objective, monitor: Monitor):
         self.objective, self.monitor = objective, monitor
-        self.passes, self.held = np.zeros(2), False
+        self.epochs, self.held = np.zeros(2), False
         self._H: np.ndarray | None = None  # the last matrix over all weights, and the violation where it was used
         self._largest = np.inf
 
@@ -91,25 +91,25 @@ class MatrixModel:
     def step(self, g: np.ndarray, violations: np.ndarray, last: LastStep) -> np.ndarray:
         """p = v - w from the model over all weights, or over those that its slope moves where these are few."""
         o, largest = self.objective, float(violations.max())
-        self.passes[:] = 0.0
+        self.epochs[:] = 0.0
         some = (o.w != 0.0) | (violations > 0.0)
         some[o.rows.plain :] = True
         self.held = False
         if isinstance(o.rows, DenseRows) and np.count_nonzero(some) <= FEW * o.d:
             p, chosen = np.zeros(o.d), np.flatnonzero(some)
             H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
-            p[chosen] = step_of_matrix(H, *part, self.passes, self.monitor, most=self.most, fall=last.fall)
+            p[chosen] = step_of_matrix(H, *part, self.epochs, self.monitor, most=self.most, fall=last.fall)
             return p
         if self._H is None or not o.logistic or largest > KEEP * self._largest:
             self._H = o.hessian(last.fall > SETTLED)
         self._largest, self.held = largest, True
         far = o.logistic and last.fall > FAR
         part = g, o.w, o.penalty, violations
-        return step_of_matrix(self._H, *part, self.passes, self.monitor, far, self.most, last.fall)
+        return step_of_matrix(self._H, *part, self.epochs, self.monitor, far, self.most, last.fall)
 
 
 def step_of_matrix(
-    H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray, passes: np.ndarray,
+    H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray, epochs: np.ndarray,
     monitor: Monitor, far: bool = False, most: float = np.inf, fall: float = 0.0,
 ) -> np.ndarray:  # fmt: skip
     """p = v - w for the minimiser v of the model with the matrix H, or for what `most` multiplications found.
@@ -128,16 +128,16 @@ def step_of_matrix(
         np.minimum(largest, float((violations[used] / size[used]).max()) * size, out=largest, where=used)
     enough = max(share * float(largest.min(initial=np.inf)), least)
     ridge = RIDGE
-    done, first = passes[0], float(penalty @ np.abs(w))
+    done, first = epochs[0], float(penalty @ np.abs(w))
     last = first
     for k in range(FACES):
-        if loops.gram_passes(H.reshape(-1), v, slope, penalty, passes, PASSES, enough) <= enough:
+        if loops.gram_epochs(H.reshape(-1), v, slope, penalty, epochs, EPOCHS, enough) <= enough:
             break
         steep = fall > STEEP and len(v) > LARGE_FACE
         if steep and np.all(violations_at(v, slope, penalty) <= np.maximum(share * largest, least)):
             break
         before = len(v) + 1
-        while np.count_nonzero(v) < before and passes[1] < most:  # a step that ends at a zero leaves a smaller face
+        while np.count_nonzero(v) < before and epochs[1] < most:  # a step that ends at a zero leaves a smaller face
             before = np.count_nonzero(v)
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
             pull = slope[face] + penalty[face] * np.sign(v[face])
@@ -150,14 +150,14 @@ def step_of_matrix(
             else:
                 ridge = max(RIDGE_FALL * ridge, RIDGE_LEAST) if t == 1.0 else RIDGE
             slope = g + H @ (v - w)
-            passes[1] += FACE_CALLS * CALL + FACE_SQUARES * len(face) ** 2 + len(face) ** 3 / 6.0
-        if monitor.ended() or passes[1] >= most:
+            epochs[1] += FACE_CALLS * CALL + FACE_SQUARES * len(face) ** 2 + len(face) ** 3 / 6.0
+        if monitor.ended() or epochs[1] >= most:
             break
         value = 0.5 * float((g + slope) @ (v - w)) + float(penalty @ np.abs(v))
         if len(v) > LARGE_FACE and last - value <= LITTLE * (first - value):
             break
         last = value
-    passes[1] += CALL + (passes[0] - done) * len(v) * max(1, np.count_nonzero(v))
+    epochs[1] += CALL + (epochs[0] - done) * len(v) * max(1, np.count_nonzero(v))
     return v - w
 
 

@@ -33,7 +33,7 @@ Differs from the papers in:
     weights then make the zeros exact (face.py).  It also takes over where rounding or a standstill ends the other
     methods.
 11. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
-    step ends (look_at_model).
+    step ends (evaluate_model).
 Files: the outer steps, 5 and 11 here; 9, 10 and the end of a run in run.py; the model of 3 in model_matrix.py, that of
 4 in model_columns.py; 6 in all of them; 1, 2, 7 and 8 in objectives/l1/objective.py.
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
@@ -57,7 +57,7 @@ from svmtool.solvers.l1.model_matrix import LastStep, matrix_fits
 from svmtool.solvers.l1.run import ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP, STEP_WORK, Run
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.newton import FLAT, rounded
+from svmtool.solvers.shared.newton import STALL_RTOL, rounded
 
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
@@ -86,7 +86,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         start = _first_guess(objective.sample(group, seed), monitor)
     w = np.zeros(objective.d)
     if start is not None:
-        objective.move(start)
+        objective.set_point(start)
         if objective.value() <= objective.value_at_zero():
             w[:] = start
     status = run.from_weights(w)
@@ -121,11 +121,11 @@ class _Run(Run):
         if status is None:
             if self.wide or self.rule.gradient is not None:
                 self._set_out(w)
-            o.move(w)
+            o.set_point(w)
             status = self.steps()
             w[:] = o.w
         if status is base.PRECISION and self.path_numbers < np.inf:
-            o.move(w)
+            o.set_point(w)
             status = self._by_interior_point() or status
             w[:] = o.w
         return status
@@ -133,7 +133,7 @@ class _Run(Run):
     def _set_out(self, w: np.ndarray) -> None:
         """From the gradient at zero weights: where -e ends the run, and a better start than zero (w)."""
         o = self.objective
-        o.move(np.zeros(o.d))
+        o.set_point(np.zeros(o.d))
         g = o.gradient()[1]
         if self.rule.gradient is not None:
             self.most_violation = RULE_SHARE * self.rule.gradient * float(o.violations(g).sum())
@@ -152,7 +152,7 @@ class _Run(Run):
         rounds = PATH_ROUNDS if monitor.max_iter is None else min(PATH_ROUNDS, monitor.max_iter)
         while share < PATH_STEP**0.5 and not monitor.ended():
             stage = o.at_costs(share)
-            stage.move(w)
+            stage.set_point(w)
             run = _Run(stage, monitor.child(PATH_GAP, rounds), Rule())
             run.least_fall, run.path_numbers = PATH_FALL if o.logistic else -1.0, np.inf
             run.steps()
@@ -171,8 +171,8 @@ class _Run(Run):
         monitor.uses("proximal Newton steps in one compiled call", "a small problem")
         records, code, self.alpha = self.objective.small_newton(w, gap, self.rule.gap, most)
         status = None
-        for f, bound, largest, active, passes, t in records:
-            status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(passes), step=t)
+        for f, bound, largest, active, epochs, t in records:
+            status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(epochs), step=t)
         self.bound = records[-1][1]
         if SMALL_ENDS[code] is base.PRECISION:
             return rounded(*records[-1][:2])
@@ -187,7 +187,7 @@ class _Run(Run):
             monitor.uses("proximal Newton steps", "models over columns" if self.wide else "models held as a matrix")
             f, g = o.gradient()
             if not f <= best + RISE * abs(best):  # rounding has misled the search along the step
-                o.move(best_w)
+                o.set_point(best_w)
                 return rounded(best, self.bound)
             if f < best:
                 best, best_w[:] = f, o.w
@@ -196,10 +196,10 @@ class _Run(Run):
             violations = o.violations(g)
             largest = float(violations.max(initial=0.0))
             status = monitor.step(
-                f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(model.passes[0]), step=t
+                f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(model.epochs[0]), step=t
             )
             if status is None:
-                flat = flat + 1 if previous - f <= FLAT * abs(f) and f - self.bound > NEARER * apart else 0
+                flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) and f - self.bound > NEARER * apart else 0
                 apart = f - self.bound
                 self.fall = (previous - f) / max(f, 1e-300)
                 status = self._end(f, violations, flat, not self.short)
@@ -218,11 +218,11 @@ class _Run(Run):
                 return monitor.end()
             t = o.best_step(p, g)
             self.short = t < SHORT
-            if not self.short and o.look_at_model(model.held) > self.bound:
+            if not self.short and o.evaluate_model(model.held) > self.bound:
                 self.bound, self.alpha = o.bound, o.dual_point()
             o.go(t, p)
-            self._count(STEP_WORK + (model.work if self.wide else 0.0), float(model.passes[1]))
-            if (self.short or model.passes[1] >= model.most) and self.numbers >= self.path_numbers:
+            self._count(STEP_WORK + (model.work if self.wide else 0.0), float(model.epochs[1]))
+            if (self.short or model.epochs[1] >= model.most) and self.numbers >= self.path_numbers:
                 self.path_numbers = model.most = np.inf
                 status = self._by_interior_point()
                 if status is not None:

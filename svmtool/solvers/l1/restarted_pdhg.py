@@ -12,10 +12,10 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
 
-FIRST, LOOKS = 40, 0.1  # steps before rows and columns are chosen; share of the steps so far between two looks
+FIRST, EVALUATIONS = 40, 0.1  # steps before rows and columns are chosen; share of the steps so far between two looks
 FASTER, PATIENCE, LEAST = 0.7, 2.0, 4000  # the gap falls to that share while steps grow by that factor and number
 LONGEST = 1 << 23  # numbers that steps go over between two questions whether a limit ends the run
-EXACT = 1e-12  # certified gap of an exact minimiser
+OPTIMAL_GAP = 1e-12  # certified gap of an exact minimiser
 
 
 def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
@@ -24,15 +24,15 @@ def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
     least, at = best.gap, 0  # the gap when it last fell well, and after how many steps that was
     burst = max(1, LONGEST // max(task.rows.nnz, 1))
     while status is None:
-        wanted = run.steps + max(FIRST, int(LOOKS * run.steps))
+        wanted = run.steps + max(FIRST, int(EVALUATIONS * run.steps))
         while run.steps < wanted and status is None:
             run.run(min(burst, wanted - run.steps))
             status = monitor.limit()
-        run.look()
+        run.evaluate()
         best.take(run.primal, run.answer, run.bound, run.alpha)
         now = monitor.step(best.primal, best.dual, gradient=run.excess, active=run.columns, cg=0, step=1.0)
         status = now or status
-        if status is None and best.gap <= EXACT:
+        if status is None and best.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
         if best.gap <= FASTER * least:
             least, at = best.gap, run.steps

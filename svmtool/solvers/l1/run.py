@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmtool.certify.linear import relative_gap
-from svmtool.compiled.loops.fused.fused_l1_loops import FLAT_STEPS
+from svmtool.compiled.loops.fused.fused_l1_loops import STALL_STEPS
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives.l1.dual import L1Dual
@@ -21,7 +21,7 @@ from svmtool.solvers.l1.model_matrix import MatrixModel, matrix_fits
 from svmtool.solvers.l1.turns import Turns
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import ENOUGH, Monitor, Rule, Status
-from svmtool.solvers.shared.newton import EXACT, rounded
+from svmtool.solvers.shared.newton import OPTIMAL_GAP, rounded
 
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
@@ -94,7 +94,7 @@ class Run:
                 value, other = np.inf, w
             if value <= f or (status is not None and relative_gap(value, self.bound) <= enough):
                 w, f = other, value
-            o.move(w)
+            o.set_point(w)
         g = o.gradient()[1]
         if o.bound > self.bound or relative_gap(f, o.bound) <= enough:  # slopes at w violate no condition on rows
             self.bound, self.alpha = o.bound, o.dual_point()
@@ -111,7 +111,7 @@ class Run:
         """
         o, monitor = self.objective, self.monitor
         best, best_w, done = np.inf, w.copy(), dual.work
-        o.move(w)
+        o.set_point(w)
         while True:
             f = o.value()
             if f < best:
@@ -135,18 +135,18 @@ class Run:
             if status in (base.GAP, base.RULE) and not dual.settled:
                 status = monitor.limit()
             if status is not None:
-                o.move(best_w)
+                o.set_point(best_w)
                 return status
             if over(relative_gap(best, self.bound)):
-                o.move(best_w)
+                o.set_point(best_w)
                 return None
             try:
-                o.move(dual.step())
+                o.set_point(dual.step())
             except EndedError:
-                o.move(best_w)
+                o.set_point(best_w)
                 return monitor.end()
             except SvmtoolError:  # its systems overflow
-                o.move(best_w)
+                o.set_point(best_w)
                 return None
 
     def _end(self, f: float, violations: np.ndarray, flat: int, fall_counts: bool) -> Status | None:
@@ -158,7 +158,7 @@ class Run:
             return CROWDED
         gap = relative_gap(f, self.bound)
         total = float(violations.sum())
-        if gap <= EXACT or total == 0.0:
+        if gap <= OPTIMAL_GAP or total == 0.0:
             return base.OPTIMAL
         fall = self.fall if fall_counts else np.inf
         left = fall * min(1.0, total / self.total)
@@ -166,7 +166,7 @@ class Run:
         self.total = total
         if gap <= self.rule.gap or (settled and self._enough(gap)) or fall <= self.least_fall:
             return base.RULE
-        return rounded(f, self.bound) if flat >= FLAT_STEPS else None
+        return rounded(f, self.bound) if flat >= STALL_STEPS else None
 
     def _enough(self, gap: float) -> bool:
         """Whether a point where LIBLINEAR's rule holds ends the run: its gap is small, or a smaller one is costly."""

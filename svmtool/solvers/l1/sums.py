@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import relative_gap
-from svmtool.compiled.loops.fused.fused_l1_loops import FLAT_STEPS
+from svmtool.compiled.loops.fused.fused_l1_loops import STALL_STEPS
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import conjugate_gradient
 from svmtool.objectives.base import balance
@@ -42,7 +42,7 @@ from svmtool.solvers.l1.model_matrix import (
 from svmtool.solvers.l1.run import ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.newton import EXACT, FLAT, rounded
+from svmtool.solvers.shared.newton import OPTIMAL_GAP, STALL_RTOL, rounded
 
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,
 # splice, mushrooms, w8a, cod-rna, kdd99, magic04, dorothea, arcene, farm-ads, imdb.tfidf and polarity2.bigram: passes
@@ -80,10 +80,10 @@ class _Run:
         """Minimise from `start`, or from where it is better to begin; returns why that ended."""
         o, monitor = self.losses, self.monitor
         if start is not None and np.any(start):
-            o.move(start)
+            o.set_point(start)
             if o.loss_and_slope()[0] + float(self._single @ np.abs(start)) <= o.value_at_zero():
                 return self._steps(1.0, monitor, self.rule.gap)
-        o.move(np.zeros(o.d))
+        o.set_point(np.zeros(o.d))
         if self.wide:  # with smaller costs, which are larger penalties, first
             factor, steepest = 1.0, float(np.abs(o.loss_and_slope()[1]).max(initial=0.0))
             while steepest > PATH_FROM * factor:
@@ -109,12 +109,12 @@ class _Run:
                 f, bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=self.products, step=t
             )
             gap = relative_gap(f, bound)
-            flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
-            if status is None and (gap <= EXACT or largest == 0.0):
+            flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) else 0
+            if status is None and (gap <= OPTIMAL_GAP or largest == 0.0):
                 status = base.OPTIMAL
             if status is None and gap <= enough:
                 status = base.RULE
-            if status is None and flat >= FLAT_STEPS:
+            if status is None and flat >= STALL_STEPS:
                 status = rounded(f, bound)
             if status is not None:
                 return status
@@ -128,7 +128,7 @@ class _Run:
                 return rounded(f, bound)
             used = np.flatnonzero(o.w)
             old = o.w[used]
-            o.advance(t, p)
+            o.step(t, p)
             o.w[used[np.abs(o.w[used]) <= 1e-15 * np.abs(old)]] = 0.0
 
     def _dual_value(self, g: np.ndarray, factor: float) -> float:

@@ -15,11 +15,11 @@ import contextlib
 import numpy as np
 
 from svmtool.certify.linear import relative_gap
-from svmtool.coordinate.hinge import LATE_PASSES, MOST_PASSES, VISIT, DualPasses
+from svmtool.coordinate.hinge import LATE_EPOCHS, MOST_EPOCHS, VISIT, DualCoordinateDescent
 from svmtool.limits import EndedError
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.solvers.shared.base import ENOUGH, RULE, Monitor, Result, Rule, Status
-from svmtool.solvers.shared.newton import coordinate_passes, newton_steps
+from svmtool.solvers.shared.newton import coordinate_epochs, newton_steps
 
 # Visits to each row by the first passes.  In rows of few non-zeros each of them costs more, so that the first turn
 # makes fewer visits in the same time; but where fewer rows are active than there are features, the dual is the smaller
@@ -46,49 +46,54 @@ def steps_rule(rule: Rule, late: bool = False) -> Rule:
 
 
 def by_turns(
-    objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule, most_visits: float, most_rows: int
+    objective: SquaredHinge,
+    descent: DualCoordinateDescent,
+    monitor: Monitor,
+    rule: Rule,
+    most_visits: float,
+    most_rows: int,
 ) -> Result:
     """Minimise from the passes' dual point and the objective's w.
 
     most_visits: by passes, after which steps go on alone; most_rows: of a system that steps may factorise.
     """
-    unit = passes.cost
+    unit = descent.cost
     turn, share = FIRST_TURN * VISIT * objective.rows.nnz / max(unit, 1.0), 1.0
     best, least = objective.w.copy(), np.inf  # the best weights so far, and their f
     while True:
-        visits = min(passes.visits + turn, most_visits)
-        if rule.late is not None and passes.visits < LATE_PASSES:
-            visits = min(visits, LATE_PASSES)
-        status = coordinate_passes(objective, passes, monitor, rule, visits, most_rows)
+        visits = min(descent.visits + turn, most_visits)
+        if rule.late is not None and descent.visits < LATE_EPOCHS:
+            visits = min(visits, LATE_EPOCHS)
+        status = coordinate_epochs(objective, descent, monitor, rule, visits, most_rows)
         if status is not None:
             if monitor.history[-1]["objective"] <= least:
-                best = passes.w
-            return _result(best, status, passes, monitor)
-        dual, active = passes.dual_value(), np.count_nonzero(passes.alpha)
+                best = descent.w
+            return _result(best, status, descent, monitor)
+        dual, active = descent.dual_value(), np.count_nonzero(descent.alpha)
         few = active <= most_rows
-        over = passes.visits >= most_visits or passes.count >= MOST_PASSES
-        late = rule.late is not None and (over or max(passes.count, passes.visits) >= LATE_PASSES)
-        if few and (passes.enough(unit * passes.visits, most_rows) or over):
-            return _by_rows(objective, passes, monitor, rule, most_rows, dual)
-        if passes.visits < FIRST_TURN <= most_visits and active <= objective.d:
+        over = descent.visits >= most_visits or descent.count >= MOST_EPOCHS
+        late = rule.late is not None and (over or max(descent.count, descent.visits) >= LATE_EPOCHS)
+        if few and (descent.enough(unit * descent.visits, most_rows) or over):
+            return _by_rows(objective, descent, monitor, rule, most_rows, dual)
+        if descent.visits < FIRST_TURN <= most_visits and active <= objective.d:
             turn = FIRST_TURN
             continue
         # Steps may meet a rule for the gradient: on nine sets, -s 2, C = 1 and 100, with this turn of theirs news20 and
         # farm-ads took 0.68 and 0.29 times as long at C = 100, and the others as long as before
         if few and not late and rule.gradient is None:
             continue
-        t, value = objective.least_multiple(passes.w)
+        t, value = objective.least_multiple(descent.w)
         if value < least:
-            best, least = t * passes.w, value
-        objective.move(best)
+            best, least = t * descent.w, value
+        objective.set_point(best)
         work = np.inf if over else share * turn * unit
-        monitor.uses("Newton steps", f"passes have not ended the run in {passes.visits:.0f} visits to each row")
+        monitor.uses("Newton steps", f"passes have not ended the run in {descent.visits:.0f} visits to each row")
         status = newton_steps(objective, monitor, steps_rule(rule, late), "products", most_rows, work, dual)
         primal, bound = monitor.history[-1]["objective"], monitor.history[-1]["bound"]
         if primal <= least:
             best, least = objective.w.copy(), primal
         if status is not None:
-            return _result(best, status, passes, monitor, objective)
+            return _result(best, status, descent, monitor, objective)
         if primal <= value and bound > dual:
             most_visits = 0.0
         share = 1.0 if primal <= value or bound > dual else BEHIND
@@ -96,44 +101,45 @@ def by_turns(
 
 
 def _by_rows(
-    objective: SquaredHinge, passes: DualPasses, monitor: Monitor, rule: Rule, most_rows: int, dual: float
+    objective: SquaredHinge, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, most_rows: int, dual: float
 ) -> Result:
     """Newton steps from the rows' side, from the minimiser over the rows that passes hold active.
 
     Where -e decides passes go on from their dual point near the end: they soon have what it asks for, which speaks of
     single rows and would take several more steps.
     """
-    w = passes.w
+    w = descent.w
     with contextlib.suppress(EndedError):
-        w = objective.face(np.flatnonzero(passes.alpha))
-    objective.move(w)
-    monitor.uses("Newton steps", f"few active rows: their system costs less than passes, {passes.visits:.0f} so far")
+        w = objective.face(np.flatnonzero(descent.alpha))
+    objective.set_point(w)
+    monitor.uses("Newton steps", f"few active rows: their system costs less than passes, {descent.visits:.0f} so far")
     near = NEAR if rule.projected is not None and monitor.gap is None else -1.0
     while True:
         status = newton_steps(objective, monitor, rule, "rows", most_rows, known=dual, near=near)
         if status is not None:
-            return _result(objective.w, status, passes, monitor, objective)
+            return _result(objective.w, status, descent, monitor, objective)
         best, least = objective.w.copy(), monitor.history[-1]["objective"]
         alpha = objective.best_dual_point()
-        passes.resume(objective.dual_point() if alpha is None else alpha)
-        status = coordinate_passes(objective, passes, monitor, rule, passes.visits + FIRST_TURN, 0)
+        descent.resume(objective.dual_point() if alpha is None else alpha)
+        status = coordinate_epochs(objective, descent, monitor, rule, descent.visits + FIRST_TURN, 0)
         if status is not None:
-            w = best if least < monitor.history[-1]["objective"] else passes.w
-            return _result(w, status, passes, monitor)
-        objective.move(best)
-        dual, near = max(dual, passes.dual_value()), NEARER * near
+            w = best if least < monitor.history[-1]["objective"] else descent.w
+            return _result(w, status, descent, monitor)
+        objective.set_point(best)
+        dual, near = max(dual, descent.dual_value()), NEARER * near
 
 
 def _result(
-    w: np.ndarray, status: Status, passes: DualPasses, monitor: Monitor, objective: SquaredHinge | None = None
+    w: np.ndarray, status: Status, descent: DualCoordinateDescent, monitor: Monitor,
+    objective: SquaredHinge | None = None,
 ) -> Result:  # fmt: skip
     """objective: has dual points too, after Newton steps; that of its w is the one that -e speaks of."""
-    alpha = passes.alpha
+    alpha = descent.alpha
     if objective is not None:
-        alpha = objective.best_dual_point(alpha, passes.dual_value())
+        alpha = objective.best_dual_point(alpha, descent.dual_value())
         if status is RULE and relative_gap(objective.primal_value(), objective.bound) <= ENOUGH:
             alpha = None
-    result = Result(w, status, max(passes.count, monitor.iterations), monitor.history, alpha)
+    result = Result(w, status, max(descent.count, monitor.iterations), monitor.history, alpha)
     products = sum(2.0 * record.get("cg", 0) * record["active"] for record in monitor.history)  # over active rows alone
-    result.visits = passes.visits + products / max(passes.n, 1)
+    result.visits = descent.visits + products / max(descent.n, 1)
     return result

@@ -12,7 +12,7 @@ from svmtool.certify.linear import relative_gap
 from svmtool.limits import StopFlag as StopFlag
 from svmtool.solvers.shared.progress import Progress
 
-SURE = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
+RULE_MIN_GAP = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
 ENOUGH = 1e-3  # certified gap to which a run that -e may end goes on where that costs little beside what it has cost
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to: our order of rows may end at a worse objective
 LATE = 0.1  # share of -s 2's tolerance to which LIBLINEAR goes on with -s 1 after its cap on passes
@@ -153,16 +153,16 @@ class Rule:
     gap: stop at this certified gap, beyond LIBLINEAR's rule (numbers 12, 13; 5 and 6, which have both);
     size: where coordinate passes solve a wide problem, stop when the projected gradients of a pass add up, in size, to
     SIZE_SHARE of this share of what they did in the first, if the certified gap is at most `loose` (numbers 12, 13); or
-    when they have gone on for long enough after these were at most this share, LIBLINEAR's rule (DualPasses.beyond).
-    late: as `gradient`, but only where LATE_PASSES passes have not ended the run, or steps are ahead of them (number 1:
-    LIBLINEAR goes on by number 2 then).
+    when they have gone on for long enough after these were at most this share, LIBLINEAR's rule
+    (DualCoordinateDescent.beyond). late: as `gradient`, but only where LATE_EPOCHS passes have not ended the run, or
+    steps are ahead of them (number 1: LIBLINEAR goes on by number 2 then).
     At most one is given else; with none the solver goes to its exact end.
     at_start: certified gap at which the rule may end a run with factorised features where it starts; as anywhere, but
     for a search for C, which goes from answer to answer and asks LIBLINEAR's rule alone.
     sure: certified gap that passes and steps without such features need besides; set where it is cheap.
     """
 
-    at_start = SURE
+    at_start = RULE_MIN_GAP
     sure = np.inf
 
     def __init__(

@@ -23,7 +23,7 @@ import contextlib
 
 import numpy as np
 
-from svmtool.coordinate.hinge import DualPasses
+from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.rows import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
@@ -45,7 +45,7 @@ MOST_VISITS = 2e9  # ... so many visits to a non-zero in all
 REFINING, CLEARLY = 20, 0.1  # most factorised steps from the answer; the share of the gap that these go to, and ...
 FACTORISED = 1500  # ... most features
 FEW_ROWS = 2048  # rows up to which all their inner products are kept
-ROWS_SIDE = 4000  # active rows up to which their system is factorised
+ROWS_SYSTEM = 4000  # active rows up to which their system is factorised
 RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as many epochs as before brought no more
 
 
@@ -96,10 +96,10 @@ def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tup
     if task.rows.d > FACTORISED:
         return Result(start, base.PRECISION, monitor.iterations, monitor.history), np.inf, -np.inf
     objective = task.objective(SquaredHinge, target=task.target)
-    objective.move(start)
+    objective.set_point(start)
     with contextlib.suppress(SvmtoolError):  # no factor: conjugate gradients need none
         newton_steps(objective, monitor.child(CLEARLY * gap, REFINING), Rule(), "features")
-    objective.move(objective.w.copy())
+    objective.set_point(objective.w.copy())
     f, _ = objective.gradient()
     if f - objective.bound > gap * f and possible(objective.rows):
         with contextlib.suppress(SvmtoolError, EndedError):
@@ -116,12 +116,12 @@ def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, 
     """
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
     objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
-    side, most_rows = ("rows", ROWS_SIDE) if objective.rows_side else ("products", 0)
+    system, most_rows = ("rows", ROWS_SYSTEM) if objective.rows_system else ("products", 0)
     best, alpha = known.w, known.alpha
-    if objective.rows_side and objective.n <= FEW_ROWS:
-        objective.move(best)
+    if objective.rows_system and objective.n <= FEW_ROWS:
+        objective.set_point(best)
         with contextlib.suppress(EndedError):
-            objective.move(objective.by_pivots(objective.dual_point() > 0.0))
+            objective.set_point(objective.by_pivots(objective.dual_point() > 0.0))
         f = objective.gradient()[0]
         if f < least:
             best, least = objective.w.copy(), f
@@ -129,10 +129,10 @@ def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, 
         if least - bound <= gap * least:
             return Result(best, base.PRECISION, 1, monitor.history, alpha)
         # inner products have lost their digits: the rows themselves may have kept them, and a system of rows has none
-        side, most_rows, objective = "products", 0, task.objective(SquaredHinge, target=task.target)
-    objective.move(np.zeros(objective.d))
+        system, most_rows, objective = "products", 0, task.objective(SquaredHinge, target=task.target)
+    objective.set_point(np.zeros(objective.d))
     inner = monitor.child(gap, most)
-    newton_steps(objective, inner, Rule(), side, most_rows, MOST_VISITS)
+    newton_steps(objective, inner, Rule(), system, most_rows, MOST_VISITS)
     if objective.gradient()[0] <= least:
         best = objective.w
     alpha, _ = _better(objective, alpha, bound)
@@ -195,16 +195,16 @@ class _Scaled:
 def _by_coordinates(task: Task, gap: float, monitor: Monitor, most: int) -> Result | None:
     """Coordinate epochs on the hinge's dual."""
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
-    if not DualPasses.possible(rows, task.cost, task.free_bias):
+    if not DualCoordinateDescent.possible(rows, task.cost, task.free_bias):
         return None
-    passes, before = DualPasses.of_power(rows, task.y, task.cost, 1.0, 1, task.target), -np.inf
+    descent, before = DualCoordinateDescent.of_power(rows, task.y, task.cost, 1.0, 1, task.target), -np.inf
     for k in range(most):
-        passes.run()
+        descent.run()
         if monitor.ended():
             break
         if k & (k + 1) == 0:  # epochs double from one evaluation to the next
-            primal, dual = passes.primal_value(), passes.dual_value()
+            primal, dual = descent.primal_value(), descent.dual_value()
             if primal - dual <= gap * primal or dual - before <= RISE * (primal - dual):
                 break
             before = dual
-    return Result(passes.w, monitor.limit() or base.PRECISION, passes.count, monitor.history, passes.alpha)
+    return Result(descent.w, monitor.limit() or base.PRECISION, descent.count, monitor.history, descent.alpha)

@@ -16,7 +16,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives.power_interior import STEPS, PowerInterior, by_rows, step_cost
 from svmtool.objectives.task import Task
-from svmtool.solvers.alm_rounds import EXACT, ROUNDED
+from svmtool.solvers.alm_rounds import OPTIMAL_GAP, ROUNDOFF_GAP
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
 
 GRAM_BELOW = 1500  # features, or rows, up to which their matrix is factorised: 18 MB; when, `Slower` measures
-LOOKS = 1.5  # from one look at what the other method still needs to the next
+EVALUATIONS = 1.5  # from one look at what the other method still needs to the next
 MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap, nor ...
 NEARER = 0.9  # ... products of this share of the least so far, after which rounding rules
 
@@ -34,7 +34,7 @@ NEARER = 0.9  # ... products of this share of the least so far, after which roun
 def possible(task: Task) -> bool:
     """Whether a matrix of the features or of the rows is small, and rows and vectors of their number are in memory."""
     rows = task.rows
-    in_memory = data_of(rows).room is None and not rows.distributed
+    in_memory = data_of(rows).mapped is None and not rows.distributed
     small = rows.d <= GRAM_BELOW or (by_rows(rows) and rows.n <= GRAM_BELOW)
     return in_memory and small and bool(np.all(task.cost > 0.0))
 
@@ -57,11 +57,13 @@ class Slower:
         if k < self._next:
             return False
         ahead = still_needed([self._gap, gap], [self._at, k], self._wanted, 1)
-        self._at, self._gap, self._next = k, gap, max(LOOKS * k, self._steps)
+        self._at, self._gap, self._next = k, gap, max(EVALUATIONS * k, self._steps)
         return k >= self._steps and ahead > self._steps
 
 
-def interior_steps(run: PowerInterior | ClassInterior, monitor: Monitor, best: Best, enough: float = EXACT) -> Status:
+def interior_steps(
+    run: PowerInterior | ClassInterior, monitor: Monitor, best: Best, enough: float = OPTIMAL_GAP
+) -> Status:
     """Improve on `best` until the gap is as small as asked for; returns why it ended.
 
     enough: the gap at which a run ends of which none was asked for.
@@ -81,7 +83,7 @@ def interior_steps(run: PowerInterior | ClassInterior, monitor: Monitor, best: B
                     best.primal, best.dual, gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), cg=0, step=t
                 )
                 if status is None and gap <= enough:
-                    status = base.OPTIMAL if gap <= EXACT else base.RULE
+                    status = base.OPTIMAL if gap <= OPTIMAL_GAP else base.RULE
                 if status is not None:
                     _settle(run, best, monitor)
                     return status
@@ -94,11 +96,11 @@ def interior_steps(run: PowerInterior | ClassInterior, monitor: Monitor, best: B
                 return monitor.end()
             except SvmtoolError:
                 break
-    return base.OPTIMAL if best.gap <= ROUNDED else base.PRECISION
+    return base.OPTIMAL if best.gap <= ROUNDOFF_GAP else base.PRECISION
 
 
 def _settle(run: PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
     """Take a dual point with multipliers at their ends where the gap remains as small as asked for."""
     alpha, value = run.settled()
-    if relative_gap(best.primal, value) <= max(best.gap, EXACT if monitor.gap is None else monitor.gap):
+    if relative_gap(best.primal, value) <= max(best.gap, OPTIMAL_GAP if monitor.gap is None else monitor.gap):
         best.dual, best.alpha = value, alpha

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmtool.certify.linear import relative_gap
-from svmtool.data.singleton_features import Folded
+from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.limits import EndedError
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.normal_equations import NormalEquations
@@ -16,11 +16,12 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import newton_steps, rounded
 
-EXACT, ROUNDED = 1e-12, 1e-8  # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
-CG_SURE, CG_ROUND = 0.9, 1e-13  # steps go on to this share of the gap, or of the first difference of P and D
+# certified gaps: of an exact minimiser, and of as good a one where rounding has the word
+OPTIMAL_GAP, ROUNDOFF_GAP = 1e-12, 1e-8
+CG_MIN_GAP, CG_ROUND = 0.9, 1e-13  # steps go on to this share of the gap, or of the first difference of P and D
 CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
 DIRECT, FEW_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
-FLAT = 2  # the same of steps on normal equations
+STALL_RTOL = 2  # the same of steps on normal equations
 
 
 def by_sums(
@@ -41,9 +42,9 @@ def by_sums(
         if f <= best:
             best, answer = f, w
         gap = 0.5 * float(g @ g)
-        if status is None and gap <= EXACT * f:
+        if status is None and gap <= OPTIMAL_GAP * f:
             status = base.OPTIMAL
-        if status is None and flat >= FLAT:
+        if status is None and flat >= STALL_RTOL:
             status = rounded(f, f - gap)
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history)
@@ -55,7 +56,7 @@ def by_sums(
 
 def _on_rows(task: Task, monitor: Monitor, rule: Rule, w: np.ndarray) -> Result:
     objective = task.objective(LeastSquares)
-    objective.move(w)
+    objective.set_point(w)
     status = newton_steps(objective, monitor, rule, "features")
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
@@ -76,13 +77,13 @@ def in_fewer_features(
 ) -> Result:
     """The answer by way of the same problem with its lone features folded, where there are
     more than `most` features and many lone ones."""
-    counts = Folded.possible(task.rows) if task.rows.d > most else None
+    counts = SingletonFeatures.possible(task.rows) if task.rows.d > most else None
     if counts is None:
         return solve(task, monitor, rule, start, seed)
-    folded = Folded(task.rows, counts)
-    less = Task(folded.rows, task.y, task.cost, task.free_bias, task.target, mu=task.mu)
-    result = solve(less, monitor, rule, None if start is None else folded.fold(start), seed)
-    result.w = folded.unfold(result.w)
+    singletons = SingletonFeatures(task.rows, counts)
+    less = Task(singletons.rows, task.y, task.cost, task.free_bias, task.target, mu=task.mu)
+    result = solve(less, monitor, rule, None if start is None else singletons.fold(start), seed)
+    result.w = singletons.unfold(result.w)
     return result
 
 
@@ -94,12 +95,12 @@ def by_products(objective: LeastSquares, monitor: Monitor) -> Result:
     """
     answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
     primal, dual, flat, count = objective.value_at_zero(), 0.0, 0, 0
-    most = max(DIRECT, objective.n) if objective.n <= FEW_ROWS and objective.rows.room is None else np.inf
+    most = max(DIRECT, objective.n) if objective.n <= FEW_ROWS and objective.rows.mapped is None else np.inf
     while True:
-        steps, f = objective.two_sided(), objective.value()
+        steps, f = objective.golub_kahan(), objective.value()
         whole = 0.5 * steps.first**2  # P - D at the start
         status, left, k = None, whole, 0
-        wanted = max(CG_SURE * (monitor.gap or 0.0), EXACT)
+        wanted = max(CG_MIN_GAP * (monitor.gap or 0.0), OPTIMAL_GAP)
         directly = count >= most
         while not (directly or steps.over) and left > max(wanted * (f - steps.fallen), CG_ROUND * whole):
             steps.step()
@@ -121,7 +122,7 @@ def by_products(objective: LeastSquares, monitor: Monitor) -> Result:
         status = limit or status
         gap = relative_gap(primal, dual)
         flat = 0 if gap < 0.5 * before else flat + 1
-        if status is None and (gap <= EXACT or flat >= CG_FLAT):
-            status = base.OPTIMAL if gap <= ROUNDED else base.PRECISION
+        if status is None and (gap <= OPTIMAL_GAP or flat >= CG_FLAT):
+            status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history, alpha)

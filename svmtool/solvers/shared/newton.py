@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import relative_gap
-from svmtool.coordinate.hinge import MOST_PASSES, DualPasses, still_needed
+from svmtool.coordinate.hinge import MOST_EPOCHS, DualCoordinateDescent, still_needed
 from svmtool.objectives.base import Objective
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import ENOUGH, SIZE_SHARE, SURE, Monitor, Rule, Status
+from svmtool.solvers.shared.base import ENOUGH, RULE_MIN_GAP, SIZE_SHARE, Monitor, Rule, Status
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root of what a step is about to gain, as a
@@ -23,17 +23,18 @@ CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this ma
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
 MANY_PRODUCTS, SPARED = 16, 0.5  # "sparing": products where so many take no longer than a factorised matrix, until CG
 # to that tolerance needs more of them than this share of what would take as long
-ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-EXACT = 1e-12  # certified gap of an exact minimiser: what is left is rounding
-FIRST_LOOK = 4  # coordinate passes before the first look at the gap where one is asked for; passes between two looks:
+ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+OPTIMAL_GAP = 1e-12  # certified gap of an exact minimiser: what is left is rounding
+# coordinate passes before the first look at the gap where one is asked for; passes between two looks:
+FIRST_EVALUATION = 4
 NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many looks, ...
 LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least so many and at most this share of all so far
 SHARPER = 0.1  # share of the gap at which projected gradients are looked at again
-FLAT = 1e-14  # relative decrease up to which f falls by no more than rounding
+STALL_RTOL = 1e-14  # relative decrease up to which f falls by no more than rounding
 
 
 def newton_steps(
-    objective: Objective, monitor: Monitor, rule: Rule, side: str, most_rows: int = 0, work: float = np.inf,
+    objective: Objective, monitor: Monitor, rule: Rule, system: str, most_rows: int = 0, work: float = np.inf,
     known: float = -np.inf, near: float = -1.0,
 ) -> Status | None:  # fmt: skip
     """Newton steps with the exact ray search from the objective's w; returns why they ended.
@@ -46,10 +47,10 @@ def newton_steps(
     """
     warm = bool(np.any(objective.w))
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
-    sparing, side = side == "sparing", "features" if side == "sparing" else side
-    brief = CG_BRIEF_SUM if side == "features" and objective.mean_row_length >= LONG_ROWS else 0
+    sparing, system = system == "sparing", "features" if system == "sparing" else system
+    brief = CG_BRIEF_SUM if system == "features" and objective.mean_row_length >= LONG_ROWS else 0
     lowest, exact, flat = np.inf, False, 0
-    hopeful = ENOUGH if rule.projected is not None and side != "features" else -1.0  # from where that rule may hold
+    hopeful = ENOUGH if rule.projected is not None and system != "features" else -1.0  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
     cg_steps, t, done = 0, 0.0, 0.0
     for k in range(1 << 30):
@@ -62,7 +63,7 @@ def newton_steps(
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        sure = rule.sure if side != "features" else SURE if k else rule.at_start
+        sure = rule.sure if system != "features" else RULE_MIN_GAP if k else rule.at_start
         if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
         if status is None and 0.0 <= hopeful and f - bound <= min(hopeful, rule.sure) * f:
@@ -71,14 +72,14 @@ def newton_steps(
             hopeful *= SHARPER
         if status is None and f - bound <= rule.gap * f:
             status = base.RULE
-        if status is None and (norm == 0.0 or f - bound <= EXACT * f or (exact and objective.changed == 0)):
+        if status is None and (norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
         if status is None:
-            flat = 0 if lowest - f > FLAT * abs(f) else flat + 1  # also where f is no number, or rises and falls
+            flat = 0 if lowest - f > STALL_RTOL * abs(f) else flat + 1  # also where f is no number, or rises and falls
             status = rounded(f, bound) if flat >= 3 else None
         if status is not None:
             if f > best and not status.converged:
-                objective.move(best_w)
+                objective.set_point(best_w)
             return status
         if done >= work or f - bound <= near * f:
             return None
@@ -93,11 +94,11 @@ def newton_steps(
         elif brief > 0:
             p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
             exact, brief = False, brief - cg_steps if few else 0
-        elif side == "features" or (side == "rows" and 0 < objective.active <= most_rows):
-            if side == "features":
+        elif system == "features" or (system == "rows" and 0 < objective.active <= most_rows):
+            if system == "features":
                 p, cg_steps, exact = objective.factorised_direction(g, flat > 0)
             else:
-                p, cg_steps, exact = objective.newton_direction(g, side)
+                p, cg_steps, exact = objective.newton_direction(g, system)
             done += objective.face_cost
         else:
             tolerance = _tolerance(objective, f, g)
@@ -107,11 +108,11 @@ def newton_steps(
             exact = exact and tolerance == CG_TIGHT
             done += (cg_steps + 1) * objective.product_cost
             costly = objective.active <= most_rows and cg_steps * objective.product_cost > objective.face_cost
-            side = "rows" if side == "products" and costly else side
+            system = "rows" if system == "products" and costly else system
         monitor.uses(f"Newton steps by {objective.way}")
         # Step 3 (Section 4.4): exact minimiser on the ray
-        t = objective.ray(p)
-        objective.advance(t, p)
+        t = objective.line_search(p)
+        objective.step(t, p)
         exact = exact and abs(t - 1.0) <= 1e-9
     raise AssertionError
 
@@ -124,7 +125,7 @@ def _tolerance(objective: Objective, f: float, g: np.ndarray) -> float:
 
 def rounded(f: float, bound: float) -> Status:
     """Rounding lets nothing more happen: what the answer is worth."""
-    return base.OPTIMAL if f - bound <= ROUNDED * f else base.PRECISION
+    return base.OPTIMAL if f - bound <= ROUNDOFF_GAP * f else base.PRECISION
 
 
 SMALL_ROUNDS = 200  # most of a compiled call, ...
@@ -154,62 +155,69 @@ def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status
     return SMALL_ENDS[code] or status
 
 
-def coordinate_passes(
-    objective: Objective, passes: DualPasses, monitor: Monitor, rule: Rule, most_visits: float, most_rows: int
+def coordinate_epochs(
+    objective: Objective,
+    descent: DualCoordinateDescent,
+    monitor: Monitor,
+    rule: Rule,
+    most_visits: float,
+    most_rows: int,
 ) -> Status | None:
     """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on.
 
     Where they end the run passes.w is the best w that was looked at.
     """
-    tolerance = base.SAFETY * rule.projected if rule.projected is not None else passes.unit
+    tolerance = base.SAFETY * rule.projected if rule.projected is not None else descent.unit
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
     gap = monitor.gap or 0.0
-    lefts, counts, look = [1.0], [0.0], FIRST_LOOK if gap > 0.0 else MOST_PASSES
+    lefts, counts, evaluate = [1.0], [0.0], FIRST_EVALUATION if gap > 0.0 else MOST_EPOCHS
     size, spent = SIZE_SHARE * rule.size, 0.0
-    least, best = np.inf, passes.w
+    least, best = np.inf, descent.w
     monitor.uses("coordinate passes", "many features, or fewer rows: a pass costs little beside a Newton step")
-    while passes.visits < most_visits and passes.count < MOST_PASSES:
-        status = monitor.limit(passes.count)
+    while descent.visits < most_visits and descent.count < MOST_EPOCHS:
+        status = monitor.limit(descent.count)
         if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
-            passes.scale(objective.best_multiple(passes.w))
-            objective.move(passes.w)
+            descent.scale(objective.best_multiple(descent.w))
+            objective.set_point(descent.w)
             f = objective.primal_value()
-            monitor.step(f, passes.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
+            monitor.step(f, descent.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
             if f > least:
-                passes.w[:] = best
+                descent.w[:] = best
             return status
-        spent += passes.run()
-        small = passes.size <= size
-        over = passes.beyond(rule.size)
-        settled = passes.spread <= tolerance or small or over
-        if not settled and passes.count < look:
-            if passes.enough(spent, most_rows):
+        spent += descent.run()
+        small = descent.size <= size
+        over = descent.beyond(rule.size)
+        settled = descent.pg_range <= tolerance or small or over
+        if not settled and descent.count < evaluate:
+            if descent.enough(spent, most_rows):
                 return None
             continue
-        if settled and not passes.complete and not over:
-            passes.restore()
+        if settled and not descent.complete and not over:
+            descent.unshrink()
             continue
-        objective.move(passes.w)
+        objective.set_point(descent.w)
         if rule.gradient is None:
             f, norm = objective.primal_value(), 0.0
         else:
             f, g = objective.gradient()
             norm = float(np.sqrt(g @ g))
-        status = monitor.step(f, passes.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
-        reached = f - passes.dual_value() <= (rule.loose if small else rule.gap) * f
-        held = ((settled and rule.projected is not None) or norm <= enough) and f - passes.dual_value() <= rule.sure * f
+        status = monitor.step(f, descent.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
+        reached = f - descent.dual_value() <= (rule.loose if small else rule.gap) * f
+        held = (
+            (settled and rule.projected is not None) or norm <= enough
+        ) and f - descent.dual_value() <= rule.sure * f
         if status is None and (held or reached or over):
             status = base.RULE
         if f <= least or norm <= enough:  # early passes overshoot: a later w may be the worse one
-            least, best = f, passes.w.copy()
+            least, best = f, descent.w.copy()
         if status is not None:
-            passes.w[:] = best
+            descent.w[:] = best
             return status
         if gap > 0.0:
-            lefts.append(relative_gap(f, passes.dual_value()))
-            counts.append(float(passes.count))
+            lefts.append(relative_gap(f, descent.dual_value()))
+            counts.append(float(descent.count))
             coming = NEARLY * still_needed(lefts, counts, gap, RECENT)
-            look = passes.count + int(max(LEAST_BETWEEN, min(coming, MOST_BETWEEN * passes.count)))
+            evaluate = descent.count + int(max(LEAST_BETWEEN, min(coming, MOST_BETWEEN * descent.count)))
         if not settled:
             continue
         if small:

@@ -16,10 +16,10 @@ from svmtool.solvers.shared.progress import Progress
 BURST = 1000  # steps between two looks at limits and the gap
 CLEAR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
 PATIENCE = 5  # rounds from exact residuals without a larger dual value: rounding rules
-ROUNDED = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
+ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 BEYOND = 1e-6  # a dual value that is further below the start's or above P(0), by this share of P(0), is rounding or has
 # a negative eigenvalue
-LOOKS = 512  # rounds before the first look at what they bring
+EVALUATIONS = 512  # rounds before the first look at what they bring
 DIRECT = 100  # steps, and as many as there are rows, that cost more than a direct solution of few rows
 INDEFINITE = Status(
     "indefinite",
@@ -51,7 +51,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
     at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
     directly = directly and state.problem.n <= interior.MOST
     least = min(state.values()[0], 0.0) - BEYOND * at_zero
-    best, stalled, convex, progress = -np.inf, 0, True, Progress(LOOKS)
+    best, stalled, convex, progress = -np.inf, 0, True, Progress(EVALUATIONS)
     while True:
         dual, gap = state.values()
         sound = convex and least <= dual <= (1.0 + BEYOND) * at_zero
@@ -78,12 +78,12 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
                     directly = False
                     if _go_to_solution(state, least):
                         method.restart()
-                        best, stalled, convex, progress = -np.inf, 0, True, Progress(LOOKS)
+                        best, stalled, convex, progress = -np.inf, 0, True, Progress(EVALUATIONS)
                         continue
                 if not sound:
                     status = INDEFINITE
                 elif still:
-                    status = OPTIMAL if found <= ROUNDED else PRECISION
+                    status = OPTIMAL if found <= ROUNDOFF_GAP else PRECISION
             if status is not None:
                 return state.result(method.count, status)
             most = BURST if monitor.max_iter is None else min(BURST, monitor.max_iter - method.count)
@@ -119,7 +119,7 @@ def directly(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult | None:
     state.refresh()
     dual, gap = state.values()
     found = problem.relative(dual + gap, dual)
-    status = monitor.step(dual + gap, dual, found) or (OPTIMAL if found <= ROUNDED else PRECISION)
+    status = monitor.step(dual + gap, dual, found) or (OPTIMAL if found <= ROUNDOFF_GAP else PRECISION)
     return state.result(1, status)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from svmtool import __version__, interrupts
 from svmtool.certify.linear import Certificate, worst
-from svmtool.data.class_statistics import LabelSums
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.labels import cost_factors, first_appearance, whole_labels
 from svmtool.data.rows import CsrRows
 from svmtool.errors import ModelError, SvmtoolError
@@ -59,7 +59,7 @@ class Adaptable:
             stack.callback(self.close)
             self._locks.append(locked(self.target))
             if source is None:
-                sums = LabelSums([label for label, _ in settings.class_weights])
+                sums = ClassStatistics([label for label, _ in settings.class_weights])
                 self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
             else:
                 self._open(source)

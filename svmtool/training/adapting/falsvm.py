@@ -55,7 +55,7 @@ class FastAdaptable(Adaptable):
         self.check(table, r)
         state, sums = self.state, self.state.sums
         labels, number, _ = first_appearance(table.labels)
-        sums.make_room(table.n_features, labels)
+        sums.reserve(table.n_features, labels)
         factor, _ = cost_factors(sums.labels, state.class_weights)
         [equations] = sums.equations(state.C, state.bias, factor)
         place = np.array([sums.labels.index(label) for label in labels])[number]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmtool import interrupts
-from svmtool.data.class_statistics import LabelSums
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.labels import first_appearance, whole_labels
 from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable import names
@@ -43,7 +43,7 @@ class NewState:
                 "state keeps"
             )
         if sums is None:
-            sums = LabelSums([label for label, _ in s.class_weights], self.features)
+            sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
         settle_left(path, adaptable_state.log_number(self.path))
         with contextlib.closing(RowLog.create(path)) as log:
             log.append(self._entries(done.results))

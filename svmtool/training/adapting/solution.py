@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import Certificate
-from svmtool.data.class_statistics import UNIT, LabelSums
+from svmtool.data.class_statistics import UNIT, ClassStatistics
 from svmtool.objectives.normal_equations import NormalEquations
 
 GOLDEN = 0.6180339887498949
 PROBES = 3  # random directions in which rounding is taken to have moved the matrix
 
 
-def solution(problem: NormalEquations, sums: LabelSums) -> tuple[np.ndarray, Certificate]:
+def solution(problem: NormalEquations, sums: ClassStatistics) -> tuple[np.ndarray, Certificate]:
     """The minimiser, and what the sums know of it; the violation is the largest entry of the gradient.
 
     Rounding in the sums, of which there are no rows to look at instead, may make f and its gradient other ones by so
@@ -28,14 +28,14 @@ def solution(problem: NormalEquations, sums: LabelSums) -> tuple[np.ndarray, Cer
     return w, Certificate(max(primal, 0.0), max(dual, 0.0), float(np.abs(g).max(initial=0.0)))
 
 
-def _passed(problem: NormalEquations, sums: LabelSums) -> np.ndarray:
+def _passed(problem: NormalEquations, sums: ClassStatistics) -> np.ndarray:
     """q f8[d]: entry (i, j) of the problem's matrix has gone through sums of size q_i q_j at most."""
     q = np.zeros(problem.d)
     q[: sums.m] = np.sqrt(sums.past)
     return q
 
 
-def rounding(problem: NormalEquations, w: np.ndarray, sums: LabelSums) -> float:
+def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> float:
     """How far rounding in the sums may have moved w, relative to its size: an estimate.
 
     Each entry of the matrix is taken to be off by UNIT of the sums that it has gone through, with a random sign.

@@ -99,7 +99,7 @@ class Fitting:
                 self.report(**record if label is None else {"label": label, **record})
 
         report = None if self.report is None else sink
-        room = s.cache_mb if cache_mb is None else cache_mb
+        mapped = s.cache_mb if cache_mb is None else cache_mb
 
         def run(solver: Callable[..., KernelResult], gap: float | None, *more: float, **own: Any) -> KernelResult:
             monitor = Monitor(gap, s.max_iter, None, report, stop, self.started)
@@ -117,12 +117,12 @@ class Fitting:
             if isinstance(problem, LeastSquaresSvc):
                 return run(residual.directly, s.target)
             gap = CONFIRMED if s.target is None else s.target
-            return run(registry.entry(registry.find_kernel(SOUND)), gap, 0.0, room)
+            return run(registry.entry(registry.find_kernel(SOUND)), gap, 0.0, mapped)
 
         if stop.ended():  # thousands of remaining problems must finish cheaply
             result = zero(problem, Monitor(stop=stop, started=self.started).end())
         else:
-            result = run(registry.entry(s.row), s.target, s.tolerance, room, **s.for_solver)
+            result = run(registry.entry(s.row), s.target, s.tolerance, mapped, **s.for_solver)
         solved = Solved(*lawful(problem, result, s.target, other))
         solved.result.certified_gap = solved.certificate.gap
         return solved
@@ -140,7 +140,7 @@ class Fitting:
         whole = self.settings.cache_mb
         if len(sizes) == 1:
             return [self.solve(problem(0), labels[0], whole)]
-        room = [min(whole / AT_ONCE, enough_mb(n) + n * row_mb) for n in sizes]
+        mapped = [min(whole / AT_ONCE, enough_mb(n) + n * row_mb) for n in sizes]
         solved: list[Solved | None] = [None] * len(sizes)
         open_ = list(range(len(sizes)))
 
@@ -151,21 +151,21 @@ class Fitting:
             task = problem(k)
             if before is not None:
                 task.start = before.result.alpha
-            found = self.solve(task, labels[k], max(room[k] / 2, room[k] - sizes[k] * row_mb), stop)
+            found = self.solve(task, labels[k], max(mapped[k] / 2, mapped[k] - sizes[k] * row_mb), stop)
             if before is None or not before.certificate.gap <= found.certificate.gap:
                 solved[k] = found
 
         while open_:
             left = self.stop.left
-            self._take_turns(one, open_, [room[k] for k in open_])
+            self._take_turns(one, open_, [mapped[k] for k in open_])
             open_ = [k for k in open_ if solved[k].result.status is TIME]
             if not self.stop.left > WORTH * left:
                 break
         return solved
 
-    def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], room: list[float]) -> None:
+    def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], mapped: list[float]) -> None:
         """one(k, what ends it) for each k of `problems`, which need so much `room` in MB."""
-        arranged, count = groups(room, self.settings.cache_mb), threads.count()
+        arranged, count = groups(mapped, self.settings.cache_mb), threads.count()
         beside = [min(count, len(group)) if count < AT_ONCE * len(group) else 1 for group in arranged]
         turns = Turns(self.stop, len(problems), max(beside))
 
@@ -191,14 +191,14 @@ def enough_mb(n: int) -> float:
     return (8 * n * n + 64 * n) / MEGABYTE
 
 
-def groups(room: list[float], whole: float) -> list[list[int]]:
+def groups(mapped: list[float], whole: float) -> list[list[int]]:
     """The places in `room`, largest first, in groups that take no more than `whole` together."""
     found: list[list[int]] = []
     left = 0.0
-    for k in sorted(range(len(room)), key=lambda k: -room[k]):
-        if not found or room[k] > left:
+    for k in sorted(range(len(mapped)), key=lambda k: -mapped[k]):
+        if not found or mapped[k] > left:
             found.append([])
             left = whole
         found[-1].append(k)
-        left -= room[k]
+        left -= mapped[k]
     return found

@@ -24,7 +24,7 @@ from svmtool.certify.zero_model import (
     above_zero,
     best_constant,
     best_multiple,
-    judged_zero,
+    certified_zero,
     most_allowed,
     value_at_zero,
     zero,
@@ -77,7 +77,7 @@ def _lawful(
         return _nothing(problem, result)
     asked = -1.0 if target is None else target
     close = PRINTED * asked if target is not None else APART * CONFIRMED
-    answer, certificate = judged(problem, result, asked)
+    answer, certificate = certified(problem, result, asked)
     ended = result.status in (TIME, INTERRUPTED, ITERATIONS, STEPS)
     sound = acceptable(problem, result, certificate)
     claimed = (GAP,) if target is None else (GAP, OPTIMAL)
@@ -90,7 +90,7 @@ def _lawful(
             second.iterations += result.iterations
             if second.status is GAP and target is None:
                 second.status = TAKEN_OVER
-            found, word = judged(problem, second, asked)
+            found, word = certified(problem, second, asked)
             known = max(known, _bound(problem, second, word))
             better = not sound or word.gap < certificate.gap
             if better and acceptable(problem, second, word):
@@ -123,11 +123,11 @@ def _smaller(
     smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
     if smaller is not None:
         smaller.status = status
-        answer, certificate = judged(problem, smaller)
+        answer, certificate = certified(problem, smaller)
         if acceptable(problem, smaller, certificate):
             return answer, smaller, certificate
     result = zero(problem, status)
-    return problem.answer(result), result, judged_zero(problem)
+    return problem.answer(result), result, certified_zero(problem)
 
 
 def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate) -> float:
@@ -149,13 +149,13 @@ def _nothing(
 ) -> tuple[Answer, KernelResult, Certificate]:
     """What is left of a run that a limit has ended before there were any weights: nothing is computed for it, since
     thousands of problems may have to end so.  Such a solver has not looked for the best constants."""
-    found = judged_zero(problem)
+    found = certified_zero(problem)
     if not isinstance(problem, HardOneClass):
         _, result.rho, result.r = value_at_zero(problem)
     return problem.answer(result), result, found
 
 
-def judged(
+def certified(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult, target: float = -1.0,
     exact: np.ndarray | None = None,
 ) -> tuple[Answer, Certificate]:  # fmt: skip

@@ -24,7 +24,7 @@ from svmtool.kernels.rows import MEGABYTE
 from svmtool.kernels.tiles import Double, apart, tiles_of
 from svmtool.training.kernel import pairs_apart
 from svmtool.training.kernel.fit import Fitting, Solved
-from svmtool.training.kernel.laws import judged
+from svmtool.training.kernel.laws import certified
 
 MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten took less time so, by up to 6 times, six about as much
 MOST_DOUBLE = 2048  # where its own flow computes kernel values in double precision too: with up to 2048 in all cases
@@ -190,14 +190,14 @@ class Batch(ABC):
         (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
         return np.concatenate((-F[j - 1, mine], F[i, theirs]))
 
-    def judged(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[Answer, Certificate]:
+    def certified(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[Answer, Certificate]:
         """kernel_laws.judged for pair k, from decision values of all pairs at once where that does not take long.
 
         problem: pair k, with its rows or without.
         """
         if self._exact is None:
-            return judged(self._whole(k), result)
-        return judged(problem, result, exact=self._gradient_of(k, self._exact))
+            return certified(self._whole(k), result)
+        return certified(problem, result, exact=self._gradient_of(k, self._exact))
 
     @cached_property
     def _exact(self) -> np.ndarray | None:

@@ -14,7 +14,7 @@ from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
 from svmtool.kernels.interior import solution_of_squares
 from svmtool.kernels.problems import KernelResult, Points, relative
 from svmtool.solvers.shared.base import GAP, OPTIMAL, RULE
-from svmtool.solvers.shared.residual import ROUNDED
+from svmtool.solvers.shared.residual import ROUNDOFF_GAP
 from svmtool.training.kernel.fit import Solved
 from svmtool.training.kernel.laws import PRINTED, acceptable, proven_indefinite
 from svmtool.training.kernel.pairs_batch import Batch
@@ -68,7 +68,7 @@ class Squares(Batch):
         elif violation <= self.s.tolerance:
             why = loops.RULE
         else:
-            why = OPTIMUM if found <= ROUNDED else loops.OPEN
+            why = OPTIMUM if found <= ROUNDOFF_GAP else loops.OPEN
         mine, theirs = self._rows_of(k)
         self.a[j - 1, mine], self.a[i, theirs] = c[:n], -c[n:]
         self.F[j - 1, mine], self.F[i, theirs] = F[:n], F[n:]
@@ -95,10 +95,10 @@ class Squares(Batch):
         answer = problem.answer(result)
         plain = certificate_of(problem, alpha, gradient, rho)
         if not word.primal - word.dual - (plain.primal - plain.dual) <= ROUNDING * abs(word.primal):
-            answer, word = self.judged(k, problem, result)  # the value of the model itself is wanted
+            answer, word = self.certified(k, problem, result)  # the value of the model itself is wanted
         if not (word.gap < np.inf and acceptable(problem, result, word)) or proven_indefinite(problem, word):
             return None
-        if not word.gap <= (PRINTED * self.s.target if result.status is GAP else ROUNDED):
+        if not word.gap <= (PRINTED * self.s.target if result.status is GAP else ROUNDOFF_GAP):
             return None
         result.certified_gap = word.gap
         return Solved(answer, result, word)

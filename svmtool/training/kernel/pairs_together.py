@@ -133,7 +133,7 @@ class Hinges(Batch):
             result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
             if not self.fitting.stop.ended():
                 return self._kept(k, result)
-            return self._unjudged(problem, result, Certificate(gap - value, -value, violation))
+            return self._uncertified(problem, result, Certificate(gap - value, -value, violation))
         replaced = False
         if problem.shrunk < 1.0:
             rho, r = problem.without_losses(gradient)
@@ -163,7 +163,7 @@ class Hinges(Batch):
         found.result.certified_gap = found.certificate.gap
         return found
 
-    def _unjudged(self, problem: KernelProblem, result: KernelResult, word: Certificate) -> Solved:
+    def _uncertified(self, problem: KernelProblem, result: KernelResult, word: Certificate) -> Solved:
         """The result of a pair that proves the kernel indefinite, with what its own steps say of it: after a limit,
         when thousands of them may have to end."""
         result.status = INDEFINITE if result.status.converged else result.status
@@ -196,7 +196,7 @@ class Hinges(Batch):
                     return None
             except limits.EndedError:
                 return None
-        _, rho, r = state.judge()
+        _, rho, r = state.certify()
         result = state.result(*state.value_and_gap(rho, r), rho, r, rounds, TAKEN_OVER if target is None else GAP)
         found = Solved(*lawful(problem, result, target, lambda: None))
         found.result.certified_gap = found.certificate.gap
@@ -219,7 +219,7 @@ class Hinges(Batch):
             word.sampled = f"{apart[1]}: within {error:.1g}" if apart[1] else ""
         else:  # the value of the model itself is wanted, not a bound of it, or better constants
             before = result.rho, result.r
-            answer, word = self.judged(k, problem, result)
+            answer, word = self.certified(k, problem, result)
             if (result.rho, result.r) != before and result.status is not ITERATIONS and not word.gap <= CONFIRMED:
                 return None
         primal, dual = word.primal, word.dual

@@ -66,10 +66,10 @@ def checked(settings: KernelSettings, data: Reading) -> KernelSet:
 def notes(s: KernelSettings, done: KernelTraining) -> tuple[str, ...]:
     """What only we know, for the lines behind the support vectors."""
     asked = f"-s {s.row.number} ({s.row.name}) -t {s.kernel_type} ({KERNEL_NAMES[s.kernel_type]})"
-    asked += f" -c {s.C:.17g}" if "-c" in registry.obeyed(s.row) else ""
-    if "-n" in s.row.honours:
+    asked += f" -c {s.C:.17g}" if "-c" in registry.supported_options(s.row) else ""
+    if "-n" in s.row.supported:
         asked += f" -n {s.nu:.17g}"
-    if "-p" in s.row.honours:
+    if "-p" in s.row.supported:
         asked += f" -p {s.p:.17g}"
     asked += f" -e {s.tolerance:g}" if s.target is None else f" {s.row.gap_option(s.target)}"
     asked += " -b 1" if s.probability else ""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from svmtool import registry
-from svmtool.certify.linear import Certificate, Judge, worst
+from svmtool.certify.linear import Certificate, Certifier, worst
 from svmtool.compiled import threads
 from svmtool.data import rows
 from svmtool.errors import SvmtoolError
@@ -35,7 +35,7 @@ from svmtool.training.range_checks import refuse_overflow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.data.class_statistics import LabelSums
+    from svmtool.data.class_statistics import ClassStatistics
 
 DENSE_BELOW = 1500  # features up to which a set that is mostly non-zero is held as a dense matrix
 
@@ -43,24 +43,24 @@ LARGEST_START = 1e100  # weights of an initial model: their squares must stay nu
 
 SURELY = 0.999  # share of the gap asked for that solvers go to: the certifier, whose sums are others, then finds it
 
-FIRST_LOOK = 128  # steps of a solver before the first look at whether they still get anywhere
+FIRST_EVALUATION = 128  # steps of a solver before the first look at whether they still get anywhere
 
 KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most rows without curvature
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
 
 # task of a registry row -> module and class
 KINDS = {
-    "classification": ("svmtool.training.reductions.one_vs_rest", "Problems"),
+    "classification": ("svmtool.training.reductions.one_vs_rest", "OneVsRest"),
     "regression": ("svmtool.training.reductions.regression", "Regression"),
     "ordinal": ("svmtool.training.reductions.ordinal", "Ordinal"),
     "one-class": ("svmtool.training.reductions.one_class", "OneClass"),
     "hard one-class": ("svmtool.training.reductions.hard_one_class", "HardOneClass"),
-    "all classes": ("svmtool.training.reductions.crammer_singer", "AllClasses"),
+    "all classes": ("svmtool.training.reductions.crammer_singer", "CrammerSinger"),
 }
 
 
-def problems_of(table: Table, settings: Settings, row_weights: np.ndarray | None = None) -> ProblemSet:
-    """The problems of a training set, of the kind that the chosen solver serves; see ProblemSet."""
+def problems_of(table: Table, settings: Settings, row_weights: np.ndarray | None = None) -> Reduction:
+    """The problems of a training set, of the kind that the chosen solver serves; see Reduction."""
     module, name = KINDS[settings.row.task]
     return getattr(importlib.import_module(module), name)(table, settings, row_weights)
 
@@ -74,7 +74,7 @@ def _systems_of_rows(solver: registry.Solver) -> bool:
     return solver.loss in KINKED and solver.task == "classification" and solver.regulariser != "|w|_1"
 
 
-class ProblemSet(ABC):
+class Reduction(ABC):
     """What the kinds of task share.
 
     table is used up: its arrays become the rows (and may be given back to the system).
@@ -88,7 +88,7 @@ class ProblemSet(ABC):
 
     count = 1
     solved_at = -math.inf
-    sums: LabelSums | None = None
+    sums: ClassStatistics | None = None
     missing: list[int] = []
     untrained = "the model knows no class"
     any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
@@ -108,7 +108,7 @@ class ProblemSet(ABC):
         self._read_labels(table.labels)
         below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
         self.rows = rows.from_csr(
-            table.indptr, table.indices, table.values, table.n_features, settings.bias, below, table.room
+            table.indptr, table.indices, table.values, table.n_features, settings.bias, below, table.mapped
         )
         self.rows.largest_value = largest
 
@@ -169,7 +169,7 @@ class ProblemSet(ABC):
     def prepare(self) -> None:  # noqa: B027  most kinds have nothing to share
         """Form what all problems share, with all threads; before the first is solved.  EndedError: time is over."""
 
-    def sums_of(self, results: list[Result]) -> LabelSums | None:
+    def sums_of(self, results: list[Result]) -> ClassStatistics | None:
         """The sums that an adaptable model's state is made of, None for other models."""
         return self.sums
 
@@ -238,9 +238,9 @@ class ProblemSet(ABC):
             results[k] = self._solve(k, start, report, share, before)
             self.solved_at = time.perf_counter()
 
-        def judge(k: int, before: Result | None = None) -> None:
+        def certify(k: int, before: Result | None = None) -> None:
             if results[k].untouched:
-                found[k] = self._judge(k).certify_untouched(results[k].history[-1]["objective"])
+                found[k] = self._certifier(k).certify_untouched(results[k].history[-1]["objective"])
                 results[k].certified_gap = found[k].gap
                 return
             began = self._start_of(k, start) if before is None else before.w
@@ -249,31 +249,31 @@ class ProblemSet(ABC):
         def turn(k: int, share: StopFlag) -> bool:  # a certificate takes time, too
             before, known = results[k], found[k]
             solve(k, before, share)
-            judge(k, before)
+            certify(k, before)
             if known is not None and known.dual > found[k].dual:
                 found[k] = Certificate(found[k].primal, known.dual, known.violation)
                 results[k].certified_gap = found[k].gap
             return results[k].status is TIME and stop.goes_on(share)
 
         if stop.ends == math.inf:
-            threads.run_in_turns(solve, judge, self.count)
+            threads.run_in_turns(solve, certify, self.count)
         else:
             in_turns(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results, worst(found)
 
     # What verify.py asks of a problem
 
-    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+    def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
         """The certificate of an answer to problem k; alpha: a dual point in place of the answer's."""
-        return self._judge(k).certify(result.w, self.dual_point(result) if alpha is None else alpha)
+        return self._certifier(k).certify(result.w, self.dual_point(result) if alpha is None else alpha)
 
     def primal(self, k: int, w: np.ndarray) -> float:
         """The objective of problem k at the weights w of an answer."""
-        return self._judge(k).primal(w)
+        return self._certifier(k).primal(w)
 
     def value_at_zero(self, k: int) -> float:
         """The objective of problem k at zero weights."""
-        return self._judge(k).value_at_zero()
+        return self._certifier(k).value_at_zero()
 
     def zero_weights(self) -> np.ndarray:
         """The weights of an answer without training."""
@@ -299,7 +299,7 @@ class ProblemSet(ABC):
         alpha = self.dual_point(result)
         candidates = [] if alpha is None else [alpha]
         if power == 2.0:
-            candidates.append(self._judge(k).slopes(result.w))
+            candidates.append(self._certifier(k).slopes(result.w))
         return polished(self.task(k), power, result.w, found.primal, candidates, work, monitor)
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
@@ -315,9 +315,9 @@ class ProblemSet(ABC):
             self.finish(result)
         return result
 
-    def _judge(self, k: int) -> Judge:
+    def _certifier(self, k: int) -> Certifier:
         t = self.task(k)
-        return Judge(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, self.solver.regulariser == "|w|_1")
+        return Certifier(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, self.solver.regulariser == "|w|_1")
 
     def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
         """Column k of a warm start as an answer's weights."""
@@ -325,7 +325,7 @@ class ProblemSet(ABC):
 
     def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
         gap = self.gap()
-        progress = Progress(FIRST_LOOK) if self.solver.optimal else None
+        progress = Progress(FIRST_EVALUATION) if self.solver.optimal else None
         aim = None if gap is None else SURELY * gap
         monitor = Monitor(aim, self.settings.max_iter, sink=sink, stop=stop, progress=progress)
         monitor.uses(self.solver.method)
@@ -411,5 +411,5 @@ def _spread(values: np.ndarray | None, used: np.ndarray, n: int) -> np.ndarray |
 
 def take(table: Table, chosen: np.ndarray) -> Table:
     """The rows `chosen` (i8) of a table, in that order."""
-    some = rows.CsrRows(table.indptr, table.indices, table.values, table.n_features, room=table.room).take(chosen)
-    return Table(table.labels[chosen], some.indptr, some.indices, some.values, table.n_features, table.room)
+    some = rows.CsrRows(table.indptr, table.indices, table.values, table.n_features, mapped=table.mapped).take(chosen)
+    return Table(table.labels[chosen], some.indptr, some.indices, some.values, table.n_features, table.mapped)

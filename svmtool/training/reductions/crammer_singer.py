@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from svmtool import registry
-from svmtool.certify.crammer_singer import ClassJudge
+from svmtool.certify.crammer_singer import CrammerSingerCertifier
 from svmtool.certify.linear import Certificate
 from svmtool.data.labels import Classes
 from svmtool.data.rows import CsrRows, DenseRows, Rows
@@ -27,14 +27,14 @@ from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.task import Task
 from svmtool.registry import Solver
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.training.reductions.base import ProblemSet
+from svmtool.training.reductions.base import Reduction
 
 ROOT = math.sqrt(2.0)
 HINGE = 3  # the row that solves two classes
 
 
-class AllClasses(ProblemSet):
-    """The one problem of all classes; see ProblemSet.  w is the flat W, features x classes, or v of two classes."""
+class CrammerSinger(Reduction):
+    """The one problem of all classes; see Reduction.  w is the flat W, features x classes, or v of two classes."""
 
     def _read_labels(self, labels: np.ndarray) -> None:
         self.classes = Classes(labels)
@@ -69,14 +69,14 @@ class AllClasses(ProblemSet):
         W = np.outer(v, (1.0 / ROOT, -1.0 / ROOT)).reshape(-1)
         return W, np.outer(alpha * self.classes.signs(0), (1.0, -1.0))
 
-    def _judge(self, k: int) -> ClassJudge:
-        return ClassJudge(self.rows, self.classes.number, self.k, self.cost)
+    def _certifier(self, k: int) -> CrammerSingerCertifier:
+        return CrammerSingerCertifier(self.rows, self.classes.number, self.k, self.cost)
 
-    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
-        return self._judge(k).certify(self.weights([result]), result.alpha if alpha is None else alpha)
+    def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        return self._certifier(k).certify(self.weights([result]), result.alpha if alpha is None else alpha)
 
     def primal(self, k: int, w: np.ndarray) -> float:
-        return self._judge(k).primal(w.reshape(self.rows.d, self.k))
+        return self._certifier(k).primal(w.reshape(self.rows.d, self.k))
 
     def zero_weights(self) -> np.ndarray:
         return np.zeros(self.rows.d * self.k)
@@ -114,7 +114,7 @@ class AllClasses(ProblemSet):
         return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See ProblemSet; columns go by label.  SvmtoolError for a model of other classes or of another bias."""
+        """See Reduction; columns go by label.  SvmtoolError for a model of other classes or of another bias."""
         labels = list(self.classes.labels)
         if model.labels is None or set(model.labels) != set(labels):
             theirs = "none" if model.labels is None else list(model.labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import Certificate
-from svmtool.objectives.hard_one_class import AMONG, judge_linear
+from svmtool.objectives.hard_one_class import AMONG, certify_linear
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.reductions.one_class import OneClass
@@ -38,8 +38,8 @@ class HardOneClass(OneClass):
         [result] = results
         return f"{result.status.advice}\n" if result.status.name == "sample" else ""
 
-    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
-        return judge_linear(self.rows, result.alpha if alpha is None else alpha)
+    def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        return certify_linear(self.rows, result.alpha if alpha is None else alpha)
 
     def primal(self, k: int, w: np.ndarray) -> float:
         """Not compared: a plane that some rows lie behind has no value."""

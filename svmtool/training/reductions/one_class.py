@@ -12,15 +12,15 @@ from svmtool.certify.linear import Certificate
 from svmtool.data import rows
 from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
-from svmtool.objectives.one_class import OneClassJudge
+from svmtool.objectives.one_class import OneClassCertifier
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.training.reductions.base import ProblemSet
+from svmtool.training.reductions.base import Reduction
 
 
-class OneClass(ProblemSet):
-    """The one problem of a one-class SVM; see ProblemSet."""
+class OneClass(Reduction):
+    """The one problem of a one-class SVM; see Reduction."""
 
     untrained = "the model predicts -1"
     sparse_only = True  # whether rows are taken one by one
@@ -41,16 +41,16 @@ class OneClass(ProblemSet):
     def rule(self, k: int) -> Rule:
         return Rule() if self.eps is None else Rule(projected=self.eps)
 
-    def _judge(self, k: int) -> OneClassJudge:
+    def _certifier(self, k: int) -> OneClassCertifier:
         t = self.task(k)
-        return OneClassJudge(t.rows, t.cost, t.nu)
+        return OneClassCertifier(t.rows, t.cost, t.nu)
 
-    def judge(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+    def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
         w = result.w
-        return self._judge(k).certify(w[:-1], float(w[-1]), result.alpha if alpha is None else alpha)
+        return self._certifier(k).certify(w[:-1], float(w[-1]), result.alpha if alpha is None else alpha)
 
     def primal(self, k: int, w: np.ndarray) -> float:
-        return self._judge(k).primal(w[:-1], float(w[-1]))
+        return self._certifier(k).primal(w[:-1], float(w[-1]))
 
     def value_at_zero(self, k: int) -> float:
         return 0.0
@@ -75,7 +75,7 @@ class OneClass(ProblemSet):
         return LinearModel(self.solver.word, None, self.n_features, -1.0, W[:-1], float(W[-1, 0]), notes)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See ProblemSet.  SvmtoolError for a model that is no one-class model."""
+        """See Reduction.  SvmtoolError for a model that is no one-class model."""
         if model.task != "one-class":
             raise SvmtoolError(f"the initial model is of {model.word}: a one-class SVM starts from a one-class model")
         return np.vstack([self._start_with(model.W, model), [[model.rho]]])

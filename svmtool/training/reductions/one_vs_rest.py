@@ -19,19 +19,19 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import LATE, Result, Rule
-from svmtool.training.reductions.base import ProblemSet
+from svmtool.training.reductions.base import Reduction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.data.class_statistics import LabelSums
+    from svmtool.data.class_statistics import ClassStatistics
     from svmtool.objectives.normal_equations import NormalEquations
 
 L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which -e ends a run, for each unit of it ...
 L1_LEAST_GAP, L1_MOST_GAP = 1e-10, 1e-3  # ... and never outside of these
 
 
-class Problems(ProblemSet):
-    """The two-class problems of a training set; see ProblemSet."""
+class OneVsRest(Reduction):
+    """The two-class problems of a training set; see Reduction."""
 
     def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None = None):
         super().__init__(table, settings, row_weights)
@@ -54,16 +54,16 @@ class Problems(ProblemSet):
             limits.check()  # the equations are a copy of them
             self._equations = self.sums.equations(s.C, s.bias, self.factor)
 
-    def _summed(self, r: np.ndarray | None) -> LabelSums:
+    def _summed(self, r: np.ndarray | None) -> ClassStatistics:
         """The sums of all rows, of weights r."""
-        from svmtool.data.class_statistics import LabelSums
+        from svmtool.data.class_statistics import ClassStatistics
 
-        sums = LabelSums([label for label, _ in self.settings.class_weights])
+        sums = ClassStatistics([label for label, _ in self.settings.class_weights])
         sums.change(self.rows, self.classes.labels, self.classes.number, r)
         return sums
 
-    def sums_of(self, results: list[Result]) -> LabelSums | None:
-        """See ProblemSet; of FALSVM's two-class model those of the rows added, which count all."""
+    def sums_of(self, results: list[Result]) -> ClassStatistics | None:
+        """See Reduction; of FALSVM's two-class model those of the rows added, which count all."""
         taken = results[0].taken if self.count == 1 else None
         if taken is None:
             return self.sums
@@ -116,7 +116,7 @@ class Problems(ProblemSet):
         return f"Leave-one-out Accuracy = {100.0 * float(np.mean(good)):g}%\n"
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See ProblemSet; columns go by label.  SvmtoolError for a model of other classes or of another bias."""
+        """See Reduction; columns go by label.  SvmtoolError for a model of other classes or of another bias."""
         labels = list(self.classes.labels)
         if model.labels is None or set(model.labels) != set(labels) or (len(labels) == 2 and model.columns != 1):
             theirs = "none" if model.labels is None else list(model.labels)

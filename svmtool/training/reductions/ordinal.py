@@ -21,13 +21,13 @@ from svmtool.metrics import rank_places
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
-from svmtool.training.reductions.base import ProblemSet
+from svmtool.training.reductions.base import Reduction
 
 BIAS = 1.0  # of the model: its weights carry the thresholds
 
 
-class Ordinal(ProblemSet):
-    """The one problem of an ordinal regression; see ProblemSet.  w there is beta: features, then thresholds."""
+class Ordinal(Reduction):
+    """The one problem of an ordinal regression; see Reduction.  w there is beta: features, then thresholds."""
 
     def _read_labels(self, labels: np.ndarray) -> None:
         ranks, number = np.unique(labels, return_inverse=True)
@@ -75,7 +75,7 @@ class Ordinal(ProblemSet):
         return LinearModel(self.solver.word, labels, m, BIAS, columns, notes=(*notes, RANKS_NOTE))
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See ProblemSet.  SvmtoolError for a model of other ranks or one that was not trained for ranks."""
+        """See Reduction.  SvmtoolError for a model of other ranks or one that was not trained for ranks."""
         if not model.is_ordinal:
             raise SvmtoolError(f"the initial model is no ordinal model: it was not trained by -s {self.solver.number}")
         if tuple(sorted(model.labels)) != self.labels:

@@ -18,15 +18,15 @@ from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
-from svmtool.training.reductions.base import ProblemSet
+from svmtool.training.reductions.base import Reduction
 
 GAP_AN_EPS = 1e-5  # certified gap at which -e ends a run, for each unit of it: 1e-6 with the default 0.1 ...
 LEAST_GAP, MOST_GAP = 1e-10, 1e-6  # ... and never outside of these
 LOOSE, MOST_LOOSE = 1.0, 0.1  # for large d: sufficient certified gap, as a multiple of -e, and its upper bound
 
 
-class Regression(ProblemSet):
-    """The one problem of a regression; class weights do not count, as in LIBLINEAR.  See ProblemSet."""
+class Regression(Reduction):
+    """The one problem of a regression; class weights do not count, as in LIBLINEAR.  See Reduction."""
 
     untrained = "the model predicts 0"
 
@@ -65,7 +65,7 @@ class Regression(ProblemSet):
         return LinearModel(self.solver.word, None, self.n_features, self.settings.bias, W, notes=notes)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See ProblemSet.  SvmtoolError for a model that is no regression, or of another bias."""
+        """See Reduction.  SvmtoolError for a model that is no regression, or of another bias."""
         if model.task != "regression":
             raise SvmtoolError(f"the initial model is of {model.word}: a regression starts from a regression")
         return self._start_with(model.W, model)

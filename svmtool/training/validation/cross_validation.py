@@ -67,7 +67,7 @@ class Folds:
         ends: list[Status | None] = [None] * self.count
 
         def one(k: int, share: StopFlag) -> bool:
-            inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.room is not None)
+            inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.mapped is not None)
             weights = None if self.row_weights is None else self.row_weights[inside]
             problems = problems_of(take(self.table, inside), settings, weights)
             warnings[k] = problems.warnings()
@@ -86,7 +86,7 @@ class Folds:
             predictions[outside] = problems.model(W).predict(take(self.table, outside))
             return False
 
-        on_disk = self.table.room is not None
+        on_disk = self.table.mapped is not None
         beside = 1 if on_disk else draws.threads.beside(self.count)
         in_turns(one, self.count, stop, beside, lambda work, count: draws.run_folds(work, count, on_disk))
         if stop.set:

@@ -15,7 +15,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import Matrix, NormalEquations
 from svmtool.objectives.task import Task
 
-ROUNDED = 1e-15  # 1 - h of a row that its neighbours say nothing of, which rounding may bring below 0
+ROUNDOFF_LEVERAGE = 1e-15  # 1 - h of a row that its neighbours say nothing of, which rounding may bring below 0
 
 
 def decision_values(tasks: list[Task]) -> np.ndarray:
@@ -37,7 +37,7 @@ def decision_values(tasks: list[Task]) -> np.ndarray:
             columns.append(f)
             continue
         h = 2.0 * task.cost * shared[matrix]
-        columns.append((f - h * task.y) / np.maximum(1.0 - h, ROUNDED))
+        columns.append((f - h * task.y) / np.maximum(1.0 - h, ROUNDOFF_LEVERAGE))
     return np.stack(columns, axis=1)
 
 

@@ -54,7 +54,7 @@ def add_classes(indices, values, W, u, classes, at, size, start, stop, bias, wid
     "void(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], u4[], u4[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
     fast=True,
 )
-def class_pass(
+def class_epoch(
     indptr, indices, values, number, cost, square_norms, P, W, scratch, classes, sizes, active, chunks, limits, state,
     bias, chunk, k, wide,
 ):  # fmt: skip

@@ -13,8 +13,8 @@ from svmtool.compiled.loops.loss.power_loops import state_of_slacks, step_along
 from svmtool.compiled.loops.rows.row_loops import ONE, add_outer_products, hinge_of_rows
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
-SURE = 1e-6  # as in alm_rounds.py
-EXACT, FLAT, FLAT_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm_rounds.py
+RULE_MIN_GAP = 1e-6  # as in alm_rounds.py
+OPTIMAL_GAP, STALL_RTOL, STALL_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm_rounds.py
 NEARLY = 0.8  # as in alm.py
 SHARP = 1e8  # as in augmented.py
 
@@ -26,14 +26,14 @@ SHARP = 1e8  # as in augmented.py
 )
 def small_hinge(
     indptr, indices, values, y, cost, target, w, alpha, work, order, state, history,
-    gap, enough, sigma, sigma_warm, sigma_most, growth, inner, chunk, passes, worth, most,
+    gap, enough, sigma, sigma_warm, sigma_most, growth, inner, chunk, epochs, worth, most,
 ):  # fmt: skip
     """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
 
     The n terms are the rows of data, or those twice, one after the other.
     work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1 for m rows of data; state: that of visit_rows.
     Returns why it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass
-    over all rows, and a gap of SURE), 4 rounding.  history[-FIELDS] receives the number of records.
+    over all rows, and a gap of RULE_MIN_GAP), 4 rounding.  history[-FIELDS] receives the number of records.
     """
     n = len(y)
     d = len(w)
@@ -75,7 +75,7 @@ def small_hinge(
     count = 0
     code = -1
 
-    if passes > 0:  # coordinate passes, as _Run.coordinate_passes
+    if epochs > 0:  # coordinate passes, as _Run.coordinate_epochs
         for i in range(of_data):
             norms[i] = 0.0
             for k in range(indptr[i], indptr[i + ONE]):
@@ -86,11 +86,11 @@ def small_hinge(
         limits[0] = np.inf
         limits[1] = -np.inf
         visits = 0.0
-        looked_at = 0
+        evaluated_at = 0
         patience = 1.0
         left, left_1, left_2 = 1.0, 1.0, 1.0  # the gap at the last three looks ...
         seen, seen_1, seen_2 = 0.0, 0.0, 0.0  # ... and the visits to each row until then
-        wanted = gap if gap >= 0.0 else SURE
+        wanted = gap if gap >= 0.0 else RULE_MIN_GAP
         while code < 0:
             visits += state[0] / of_data
             if of_data < rows:
@@ -106,10 +106,10 @@ def small_hinge(
             count += 1
             largest = limits[2]
             smallest = limits[3]
-            spread = max(largest - smallest, max(abs(largest), abs(smallest))) if largest >= smallest else 0.0
+            pg_range = max(largest - smallest, max(abs(largest), abs(smallest))) if largest >= smallest else 0.0
             limits[0] = largest if largest > 0.0 else np.inf
             limits[1] = smallest if smallest < 0.0 else -np.inf
-            settled = spread <= enough
+            settled = pg_range <= enough
             if settled and state[0] < of_data and count < most:
                 for i in range(of_data):
                     active[i] = i
@@ -118,10 +118,10 @@ def small_hinge(
                 limits[1] = -np.inf
                 continue
             some = max(4.0, max(patience, 0.1 * count))
-            waited = max((visits - seen) / max(patience, 0.1 * visits), (count - looked_at) / some)
-            if (waited < 1.0 or (count < passes and spread > 0.0)) and not settled and count < most:
+            waited = max((visits - seen) / max(patience, 0.1 * visits), (count - evaluated_at) / some)
+            if (waited < 1.0 or (count < epochs and pg_range > 0.0)) and not settled and count < most:
                 continue
-            looked_at = count
+            evaluated_at = count
             if count >= most:  # cut short: the best multiple of where the passes led
                 margins(indptr, indices, values, y, v, dz)
                 for i in range(rows):
@@ -143,7 +143,7 @@ def small_hinge(
             patience = min(max(1.0, NEARLY * ahead), max(1.0, visits))
             if left <= gap:
                 code = 2
-            elif settled and left <= SURE:
+            elif settled and left <= RULE_MIN_GAP:
                 code = 3
             elif count >= most:
                 code = 0
@@ -198,15 +198,15 @@ def small_hinge(
         if left <= gap:
             code = 2
             break
-        if left <= EXACT:
+        if left <= OPTIMAL_GAP:
             code = 1
             break
         better = left < 0.999 * smallest
-        flat = 0 if better or (not first and phi < lowest - FLAT * abs(phi)) else flat + 1
+        flat = 0 if better or (not first and phi < lowest - STALL_RTOL * abs(phi)) else flat + 1
         idle = 0 if better else (idle + 1 if first else idle)
         smallest = min(left, smallest)
         lowest = phi if first else min(phi, lowest)
-        if flat >= FLAT_STEPS or idle >= IDLE_ROUNDS:
+        if flat >= STALL_STEPS or idle >= IDLE_ROUNDS:
             code = 4
             break
         if records > most:

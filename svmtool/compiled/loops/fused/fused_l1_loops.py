@@ -15,10 +15,10 @@ from svmtool.compiled.loops.loss.hinge_loops import state_of_rows
 from svmtool.compiled.loops.loss.l1_loops import (
     dual_of_rows,
     dual_of_slopes,
+    line_search_step,
     passes_over_gram,
     slopes_of_model,
     step_on_face,
-    step_on_ray,
     violation_at,
 )
 from svmtool.compiled.loops.loss.logistic_loops import logistic_of_rows, widen_rows
@@ -26,18 +26,18 @@ from svmtool.compiled.loops.rows.row_loops import ONE
 from svmtool.compiled.loops.rows.solve_loops import cholesky_in_place
 
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, passes, step
-EXACT, FLAT = 1e-12, 1e-14  # as in solvers/shared/newton.py
+OPTIMAL_GAP, STALL_RTOL = 1e-12, 1e-14  # as in solvers/shared/newton.py
 SHORT = 0.5  # a step shorter than this says that its model holds for a small part of the way only
 KEEP = 0.25  # logistic loss: share of the violation that a step must not leave for its matrix to serve the next
 INNER_MATRIX = 0.03  # share of the largest violation that the matrix's solution may leave, ...
 INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
-PASSES = 20  # coordinate passes over the matrix between two factorised systems ...
+EPOCHS = 20  # coordinate passes over the matrix between two factorised systems ...
 FACES = 50  # ... of which so many are solved at most
 RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
 CHUNK = 256  # rows whose products are summed at once: they stay in cache
 ALIKE = 0.1  # logistic loss: curvatures of a matrix are within this share of the rows', ...
 ROUGH, SETTLED = 0.1, 0.01  # ... but for what sums up to that share of all, until a step lowers f by less than this
-FLAT_STEPS = 3  # after so many steps that neither lower f nor leave less than ...
+STALL_STEPS = 3  # after so many steps that neither lower f nor leave less than ...
 NEARER = 0.9  # ... this share of the gap, a run ends: what is left is rounding
 
 
@@ -172,7 +172,7 @@ def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, enough):
         v[j] = w[j]
         slope[j] = g[j]
     for _ in range(FACES):
-        if passes_over_gram(gram, v, slope, penalty, count, PASSES, enough) <= enough:
+        if passes_over_gram(gram, v, slope, penalty, count, EPOCHS, enough) <= enough:
             break
         before = d + 1
         now = non_zeros(v)
@@ -220,7 +220,7 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
     numbers = work[at + 5 * d : at + 10 * d]
     at += 10 * d
     counts = work[at : at + 3]
-    ray = work[at + 3 : at + 5]
+    line_search = work[at + 3 : at + 5]
     count = work[at + 5 : at + 6]
     target = work[at + 6 : at + 7]
     target[0] = 1.0
@@ -278,15 +278,15 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         if f - best <= gap * f:
             code = 2
             break
-        if f - best <= EXACT * f or largest == 0.0:
+        if f - best <= OPTIMAL_GAP * f or largest == 0.0:
             code = 1
             break
         if f - best <= enough * f:
             code = 3
             break
-        flat = flat + 1 if previous - f <= FLAT * abs(f) and f - best > NEARER * apart else 0
+        flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) and f - best > NEARER * apart else 0
         apart = f - best
-        if flat >= FLAT_STEPS:
+        if flat >= STALL_STEPS:
             code = 4
             break
         if records > most - 1:
@@ -315,7 +315,7 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         for j in range(d):
             p[j] = v[j] - w[j]
         column_margins(X, y, p, dz)
-        t = step_on_ray(z, dz, target, cost, w, p, penalty, g, ray, logistic, rows)
+        t = line_search_step(z, dz, target, cost, w, p, penalty, g, line_search, logistic, rows)
         short = t < SHORT
         if not short:
             slopes_of_model(u, y, cost, held if logistic else c, dz, logistic, rows)

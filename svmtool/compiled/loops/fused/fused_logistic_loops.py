@@ -7,15 +7,15 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.fused.fused_mfn_loops import (
-    EXACT,
     FIELDS,
-    FLAT,
+    OPTIMAL_GAP,
+    STALL_RTOL,
     advance,
     direction,
     dot,
     gradient,
     margins,
-    next_on_ray,
+    next_line_search_step,
     record,
 )
 from svmtool.compiled.loops.loss.logistic_loops import logistic_of_rows, logistic_slope
@@ -25,7 +25,7 @@ RAY_PRECISION = 1e-2  # as in objectives/logistic.py
 
 
 @helper(fast=True)
-def step_on_ray(z, dz, cost, out, a, b, rows):
+def line_search_step(z, dz, cost, out, a, b, rows):
     """About the minimiser along the ray; out: 2 numbers for slopes, 2 for the bracket."""
     bracket = out[2:]
     bracket[0] = 0.0
@@ -33,7 +33,7 @@ def step_on_ray(z, dz, cost, out, a, b, rows):
     t = 1.0
     for _ in range(100):
         logistic_slope(z, dz, cost, out, t, np.uint64(0), rows)
-        new = next_on_ray(t, out[0] + a + t * b, out[1] + b, bracket)
+        new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
         if abs(new - t) <= RAY_PRECISION * t:
             break
         t = new
@@ -90,10 +90,10 @@ def small_logistic(
             if norm <= enough or (steepest >= 0.0 and largest_product(indptr, indices, values, g, rows) <= steepest):
                 code = 3
                 break
-        if norm == 0.0 or f - bound <= EXACT * f:
+        if norm == 0.0 or f - bound <= OPTIMAL_GAP * f:
             code = 1
             break
-        flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+        flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) else 0
         if flat >= 3:
             code = 4
             break
@@ -109,7 +109,7 @@ def small_logistic(
             code = 4
             break
         margins(indptr, indices, values, y, p, dz)
-        t = step_on_ray(z, dz, cost, out, dot(w, p), dot(p, p), rows)
+        t = line_search_step(z, dz, cost, out, dot(w, p), dot(p, p), rows)
         advance(t, p, w, dz, z)
     history[len(history) - FIELDS] = records
     return code

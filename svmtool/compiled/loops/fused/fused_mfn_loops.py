@@ -11,7 +11,7 @@ from svmtool.compiled.loops.rows.row_loops import ONE, add_outer_products, row_d
 from svmtool.compiled.loops.rows.solve_loops import cholesky_in_place
 
 FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
-EXACT, FLAT = 1e-12, 1e-14  # as in mfn.py
+OPTIMAL_GAP, STALL_RTOL = 1e-12, 1e-14  # as in mfn.py
 
 
 @helper(fast=True)
@@ -88,7 +88,7 @@ def advance(t, p, w, dz, z):
 
 
 @helper(fast=True)
-def next_on_ray(t, slope, curvature, bracket):
+def next_line_search_step(t, slope, curvature, bracket):
     """The next guess of a ray's minimiser after t, as Objective.ray finds it; t itself where it is found.
 
     bracket: low and high end so far, kept up to date.
@@ -114,7 +114,7 @@ def exact_step(z, dz, target, cost, out, a, b, rows):
     t = 1.0
     for _ in range(100):
         slope_of_rows(z, dz, target, cost, out, t, np.uint64(0), rows)
-        new = next_on_ray(t, out[0] + a + t * b, out[1] + b, bracket)
+        new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
         if new == t:
             break
         t = new
@@ -176,10 +176,10 @@ def small_newton(indptr, indices, values, y, target, cost, w, work, history, gap
         if norm <= enough and f - bound <= (at_start if records == 1 else sure) * f:
             code = 3
             break
-        if norm == 0.0 or f - bound <= EXACT * f or (exact and counts[0] == 0.0):
+        if norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and counts[0] == 0.0):
             code = 1
             break
-        flat = flat + 1 if previous - f <= FLAT * abs(f) else 0
+        flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) else 0
         if flat >= 3:
             code = 4
             break

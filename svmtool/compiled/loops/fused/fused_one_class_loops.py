@@ -28,7 +28,7 @@ def sum_of_rows(indptr, indices, values, alpha, w):
 
 @helper(fast=True)
 def settle_face(indptr, indices, values, upper, alpha, w, z, scratch, used, face, most, dependent):
-    """OneClassPasses.settle: returns 1 where anything was done, -1 where more than `most` rows or rounding forbid it.
+    """OneClassDescent.settle: returns 1 where anything was done, -1 where more than `most` rows or rounding forbid it.
 
     used: scratch of n; face: of 2 most^2 + 4 most.
     """

@@ -178,7 +178,7 @@ def sum_differences(places, values, start, stop, row, table, gamma, outside, out
 
 
 @helper
-def spread_rows(indptr, indices, values, features, table, norms, outside, n_places, lo, hi):
+def scatter_rows(indptr, indices, values, features, table, norms, outside, n_places, lo, hi):
     """Write rows lo .. hi-1 into the lanes of the table, and their square norms.
 
     outside: the part of a row's square norm that stands on features which the model lacks.
@@ -200,7 +200,7 @@ def spread_rows(indptr, indices, values, features, table, norms, outside, n_plac
 
 @helper
 def clear_rows(indptr, indices, features, table, n_places, lo, hi):
-    """Zeros again where `spread_rows` has written."""
+    """Zeros again where `scatter_rows` has written."""
     for i in range(lo, hi):
         for k in range(indptr[i], indptr[i + 1]):
             place = place_of(indices[k], features, n_places)
@@ -255,7 +255,7 @@ def kernel_decisions(
     for first in range(lo, hi, LANES):
         last = min(first + LANES, hi)
         if kind != PRECOMPUTED:
-            spread_rows(indptr, indices, values, features, table, norms, outside, n_places, first, last)
+            scatter_rows(indptr, indices, values, features, table, norms, outside, n_places, first, last)
         for a in range(LANES):
             norms[a] = gamma * norms[a] if kind == RBF else 0.0
             outside[a] *= gamma

@@ -190,7 +190,7 @@ def add_stored(store, slots, c, f, n, lo, hi):
 
 
 @helper
-def spread_lanes(starts, columns, values, place, lanes, lo, hi):
+def scatter_lanes(starts, columns, values, place, lanes, lo, hi):
     """Training rows lo .. hi-1 (at most LANES) feature by feature: lanes[(place[feature] - 1) * LANES + row - lo].
 
     place is 0 for features that none of them has.
@@ -211,14 +211,14 @@ def spread_lanes(starts, columns, values, place, lanes, lo, hi):
 def sparse_tile(starts, columns, values, t_starts, t_columns, t_values, place, lanes, at, met, sums, P, m, lo, hi):
     """P[k, j] = product of target k < m and training row lo + j, both in compressed sparse rows.
 
-    place (one number a feature, all 0 before and after) and lanes: see `spread_lanes`; at and met (as many as the
+    place (one number a feature, all 0 before and after) and lanes: see `scatter_lanes`; at and met (as many as the
     longest target has entries) and sums (LANES) are scratch.
     """
     width = hi - lo
     begin = lo
     while begin < hi:
         end = min(begin + LANES, hi)
-        spread_lanes(starts, columns, values, place, lanes, begin, end)
+        scatter_lanes(starts, columns, values, place, lanes, begin, end)
         for k in range(m):
             hits = N0
             for q in range(t_starts[k], t_starts[k + N1]):

@@ -9,7 +9,7 @@ from svmtool.compiled import loop
 
 
 @loop("i8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8)")
-def gather_kinks(z, dz, target, beta, cost, at, bend, start, scale, width, inverse, low, high):
+def gather_breakpoints(z, dz, target, beta, cost, at, bend, start, scale, width, inverse, low, high):
     """at, bend (room for two a row): the kinks with low <= t < high, and by how much the curvature grows there.
 
     inverse: 1 / sigma.  start = slope at low, and curvature before it.  Returns the number of kinks.
@@ -46,7 +46,7 @@ def gather_kinks(z, dz, target, beta, cost, at, bend, start, scale, width, inver
 
 
 @loop("void(f8[], f8[], f8[], f8, f8, i8)")
-def sum_kinks(at, bend, sums, low, step, bins):
+def sum_breakpoints(at, bend, sums, low, step, bins):
     """sums (f8[2 bins]): of each bin [low + k step, low + (k + 1) step) the sums of bend and of bend (at - low)."""
     for k in range(2 * bins):
         sums[k] = 0.0

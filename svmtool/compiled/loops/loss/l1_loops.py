@@ -96,27 +96,27 @@ def to_minimum(w, p, penalty, at, way, slope, curvature, most):
     """
     gone = 0.0
     while True:
-        kink = most
+        breakpoint = most
         jump = 0.0
         for j in range(len(w)):
             if w[j] * p[j] < 0.0:
                 away = way * (-w[j] / p[j] - at)
-                if away > gone and away <= kink:
-                    if away < kink:
-                        kink = away
+                if away > gone and away <= breakpoint:
+                    if away < breakpoint:
+                        breakpoint = away
                         jump = 0.0
                     jump += 2.0 * penalty[j] * abs(p[j])
         zero = gone - slope / curvature if curvature > 0.0 else np.inf
-        if zero <= kink:
+        if zero <= breakpoint:
             return zero
-        slope += curvature * (kink - gone) + jump
-        if kink >= most or slope >= 0.0:
-            return kink
-        gone = kink
+        slope += curvature * (breakpoint - gone) + jump
+        if breakpoint >= most or slope >= 0.0:
+            return breakpoint
+        gone = breakpoint
 
 
 @helper(fast=True)
-def step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
+def line_search_step(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
     """About the t in [0, 1] that minimises f(w + t p), 0 where f does not fall; g: the gradient of the losses at w."""
     first = 0.0
     for j in range(len(w)):
@@ -136,9 +136,9 @@ def step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
         right = out[0]
         for j in range(len(w)):
             size = penalty[j] * abs(p[j])
-            kink = -w[j] / p[j] if w[j] * p[j] < 0.0 else 0.0
-            left += size if t > kink else -size
-            right += size if t >= kink else -size
+            breakpoint = -w[j] / p[j] if w[j] * p[j] < 0.0 else 0.0
+            left += size if t > breakpoint else -size
+            right += size if t >= breakpoint else -size
         # where most of the curvature is near 0, f may be higher at a t with a small positive slope than at 0
         falls = left <= 0.0 or (t - low) * left <= gained or out[1] * t >= EVEN * (left - first)
         if falls and left <= SLOPE_LEFT * -first and (t == 1.0 or right >= SLOPE_LEFT * first):
@@ -160,8 +160,8 @@ def step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
 
 @loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8)", fast=True)
 def l1_step(z, dz, target, cost, w, p, penalty, g, out, logistic):
-    """`step_on_ray` over all rows."""
-    return step_on_ray(z, dz, target, cost, w, p, penalty, g, out, logistic, np.uint64(len(z)))
+    """`line_search_step` over all rows."""
+    return line_search_step(z, dz, target, cost, w, p, penalty, g, out, logistic, np.uint64(len(z)))
 
 
 @loop("void(u8[], u4[], u4[], u8[], u8, u8)")
@@ -273,7 +273,7 @@ def passes_over_gram(gram, v, g, penalty, count, most, tolerance):
 
 
 @loop("f8(f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
-def gram_passes(gram, v, g, penalty, count, most, tolerance):
+def gram_epochs(gram, v, g, penalty, count, most, tolerance):
     """`passes_over_gram`."""
     return passes_over_gram(gram, v, g, penalty, count, most, tolerance)
 
@@ -299,7 +299,7 @@ def l1_face_step(v, q, penalty, slope, curvature):
 
 
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
-def column_passes(starts, row_numbers, values, diagonal, g, penalty, v, r, count, most, tolerance):
+def column_epochs(starts, row_numbers, values, diagonal, g, penalty, v, r, count, most, tolerance):
     """The same with the columns that `gather_columns` made: r = sum_k (v_k - w_k) column_k is kept up to date, g is
     the gradient at w."""
     everywhere = True
@@ -327,7 +327,7 @@ def column_passes(starts, row_numbers, values, diagonal, g, penalty, v, r, count
 
 
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], u8[], f8[], f8[], i8, f8, f8)", fast=True)
-def hinge2_column_passes(
+def hinge2_column_epochs(
     starts, row_numbers, values, y, cost, penalty, w, chosen, z, count, most, share, bias
 ):  # fmt: skip
     """Coordinate descent on f itself for the squared hinge: z_i = y_i x_i.w and w are kept up to date.

@@ -145,7 +145,7 @@ def logistic_slope(z, dz, cost, out, at, lo, hi):
 
 
 @loop("void(f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
-def logistic_ray(z, dz, cost, out, at, lo, hi):
+def logistic_line_search(z, dz, cost, out, at, lo, hi):
     """`logistic_slope` of rows lo .. hi-1."""
     logistic_slope(z, dz, cost, out, at, lo, hi)
 

@@ -28,7 +28,7 @@ def threshold(v, t):
     "u8(u8[], u4[], f8[], u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], "
     "f8[], f8[], f8[], f8[], u8, u8)"
 )
-def saddle_steps(
+def pdhg_steps(
     starts, row_numbers, column_values, indptr, indices, values, y, target, cost, fixed, centre, tau, sigma, w0, a0,
     w, a, near_w, near_a, far_w, signed, state, done, most,
 ):  # fmt: skip

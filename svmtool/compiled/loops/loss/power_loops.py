@@ -12,7 +12,7 @@ b = clip(sigma t, 0, 1); an upper end `cap` other than 1 serves Huber's loss.
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.fused.fused_mfn_loops import next_on_ray
+from svmtool.compiled.loops.fused.fused_mfn_loops import next_line_search_step
 
 ROUNDS = 60  # of Newton's method for one row; a handful is usual
 
@@ -170,7 +170,7 @@ def slope_of_slacks(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
 
 
 @loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, u8, u8)", fast=True)
-def power_ray(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
+def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
     """`slope_of_slacks` of rows lo .. hi-1."""
     slope_of_slacks(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
 
@@ -186,7 +186,7 @@ def step_along(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
     t = 1.0
     for _ in range(100):
         slope_of_slacks(z, dz, target, cost, beta, out, t, p, sigma, cap, np.uint64(0), np.uint64(len(z)))
-        new = next_on_ray(t, out[0] + a + t * b, out[1] + b, bracket)
+        new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
         if new == t:
             break
         t = new

@@ -162,7 +162,7 @@ def class_state(S, number, cost, beta, U, share, sums, sigma, k, wide, lo, hi):
 
 
 @loop("void(f8[], f8[], u8[], f8[], f8[], u8[], u8[], f8[], f8, f8, u8, u8, u8, u8)", fast=True)
-def class_ray(S, dS, number, cost, beta, active, corner, out, t, sigma, k, wide, lo, hi):
+def class_line_search(S, dS, number, cost, beta, active, corner, out, t, sigma, k, wide, lo, hi):
     """out[0], out[1] = slope and curvature of the smoothed loss of rows active[lo] .. active[hi-1] along S + t dS.
 
     corner_i = the class that p_i is the corner of there, or k.  out[2 : 2 + k] is scratch.
@@ -205,7 +205,7 @@ def class_ray(S, dS, number, cost, beta, active, corner, out, t, sigma, k, wide,
 
 
 @loop("u8(f8[], u8[], f8[], u8[], u8[], u8[], f8[], u8, u8, u8, u8)", fast=True)
-def class_ray_settle(dS, number, cost, low, high, active, out, k, wide, lo, hi):
+def class_line_search_settle(dS, number, cost, low, high, active, out, k, wide, lo, hi):
     """Rows of active[lo : hi] at one corner at both ends of a part of the ray stay there all along: they leave.
 
     low, high: `corner` at the ends; out[0] += the slope of the rows that leave.  Returns where the others now end.

@@ -226,12 +226,12 @@ def csr_take(indptr, indices, values, chosen, taken_indptr, taken_indices, taken
 
 
 @loop("void(u8[], u4[], f8[], i4[], u8[], u4[], f8[], f8[], u8)")
-def csr_fold(indptr, indices, values, place, folded_indptr, folded_indices, folded_values, own, common):
+def csr_fold(indptr, indices, values, place, merged_indptr, merged_indices, merged_values, own, common):
     """Copy all rows, column j to place[j]; those without a place (-1) become one of the row: own_i = the root of the
     sum of their squares, at common + the number of rows before that have one; what is written of `own` is 0 else."""
     at = np.uint64(0)
     after = common
-    folded_indptr[0] = at
+    merged_indptr[0] = at
     for i in range(len(own)):
         square = 0.0
         for k in range(indptr[i], indptr[i + ONE]):
@@ -239,16 +239,16 @@ def csr_fold(indptr, indices, values, place, folded_indptr, folded_indices, fold
             if j < 0:
                 square += values[k] * values[k]
             else:
-                folded_indices[at] = j
-                folded_values[at] = values[k]
+                merged_indices[at] = j
+                merged_values[at] = values[k]
                 at += ONE
         own[i] = np.sqrt(square)
         if square > 0.0:
-            folded_indices[at] = after
-            folded_values[at] = own[i]
+            merged_indices[at] = after
+            merged_values[at] = own[i]
             after += ONE
             at += ONE
-        folded_indptr[i + 1] = at
+        merged_indptr[i + 1] = at
 
 
 @loop("void(u8[], u4[], f8[], f8[], u8, u8, u8)")

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import numpy as np
 import scipy.sparse
 
-from bench_parts.judge import POINTWISE, answer
+from bench_parts.certify import POINTWISE, answer
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import table as svmlight
 
