@@ -13,7 +13,7 @@ from reference import random_rows, text_of
 from svmtool import registry
 from svmtool.distributed.block import Block
 from svmtool.distributed.collective import Collective, LostError
-from svmtool.distributed.problems import kind_of
+from svmtool.distributed.kinds import kind_of
 from svmtool.distributed.reading import table_of
 from svmtool.distributed.train import take_weights
 from svmtool.formats.svmlight import table as svmlight

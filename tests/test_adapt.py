@@ -18,9 +18,10 @@ from svmtool.cli.train import main
 from svmtool.data.class_statistics import UNIT, ClassStatistics
 from svmtool.data.rows import DenseRows
 from svmtool.errors import SvmtoolError
-from svmtool.objectives.normal_equations import Matrix, NormalEquations
+from svmtool.objectives.normal_equations import Matrix, NormalEquations, equations_of
 from svmtool.params import Settings
-from svmtool.training.adapting import adapt, solution
+from svmtool.training.adapting import adaptable as adapt
+from svmtool.training.adapting import solution
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 EQUAL = 1e-8
@@ -171,7 +172,7 @@ def test_the_certificate_of_sums_allows_for_their_rounding():
     A, y, C = rng.normal(size=(10, 30)), np.tile([1.0, -1.0], 5), 1e12
     sums = ClassStatistics()
     sums.change(DenseRows(A), [1, -1], (y < 0).astype(np.int64))
-    [problem] = sums.equations(C, -1.0, [1.0, 1.0])
+    [problem] = equations_of(sums, C, -1.0, [1.0, 1.0])
     _, certificate = solution.solution(problem, sums)
     K = A @ A.T + np.eye(10) / (2.0 * C)
     least = 0.5 * float(y @ np.linalg.solve(K, y))

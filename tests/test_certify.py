@@ -11,9 +11,10 @@ from hypothesis.extra.numpy import arrays
 from optima import Problem, minimiser, optimum
 from reference import csr_of, random_problem
 
-from svmtool.certify.linear import Certificate, Certifier, relative_gap, worst
+from svmtool.certify.linear import Certificate, Certifier, worst
 from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.objectives import losses
+from svmtool.objectives.duality import relative_gap
 
 LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}
 BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, False), "free": (1.0, True)}

@@ -125,7 +125,7 @@ def test_weights_of_zero_take_no_memory(tmp_path):
     (tmp_path / "m").write_text(LINEAR.replace("2000000000", str(n)) + "0 \n" * (n - 1) + "1 \n")
     (tmp_path / "d").write_text(f"1 {n}:1\n-1 {n}:-1\n")
     code = "from svmtool.cli.predict.command import main; assert not main(['d', 'm', 'o'])"
-    code += "\nfrom svmtool.formats.rowcache.mapped_arrays import peak\nprint(peak())"
+    code += "\nfrom svmtool.data.mapped_arrays import peak\nprint(peak())"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )

@@ -9,9 +9,9 @@ import pytest
 from svmtool.compiled import threads
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.formats.models import kernel, linear
-from svmtool.formats.numbers import parse_int_prefix
 from svmtool.formats.svmlight import table
 from svmtool.integers import BEYOND, parse_count, parse_integer
+from svmtool.numbers import parse_int_prefix
 from svmtool.scaling import range_file
 
 LONG = "1" * 5000  # int() refuses more than 4300 digits
@@ -109,9 +109,9 @@ def test_what_c_reads_in_part_is_reported(svm_train, option):
 @pytest.mark.parametrize("count", [LONG, "\u0663", "x"])
 def test_threads_of_predict_and_scale(count):
     from svmtool.cli import scale
-    from svmtool.cli.predict import command
+    from svmtool.cli.predict import options
 
-    for parse, argv in ((command.parse, ["d", "m", "o"]), (scale.parse, ["d"])):
+    for parse, argv in ((options.parse, ["d", "m", "o"]), (scale.parse, ["d"])):
         if count == LONG:
             assert parse(["--threads", count, *argv]).threads == BEYOND
         else:

@@ -54,8 +54,8 @@ def ended(process: subprocess.Popen):
 
 WRITER = """
 import sys, numpy as np
-from svmtool.formats import linear_model
-from svmtool.model import LinearModel
+from svmtool.formats.models import linear as linear_model
+from svmtool.models.linear import LinearModel
 W = np.full((400000, 3), float(sys.argv[2]))
 model = LinearModel("L2R_L2LOSS_SVC", (1, 2, 3), 400000, -1.0, W + 1/3, notes=("# whole",))
 sys.stdout.write("ready"); sys.stdout.flush()

@@ -18,9 +18,9 @@ from svmtool.errors import ModelError
 from svmtool.formats.models import kernel as kernel_model
 from svmtool.formats.models import linear
 from svmtool.formats.models.text import is_kernel_model, load
-from svmtool.formats.numbers import format_one
 from svmtool.models.kernel import SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import Kernel
+from svmtool.numbers import format_one
 
 FIELDS = ("svm_type", "kernel", "labels", "nr_class", "nr_sv", "notes")
 NUMBERS = ("rho", "coef", "indptr", "indices", "values", "probA", "probB", "density_marks")

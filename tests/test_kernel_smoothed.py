@@ -9,10 +9,11 @@ from loop_suite import check_each_loop_is_called
 from reference_kernel import kernel_matrix
 
 from svmtool import registry
-from svmtool.certify.kernel import certificate_of, feasible_sums
+from svmtool.certify.kernel import certificate_of
 from svmtool.compiled.loops.loss import smoothed_loops
 from svmtool.kernels import smoothed as kernel_smoothed
 from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.gap import feasible_sums
 from svmtool.kernels.smoothed import SmoothedHinge
 from svmtool.solvers import nesvm_kernel
 from svmtool.solvers.shared.base import PRECISION, Monitor

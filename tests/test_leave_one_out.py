@@ -9,6 +9,7 @@ from adapt_suite import batch, dense, draw, text_of_rows
 from svmtool.data import rows as rows_module
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.rows import DenseRows
+from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.training.validation.leave_one_out import decision_values
 
@@ -58,7 +59,7 @@ def test_large_c_with_fewer_rows_than_features(C, layout):
     rows = DenseRows(X, bias) if layout == "dense" else DenseRows(X, bias).as_csr()
     sums = ClassStatistics()
     sums.change(rows, [1, -1], (y < 0).astype(np.int64))
-    [equations] = sums.equations(C, bias, [1.0, 3.0])
+    [equations] = equations_of(sums, C, bias, [1.0, 3.0])
     cost = np.where(y > 0, C, 3.0 * C)
     found = decision_values([Task(rows, y, cost, equations=equations)])[:, 0]
     K = X @ X.T + bias**2

@@ -264,7 +264,7 @@ def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
     stop = StopFlag()
     change = ClassStatistics.change
     monkeypatch.setattr(ClassStatistics, "change", lambda *a: change(*a) or setattr(stop, "set", True))
-    monkeypatch.setattr(ClassStatistics, "equations", lambda *_: pytest.fail("formed"))
+    monkeypatch.setattr("svmtool.training.reductions.one_vs_rest.equations_of", lambda *_: pytest.fail("formed"))
     problems = problems_of(table_of(*made(60, 5, 2)), settings_of(registry.find(71)))
     problems.fit(stop=stop)
     assert problems.sums is not None and problems.sums.n == 60
@@ -322,7 +322,8 @@ def test_solvers_end_wherever_they_are(row, looks, monkeypatch):
 def test_a_compiled_call_that_is_cut_goes_on_to_the_same_answer(monkeypatch):
     """Small problems: where a call may do little, steps from Python end the run."""
     for module, name, number in (
-        ("newton", "SMALL_WORK", 2), ("newton", "SMALL_WORK", 0), ("l1", "SMALL_WORK", 5), ("alm", "SMALL_VISITS", 3),
+        ("shared.newton", "SMALL_WORK", 2), ("shared.newton", "SMALL_WORK", 0),
+        ("l1.proximal_newton", "SMALL_WORK", 5), ("alm", "SMALL_VISITS", 3),
     ):  # fmt: skip
         table = made(60, 4, 2)
         settings = Settings(solver=number, gap=1e-9, C=10.0)

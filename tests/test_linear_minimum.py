@@ -7,11 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from svmtool.certify.kernel import certify, feasible_sums
+from svmtool.certify.kernel import certify
 from svmtool.compiled.loops.kernel.weight_loops import add_rest, pair_weights
 from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.kernels import direct, interior, linear_direct
 from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.gap import feasible_sums
 from svmtool.kernels.linear_direct import Face
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
 from svmtool.limits import EndedError, until

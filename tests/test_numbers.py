@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svmtool.formats import numbers
+from svmtool import numbers
 
 rng = np.random.default_rng(5)
 
@@ -137,7 +137,8 @@ def test_prefixes(text, real, whole):
 TWIN = """
 import hashlib, sys
 import numpy as np
-from svmtool.formats import numbers, svmlight
+from svmtool import numbers
+from svmtool.formats.svmlight import table as svmlight
 from svmtool.cli import scale
 rng = np.random.default_rng(9)
 values = np.concatenate([rng.integers(0, 2**64, 2000, dtype=np.uint64).view(float), rng.random(500), np.arange(500)])

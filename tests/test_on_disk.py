@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 from svmtool import registry
+from svmtool.data import mapped_arrays
+from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.data.rows import DenseRows
-from svmtool.formats.rowcache import arrays, mapped_arrays, shared_folder
+from svmtool.formats.rowcache import arrays, shared_folder
 from svmtool.formats.rowcache import folder as row_folder
-from svmtool.formats.rowcache.mapped_arrays import MappedArrays
 from svmtool.formats.svmlight import table
 from svmtool.registry.row import ON_DISK
 
@@ -370,7 +371,8 @@ def test_a_file_that_takes_another_one_s_place_is_read_anew(data, svm_train, on_
 
 def test_a_killed_run_leaves_nothing_that_the_next_does_not_take_away(data, svm_train, on_disk, tmp_path):
     (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    parse = "import sys, time; from svmtool.formats.rowcache import arrays as row_arrays, folder as f; f.BYTES_A_BYTE = 1e9; "
+    parse = "import sys, time; from svmtool.formats.rowcache import arrays as row_arrays, folder as f; "
+    parse += "f.BYTES_A_BYTE = 1e9; "
     parse += "row_arrays.write = lambda *_: (print(flush=True), time.sleep(60)); "
     parse += "from svmtool.cli.train import main; main(sys.argv[1:])"
     run = [sys.executable, "-c", parse, "-q", "-s", "2", *MEMORY, "d", "m"]

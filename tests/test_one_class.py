@@ -17,9 +17,11 @@ from one_class_problems import (
 )
 from reference import csr_of, table_of, text_of
 
+from svmtool.certify.one_class import OneClassCertifier
+from svmtool.coordinate.one_class import OneClassDescent
 from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.formats.models import linear
-from svmtool.objectives.one_class import FLOOR, OneClassCertifier, OneClassDescent, best_rho
+from svmtool.objectives.one_class import FLOOR, best_rho
 from svmtool.params import Settings
 from svmtool.solvers import one_class
 from svmtool.solvers.shared import base

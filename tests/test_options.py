@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svmtool import registry
-from svmtool.cli.arguments.linear import atof, atoi, parse
+from svmtool.cli.arguments.linear import parse
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
+from svmtool.cli.arguments.scan import atof, atoi
 from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.params import Settings

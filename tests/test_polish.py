@@ -8,10 +8,10 @@ import reference
 from reference import csr_of, table_of
 
 from svmtool import registry
-from svmtool.certify.linear import relative_gap
 from svmtool.data import rows as rows_module
 from svmtool.data.rows import CsrRows
 from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import ENOUGH, RULE, Monitor

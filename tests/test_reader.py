@@ -242,7 +242,8 @@ def test_fifo(tmp_path):
 
 
 def test_standard_input():
-    script = "from svmtool.formats import svmlight; t = svmlight.read('-'); print(len(t), len(t.values), t.n_features)"
+    script = "from svmtool.formats.svmlight.table import read; "
+    script += "t = read('-'); print(len(t), len(t.values), t.n_features)"
     done = subprocess.run([sys.executable, "-c", script], input=TEXT, capture_output=True)
     assert done.stdout.split() == [b"1000", b"1500", b"3"], done.stderr
 
@@ -267,7 +268,8 @@ def test_memory_is_the_table_and_little_else(tmp_path):
     line = b"1 " + b" ".join(b"%d:%.6f" % (i, i / 7) for i in range(1, 101)) + b"\n"
     with open(path, "wb") as f:
         f.write(line * 25_000)
-    script = "import resource, sys; from svmtool.formats import svmlight; n = len(sys.argv) > 1 and len(svmlight.read(\
+    script = "import resource, sys; from svmtool.formats.svmlight.table import read; "
+    script += "n = len(sys.argv) > 1 and len(read(\
 sys.argv[1]).values); print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     peak = [subprocess.run([sys.executable, "-c", script, *a], capture_output=True, check=True) for a in ([], [path])]
     (_, before), (pairs, after) = (map(int, p.stdout.replace(b"False", b"0").split()) for p in peak)

@@ -11,7 +11,7 @@ import pytest
 
 CHILD = """
 import sys
-from svmtool.formats import row_folder
+from svmtool.formats.rowcache import folder as row_folder
 row_folder.BYTES_A_BYTE = 1e9  # however small the file is, its rows go to disk
 words = []
 for k in range(8):

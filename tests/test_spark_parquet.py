@@ -135,7 +135,7 @@ def test_columns_that_are_none(frame_schema, row, words, spark, session):
 def test_predictions_stand_beside_the_columns_of_the_input(options, solver, spark, session, tmp_path):
     from svmtool.cli.predict import spark as predict_spark
     from svmtool.cli.predict.command import main as svm_predict
-    from svmtool.cli.predict.command import parse
+    from svmtool.cli.predict.options import parse
     from svmtool.distributed.predict import score
 
     model = str(tmp_path / "m")

@@ -22,7 +22,7 @@ from svmtool.cli.console import Console
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.params import Settings
 from svmtool.training import pipeline
-from svmtool.training.adapting import adapt
+from svmtool.training.adapting import adaptable as adapt
 from svmtool.training.adapting import new as adapt_new
 
 ROWS_A_BLOCK, REPEATS = 20_000, 5

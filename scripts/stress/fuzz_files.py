@@ -31,6 +31,7 @@ from svmtool.formats.models.text import is_kernel_model, load
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight import weight_file
+from svmtool.models import words
 from svmtool.scaling import range_file
 from svmtool.scaling.rescale import LineReader
 
@@ -93,7 +94,7 @@ def _read_model(path: str) -> None:
         model = kernel_model.read(path)
     else:
         model = linear_model.read(path)
-        linear_model.sigmoids_of(model)
+        words.sigmoids_of(model)
     if getattr(model, "n_features", 0) > 10_000 or model.nr_class > 1000:  # decisions of such take long, no more
         return
     labels = np.zeros(2)

@@ -22,35 +22,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.certify import hard_one_class
 from svmtool.certify.linear import Certificate
 from svmtool.data.blocks import draw_rows
+from svmtool.kernels.gap import feasible_sums, gap_of
 from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc
 from svmtool.kernels.rows import exact_sum
-from svmtool.objectives import hard_one_class
 
 SAMPLE = 1024  # rows at least: faults in one row of a hundred stay unseen once in 30,000 runs
 VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
 FEW = 64  # rows at least after a limit
 WIDER = 0.5  # share of the gap that the sample's differences may add to it
 ROUNDING = 1e-9  # or so much of the value
-FEASIBLE = 1e-12  # share of a sum that rounding may take from it
 SEED = 1
-
-
-def gap_of(
-    problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0, apart: float = 0.0,
-    losses: np.ndarray | None = None,
-) -> float:  # fmt: skip
-    """The bound of f(a) - min f; alpha, gradient = Qa + p: f8[m], the latter to within `apart`.
-
-    losses f8[m]: what a loss of 1 costs; None: the upper bounds.
-    """
-    losses = problem.upper if losses is None else losses
-    s = gradient - (r + problem.y * rho)
-    if apart == 0.0:
-        return float(np.sum(np.where(s > 0, alpha * s, (alpha - losses) * s)))
-    above, below = np.maximum(s + apart, 0.0), np.maximum(apart - s, 0.0)
-    return float(np.sum(alpha * above) + np.sum((losses - alpha) * below))
 
 
 def certify(
@@ -98,13 +82,6 @@ def _recomputed(
     f[of] = exact_sum(problem, coef, None if len(of) == n else of)
     mine, some = problem.gradient(alpha, f), some[problem.row]
     return np.where(some, mine, gradient), float(np.abs(mine - gradient).max(where=some, initial=0.0))
-
-
-def feasible_sums(problem: KernelProblem, alpha: np.ndarray) -> bool:
-    """Whether y'a, or the sum of each sign, is what it is at the start, but for rounding: else a has no dual value."""
-    signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(alpha), bool)]
-    moved, sizes = problem.y * (alpha - problem.start), np.abs(alpha)
-    return all(abs(float(np.sum(moved[s]))) <= FEASIBLE * float(np.sum(sizes[s])) for s in signs)
 
 
 def certificate_of(

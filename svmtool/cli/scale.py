@@ -5,8 +5,8 @@ from __future__ import annotations
 from svmtool.cli import overwriting
 from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, UsageError, clipped
-from svmtool.formats.numbers import parse_prefix
 from svmtool.integers import parse_count
+from svmtool.numbers import parse_prefix
 
 USAGE = """\
 Usage: svm-scale [options] data_filename

@@ -16,7 +16,7 @@ import numpy as np
 from svmtool.compiled.loops.cd import face_loops
 
 if TYPE_CHECKING:
-    from svmtool.coordinate.hinge import DualCoordinateDescent
+    from typing import Any
 
 LITTLE = 1e-2  # steps end where one gains at most this share of what the best one did
 HALVINGS = 8  # of a step whose clipping loses more than it gains
@@ -29,7 +29,7 @@ PIECE = 1e7  # non-zeros in the steps of one call: between two a limit may end t
 class FaceSteps:
     """Conjugate gradients for `passes`, whose alpha and w they move."""
 
-    def __init__(self, descent: DualCoordinateDescent):
+    def __init__(self, descent: Any):
         p = self._passes = descent
         self._rows = p.data.indptr, p.data.indices, p.data.values
         self._v, self._state = np.empty(len(p.w)), np.zeros(2)

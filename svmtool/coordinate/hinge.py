@@ -12,17 +12,10 @@ import numpy as np
 
 from svmtool.compiled.loops.cd import dcd_loops
 from svmtool.coordinate.face_steps import FaceSteps
-from svmtool.data.replicated import OrdinalRows, RepeatedRows
+from svmtool.data.replicated import of_data
 from svmtool.data.rows import CsrRows, Rows
+from svmtool.linalg.costs import COPY, FACTOR, INNER, VISIT, VISITED_ROW
 
-# What work costs, in nanoseconds on one core of 2024; only their ratios matter.
-VISIT = 1.3  # a non-zero in a coordinate pass, ...
-# ... which costs that much a row besides: 5 to 90 on 36 sets, 35 in the middle, so that a pass over rows of ten
-# non-zeros costs as much as two to six products
-VISITED_ROW = 40.0
-INNER = 0.4  # a non-zero of an inner product of rows, half of them by symmetry; of dense rows ...
-INNER_DENSE = 0.05  # ... (0.035 to 0.1 on twelve shapes of 50 to 1000 rows and 100 to 1500 features)
-FACTOR, COPY = 0.02, 10.0  # a factorisation: per m^3 and per m^2
 NEWTON_STEPS = 4  # usual from a good dual point, ...
 PRODUCTS = 3  # ... with so many products of all rows each
 PATIENCE = 1.0  # share of the Newton steps' cost that passes may take first
@@ -57,11 +50,6 @@ CHECK_MEMORY_AFTER = 32  # chunks of such rows between two looks at the memory
 def random_state(n: int, seed: int) -> np.ndarray:
     """What a pass begins with: the number of rows to visit, the state of its random numbers, and room for a count."""
     return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 0], np.uint64)
-
-
-def of_data(rows: Rows) -> Rows:
-    """The rows whose arrays a pass goes over: those that stand for several terms are passed over as often."""
-    return rows.base if isinstance(rows, RepeatedRows) and not isinstance(rows, OrdinalRows) else rows
 
 
 def chunk_of(rows: CsrRows) -> int:

@@ -1,7 +1,7 @@
 """What rows are to those who pass over them: fixed blocks, and sums taken in block order.
 
 A block of rows depends on the data alone, so that any number of threads gives the same bits.  Rows on disk are passed
-over in pieces, between which the memory they take is looked at (formats/rowcache/mapped_arrays.py).  The layouts are in
+over in pieces, between which the memory they take is looked at (data/mapped_arrays.py).  The layouts are in
 rows.py.
 """
 
@@ -16,7 +16,7 @@ from svmtool.compiled.threads import alone, run_blocks
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
-    from svmtool.formats.rowcache.mapped_arrays import MappedArrays
+    from svmtool.data.mapped_arrays import MappedArrays
 
 PIECE = 1 << 20  # non-zeros of rows on disk that are passed over between two looks at the memory
 

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from svmtool.data.rows import Rows
-from svmtool.linalg.systems import mirror
-from svmtool.objectives.normal_equations import Matrix, NormalEquations
 
 UNIT = float(np.finfo(float).eps)
 
@@ -115,43 +113,3 @@ class ClassStatistics:
         """All sums become 0, which they are known to be up to rounding; rows and labels still count."""
         for sums in (self.gram, self.first, self.weight, self.past):
             sums[...] = 0.0
-
-    def equations(self, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:
-        """The normal equations of each two-class problem; factor: the class weight of each label.
-
-        Two labels: one problem, the first label +1, both with their factor.  Else one a label, +1 there, whose rows
-        alone carry its factor.  bias < 0: no bias feature.
-        """
-        k = len(self.labels)
-        if k == 2:
-            signs = np.array([1.0, -1.0]) * factor
-            b, V = signs @ self.first, float(np.dot(factor, self.weight))
-            return [self._problem(self._matrix(C, bias, factor), b, float(signs @ self.weight), V, bias)]
-        plain = np.ones(k)
-        shared = self._matrix(C, bias, plain) if any(f == 1.0 for f in factor) else None
-        found = []
-        for j in range(k):
-            signs, carried = np.full(k, -1.0), plain.copy()
-            signs[j] = carried[j] = factor[j]
-            matrix = shared if factor[j] == 1.0 else self._matrix(C, bias, carried)
-            b, V = signs @ self.first, float(carried @ self.weight)
-            found.append(self._problem(matrix, b, float(signs @ self.weight), V, bias))
-        return found
-
-    @staticmethod
-    def _problem(matrix: Matrix, b: np.ndarray, edge: float, V: float, bias: float) -> NormalEquations:
-        return NormalEquations(matrix, b if bias < 0 else np.append(b, bias * edge), V)
-
-    def _matrix(self, C: float, bias: float, factor: Sequence[float]) -> Matrix:
-        """sum of v_i x_i x_i' with the bias feature, v_i the row's weight times its label's factor."""
-        of_group = np.ones(len(self.gram))
-        for label, f in zip(self.labels, factor, strict=True):
-            of_group[self.group(label)] = f if label in self.own else 1.0
-        plain = mirror(np.tensordot(of_group, self.gram, 1) if len(self.gram) > 1 else self.gram[0])
-        if bias < 0:
-            return Matrix(plain, C)
-        S = np.empty((self.m + 1, self.m + 1))
-        S[:-1, :-1] = plain
-        S[-1, :-1] = S[:-1, -1] = bias * (np.asarray(factor) @ self.first)
-        S[-1, -1] = bias * bias * float(np.dot(factor, self.weight))
-        return Matrix(S, C)

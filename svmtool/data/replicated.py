@@ -150,3 +150,9 @@ class OrdinalRows(RepeatedRows):
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:
         thresholds = np.arange(self.k) == (chosen // self.base.n)[:, None]
         return np.hstack([super().dense_of(chosen), -thresholds.astype(float)])
+
+
+
+def of_data(rows: Rows) -> Rows:
+    """The rows whose arrays a pass goes over: those that stand for several terms are passed over as often."""
+    return rows.base if isinstance(rows, RepeatedRows) and not isinstance(rows, OrdinalRows) else rows

@@ -16,7 +16,7 @@ from svmtool.data.blocks import Rows
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
-    from svmtool.formats.rowcache.mapped_arrays import MappedArrays
+    from svmtool.data.mapped_arrays import MappedArrays
 
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32

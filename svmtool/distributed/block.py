@@ -2,7 +2,7 @@
 
 A block executes calls in order: the name of a method and its arguments, scalars and vectors of length d.
 
-The losses are those of problem/, over the block's rows, without their regulariser: w stays 0 in them.
+The losses are those of objectives/, over the block's rows, without their regulariser: w stays 0 in them.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.linear import TINY, Certificate, best_multiple
+from svmtool.certify.linear import TINY, Certificate
 from svmtool.data.rows import Rows
+from svmtool.objectives.duality import best_multiple
 from svmtool.objectives.losses import Loss
 
 TYPE_CHECKING = False

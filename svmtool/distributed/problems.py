@@ -228,10 +228,3 @@ class DistributedRegression(DistributedReduction, Regression):
         return self._begin(Tube(C, self.settings.p), np.array([C]), target=targets, p=self.loss.power)
 
 
-def kind_of(settings: Settings) -> type[DistributedReduction]:
-    """What makes problems of the rows."""
-    if settings.row.task == "one-class":
-        from svmtool.distributed.one_class import DistributedOneClass
-
-        return DistributedOneClass
-    return DistributedRegression if settings.row.task == "regression" else DistributedOneVsRest

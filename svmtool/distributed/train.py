@@ -11,7 +11,7 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.frame import source_of
-from svmtool.distributed.problems import kind_of
+from svmtool.distributed.kinds import kind_of
 from svmtool.distributed.reading import Text
 from svmtool.distributed.session import Session
 from svmtool.distributed.stage import BarrierStage
@@ -20,6 +20,7 @@ from svmtool.errors import named
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import weight_file
 from svmtool.limits import StopFlag
+from svmtool.models import words
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings, check_after_reading
 from svmtool.training.calibration import NotCalibratedError
@@ -62,7 +63,7 @@ def trained(
             if settings.probability and not done.model.gives_probabilities:
                 try:
                     found = calibrate(stage, settings, done.model.labels or (), stop, console)
-                    done.model.notes += linear.sigmoid_notes(found)
+                    done.model.notes += words.sigmoid_notes(found)
                 except NotCalibratedError as e:
                     done.lacking = str(e)
             return done, stage, stop.set

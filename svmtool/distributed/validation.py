@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from svmtool.distributed.collective import Collective
-from svmtool.distributed.problems import DistributedReduction, kind_of
+from svmtool.distributed.kinds import kind_of
+from svmtool.distributed.problems import DistributedReduction
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag, Turns
 from svmtool.params import Settings

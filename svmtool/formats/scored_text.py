@@ -15,9 +15,10 @@ from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import score_lines
 from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import DataError
-from svmtool.formats.models.linear import ONE_CLASS_WORD, StoredModel
+from svmtool.formats.models.linear import StoredModel
 from svmtool.formats.source import Source
 from svmtool.formats.svmlight.pieces import refusal_of_line
+from svmtool.models.words import ONE_CLASS_WORD
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.kernel import gap_of
+from svmtool.kernels.gap import gap_of
 from svmtool.kernels.problems import KernelProblem, KernelResult
 from svmtool.kernels.rows import exact_sum, rows_of
 from svmtool.limits import EndedError

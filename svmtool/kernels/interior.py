@@ -18,6 +18,7 @@ from svmtool.data.rows import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.problems import KernelProblem, LeastSquaresSvc, Points
 from svmtool.kernels.tiles import apart
+from svmtool.linalg.equality import restore_sum
 from svmtool.linalg.systems import Factored, mirror, reach
 from svmtool.models.kernel_functions import LINEAR
 
@@ -31,7 +32,6 @@ SMALL = 1e-13  # complementarity and residuals, beside the values' size, from wh
 BACK = 0.995  # of the way to the nearest bound
 NEARER_BOUND = 1e3  # times nearer to a bound than its multiplier is to zero: that is where a variable belongs
 TINY = 1e-300
-ROUNDING = 1e-14  # share of a sum that may be missing
 ROUNDS = 3  # of refinement of a linear system
 INDEFINITE = 1e-12  # share of the largest diagonal entry that more than rounding takes to make a matrix positive
 
@@ -216,19 +216,6 @@ class _System:
         dlam = np.linalg.solve(self._corner, -primal - self._E @ plain)
         dx = plain + self._border.T @ dlam
         return dx, dlam, -(low + z * dx) / x, -(high - w * dx) / room
-
-
-def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
-    """Bring e'a (e of 0 and +-1) to `total`: rounding by variables within their bounds, the rest by all with room."""
-    for some in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):
-        rest = total - float(e @ a)
-        if abs(rest) <= ROUNDING * float(np.abs(e) @ a):
-            return
-        room = np.where(e * rest > 0.0, upper - a, a) * np.abs(e) * some
-        whole = float(np.sum(room))
-        if whole > 0.0:
-            a += np.sign(e * rest) * room * min(abs(rest) / whole, 1.0)
-            np.clip(a, 0.0, upper, out=a)
 
 
 def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:

@@ -23,14 +23,14 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.certify.kernel import feasible_sums
-from svmtool.certify.linear import relative_gap
 from svmtool.data.replicated import RepeatedRows
 from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.errors import SvmtoolError
-from svmtool.kernels.interior import restore_sum
+from svmtool.kernels.gap import feasible_sums
 from svmtool.kernels.problems import KernelProblem, Svr
+from svmtool.linalg.equality import restore_sum
 from svmtool.models.kernel_functions import LINEAR
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
 

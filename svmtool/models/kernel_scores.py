@@ -25,7 +25,7 @@ from svmtool.compiled.loops.kernel.weight_loops import add_rest, pair_weights
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
-    from svmtool.models.kernel import KernelModel
+    from typing import Any
 
 DIRECT_PLACES = 1 << 18  # indices up to which a feature's place is its index; the table then has 32 MB a thread
 MOST_WEIGHTS = 1 << 24  # numbers in the weights of all pairs; beyond, a linear kernel is summed like the others
@@ -43,7 +43,7 @@ SPARSE = 0.5  # share of non-zeros below which support vectors are sparse.  Diff
 class KernelScores:
     """What prediction makes of a KernelModel before the first row."""
 
-    def __init__(self, model: KernelModel):
+    def __init__(self, model: Any):
         self.kernel, self.rho, self.coef = model.kernel, model.rho, model.coef
         self.columns, self.n_sv, self.pairs = model.coef_rows, model.total_sv, model.columns
         counts = (self.n_sv,) if model.nr_sv is None else model.nr_sv

@@ -7,9 +7,10 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.compiled.loops.text.decision_loops import choose, decide, logistic
 from svmtool.errors import ModelError
-from svmtool.formats.models.linear import (
+from svmtool.models.words import (
     CRAMMER_SINGER_WORD,
     LOGISTIC_WORDS,
+    NO_CLASSES,
     NO_PROBABILITIES,
     ONE_CLASS_WORD,
     RANKS_NOTE,
@@ -18,7 +19,6 @@ from svmtool.formats.models.linear import (
     weight_columns,
     weight_rows,
 )
-from svmtool.formats.models.text import NO_CLASSES
 
 ROWS_A_BLOCK = 2048
 LARGEST_LOGIT = 700.0  # where exp() is still a number, so that no sum of probabilities is 0

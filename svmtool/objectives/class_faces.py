@@ -14,14 +14,14 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.coordinate.hinge import COPY, FACTOR, INNER
+from svmtool.linalg.costs import COPY, FACTOR, INNER
 from svmtool.linalg.gram import KernelCache
 from svmtool.linalg.systems import Factored
 from svmtool.objectives.class_rows import ClassRows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.objectives.crammer_singer import CrammerSingerLoss
+    from typing import Any
 
 MOST = 2000  # order of a system: 32 MB, and as much twice while it is made
 KRONECKER_BELOW = 1500  # features, or classes, up to which conjugate gradients are preconditioned by Kronecker's form
@@ -53,7 +53,7 @@ def _length(rows: ClassRows) -> float:
     return rows.base.nnz / max(rows.base.n, 1)
 
 
-def minimiser(objective: CrammerSingerLoss, kernel: KernelCache) -> np.ndarray:
+def minimiser(objective: Any, kernel: KernelCache) -> np.ndarray:
     """The flat W at which the piece that the last value lies on has its minimum; some row is off the corners."""
     o, wide = objective, objective.wide
     shares = o.c.reshape(-1, wide)

@@ -10,10 +10,12 @@ v_i are the weights of rows beside C.  Whoever knows S = sum v_i x_i x_i', b = A
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 import numpy as np
 
-from svmtool.linalg.systems import Factored
+from svmtool.data.class_statistics import ClassStatistics
+from svmtool.linalg.systems import Factored, mirror
 
 REFINEMENTS = 2  # of a solution by its residual
 RULE_MIN_GAP = 1e-4  # share of C V below which f, a difference of sums, has lost too many digits to judge by
@@ -78,3 +80,42 @@ class NormalEquations:
     def cancels(self, f: float) -> bool:
         """Whether little is left of the sums in f: rounding has taken digits that a look at the rows would bring."""
         return f < RULE_MIN_GAP * self.C * self.V
+
+def equations_of(sums: ClassStatistics, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:
+    """The normal equations of each two-class problem; factor: the class weight of each label.
+
+    Two labels: one problem, the first label +1, both with their factor.  Else one a label, +1 there, whose rows
+    alone carry its factor.  bias < 0: no bias feature.
+    """
+    k = len(sums.labels)
+
+    def problem(matrix: Matrix, signs: np.ndarray, carried: Sequence[float]) -> NormalEquations:
+        b, edge = signs @ sums.first, bias * float(signs @ sums.weight)
+        return NormalEquations(matrix, b if bias < 0 else np.append(b, edge), float(np.dot(carried, sums.weight)))
+
+    if k == 2:
+        return [problem(_matrix_of(sums, C, bias, factor), np.array([1.0, -1.0]) * factor, factor)]
+    plain = np.ones(k)
+    shared = _matrix_of(sums, C, bias, plain) if any(f == 1.0 for f in factor) else None
+    found = []
+    for j in range(k):
+        signs, carried = np.full(k, -1.0), plain.copy()
+        signs[j] = carried[j] = factor[j]
+        matrix = shared if factor[j] == 1.0 else _matrix_of(sums, C, bias, carried)
+        found.append(problem(matrix, signs, carried))
+    return found
+
+
+def _matrix_of(sums: ClassStatistics, C: float, bias: float, factor: Sequence[float]) -> Matrix:
+    """sum of v_i x_i x_i' with the bias feature, v_i the row's weight times its label's factor."""
+    of_group = np.ones(len(sums.gram))
+    for label, f in zip(sums.labels, factor, strict=True):
+        of_group[sums.group(label)] = f if label in sums.own else 1.0
+    plain = mirror(np.tensordot(of_group, sums.gram, 1) if len(sums.gram) > 1 else sums.gram[0])
+    if bias < 0:
+        return Matrix(plain, C)
+    S = np.empty((sums.m + 1, sums.m + 1))
+    S[:-1, :-1] = plain
+    S[-1, :-1] = S[:-1, -1] = bias * (np.asarray(factor) @ sums.first)
+    S[-1, -1] = bias * bias * float(np.dot(factor, sums.weight))
+    return Matrix(S, C)

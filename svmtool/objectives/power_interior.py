@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import best_multiple
-from svmtool.coordinate.hinge import COPY, FACTOR, INNER, VISIT
 from svmtool.data.rows import Rows
+from svmtool.linalg.costs import COPY, FACTOR, INNER, VISIT
 from svmtool.linalg.systems import Factored, mirror
+from svmtool.objectives.duality import best_multiple
 from svmtool.objectives.task import Task
 
 # usual number of steps: to a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias)
@@ -97,7 +97,7 @@ class PowerInterior:
         if self.p == 1.0:
             end = np.where(self._v < room * self._xi, self.cost, end)
             if self.free_bias:
-                from svmtool.kernels.interior import restore_sum  # and what it needs: most runs end without
+                from svmtool.linalg.equality import restore_sum  # and what it needs: most runs end without
 
                 restore_sum(end, self.y, self.cost, 0.0)
         return end, self._dual_point(end)[1]

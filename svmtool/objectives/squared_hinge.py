@@ -12,14 +12,14 @@ import numpy as np
 from svmtool.compiled.loops.fused import fused_mfn_loops
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.compiled.loops.loss.conjugate_loops import csr_conjugate_gradient
-from svmtool.coordinate.hinge import FACTOR, of_data
-from svmtool.data.replicated import data_of
+from svmtool.data.replicated import data_of, of_data
 from svmtool.data.rows import CsrRows, Rows
+from svmtool.linalg.costs import FACTOR
 from svmtool.linalg.gram import KernelCache
-from svmtool.linalg.orthogonal import minimiser, possible
 from svmtool.linalg.pivots import nonnegative
 from svmtool.linalg.systems import mirror, solve_positive, solve_shifted
 from svmtool.objectives.base import Objective
+from svmtool.objectives.orthogonal import minimiser, possible
 
 # `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21

@@ -16,9 +16,9 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.formats import output
-from svmtool.formats.numbers import format_one, format_rows, parse_number
 from svmtool.formats.source import Source, open_source
 from svmtool.integers import parse_integer
+from svmtool.numbers import format_one, format_rows, parse_number
 
 LAST_INDEX = 2147483647
 BLOCK = 1 << 16  # bytes read at a time

@@ -16,10 +16,10 @@ from svmtool.compiled import threads
 from svmtool.compiled.loops.text import scale_loops
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import output
-from svmtool.formats.numbers import NUMBER, format_one
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.slow_line import SPACE, parse_line
 from svmtool.formats.svmlight.table import Table, tables
+from svmtool.numbers import NUMBER, format_one
 from svmtool.scaling import range_file
 from svmtool.scaling.range_file import Ranges
 from svmtool.scaling.ranges import ShapeOfData

@@ -23,19 +23,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.compiled.loops.fused import fused_alm_loops
 from svmtool.coordinate.hinge import (
     MOST_EPOCHS,
     MOST_VISITS,
     DualCoordinateDescent,
     chunk_of,
-    of_data,
     random_state,
     still_needed,
 )
+from svmtool.data.replicated import of_data
 from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.solvers.alm_rounds import (

@@ -28,13 +28,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.coordinate.hinge import still_needed
 from svmtool.limits import EndedError
 from svmtool.objectives import class_faces, class_interior
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import CrammerSingerLoss
+from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import (
     OPTIMAL_GAP,
     RECENT_RANGES,

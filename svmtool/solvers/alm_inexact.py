@@ -31,11 +31,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
-from svmtool.coordinate.hinge import VISIT, DualCoordinateDescent, still_needed
+from svmtool.coordinate.hinge import DualCoordinateDescent, still_needed
 from svmtool.limits import EndedError
+from svmtool.linalg.costs import VISIT
 from svmtool.linalg.systems import Factored, conjugate_gradient, mirror
 from svmtool.objectives.admm import Alternating
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base

@@ -9,7 +9,7 @@ Differs from the paper in:
     much as d/3 of the paper's updates.
  2. C, the class weights of known labels and the bias feature may be other ones from one training to the next.
  3. Several classes: one G, a right-hand side for each.
-Rows are added to and taken from a model by training/adapting/adapt.py; training is this file's, and as exact as
+Rows are added to and taken from a model by training/adapting/adaptable.py; training is this file's, and as exact as
 lssvm.py. Stops when: the certified relative gap is as small as asked for.
 Memory: d x d for G and again for its factor.
 """

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.certify.hard_one_class import certify_linear, gap_of
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, capacity_for_rows
 from svmtool.kernels.problems import HardOneClass, KernelResult, Points
@@ -40,7 +41,7 @@ from svmtool.kernels.rows import MEGABYTE, exact_sum
 from svmtool.kernels.working_sets import ViolatingSets
 from svmtool.limits import EndedError
 from svmtool.linalg.minimum_norm_point import NearestPoint
-from svmtool.objectives.hard_one_class import certify_linear, gap_of, is_zero, lead_of
+from svmtool.objectives.hard_one_class import is_zero, lead_of
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.progress import Progress

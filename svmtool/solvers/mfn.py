@@ -29,7 +29,8 @@ from copy import copy
 
 import numpy as np
 
-from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent, of_data
+from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
+from svmtool.data.replicated import of_data
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base

@@ -30,10 +30,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.rows import CsrRows
 from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.hinge import L1Columns, L1Hinge
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.opposite_duplicates import cancelling

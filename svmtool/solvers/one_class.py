@@ -27,8 +27,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.fused import fused_one_class_loops
+from svmtool.coordinate.one_class import DEPENDENT, OneClassDescent
 from svmtool.limits import EndedError
-from svmtool.objectives.one_class import DEPENDENT, EQUAL, FLOOR, OneClassDescent
+from svmtool.objectives.one_class import EQUAL, FLOOR
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SAFETY, Monitor, Result, Rule, Status

@@ -17,6 +17,7 @@ from svmtool.formats.svmlight import weight_file
 from svmtool.formats.svmlight.background import Reading
 from svmtool.formats.svmlight.table import Table
 from svmtool.limits import EndedError, StopFlag, until
+from svmtool.models import words
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
@@ -105,7 +106,7 @@ def _add_sigmoids(
 
     try:
         sigmoids = calibrate(table, settings, row_weights, done.model.labels or (), stop)
-        done.model.notes += linear.sigmoid_notes(sigmoids)
+        done.model.notes += words.sigmoid_notes(sigmoids)
     except NotCalibratedError as e:
         done.lacking = str(e)
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
-from svmtool.coordinate.hinge import READING, STARTING, VISIT, DualCoordinateDescent
+from svmtool.coordinate.hinge import READING, STARTING, DualCoordinateDescent
+from svmtool.linalg.costs import VISIT
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import CrammerSingerLoss
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import ENOUGH, Monitor

@@ -13,19 +13,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import Certificate, relative_gap
+from svmtool.certify.linear import Certificate
+from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import CONFIRMED, ENOUGH, Monitor, Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.training.reductions.base import Reduction
+    from typing import Any
 
 ROUNDING = 1e-9  # rise above P(0) that is rounding, relative
 
 
 def verified(
-    problems: Reduction, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
+    problems: Any, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
 ) -> tuple[Result, Certificate]:
     """The answer to problem k, sound, and its certificate; start: where the run began, as the answer has it.
 
@@ -51,7 +52,7 @@ def verified(
     return result, found
 
 
-def sound(problems: Reduction, k: int, result: Result, start: np.ndarray | None = None) -> Result:
+def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None) -> Result:
     """The answer without a certificate, or what is better where it breaks the first law."""
     least, where = _least(problems, k, start)
     if problems.is_finite(result.w) and problems.primal(k, result.w) <= least + ROUNDING * abs(least):
@@ -59,7 +60,7 @@ def sound(problems: Reduction, k: int, result: Result, start: np.ndarray | None 
     return _replaced(problems, k, result, where)
 
 
-def _least(problems: Reduction, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
+def _least(problems: Any, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
     """The value that no answer may exceed, and its weights; None: zeros."""
     if not problems.solver.optimal:  # its rows are chosen on the way: the objective of all of them is not its aim
         return np.inf, None
@@ -71,7 +72,7 @@ def _least(problems: Reduction, k: int, start: np.ndarray | None) -> tuple[float
     return at_zero, None
 
 
-def _replaced(problems: Reduction, k: int, result: Result, where: np.ndarray | None) -> Result:
+def _replaced(problems: Any, k: int, result: Result, where: np.ndarray | None) -> Result:
     """The weights `where` in place of the answer's; a run that claimed to have converged did not."""
     w = problems.zero_weights() if where is None else where.copy()
     status = base.PRECISION if result.status.converged else result.status
@@ -89,7 +90,7 @@ def _note(result: Result, primal: float, dual: float = 0.0) -> None:
     result.iterations += 1
 
 
-def _polished(problems: Reduction, k: int, result: Result, found: Certificate, monitor: Monitor) -> Certificate:
+def _polished(problems: Any, k: int, result: Result, found: Certificate, monitor: Monitor) -> Certificate:
     """The certificate, and the answer with it, after a share of training's work on both sides of the gap; law 3."""
     from svmtool.training.polish import allowance  # and what it needs: most runs end without
 
@@ -127,7 +128,7 @@ def _contradicts(result: Result, claimed: float, found: Certificate, asked: floa
 
 
 def _solved_anew(
-    problems: Reduction, k: int, result: Result, found: Certificate, monitor: Monitor
+    problems: Any, k: int, result: Result, found: Certificate, monitor: Monitor
 ) -> tuple[Result, Certificate]:
     """The better of the answer and what the fallback makes of the problem from there; law 2.
 

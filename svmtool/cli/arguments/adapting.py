@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svmtool.cli.arguments.linear import Command, default_model
+from svmtool.cli.arguments.scan import Command, default_model
 from svmtool.errors import SvmtoolError
 from svmtool.params import Settings
 

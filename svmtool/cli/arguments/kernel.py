@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from svmtool import registry
-from svmtool.cli.arguments import linear
-from svmtool.cli.arguments.linear import Command, atof, atoi, strict_int, strict_real
+from svmtool.cli.arguments import scan
+from svmtool.cli.arguments.scan import Command, atof, atoi, strict_int, strict_real
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.kernel_params import LINEAR, RBF, KernelSettings
 
@@ -20,7 +20,7 @@ _REALS = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache
 _INTEGERS = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probability"}
 
 
-class _KernelScan(linear.Scan):
+class _KernelScan(scan.Scan):
     """The arguments up to the data file, turned into KernelSettings."""
 
     elsewhere = "is for linear models: leave it out, or -t, -g, -d and -r"
@@ -75,20 +75,20 @@ def parse(argv: list[str]) -> Command:
 
     UsageError: LIBSVM would print its usage.  SvmtoolError: one sentence says what is wrong.
     """
-    scan = _KernelScan(argv)
-    scan.run()
-    if scan.action in ("help", "version"):
-        return Command(scan.action, scan.settings)
-    settings, files = scan.settings, argv[scan.i :]
-    if "-t" not in scan.given:
-        chosen = {"-g", "-d", "-r"}.intersection(scan.given)
+    found = _KernelScan(argv)
+    found.run()
+    if found.action in ("help", "version"):
+        return Command(found.action, found.settings)
+    settings, files = found.settings, argv[found.i :]
+    if "-t" not in found.given:
+        chosen = {"-g", "-d", "-r"}.intersection(found.given)
         settings = settings._replace(kernel_type=RBF if chosen or settings.solver < 30 else LINEAR)
-    _check(settings, scan.given)
-    if scan.action == "explain":
-        return Command("explain", settings, notes=tuple(scan.notes))
+    _check(settings, found.given)
+    if found.action == "explain":
+        return Command("explain", settings, notes=tuple(found.notes))
     if not files:
         raise UsageError("")
-    return linear.training(settings, files, tuple(scan.notes))
+    return scan.training(settings, files, tuple(found.notes))
 
 
 def _check(settings: KernelSettings, given: list[str]) -> None:
@@ -105,5 +105,5 @@ def _check(settings: KernelSettings, given: list[str]) -> None:
         limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")
         for option in [o for o in given if o in limits]:
             raise SvmtoolError(f"ERROR: {option} limits the search of --paper-form: give that too, or neither")
-    linear.check_stopping(given)
-    linear.check_validation(settings, "" if settings.folds is None else "-v")
+    scan.check_stopping(given)
+    scan.check_validation(settings, "" if settings.folds is None else "-v")

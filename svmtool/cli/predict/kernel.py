@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svmtool.cli import memory_limit
-from svmtool.cli.predict.command import Plain, classified
+from svmtool.cli.predict.plain import Plain, classified
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError
 from svmtool.formats.models.kernel import parse
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-    from svmtool.cli.predict.command import Options
+    from svmtool.cli.predict.options import Options
     from svmtool.cli.predict.report import KernelReport
     from svmtool.formats.models.text import ModelText
     from svmtool.formats.source import Source

@@ -6,10 +6,10 @@ from typing import BinaryIO
 
 import numpy as np
 
-from svmtool.cli.predict.command import accuracy_line, classified
-from svmtool.formats.numbers import format_numbers, format_rows
+from svmtool.cli.predict.plain import accuracy_line, classified
 from svmtool.formats.scored_text import Scored
 from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, quotient, rank_places
+from svmtool.numbers import format_numbers, format_rows
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:

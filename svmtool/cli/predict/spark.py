@@ -7,14 +7,15 @@ import sys
 from collections.abc import Generator
 from typing import Any
 
-from svmtool.cli.predict.command import job_of
+from svmtool.cli.predict.jobs import job_of
 from svmtool.compiled import threads
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models.text import ModelText, load
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
-    from svmtool.cli.predict.command import Options, Plain
+    from svmtool.cli.predict.options import Options
+    from svmtool.cli.predict.plain import Plain
     from svmtool.cli.predict.report import Report
     from svmtool.formats.source import Source
 

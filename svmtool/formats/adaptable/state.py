@@ -16,9 +16,9 @@ import numpy as np
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable.names import STATE
-from svmtool.formats.models.text import OVERFLOWN
 from svmtool.formats.output import replacing
 from svmtool.formats.regular_file import open_regular
+from svmtool.models.words import OVERFLOWN
 
 VERSION = 1
 ABSENT = -1  # signature of a file that is not there

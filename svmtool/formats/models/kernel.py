@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError, clipped
-from svmtool.formats.models.text import NO_CLASSES, OVERFLOWN, PADDING, ModelText, NoText, Scanner, load
-from svmtool.formats.numbers import format_one, parse_number
+from svmtool.formats.models.text import PADDING, ModelText, NoText, Scanner, load
 from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE
 from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
 from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text
 from svmtool.models.kernel import CLASSIFIERS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
+from svmtool.models.words import NO_CLASSES, OVERFLOWN
+from svmtool.numbers import format_one, parse_number
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:

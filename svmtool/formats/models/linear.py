@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError
-from svmtool.formats.models.text import OVERFLOWN, ModelText, NoText, Scanner, load
-from svmtool.formats.numbers import format_one, parse_number
+from svmtool.formats.models.text import ModelText, NoText, Scanner, load
+from svmtool.models.words import OVERFLOWN, WORDS, sigmoids_of, task_of, weight_columns, weight_rows
+from svmtool.numbers import format_one
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -26,21 +27,6 @@ if TYPE_CHECKING:
 
     from svmtool.models.linear import LinearModel
 
-REGRESSION_WORDS = ("L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL")
-ONE_CLASS_WORD = "ONECLASS_SVM"
-CRAMMER_SINGER_WORD = "MCSVM_CS"
-LOGISTIC_WORDS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
-
-# The words of LIBLINEAR's model files, in the order of its solver numbers.
-WORDS = (
-    "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC", "L1R_LR",
-    "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
-)  # fmt: skip
-
-RANKS_NOTE = "# The labels are ranks: ordinal regression"  # behind the weights of a classifier that was trained so
-NO_PROBABILITIES = "probability output is only supported for logistic regression "
-NO_PROBABILITIES += "and for classifiers that svm-train -b 1 has trained"
-SIGMOID_NOTE = "# Sigmoid: "  # and behind it A and B, a line for each column of the weights (one for two classes)
 
 WEIGHTS_A_CHUNK = 1 << 16
 LARGEST = 1.7976931348623157e308  # number that is finite
@@ -137,23 +123,6 @@ def _check(model: StoredModel) -> None:
         raise ModelError("ERROR: the one-class model lacks rho")
 
 
-def weight_columns(word: str, nr_class: int) -> int:
-    """Columns of W: one for two classes (but two for MCSVM_CS), else one a class."""
-    return 1 if nr_class == 2 and word != CRAMMER_SINGER_WORD else nr_class
-
-
-def weight_rows(n_features: int, bias: float) -> int:
-    """Rows of W: one a feature, one more for the bias."""
-    return n_features + (1 if bias >= 0 else 0)
-
-
-def task_of(word: str) -> str:
-    """`classification`, `regression` or `one-class`."""
-    if word in REGRESSION_WORDS:
-        return "regression"
-    return "one-class" if word == ONE_CLASS_WORD else "classification"
-
-
 def read_stored(path: str) -> StoredModel:
     """Read a linear model without numpy; raises ModelError (LIBLINEAR's sentences, see the file's docstring)."""
     with load(path) as text:
@@ -181,26 +150,6 @@ def read(path: str) -> LinearModel:
     stored = read_stored(path)
     W = stored.W.array()
     return LinearModel(stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes)
-
-
-def sigmoid_notes(sigmoids: list[tuple[float, float]]) -> tuple[str, ...]:
-    """The lines that keep the A and B of each decision value: P(class) = 1 / (1 + exp(A f + B))."""
-    return tuple(f"{SIGMOID_NOTE}{A:.17g} {B:.17g}" for A, B in sigmoids)
-
-
-def sigmoids_of(model: StoredModel | LinearModel) -> list[tuple[float, float]]:
-    """A and B of each decision value, none where the notes tell of none; ModelError where they are damaged."""
-    lines = [note[len(SIGMOID_NOTE) :] for note in model.notes if note.startswith(SIGMOID_NOTE)]
-    if not lines or model.task != "classification":
-        return []
-    wanted = 1 if model.nr_class == 2 else model.nr_class
-    try:
-        pairs = [(parse_number(a), parse_number(b)) for a, b in map(str.split, lines)]
-    except ValueError:
-        pairs = []
-    if len(pairs) != wanted or any(x - x != 0 for pair in pairs for x in pair):
-        raise ModelError(f"ERROR: the model is to hold {wanted} lines '{SIGMOID_NOTE}A B', A and B finite numbers")
-    return pairs
 
 
 def header_text(model: LinearModel) -> str:
@@ -258,7 +207,7 @@ def _refuse_overflow(model: LinearModel) -> None:
 
 def _weight_lines(W):
     """The text of the weights, a piece at a time."""
-    from svmtool.formats.numbers import format_rows
+    from svmtool.numbers import format_rows
 
     rows, columns = W.shape
     if columns == 0:  # a model of no classes: the reference writes empty lines

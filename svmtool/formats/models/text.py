@@ -6,10 +6,10 @@ import re
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError, clipped
-from svmtool.formats.numbers import NUMBER, parse_number
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.pieces import LONGEST_LINE
 from svmtool.integers import parse_integer
+from svmtool.numbers import NUMBER, parse_number
 
 LONGEST_WORD = 80  # what the references' scanf takes at once
 PADDING = 32  # bytes behind the text: the compiled parser looks ahead
@@ -18,9 +18,6 @@ LONGEST_TOKEN = 1 << 20  # bytes; numbers of thousands of digits are taken
 MOST_CLASSES = 1 << 22  # whose labels are read one by one: a packed file of some kilobytes may claim 2^31
 NOTES = 1 << 24  # bytes behind the model in which notes are looked for: the sigmoids of 100,000 classes fit
 
-NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
-OVERFLOWN = "the training left the range of numbers and no model is written: scale the features (svm-scale), or choose "
-OVERFLOWN += "a smaller -c"
 
 KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # LIBSVM's alone
 

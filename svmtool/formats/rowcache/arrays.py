@@ -22,7 +22,7 @@ import numpy as np
 
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.array_loops import check_indices, check_values, sum_indices, sum_words
-from svmtool.formats.rowcache.mapped_arrays import MappedArrays
+from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.formats.source import Source
 from svmtool.formats.svmlight.table import Table, raw_tables
 

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from svmtool.data.mapped_arrays import MEGABYTE, MappedArrays
 from svmtool.errors import SvmtoolError
 from svmtool.formats.rowcache import arrays, shared_folder
-from svmtool.formats.rowcache.mapped_arrays import MEGABYTE, MappedArrays
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.table import LONGEST_LINE, Table
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from svmtool.errors import DataError
-from svmtool.formats.numbers import NUMBER, parse_number
 from svmtool.integers import parse_integer
+from svmtool.numbers import NUMBER, parse_number
 
 BLANKS = b" \t"
 SPACE = b" \t\r\v\f"  # what C's strtod and strtol skip

@@ -35,7 +35,7 @@ TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     import numpy as np
 
-    from svmtool.formats.rowcache.mapped_arrays import MappedArrays
+    from svmtool.data.mapped_arrays import MappedArrays
 
 BLOCK = 1 << 20  # bytes of text a thread works on at a time; fits the second-level cache
 STREAM_BLOCK = 1 << 18  # the same where a whole chunk is in memory

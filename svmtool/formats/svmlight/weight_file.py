@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.formats.numbers import parse_number
 from svmtool.formats.source import open_source
+from svmtool.numbers import parse_number
 
 PIECE = 1 << 20  # bytes read at once; no number is longer: a stream without blanks has no end, or a very far one
 

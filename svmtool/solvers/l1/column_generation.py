@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.data.rows import CsrRows
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base

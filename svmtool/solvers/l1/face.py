@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1 import interior
 from svmtool.objectives.l1.objective import L1Objective
 from svmtool.solvers.l1.model_matrix import step_of_matrix

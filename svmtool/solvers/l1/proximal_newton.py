@@ -48,9 +48,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.compiled.loops.fused.fused_l1_loops import NEARER, SHORT
 from svmtool.limits import EndedError
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.objective import L1Objective, of_task
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1.model_matrix import LastStep, matrix_fits

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.compiled.loops.fused.fused_l1_loops import STALL_STEPS
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.interior import PASS, L1Interior
 from svmtool.objectives.l1.objective import L1Objective

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.compiled.loops.fused.fused_l1_loops import STALL_STEPS
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import conjugate_gradient
 from svmtool.objectives.base import balance
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.objective import violations_at
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.squared_hinge import SquaredHinge

@@ -14,9 +14,10 @@ import contextlib
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
-from svmtool.coordinate.hinge import LATE_EPOCHS, MOST_EPOCHS, VISIT, DualCoordinateDescent
+from svmtool.coordinate.hinge import LATE_EPOCHS, MOST_EPOCHS, DualCoordinateDescent
 from svmtool.limits import EndedError
+from svmtool.linalg.costs import VISIT
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.solvers.shared.base import ENOUGH, RULE, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import coordinate_epochs, newton_steps

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.limits import StopFlag as StopFlag
+from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared.progress import Progress
 
 RULE_MIN_GAP = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none

@@ -3,11 +3,11 @@
     min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
 
 The squared hinge: a few factorised Newton steps (newton.py) from the answer; where these do not end it, orthogonal
-factorisations of the active rows where these take no long time (linalg/orthogonal.py); then, where rows are few, its
-dual to the end (linalg/pivots.py), or else steps from zero by systems of the active rows, or where these are many or
-the bias is free by conjugate gradients: none forms a Gram matrix of features.  The hinge and its powers below 2: where
-features are few interior-point steps (interior_steps.py).  Where these do not end it, the hinge by coordinate steps on
-its dual.
+factorisations of the active rows where these take no long time (objectives/orthogonal.py); then, where rows are few,
+its dual to the end (linalg/pivots.py), or else steps from zero by systems of the active rows, or where these are many
+or the bias is free by conjugate gradients: none forms a Gram matrix of features.  The hinge and its powers below 2:
+where features are few interior-point steps (interior_steps.py).  Where these do not end it, the hinge by coordinate
+steps on its dual.
 Least squares: one orthogonal factorisation, where that takes no long time.  Else, and other losses: SciPy's L-BFGS-B
 (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on the certifier's losses, each
 weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are alike; |w|_1 is the sum of two
@@ -27,9 +27,9 @@ from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.rows import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
-from svmtool.linalg.orthogonal import Orthogonal, all_rows, possible
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.losses import Loss
+from svmtool.objectives.orthogonal import Orthogonal, all_rows, possible
 from svmtool.objectives.power_interior import PowerInterior
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.hinge import L1Columns
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.coordinate.hinge import still_needed
 from svmtool.data.replicated import data_of
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import STEPS, PowerInterior, by_rows, step_cost
 from svmtool.objectives.task import Task
 from svmtool.solvers.alm_rounds import OPTIMAL_GAP, ROUNDOFF_GAP

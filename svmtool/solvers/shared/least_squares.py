@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.limits import EndedError
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.normal_equations import NormalEquations
 from svmtool.objectives.task import Task

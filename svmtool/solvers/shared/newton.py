@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import relative_gap
 from svmtool.coordinate.hinge import MOST_EPOCHS, DualCoordinateDescent, still_needed
 from svmtool.objectives.base import Objective
+from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import ENOUGH, RULE_MIN_GAP, SIZE_SHARE, Monitor, Rule, Status
 

@@ -18,9 +18,10 @@ from svmtool.data.rows import CsrRows
 from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.formats.svmlight.table import Table
+from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Rule
-from svmtool.training.adapting.adapt import Adaptable, used_rows
+from svmtool.training.adapting.adaptable import Adaptable, used_rows
 
 MOST_LABELS = 2
 ADDED = np.uint64(0x9E3779B97F4A7C14)  # what parts the entry that a row was added from the one that it was seen
@@ -57,7 +58,7 @@ class FastAdaptable(Adaptable):
         labels, number, _ = first_appearance(table.labels)
         sums.reserve(table.n_features, labels)
         factor, _ = cost_factors(sums.labels, state.class_weights)
-        [equations] = sums.equations(state.C, state.bias, factor)
+        [equations] = equations_of(sums, state.C, state.bias, factor)
         place = np.array([sums.labels.index(label) for label in labels])[number]
         rows = CsrRows(table.indptr, table.indices, table.values, sums.m, state.bias)
         task = Task(

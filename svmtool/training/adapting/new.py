@@ -1,4 +1,4 @@
-"""State and rows' log of a model that is trained from all its rows, which adapt.py can add rows to and remove from."""
+"""The state and the row log of a newly trained model, to which adaptable.py can add rows later."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svmtool.formats.models import linear
 from svmtool.formats.svmlight.table import Table
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Result
-from svmtool.training.adapting.adapt import locked, may_be_replaced, used_rows
+from svmtool.training.adapting.adaptable import locked, may_be_replaced, used_rows
 
 
 class NewState:

@@ -10,7 +10,7 @@ import numpy as np
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight.stream import rows_as_they_come
 from svmtool.formats.svmlight.table import RawTable, joined
-from svmtool.training.adapting.adapt import Adaptable, beginning
+from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import CTRL_C
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.kernel import FEASIBLE, certificate_of, certify, feasible_sums
+from svmtool.certify.kernel import certificate_of, certify
 from svmtool.certify.linear import Certificate
 from svmtool.certify.zero_model import (
     above_zero,
@@ -29,6 +29,7 @@ from svmtool.certify.zero_model import (
     value_at_zero,
     zero,
 )
+from svmtool.kernels.gap import FEASIBLE, feasible_sums
 from svmtool.kernels.problems import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc, relative
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared.base import (

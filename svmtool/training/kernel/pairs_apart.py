@@ -13,7 +13,7 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, Kernel
 
 if TYPE_CHECKING:
-    from svmtool.training.kernel.pairs_batch import Batch
+    from typing import Any
 
 CHECKED = 1 << 20  # kernel values, and decision values, that are computed a second time; ...
 LEAST = 64  # ... rows at least
@@ -23,7 +23,7 @@ VALUE, ALONE = 10.0, float(1 << 19)  # is chosen on all, and judging pairs alone
 SEED = 1
 
 
-def apart(batch: Batch) -> tuple[float, str]:
+def apart(batch: Any) -> tuple[float, str]:
     """How far decision values lie from those of svm-predict at most, as a share of what their terms can add up to;
     and what the user must know of it."""
     points, n = batch.points, batch.points.n
@@ -43,7 +43,7 @@ def apart(batch: Batch) -> tuple[float, str]:
     return worst, f"decision values of {len(of)} of {n} rows computed again" if len(of) < n else ""
 
 
-def exact(batch: Batch) -> np.ndarray | None:
+def exact(batch: Any) -> np.ndarray | None:
     """Batch.F from the decision values of svm-predict, of all rows; None where that would take long."""
     n = batch.points.n
     if batch.points.rows is None:
@@ -63,7 +63,7 @@ class _Scores:
     """Decision values of all pairs by svm-predict's code.  used: support vectors; at_once: rows per block, to bound
     memory."""
 
-    def __init__(self, batch: Batch):
+    def __init__(self, batch: Any):
         points, self.batch = batch.points, batch
         self.signs = np.ones((batch.count - 1, points.n))
         for c in range(batch.count):
@@ -93,7 +93,7 @@ class _Scores:
             yield of[at], ks, -decisions[np.ix_(at, ks)].T - p * self.signs[:, of[at]]
 
 
-def _sizes(batch: Batch) -> np.ndarray:
+def _sizes(batch: Any) -> np.ndarray:
     """What the terms of a pair's decision values can add up to, f8[pairs]."""
     totals = np.add.reduceat(np.abs(batch.a), batch.ends[:-1], axis=1)  # of class c beside the other of its column
     return np.array([

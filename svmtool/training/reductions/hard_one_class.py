@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.certify.hard_one_class import certify_linear
 from svmtool.certify.linear import Certificate
-from svmtool.objectives.hard_one_class import AMONG, certify_linear
+from svmtool.objectives.hard_one_class import AMONG
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.reductions.one_class import OneClass

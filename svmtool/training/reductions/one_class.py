@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import Certificate
+from svmtool.certify.one_class import OneClassCertifier
 from svmtool.data import rows
 from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
-from svmtool.objectives.one_class import OneClassCertifier
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Monitor, Result, Rule

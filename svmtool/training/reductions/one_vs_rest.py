@@ -16,6 +16,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight.table import Table
 from svmtool.limits import EndedError
 from svmtool.models.linear import LinearModel
+from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import LATE, Result, Rule
@@ -52,7 +53,7 @@ class OneVsRest(Reduction):
             s = self.settings
             self.sums = self._summed(self.row_weights)
             limits.check()  # the equations are a copy of them
-            self._equations = self.sums.equations(s.C, s.bias, self.factor)
+            self._equations = equations_of(self.sums, s.C, s.bias, self.factor)
 
     def _summed(self, r: np.ndarray | None) -> ClassStatistics:
         """The sums of all rows, of weights r."""

@@ -16,9 +16,9 @@ import numpy as np
 from svmtool.data.labels import cost_factors
 from svmtool.data.replicated import OrdinalRows
 from svmtool.errors import RowsError, SvmtoolError
-from svmtool.formats.models.linear import RANKS_NOTE
 from svmtool.metrics import rank_places
 from svmtool.models.linear import LinearModel
+from svmtool.models.words import RANKS_NOTE
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.reductions.base import Reduction

@@ -24,7 +24,8 @@ from svmtool.linalg.systems import least_squares
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from svmtool.objectives.squared_hinge import SquaredHinge
+    from typing import Any
+
     from svmtool.objectives.task import Task
 
 MOST = 100  # factorisations of Newton steps, and of active sets
@@ -58,7 +59,7 @@ def minimiser(X: np.ndarray, t: np.ndarray, root: np.ndarray, free_bias: bool) -
 class Orthogonal:
     """Ways to the minimiser from where `objective` is: it is moved, and keeps the dual points."""
 
-    def __init__(self, objective: SquaredHinge):
+    def __init__(self, objective: Any):
         o = self._objective = objective
         self._X = o.rows.dense_of(np.arange(o.n)) * o.y[:, None]
         self._t = np.broadcast_to(o.target, o.n)

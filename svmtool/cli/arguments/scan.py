@@ -1,0 +1,225 @@
+"""What the command lines of linear and kernel solvers share: values as C reads them, and the scan of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from svmtool import registry
+from svmtool.cli.arguments.long_options import LONG_OPTIONS
+from svmtool.errors import SvmtoolError, UsageError, clipped
+from svmtool.integers import parse_integer
+from svmtool.params import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.kernel_params import KernelSettings
+
+
+class Command(NamedTuple):
+    """What a command line asks for."""
+
+    action: str  # train | adapt | help | version | explain
+    settings: Settings | KernelSettings
+    data: str = ""
+    model: str = ""
+    notes: tuple[str, ...] = ()  # sentences for stderr that stop nothing
+
+
+def strict_int(text: str) -> int:
+    """The integer that `text` is as a whole; ValueError where C would take its beginning only."""
+    return parse_integer(text.strip())
+
+
+def strict_real(text: str) -> float:
+    """The number that `text` is as a whole; ValueError where C would take its beginning only."""
+    if "_" in text:  # Python reads 1_000, C does not
+        raise ValueError(text)
+    return float(text)
+
+
+def atoi(text: str) -> int:
+    """C's atoi: the integer that `text` begins with, 0 without one; SvmtoolError beyond 32 bits."""
+    digits = text.lstrip(" \t\n\v\f\r")
+    end = 1 if digits[:1] in ("+", "-") else 0
+    while end < len(digits) and "0" <= digits[end] <= "9":
+        end += 1
+    value = parse_integer(digits[:end]) if digits[:end].strip("+-") else 0
+    if not -(2**31) <= value < 2**31:
+        raise SvmtoolError(f"ERROR: {clipped(text)}: not an integer of 32 bits")
+    return value
+
+
+def atof(text: str) -> float:
+    """C's atof: the number that `text` begins with (decimal, hexadecimal, inf or nan), 0 without one."""
+    try:
+        return strict_real(text)
+    except ValueError:
+        pass
+    import re
+
+    decimal = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+    hexadecimal = r"0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?\d+)?"
+    found = re.match(rf"[ \t\n\v\f\r]*([+-]?(?:({hexadecimal})|{decimal}|inf|nan))", text, re.ASCII | re.IGNORECASE)
+    if not found:
+        return 0.0
+    try:
+        return float.fromhex(found[1]) if found[2] else float(found[1])
+    except OverflowError:
+        return float("-inf" if found[1].startswith("-") else "inf")
+_LETTERS = {option.letter: name for name, option in LONG_OPTIONS.items() if option.letter}
+_REALS = {"c": "C", "p": "p", "n": "nu", "e": "eps", "B": "bias"}
+VALUELESS: dict[str, dict[str, Any]] = {
+    "q": {"quiet": True},
+    "C": {"find_C": True},
+    "R": {"regularize_bias": False},
+}
+
+
+def is_long(argument: str) -> bool:
+    """Whether it is one of our own options, with or without =value."""
+    return argument.partition("=")[0] in LONG_OPTIONS
+
+
+class Scan:
+    """The arguments up to the data file, turned into settings."""
+
+    elsewhere = "is for kernels: give -t, -g, -d or -r, or leave it out"  # what is said of options that belong there
+
+    def __init__(self, argv: list[str]):
+        self.argv, self.i = argv, 0
+        self.settings = Settings()
+        self.given: list[str] = []  # options met, by the name that error sentences use
+        self.notes: list[str] = []
+        self.action = "train"
+
+    def set(self, option: str, **changes: Any) -> None:
+        self.given.append(option)
+        self.settings = self.settings._replace(**changes)
+
+    def run(self) -> None:
+        """Scan; self.i ends at the data file."""
+        while self.i < len(self.argv):
+            argument = self.argv[self.i]
+            if is_long(argument):
+                self.long(argument)
+                if self.action in ("help", "version"):
+                    return
+            elif argument.startswith("-") and argument != "-":
+                if self.i + 1 >= len(self.argv):
+                    raise UsageError("")
+                self.short(argument)
+            else:
+                return
+
+    def long(self, argument: str) -> None:
+        name, equals, value = argument.partition("=")
+        self.i += 1
+        option = LONG_OPTIONS[name]
+        if option.setting and option.setting not in self.settings._fields:
+            raise SvmtoolError(f"ERROR: {name} {self.elsewhere}")
+        if option.read is None:
+            if equals:
+                raise SvmtoolError(f"ERROR: {name} takes no value")
+            if option.setting:
+                self.set(name, **{option.setting: True})
+            else:
+                self.action = name[2:]
+            return
+        if not equals:
+            if self.i >= len(self.argv):
+                raise SvmtoolError(f"ERROR: {name} needs a value: {name} {option.metavar}")
+            value = self.argv[self.i]
+            self.i += 1
+        self.set(name, **{option.setting: option.read(name, value)})
+
+    def number(self, option: str, text: str, read: Callable[[str], Any], strict: Callable[[str], Any]) -> Any:
+        """A value as C reads it; a note says so where C takes only the beginning of the text."""
+        value = read(text)
+        try:
+            strict(text)
+        except ValueError:
+            self.notes.append(f"WARNING: {option} {clipped(text)}: read as {value:g}")
+        return value
+
+    def folds(self, text: str) -> int:
+        """The number of -v."""
+        folds = self.number("-v", text, atoi, strict_int)
+        if folds < 2:
+            raise UsageError("n-fold cross validation: n must >= 2")
+        return folds
+
+    def class_weight(self, argument: str, text: str) -> tuple[int, float]:
+        """Label and factor of -wLABEL FACTOR."""
+        return atoi(argument[2:]), self.number(argument, text, atof, strict_real)
+
+    def short(self, argument: str) -> None:
+        """One of LIBLINEAR's options: its second character decides, its value is the next argument."""
+        letter, value = argument[1], self.argv[self.i + 1]
+        option = "-" + letter
+        self.i += 1 if letter in VALUELESS else 2
+        if letter == "s":
+            name = value.strip()
+            if name == "auto":
+                self.set(option, auto=True, solver_given=True)
+                return
+            number = registry.find(name).number if name[:1].isalpha() else self.number(option, value, atoi, strict_int)
+            self.set(option, auto=False, solver=number, solver_given=True)
+        elif letter == "v":
+            self.set(option, folds=self.folds(value))
+        elif letter == "w":
+            self.set(option, class_weights=(*self.settings.class_weights, self.class_weight(argument, value)))
+        elif letter in _REALS:
+            x = self.number(option, value, atof, strict_real)
+            changes: dict[str, Any] = {_REALS[letter]: x}
+            if letter in "cpB":
+                changes[_REALS[letter] + "_given"] = True
+            if letter == "e" and x == float("inf"):  # LIBLINEAR's mark for "not given"
+                changes["eps"] = None
+            self.set(option, **changes)
+        elif letter in VALUELESS:
+            self.set(option, **VALUELESS[letter])
+        elif letter in _LETTERS:
+            name = _LETTERS[letter]
+            long = LONG_OPTIONS[name]
+            assert long.read is not None
+            self.set(name, **{long.setting: long.read(option, value)})
+        elif letter in "mM":
+            raise SvmtoolError(f"ERROR: {option} is an option of another edition: use --threads N")
+        else:
+            shown = argument if argument.startswith("--") else option
+            raise UsageError(f"unknown option: {shown}")
+
+
+
+def training(settings: Any, files: list[str], notes: tuple[str, ...]) -> Command:
+    """The Command to train on files[0] into files[1], or into the default model."""
+    for argument in files[1:2]:
+        if is_long(argument):  # a model file of this name is a slip; `-s` is not refused: LIBLINEAR writes to it
+            raise SvmtoolError(f"ERROR: {argument} stands after the data file: options come before it")
+    model = files[1] if len(files) > 1 else default_model(files[0])
+    return Command("train", settings, files[0], model, notes)
+
+
+def default_model(data: str) -> str:
+    """The model's name where none is given: in the current directory, as LIBLINEAR does it; `stdin` for `-`."""
+    return ("stdin" if data == "-" else data.rpartition("/")[2]) + ".model"
+
+
+def check_stopping(given: list[str]) -> None:
+    """Refuse two options, of those given, that say when to stop."""
+    rules = [option for option in ("-e", "--theta", "--gap") if option in given]
+    if len(rules) > 1:
+        raise SvmtoolError(f"ERROR: {rules[0]} and {rules[1]} both say when to stop: give one of them")
+
+
+def check_validation(settings: Any, validating: str) -> None:
+    """Refuse what -v or -C (`validating`, empty for neither) leaves without a run to tell of."""
+    loo = getattr(settings, "loo", False) or None
+    for name, value in (("--solver-log", settings.solver_log), ("--plot", settings.plot), ("--loo", loo)):
+        if validating and value is not None:
+            raise of_one_model(name, validating)
+
+
+def of_one_model(name: str, validating: str) -> SvmtoolError:
+    return SvmtoolError(f"ERROR: {name} belongs to a run that trains one model: not with {validating}")

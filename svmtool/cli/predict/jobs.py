@@ -1,0 +1,71 @@
+"""What svm-predict does with a model: where its options lead, and the rows scored."""
+
+from __future__ import annotations
+
+from svmtool.cli import memory_limit
+from svmtool.cli.predict.plain import Plain
+from svmtool.errors import ModelError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from svmtool.cli.predict.kernel import KernelJob
+    from svmtool.cli.predict.options import Options
+    from svmtool.cli.predict.report import Report
+    from svmtool.formats.models.text import ModelText
+    from svmtool.formats.scored_text import Scored
+    from svmtool.formats.source import Source
+
+
+
+def job_of(text: ModelText, options: Options) -> LinearJob | KernelJob:
+    """What to do with the model in a text; ModelError where it is none, or does not do what the options ask for."""
+    from svmtool.formats.models.text import is_kernel_model
+
+    if is_kernel_model(text):
+        from svmtool.cli.predict.kernel import KernelJob
+
+        return KernelJob(text, options)
+    return LinearJob(text, options)
+
+
+class LinearJob:
+    """What to do with a linear model; ModelError where it does not do what the options ask for."""
+
+    def __init__(self, text: ModelText, options: Options):
+        from svmtool.formats.models.linear import parse
+        from svmtool.models.words import LOGISTIC_WORDS, NO_CLASSES, NO_PROBABILITIES, sigmoids_of
+
+        path = options.files[1]
+        model = parse(text)
+        if options.probabilities and model.word not in LOGISTIC_WORDS:
+            try:
+                sigmoids = sigmoids_of(model)
+            except ModelError as e:
+                raise ModelError(f"{e}\ncan't open model file {path}") from None
+            if not sigmoids:
+                raise ModelError(NO_PROBABILITIES)
+        if model.columns == 0:
+            raise ModelError(f"{path}: {NO_CLASSES}")
+        self.model, self.options = model, options
+
+    def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
+        """Where scored blocks are to go."""
+        model, options = self.model, self.options
+        if model.task != "regression" and not (options.probabilities or scores or options.metrics):
+            return Plain(model, output)
+        memory_limit.require()
+        from svmtool.cli.predict.report import Report
+        from svmtool.models.linear import LinearModel
+
+        W = model.W.array()
+        whole = LinearModel(model.word, model.labels, model.n_features, model.bias, W, model.rho, model.notes)
+        return Report(whole, output, scores, options.probabilities, options.metrics)
+
+    def blocks(self, source: Source) -> Iterator[Scored]:
+        """The scored rows of the test file."""
+        from svmtool.formats.scored_text import scored_blocks
+
+        return scored_blocks(source, self.model)

@@ -1,0 +1,125 @@
+"""The command line of svm-predict, read as LIBLINEAR's predict reads it."""
+
+from __future__ import annotations
+
+from svmtool.cli import overwriting
+from svmtool.errors import SvmtoolError, UsageError, clipped
+from svmtool.integers import parse_count
+
+USAGE = """\
+Usage: predict [options] test_file model_file output_file
+options:
+-b 0|1 : write probabilities, of logistic models and those of svm-train -b 1 (default 0)
+-q : quiet mode (no result lines)
+svm-predict --help tells of the long options
+"""
+HELP = """\
+Usage: svm-predict [options] test_file model_file output_file
+
+Predicts the rows of a LIBSVM text file with a model of svm-train, LIBLINEAR or
+LIBSVM, and prints the accuracy (or the errors of a regression).
+
+test_file may be - (standard input), a pipe, or end in .gz, .bz2 or .xz;
+output_file may be - (standard output).  Options stand before the files.
+
+  -b 0|1           write probabilities, of logistic models and of models that
+                   were trained with -b 1 (default 0)
+  -q               quiet: no accuracy or error lines
+  --scores FILE    write the decision values too: one row a line, blanks between
+                   (kernel models: one for each pair of classes)
+  --metrics        print precision, recall and F1 a class and their means, the
+                   area under the ROC curve (two classes, one-class: rows not
+                   labelled 1 are its outliers, label -1), the mean absolute
+                   error in ranks of a model of -s 43; for a
+                   regression the mean absolute error and R2
+  --threads N      use N threads (default: all cores, or OMP_NUM_THREADS)
+  --spark MASTER   let Spark do it (local[N], spark://HOST:PORT, yarn, ..):
+                   test_file is a file, directory or pattern as Spark reads
+                   them, output_file and --scores name new directories, whose
+                   part files hold the lines in the order of the input
+  --version, --help
+"""
+VALUED = ("--scores", "--threads", "--spark")
+
+
+class Options:
+    """What a command line asks for; `page` is the text that --help or --version ask for."""
+
+    __slots__ = ("probabilities", "quiet", "scores", "metrics", "threads", "spark", "files", "page")
+
+    def __init__(self) -> None:
+        self.probabilities = self.quiet = self.metrics = False
+        self.scores: str | None = None
+        self.spark: str | None = None
+        self.threads: int | None = None
+        self.files: list[str] = []
+        self.page: str | None = None
+
+
+def parse(argv: list[str]) -> Options:
+    """Read the arguments as LIBLINEAR's predict does: the character behind the dash decides.
+
+    Raises UsageError (an empty text: usage alone), SvmtoolError for our own options.
+    """
+    options = Options()
+    i = 0
+    while i < len(argv) and argv[i].startswith("-") and argv[i] != "-":
+        word, i = argv[i], i + 1
+        if word.startswith("--"):
+            i = _long(options, argv, word, i)
+            if options.page is not None:
+                return options
+        elif word[1] == "q":
+            options.quiet = True
+        elif word[1] == "b":
+            if i == len(argv):
+                raise UsageError("")
+            from svmtool.numbers import parse_int_prefix
+
+            options.probabilities = parse_int_prefix(argv[i]) != 0
+            i += 1
+        else:
+            raise UsageError(f"unknown option: -{word[1]}")
+    options.files = argv[i : i + 3]
+    if len(options.files) < 2:
+        raise UsageError("")
+    if options.files[:2] == ["-", "-"]:
+        raise SvmtoolError("ERROR: test_file and model_file cannot both be standard input")
+    test, model, output = [*options.files, None][:3]
+    if options.scores is not None and options.scores == output:
+        raise SvmtoolError(f"ERROR: --scores and output_file are both {options.scores}")
+    overwriting.refuse(
+        [("test_file", test), ("model_file", model)], [("output_file", output), ("--scores", options.scores)]
+    )
+    return options
+
+
+def _long(options: Options, argv: list[str], word: str, i: int) -> int:
+    """Take one of our own options; returns the place behind it and its value."""
+    name, given, value = word.partition("=")
+    if word == "--help":
+        options.page = HELP
+    elif word == "--version":
+        from svmtool import __version__
+
+        options.page = f"svm-predict (svmtool) {__version__}\n"
+    elif word == "--metrics":
+        options.metrics = True
+    elif name in VALUED:
+        if not given:
+            if i == len(argv):
+                raise SvmtoolError(f"ERROR: {name} wants a value behind it")
+            value, i = argv[i], i + 1
+        if name == "--scores":
+            if not value:
+                raise SvmtoolError("ERROR: --scores wants the name of a file")
+            options.scores = value
+        elif name == "--spark":
+            options.spark = value
+        else:
+            options.threads = parse_count(value)
+            if options.threads < 1:
+                raise SvmtoolError(f"ERROR: --threads wants a number of at least 1, not {clipped(value)!r}")
+    else:
+        raise UsageError(f"unknown option: {word}")
+    return i

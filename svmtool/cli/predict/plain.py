@@ -1,0 +1,67 @@
+"""Labels and accuracy of a classifier, without numpy: what svm-predict does where no long option asks for more."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from svmtool.formats.models.linear import StoredModel
+    from svmtool.formats.scored_text import Scored
+    from svmtool.models.kernel import KernelModel
+
+
+
+class Plain:
+    """Labels of a classifier or one-class model, and the accuracy, without numpy."""
+
+    def __init__(self, model: StoredModel | KernelModel, output: BinaryIO):
+        from svmtool.compiled.buffers import Buffer
+
+        names = (1, -1) if model.labels is None else model.labels
+        self.output, self.model = output, model
+        self.names = Buffer("f8", len(names))
+        for k, name in enumerate(names):
+            self.names.items[k] = name
+        self.texts = [b"%d\n" % name for name in names]
+        self.total = self.hits = 0
+
+    def add(self, block: Scored) -> None:
+        """Write and count the rows of a block."""
+        from svmtool.compiled.buffers import Buffer
+        from svmtool.compiled.loops.text.decision_loops import count_hits
+
+        places = Buffer("i8", block.n)
+        self.model.choose(block.decisions, places, block.n)
+        self.hits += count_hits(block.labels, self.names, places, block.n)
+        self.total += block.n
+        self.output.write(b"".join(map(self.texts.__getitem__, places.items[: block.n])))
+
+    def tally(self) -> tuple[int, int]:
+        """What it has counted, for another's `take`."""
+        return self.total, self.hits
+
+    def take(self, tally: tuple[int, int]) -> None:
+        """Count rows that were written elsewhere."""
+        self.total, self.hits = self.total + tally[0], self.hits + tally[1]
+
+    def result_lines(self) -> str:
+        """The accuracy, as LIBLINEAR prints it."""
+        return accuracy_line(self.hits, self.total)
+
+    def metric_lines(self) -> str:
+        return ""
+
+    def warnings(self) -> list[str]:
+        return []
+
+
+def accuracy_line(hits: int, total: int) -> str:
+    """LIBLINEAR's line; without rows it prints what C makes of 0 / 0."""
+    percent = "%g" % (hits / total * 100) if total else "-nan"
+    return f"Accuracy = {percent}% ({hits}/{total})\n"
+
+
+def classified(accuracy: str) -> str:
+    """LIBLINEAR's line of accuracy as LIBSVM has it."""
+    return accuracy.rstrip("\n") + " (classification)\n"

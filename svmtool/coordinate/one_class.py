@@ -1,0 +1,177 @@
+"""Dual coordinate descent by pairs of rows for the linear one-class SVM; objectives/one_class.py states the problem."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.compiled.loops.cd import pair_loops
+from svmtool.data.rows import CsrRows
+from svmtool.linalg.systems import Factored, mirror, solve_positive
+from svmtool.objectives.one_class import best_rho, gap_of, scale_of
+
+NEAR = 1e-6  # rows whose products are so close to rho may lie between their ends
+DEPENDENT = 1e-12  # keeps the inner products of dependent rows positive definite
+
+
+class OneClassDescent:
+    """A feasible dual point `alpha` (f8[n]) and w = sum alpha_i x_i (length d), improved by moving pairs of rows.
+
+    After look(): relative `gap` with the best multiple of w, `violation` of LIBLINEAR's rule (largest w.x_i of a row
+    that may shrink minus the smallest of one that may grow), `primal`, `dual`.  rounds: so far.
+    """
+
+    def __init__(self, rows: CsrRows, cost: np.ndarray, nu: float):
+        self.rows, self.cost = rows, cost
+        self.n, self.d = rows.n, rows.d
+        self.k = nu * float(np.sum(cost))
+        square_norms = rows.square_norms()
+        self.scale = scale_of(square_norms, cost, self.k)
+        self.alpha, self.w, self.z = np.zeros(self.n), np.zeros(self.d), np.zeros(self.n)
+        self._ones = np.ones(self.n)
+        self._active = np.arange(self.n)
+        self._state = np.zeros(7)
+        self._rounds = pair_loops.pair_rounds.bind(
+            rows.indptr, rows.indices, rows.values, cost, square_norms, self.alpha, self.w, self.z,
+            np.zeros(self.d), self._active, np.empty(self.n, np.int64), np.empty(self.n, np.int64), self._state,
+        )  # fmt: skip
+
+    def begin(self, order: np.ndarray | None = None) -> None:
+        """Go to the vertex that fills the rows in this order (i8[n]; None: theirs)."""
+        cost = self.cost if order is None else self.cost[order]
+        filled = np.clip(self.k - (np.cumsum(cost) - cost), 0.0, cost)
+        if order is None:
+            self.alpha[:] = filled
+        else:
+            self.alpha[order] = filled
+        self.w[:] = self.rows.transpose_product(self.alpha)
+
+    def begin_towards(self, direction: np.ndarray) -> None:
+        """Go where w along a direction (length d) leads: rows with small products full, those next to rho in part."""
+        self.rows.margins(np.ascontiguousarray(direction), self._ones, self.z)
+        rho, _ = best_rho(self.z, self.cost, self.k)
+        if not np.isfinite(rho):
+            self.begin()
+            return
+        near = np.abs(self.z - rho) <= NEAR * abs(rho)
+        self.alpha[:] = np.where((self.z < rho) & ~near, self.cost, 0.0)
+        room = float(np.sum(self.cost, where=near))
+        if room > 0.0:
+            self.alpha[near] = self.cost[near] * min((self.k - float(np.sum(self.alpha))) / room, 1.0)
+        self.w[:] = self.rows.transpose_product(self.alpha)
+
+    def resume(self, alpha: np.ndarray, rounds: int) -> None:
+        """Go on from a dual point that so many rounds led to."""
+        self.alpha[:] = alpha
+        self.w[:] = self.rows.transpose_product(self.alpha)
+        self._state[6] = rounds
+
+    @property
+    def rounds(self) -> int:
+        return int(self._state[6])
+
+    def evaluate(self, enough: float, gap: float) -> bool:
+        """Measure over all rows; returns whether violation <= enough and relative gap <= gap."""
+        self.rows.margins(self.w, self._ones, self.z)
+        self._active[:] = np.arange(self.n)
+        self._state[:2] = self.n, 1.0
+        done = self._rounds(enough, gap, self.scale, 0) == 1
+        self.low, self.high, self.primal, square = self._state[2:6].tolist()
+        self.violation = max(self.high - self.low, 0.0)
+        self.dual = 0.0 - 0.5 * square
+        self.gap = gap_of(self.primal, self.dual, self.scale)
+        return done
+
+    def run(self, enough: float, gap: float, most: int) -> bool:
+        """At most so many rounds on the rows not shrunk away; returns whether they satisfy what `look` asks for."""
+        return self._rounds(enough, gap, self.scale, most) == 1
+
+    def settle(self, most: int) -> bool:
+        """Move the rows between their ends to the minimum over them, if they are at most so many; after look().
+
+        Pairs get there by many small steps where those rows are nearly dependent.  Newton: with Q_ij = x_i.x_j the step
+        s has Q s = mu - z and sum s = 0; a row that it takes to an end stays there, and the others go on.  Returns
+        whether anything was done.
+        """
+        used = np.flatnonzero((self.alpha > 0.0) & (self.alpha < self.cost))
+        if not 2 <= len(used) <= most:
+            return False
+        Q = np.empty((len(used), len(used)))
+        self.rows.fill_kernel(used, Q, 0)
+        if not np.any(Q.flat[:: len(used) + 1]):  # rows without features: all the same
+            return False
+        Q.flat[:: len(used) + 1] *= 1.0 + DEPENDENT
+        mirror(Q.T)
+        try:
+            self._settle(used, self.z[used], Q)
+        finally:
+            self.w[:] = self.rows.transpose_product(self.alpha)
+        return True
+
+    def _settle(self, used: np.ndarray, z: np.ndarray, Q: np.ndarray) -> None:
+        while len(used) > 1:
+            limits.check()
+            ones = np.ones(len(used))
+            by_z, by_one = solve_positive(Q, z), solve_positive(Q, ones)
+            s = by_one * (float(np.sum(by_z)) / float(np.sum(by_one))) - by_z
+            room = np.where(s > 0.0, self.cost[used] - self.alpha[used], self.alpha[used])
+            part = np.divide(room, np.abs(s), out=np.full(len(used), np.inf), where=s != 0.0)
+            first = int(np.argmin(part))
+            t = min(float(part[first]), 1.0)
+            self.alpha[used] += t * s
+            np.clip(self.alpha, 0.0, self.cost, out=self.alpha)
+            if t == 1.0:
+                break
+            self.alpha[used[first]] = self.cost[used[first]] if s[first] > 0.0 else 0.0
+            z += t * (Q @ s)
+            rest = np.arange(len(used)) != first
+            used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
+
+    def settle_at_zero(self) -> bool:
+        """Move the rows between their ends to where w = 0, if they reach it; returns whether they did.  After look().
+
+        More of them than features, and all that rounds do is to halve |w|.  With room r_i to the nearer end the
+        smallest s in sum (s_i / r_i)^2 with sum_i s_i (x_i, 1) = (-w, 0) is s_i = r_i^2 (x_i.q + t), as the steps of
+        Dikin's affine scaling are.  A Gram matrix of the features.
+        """
+        room = np.minimum(self.alpha, self.cost - self.alpha)
+        if np.count_nonzero(room) <= self.d + 1:
+            return False
+        weight = np.square(room)
+        gram = np.zeros((self.d, self.d))
+        self.rows.add_gram(weight, gram)
+        largest, mean = float(gram.diagonal().max(initial=0.0)), self.rows.transpose_product(weight)
+        if largest == 0.0:  # rows without features
+            return False
+        gram.flat[:: self.d + 1] += DEPENDENT * largest
+        factored = Factored(gram)
+        by_w, by_mean = factored.solve(-self.w), factored.solve(mean)
+        spread = float(np.sum(weight)) - float(mean @ by_mean)
+        if not spread > 0.0:  # a sum of features is the same for all: w = 0 is out of reach
+            return False
+        shift = -float(mean @ by_w) / spread
+        step = np.empty(self.n)
+        self.rows.margins(by_w - shift * by_mean, self._ones, step)
+        step += shift
+        step *= weight
+        if not np.all(np.abs(step) <= room):
+            return False
+        self.alpha += step
+        self.w[:] = self.rows.transpose_product(self.alpha)
+        return True
+
+    def answer(self) -> tuple[float, np.ndarray, float]:
+        """The best multiple of w and the best rho beside it, after P there; after look().
+
+        P(t w) = t^2 |w|^2 / 2 - t (sum of the k smallest): with t = 1 it may even be above P(0) = 0.
+        """
+        rho, smallest = best_rho(self.z, self.cost, self.k, self.low, self.high)
+        square, lead = float(self.w @ self.w), max(smallest, 0.0)
+        t = lead / square if square > 0.0 else 1.0
+        return -0.5 * t * lead, self.w * t, rho * t if np.isfinite(rho) else rho
+
+    def value(self, w: np.ndarray) -> tuple[float, np.ndarray, float]:
+        """P at w and its best rho; both."""
+        self.rows.margins(w, self._ones, self.z)
+        rho, smallest = best_rho(self.z, self.cost, self.k)
+        return 0.5 * float(w @ w) - smallest, w, rho

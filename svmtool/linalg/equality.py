@@ -1,0 +1,21 @@
+"""Points of a box that satisfy an equality e'a = total."""
+
+from __future__ import annotations
+
+import numpy as np
+
+ROUNDING = 1e-14  # share of a sum that may be missing
+
+
+
+def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
+    """Bring e'a (e of 0 and +-1) to `total`: rounding by variables within their bounds, the rest by all with room."""
+    for some in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):
+        rest = total - float(e @ a)
+        if abs(rest) <= ROUNDING * float(np.abs(e) @ a):
+            return
+        room = np.where(e * rest > 0.0, upper - a, a) * np.abs(e) * some
+        whole = float(np.sum(room))
+        if whole > 0.0:
+            a += np.sign(e * rest) * room * min(abs(rest) / whole, 1.0)
+            np.clip(a, 0.0, upper, out=a)

@@ -1,0 +1,33 @@
+"""Relative duality gaps, and the best multiple of a dual point."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """(P - D) / P; 0 for a primal value of 0, nan where P is no number."""
+    return 0.0 if primal == 0 else max(primal - dual, 0.0) / primal
+
+
+def best_multiple(linear: float, square: float, conjugate: float, degree: float, room: float) -> float:
+    """max over 0 <= s <= room of  s linear - s^2 square / 2 - s^degree conjugate  (at least 0, the value at s = 0)."""
+    if linear <= 0:
+        return 0.0
+    if degree in (1.0, 2.0):
+        quadratic = square + (2.0 * conjugate if degree == 2.0 else 0.0)
+        best = min(linear / quadratic if quadratic > 0 else np.inf, room)
+        return best * linear - 0.5 * best * best * quadratic if best < np.inf else 0.0
+
+    def slope(s: float) -> float:
+        return linear - s * square - degree * s ** (degree - 1.0) * conjugate
+
+    # each of the two terms alone ends the climb
+    low, high = 0.0, min(room, linear / square if square > 0 else np.inf)
+    if conjugate > 0:
+        high = min(high, (linear / (degree * conjugate)) ** (1.0 / (degree - 1.0)))
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    best = high if slope(high) >= 0 else low
+    return best * linear - 0.5 * best * best * square - best**degree * conjugate

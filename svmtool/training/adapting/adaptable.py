@@ -1,0 +1,274 @@
+"""Adding rows to a trained model and removing rows from it: state -> sums -> equations -> model -> state and model.
+
+What a change costs depends on the rows that come or go and on the number of features, not on the rows in the model.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from bisect import bisect_left
+from typing import Any
+
+import numpy as np
+
+from svmtool import __version__, interrupts
+from svmtool.certify.linear import Certificate, worst
+from svmtool.data.class_statistics import ClassStatistics
+from svmtool.data.labels import cost_factors, first_appearance, whole_labels
+from svmtool.data.rows import CsrRows
+from svmtool.errors import ModelError, SvmtoolError
+from svmtool.formats.adaptable import names
+from svmtool.formats.adaptable import state as adaptable_state
+from svmtool.formats.adaptable.lock import ModelLock
+from svmtool.formats.adaptable.row_log import RowLog, hashes_of, settle_left
+from svmtool.formats.adaptable.state import State, content_of, signature
+from svmtool.formats.models import linear
+from svmtool.formats.models.text import ModelText
+from svmtool.formats.regular_file import refuse_other_kinds
+from svmtool.formats.svmlight.table import Table
+from svmtool.models import words
+from svmtool.models.linear import LinearModel
+from svmtool.objectives.normal_equations import equations_of
+from svmtool.params import Settings
+from svmtool.training.adapting.solution import rounding, solution
+from svmtool.training.range_checks import refuse_overflow
+from svmtool.training.reductions.base import take
+
+ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is warned
+
+
+class Adaptable:
+    """A model that rows are added to and removed from: its State and its RowLog, read from and written to files.
+
+    source: the model to change, None for one without rows; target: where the changed one goes.
+    """
+
+    counted = "Rows in the model"  # what the sums count
+
+    def __init__(self, settings: Settings, source: str | None, target: str, console: Any):
+        self.settings, self.console = settings, console
+        if not may_be_replaced(target):
+            name = target or "''"
+            raise SvmtoolError(f"can't save model to file {name}: a state can stand only beside a regular file")
+        in_place = source is not None and os.path.realpath(source) == os.path.realpath(target)
+        self.target = source if source is not None and in_place else target
+        self.log: RowLog | None = None
+        self._copy, self._locks = not in_place, []
+        with contextlib.ExitStack() as stack:  # what is open is closed again where something is refused
+            stack.callback(self.close)
+            self._locks.append(locked(self.target))
+            if source is None:
+                sums = ClassStatistics([label for label, _ in settings.class_weights])
+                self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
+            else:
+                self._open(source)
+            stack.pop_all()
+
+    def _open(self, source: str) -> None:
+        if self._copy and os.path.exists(source + names.STATE):  # else its absence is the error to report
+            self._locks.append(locked(source))
+        self.state = adaptable_state.read(source)
+        self.log = RowLog.open(source + names.ROWS, self.state.log, self.state.entries)
+        self._check_model(source)
+        self._check_settings()
+
+    def _check_model(self, source: str) -> None:
+        """The state belongs to the model beside it, or a run ended between the two."""
+        content, state = content_of(source), self.state
+        if content == state.model:
+            return
+        if signature(content) != state.before:
+            if content is None:
+                raise ModelError(f"can't open model file {source}")
+            raise ModelError(f"{source}{names.STATE} does not belong to {source}: train anew")
+        linear.parse(ModelText.of(state.model, source + names.STATE))
+        self.console.warn(f"{source} is older than its state: a run ended before it was written; it is written anew")
+        linear.write_text(source, [state.model])
+
+    def _check_settings(self) -> None:
+        """-c, -B and -wi are as in the state unless given; other class weights would need the rows."""
+        s, state = self.settings, self.state
+        if s.solver != state.solver:
+            raise SvmtoolError(f"the model was trained by -s {state.solver}, not -s {s.solver}")
+        if s.class_weights and s.class_weights != state.class_weights:
+            raise SvmtoolError("-w differs from the class weights of the model: train anew")
+        state.C = s.C if s.C_given else state.C
+        state.bias = s.bias if s.bias_given else state.bias
+
+    def remove(self, path: str, table: Table, weights: np.ndarray | None) -> str:
+        """Take rows out; SvmtoolError, and nothing done, where one is not there.  Returns how many, in words."""
+        numbers, table, r = used_rows(table, weights)
+        hashes = hashes_of(table, whole_labels(table.labels), r)
+        self._refuse_missing(path, numbers, hashes)
+        self._change(table, r, -1.0)
+        self.log_at_target().append(hashes, removed=True)
+        return f"{len(table)} rows"
+
+    def _refuse_missing(self, path: str, numbers: np.ndarray, hashes: np.ndarray) -> None:
+        assert self.log is not None, "the command line asks for a model"
+        missing = self.log.first_missing(hashes)
+        if missing is not None:
+            raise SvmtoolError(
+                f"{path}: line {numbers[missing] + 1}: the model does not hold this row"
+                + (" so often" if np.any(hashes[:missing] == hashes[missing]) else "")
+                + ": none is removed"
+            )
+
+    def add(self, table: Table, weights: np.ndarray | None = None) -> str:
+        """Put rows in; returns how many, in words."""
+        _, table, r = used_rows(table, weights)
+        hashes = hashes_of(table, whole_labels(table.labels), r)
+        self._change(table, r, 1.0)
+        self.log_at_target().append(hashes)
+        return f"{len(table)} rows"
+
+    def log_at_target(self) -> RowLog:
+        """The log that may be written to; until there are rows what is at the target stays."""
+        path = self.target + names.ROWS
+        if self._copy:
+            settle_left(path, adaptable_state.log_number(self.target))
+            self.log, self._copy = self.log.copied(path) if self.log else RowLog.create(path), False
+            for lock in self._locks[1:]:  # the model that is left as it was
+                lock.close()
+        assert self.log is not None
+        return self.log
+
+    def check(self, table: Table, r: np.ndarray | None = None) -> None:
+        """SvmtoolError where these rows, of weights r (1 unless given), cannot be added."""
+        state = self.state
+        most = self.settings.row.sums_below - (state.bias >= 0)
+        if table.n_features > most:
+            raise SvmtoolError(f"{table.n_features} features are too many for an adaptable model (at most {most})")
+        held = float(np.sqrt(state.sums.past.max(initial=0.0)))  # -c and -B may be larger than when these rows came
+        refuse_overflow(table, state.C, state.class_weights, r, largest=max(state.bias, held))
+        whole_labels(table.labels)
+
+    def check_file(self, path: str, table: Table, weights: np.ndarray | None) -> None:
+        """`check`, with the line where the first row stands that cannot be added."""
+        numbers, table, r = used_rows(table, weights)
+        fault = self.first_fault(table, r)
+        if fault is not None:
+            raise SvmtoolError(f"{path}: line {numbers[fault[0]] + 1}: {fault[1]}")
+
+    def first_fault(self, table: Table, r: np.ndarray | None = None) -> tuple[int, SvmtoolError] | None:
+        """The first row that cannot be added to those before it, and why; None where all can.
+
+        SvmtoolError where it is not the rows that are at fault.
+        """
+
+        def fault(n: int) -> SvmtoolError | None:
+            try:
+                self.check(beginning(table, n), None if r is None else r[:n])
+            except SvmtoolError as e:
+                return e
+            return None
+
+        found = fault(len(table))
+        if found is None:
+            return None
+        if len(table) == 0 or fault(0):
+            raise found
+        first = bisect_left(range(1, len(table)), True, key=lambda n: fault(n) is not None)
+        return first, fault(first + 1) or found
+
+    def _change(self, table: Table, r: np.ndarray, sign: float) -> None:
+        self.check(table, r)
+        rows = CsrRows(table.indptr, table.indices, table.values, table.n_features)
+        labels, number, _ = first_appearance(table.labels)
+        self.state.sums.change(rows, labels, number, r, sign)
+
+    def solve(self) -> tuple[LinearModel, Certificate]:
+        """The model of the rows that it holds now."""
+        state = self.state
+        sums, bias = state.sums, state.bias
+        labels = model_order(sums.labels)
+        factor, _ = cost_factors(sums.labels, state.class_weights)
+        problems = equations_of(sums, state.C, bias, factor) if sums.n else []
+        solved = [solution(problem, sums) for problem in problems]
+        W = np.stack([w for w, _ in solved], axis=1) if solved else np.zeros((sums.m + (bias >= 0), 0))
+        if labels != sums.labels:
+            W = -W
+        certificate = worst([c for _, c in solved])
+        row = self.settings.row
+        asked = "".join(f" -w{label} {f:.17g}" for label, f in state.class_weights)
+        notes = (
+            f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {state.C:.17g} -B {bias:.17g}{asked}",
+            f"# {certificate.line()}",
+            f"# {self.counted}: {sums.n}, by sums over rows added and removed",
+        )
+        error = max((rounding(p, w, sums) for p, (w, _) in zip(problems, solved, strict=True)), default=0.0)
+        if error > ACCURATE:
+            self.console.warn(
+                f"WARNING: rounding in sums over rows added and removed may have moved the weights by {error:.1g} of "
+                "their size: train anew where that matters"
+            )
+        return LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=notes), certificate
+
+    def solve_and_write(self) -> None:
+        model, certificate = self.solve()
+        self.write(model)
+        self.console.solver(f"{self.counted} = {self.state.sums.n}\n{certificate.line()}\n")
+
+    def close(self) -> None:
+        if self.log is not None:
+            self.log.close()
+        for lock in self._locks:
+            lock.close()
+
+    def write(self, model: LinearModel) -> None:
+        """State and model: a run that ends between the two leaves a state from which the model is written anew."""
+        state, calibrated = self.state, words.SIGMOID_NOTE.encode() in self.state.model
+        state.before = signature(content_of(self.target))
+        state.model = b"".join(linear.text_of(model))
+        log = self.log_at_target()
+        log.flush()
+        state.log, state.entries = log.number, log.entries
+        with interrupts.Together():
+            adaptable_state.write(self.target, state)
+            log.settle()
+            linear.write_text(self.target, [state.model])
+        if calibrated:
+            self.console.warn(
+                f"WARNING: {self.target} holds no probabilities (-b 1) any more: they take all rows, train anew"
+            )
+
+
+def model_order(labels: list[int]) -> list[int]:
+    """The order of labels in the model: LIBLINEAR puts 1 before -1."""
+    return [1, -1] if labels == [-1, 1] else labels
+
+
+def beginning(table: Table, n: int) -> Table:
+    """The first n rows, with as many features as these have."""
+    end = table.indptr[n]
+    indices = table.indices[:end]
+    features = int(indices.max(initial=-1)) + 1
+    return Table(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features)
+
+
+def used_rows(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Table, np.ndarray]:
+    """The rows of positive weight: their places in the file, themselves, and their weights."""
+    if weights is None:
+        return np.arange(len(table)), table, np.ones(len(table))
+    kept = np.flatnonzero(weights > 0)
+    return kept, take(table, kept), weights[kept]
+
+
+def locked(path: str) -> ModelLock:
+    """The lock of a model; SvmtoolError where something stands in the place of a file that is kept beside it."""
+    lock = ModelLock(path)
+    try:
+        for suffix in names.KEPT:
+            refuse_other_kinds(path + suffix)
+    except OSError as e:
+        lock.close()
+        raise SvmtoolError(f"can't save the model's state to {e.filename}: {e.strerror}") from None
+    return lock
+
+
+def may_be_replaced(path: str) -> bool:
+    """Whether a model can be written to a regular file of that name."""
+    return os.path.isfile(path) or (path != "" and not os.path.exists(path))
+
+
