@@ -16,7 +16,6 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from svmtool import registry
-from svmtool.cli.console import Console
 from svmtool.cli.entry import guarded
 from svmtool.formats.svmlight import table
 from svmtool.params import Settings
@@ -46,7 +45,7 @@ def pick(data: str, cost: float, folds: int, solver: str, gap: float) -> int:
     settings = Settings(
         solver=row.number, C=cost, gap=gap, bias=1.0 if row.free_bias else -1.0, regularize_bias=not row.free_bias
     )
-    validation = Folds(table.read(data), settings, None, Console(), folds)
+    validation = Folds(table.read(data), settings, None, folds)
     warm: list = [None] * validation.count
     found = []
     for p in POWERS:

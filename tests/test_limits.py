@@ -21,7 +21,7 @@ from svmtool.params import Settings
 from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import problems_of
-from svmtool.training.validation import cross_validation
+from svmtool.training.validation import cross_validation, report, search
 
 ROWS = [row for row in registry.SOLVERS if row.task != "hard one-class"]
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -143,7 +143,7 @@ def test_folds_past_the_limit_predict_with_what_there_is():
     for strict, status in ((False, 0), (True, 2)):
         console = Lines()
         settings = Settings(solver=2, folds=4, strict=strict, max_seconds=1e-9)
-        assert cross_validation.cross_validate(table_of(*made(40, 5)), settings, None, console) == status
+        assert report.cross_validate(table_of(*made(40, 5)), settings, None, console) == status
         assert console.text.startswith("Cross Validation Accuracy = ")
         [warning] = [w for w in console.warnings if "folds" in w]
         assert warning.startswith("WARNING: 4 of 4 folds were not converged: time limit reached: raise --max-seconds")
@@ -151,7 +151,7 @@ def test_folds_past_the_limit_predict_with_what_there_is():
 
 def test_folds_in_time_say_nothing():
     console = Lines()
-    assert cross_validation.cross_validate(table_of(*made(40, 5)), Settings(solver=2, folds=4), None, console) == 0
+    assert report.cross_validate(table_of(*made(40, 5)), Settings(solver=2, folds=4), None, console) == 0
     assert not console.warnings
 
 
@@ -175,7 +175,7 @@ def test_folds_go_on_where_their_share_has_cut_them_short(row, monkeypatch):
     folds_of = "svmtool.training.validation.folds.run_folds"
     monkeypatch.setattr(folds_of, lambda work, n, on_disk: [work(k) for k in range(n)])
     settings = settings_of(row, C=1.0)
-    folds = cross_validation.Folds(table, settings, None, Lines(), 2)
+    folds = cross_validation.Folds(table, settings, None, 2)
     predictions, _ = folds.evaluate(settings, StopFlag())
     assert [start is None for start in starts] == [True, True, False, False]
     assert folds.cut == 0 and np.all(np.isfinite(predictions))
@@ -192,7 +192,7 @@ def test_search_ends_with_the_best_so_far():
 
     console, table = Ending(), table_of(*made(40, 5, 2))
     settings = Settings(solver=2, find_C=True, solver_given=True, folds=3, strict=True)
-    assert cross_validation.search_C(table, settings, None, console, stop) == 2
+    assert report.search_C(table, settings, None, console, stop) == 2
     assert console.liblinear_log.count("log2c=") == 3 and console.text.splitlines()[-1].startswith("Best C = ")
     assert any("WARNING: the search has ended at C = " in w and "--max-seconds" in w for w in console.warnings)
 
@@ -201,7 +201,7 @@ def test_search_ends_with_the_best_so_far():
 def test_search_without_time_tells_what_one_value_gives(number):
     console, table = Lines(), table_of(*made(40, 5, 2))
     settings = Settings(solver=number, find_C=True, solver_given=True, folds=3, max_seconds=1e-9)
-    assert cross_validation.search_C(table, settings, None, console) == 0
+    assert report.search_C(table, settings, None, console) == 0
     assert console.liblinear_log.count("log2c=") == 1 and "Best C = " in console.text
     assert any("the search has ended at" in w for w in console.warnings)
 
@@ -219,17 +219,17 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
         return found
 
     monkeypatch.setattr(cross_validation.Folds, "evaluate", ended)
-    monkeypatch.setattr(cross_validation, "UNMOVED_ROUNDS", 99)
-    monkeypatch.setattr(cross_validation, "P_STEPS", 1)
+    monkeypatch.setattr(search, "UNMOVED_ROUNDS", 99)
+    monkeypatch.setattr(search, "P_STEPS", 1)
     most = "MAX_C" if number == 2 else "MAX_C_REGRESSION"
-    monkeypatch.setattr(cross_validation, most, 2.0)
+    monkeypatch.setattr(search, most, 2.0)
     for strict in (False, True):
         seen.clear()
         console = Lines()
         settings = Settings(
             solver=number, find_C=True, solver_given=True, folds=3, C=0.5, C_given=True, strict=strict
         )
-        assert cross_validation.search_C(table, settings, None, console) == 2 * strict
+        assert report.search_C(table, settings, None, console) == 2 * strict
         values = "C" if number == 2 else "p and C"
         (told,) = console.warnings
         assert told.startswith(f"WARNING: folds were not converged at 1 of 3 values of {values}")

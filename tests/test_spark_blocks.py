@@ -246,7 +246,7 @@ def test_cross_validation_predicts_as_in_memory(number, lost, tmp_path):
     settings, text = settings_of(number)._replace(folds=3, stratified=number == 2), numbers_text(3)
     (tmp_path / "d").write_text(text)
     console = Console(True)
-    near = Folds(table.read(str(tmp_path / "d")), settings, None, console, 3)
+    near = Folds(table.read(str(tmp_path / "d")), settings, None, 3)
     apart = DistributedFolds(Here(cut(text, 4), lost), settings, console, 3)
     np.testing.assert_array_equal(apart.order, near.order)
     there, _ = apart.evaluate(settings, StopFlag())

@@ -15,14 +15,15 @@ from svmtool.params import Settings
 from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import Reduction
-from svmtool.training.validation import cross_validation, folds
+from svmtool.training.validation import cross_validation, folds, report
+from svmtool.training.validation.search import smallest_C
 
 every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
 searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS if "-C" in row.supported])
 
 
 def first_C(table: Table, bias: float, loss: str) -> float:
-    return cross_validation.smallest_C(len(table), cross_validation.largest_square(table, bias), loss)
+    return smallest_C(len(table), cross_validation.largest_square(table, bias), loss)
 
 
 def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -167,7 +168,7 @@ class Lines:
 def search(X, y, **settings) -> Lines:
     console = Lines()
     table = table_of(X, y)
-    assert cross_validation.search_C(table, Settings(find_C=True, solver_given=True, **settings), None, console) == 0
+    assert report.search_C(table, Settings(find_C=True, solver_given=True, **settings), None, console) == 0
     return console
 
 
@@ -316,7 +317,7 @@ def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
 
     def cross_validated() -> list[str]:
         console = Lines()
-        seen.append(cross_validation.cross_validate(table_of(X, y), settings, None, console))
+        seen.append(report.cross_validate(table_of(X, y), settings, None, console))
         return [console.text, *console.warnings]
 
     wanted = cross_validated()

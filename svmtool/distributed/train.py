@@ -27,7 +27,7 @@ from svmtool.training.calibration import NotCalibratedError
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, exit_status
 from svmtool.training.pipeline import ModelFile, Training, fitted, show, target_gap
-from svmtool.training.validation.cross_validation import DEFAULT_FOLDS, DOING, searched, validated
+from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, searched, validated
 
 
 class _Quiet:
@@ -86,8 +86,8 @@ def validate(session: Session, settings: Settings, source: Text, console: Any) -
         stop = StopFlag(settings.max_seconds)
         if settings.find_C:
             console.out(DOING.format(wanted))
-        folds = DistributedFolds(stage, settings, console, wanted)
-        status = (searched if settings.find_C else validated)(folds, settings, stop)
+        folds = DistributedFolds(stage, settings, wanted)
+        status = (searched if settings.find_C else validated)(folds, settings, console, stop)
     console.solver(stage.costs.line(stage.size))
     return status
 

@@ -36,14 +36,14 @@ class Labels:
 class DistributedFolds(Folds):
     """See Folds.  whole: whether rows without weight are in the folds too, to be predicted."""
 
-    def __init__(self, ranks: Collective, settings: Settings, console: Any, wanted: int, whole: bool = True):
+    def __init__(self, ranks: Collective, settings: Settings, wanted: int, whole: bool = True):
         self.ranks = ranks
         parts = ranks.surviving(lambda: ranks.gather("labels"))
         labels, weights = np.concatenate(parts), ranks.weights
         self.of_table = np.arange(len(labels)) if whole or weights is None else np.flatnonzero(weights > 0.0)
         if settings.row.task == "classification":
             ranks.surviving(lambda: ranks.gather("classes"))  # raises where labels are no classes
-        super().__init__(Labels(labels[self.of_table]), settings, None, console, wanted)
+        super().__init__(Labels(labels[self.of_table]), settings, None, wanted)
         self.fold = np.empty(len(self.table), np.int32)
         for k in range(self.count):
             self.fold[self.order[self.starts[k] : self.starts[k + 1]]] = k
@@ -87,8 +87,7 @@ class DistributedFolds(Folds):
         if stop.set:
             raise KeyboardInterrupt
         self.open_ends: tuple[Status, ...] = tuple(end for end in ends if end is not None and not end.converged)
-        for sentence in warnings:
-            self.console.warn(sentence)
+        self.warnings += warnings
         return predictions, moved
 
 
@@ -97,7 +96,7 @@ def calibrate(
 ) -> list[tuple[float, float]]:
     """See training/calibration.py; the ranks hold rows out from now on."""
     try:
-        folds = DistributedFolds(ranks, settings._replace(stratified=True), console, FOLDS, whole=False)
+        folds = DistributedFolds(ranks, settings._replace(stratified=True), FOLDS, whole=False)
     except SvmtoolError as e:
         raise NotCalibratedError(str(e)) from e
     values = np.empty((len(folds.table), 1 if len(labels) == 2 else len(labels)))

@@ -134,9 +134,9 @@ def _run(settings: Settings, data: Reading, model_path: str, console: Any) -> in
         table = on_used(table, used)
         initial = initial and restricted(initial, used)
     if settings.find_C or settings.folds is not None:
-        from svmtool.training.validation import cross_validation
+        from svmtool.training.validation import report
 
-        work = cross_validation.search_C if settings.find_C else cross_validation.cross_validate
+        work = report.search_C if settings.find_C else report.cross_validate
         status = work(table, settings, row_weights, console, stop)
         for warning in mapped.complaints() if mapped else []:
             console.warn(warning)

@@ -12,8 +12,8 @@ from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.kernel.train import trainer
 from svmtool.training.outcome import told_folds
-from svmtool.training.validation.cross_validation import percent, tell_regression
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, refuse_all_in_one, stratified_folds
+from svmtool.training.validation.report import percent, print_regression
 
 
 def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: Any) -> int:
@@ -48,7 +48,7 @@ def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: 
             open_ends.append(done.status)
         predictions[outside] = predict(done, data.take(outside))
     if s.row.task == "regression":
-        tell_regression(console, data.labels, predictions)
+        print_regression(console, data.labels, predictions)
     else:
         console.out(f"Cross Validation Accuracy = {percent(np.count_nonzero(predictions == data.labels) / n)}%\n")
     return told_folds(open_ends, len(starts) - 1, s, console)
