@@ -13,7 +13,6 @@ from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbe
 from test_odd_data import ODD
 
 from svmtool import registry
-from svmtool.cli.console import Console
 from svmtool.data.rows import DenseRows
 from svmtool.distributed.block import Tube, TwoClasses
 from svmtool.distributed.reading import _pieces, table_of
@@ -245,9 +244,8 @@ def test_cross_validation_predicts_as_in_memory(number, lost, tmp_path):
     """On the same folds, with models of the same certified gap."""
     settings, text = settings_of(number)._replace(folds=3, stratified=number == 2), numbers_text(3)
     (tmp_path / "d").write_text(text)
-    console = Console(True)
     near = Folds(table.read(str(tmp_path / "d")), settings, None, 3)
-    apart = DistributedFolds(Here(cut(text, 4), lost), settings, console, 3)
+    apart = DistributedFolds(Here(cut(text, 4), lost), settings, 3)
     np.testing.assert_array_equal(apart.order, near.order)
     there, _ = apart.evaluate(settings, StopFlag())
     here, _ = near.evaluate(settings, StopFlag())
