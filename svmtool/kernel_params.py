@@ -1,4 +1,4 @@
-"""What one training run with a kernel may set, and LIBSVM's checks of it, in its order and words."""
+"""Parameters of a training run with a kernel, and LIBSVM's checks of them in its order and words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED = range(5)
 NEEDS_GAMMA = (POLYNOMIAL, RBF, SIGMOID)
 
 
-# Settings that some solvers take by keyword; each is an option --name-with-dashes that a row may honour.
+# Settings that some solvers take by keyword; each is an option --name-with-dashes that a row may support.
 FOR_SOLVERS = (
     "paper_form",
     "pairs",
@@ -26,9 +26,9 @@ FOR_SOLVERS = (
 
 
 class KernelSettings(NamedTuple):
-    """All settings of a run; immutable.  None always means "not given"; the cache is in MB, times are in seconds."""
+    """All settings of a run.  Immutable.  None means "not given"; the cache is in MB, times are in seconds."""
 
-    solver: int = 0  # number of a registry.KERNEL_SOLVERS row, if it is one
+    solver: int = 0  # number of a row of registry.KERNEL_SOLVERS
     kernel_type: int = RBF
     degree: int = 3
     gamma: float = 0.0  # 0: one over the largest feature index
@@ -48,7 +48,7 @@ class KernelSettings(NamedTuple):
     max_iter: int | None = None
     seed: int | None = None
     sgd_rows: int | None = None  # t of -s 73; None: its default form
-    sample: int | None = None  # rows that a round of FOSVM2 looks at; None: 3000
+    sample: int | None = None  # rows drawn in a round of FOSVM2; None: 3000
     threads: int | None = None
     strict: bool = False
     solver_log: str | None = None
@@ -62,7 +62,7 @@ class KernelSettings(NamedTuple):
 
     @property
     def row(self) -> registry.Solver:
-        """The registry's row; SvmtoolError where there is none."""
+        """The registry's row; raises SvmtoolError if there is none."""
         row = registry.find_kernel(self.solver)
         if row is None:
             known = registry.in_words(registry.KERNEL_SOLVERS)
@@ -76,28 +76,28 @@ class KernelSettings(NamedTuple):
 
     @property
     def for_solver(self) -> dict[str, Any]:
-        """What the row's solver takes beside problem, tolerance and memory."""
+        """Keyword arguments of the row's solver beside problem, tolerance and memory."""
         is_supported = self.row.supported
         own = {name: getattr(self, name) for name in FOR_SOLVERS if "--" + name.replace("_", "-") in is_supported}
         return {**own, "seed": self.seed} if "sample" in own else own
 
     @property
     def tolerance(self) -> float:
-        """The violation to stop at; 0 where --gap decides instead."""
+        """The violation to stop at; 0 if --gap decides instead."""
         if self.eps is not None:
             return self.eps
         return 0.0 if self.gap is not None else self.row.eps_default or 0.0
 
     @property
     def target(self) -> float | None:
-        """The certified gap to stop at; None where -e decides instead."""
+        """The certified gap to stop at; None if -e decides instead."""
         return self.gap if self.gap is not None or self.eps is not None else self.row.gap_default
 
 
 def check_after_reading(s: KernelSettings) -> None:
-    """LIBSVM's svm_check_parameter: the first fault found, as SvmtoolError.
+    """LIBSVM's svm_check_parameter: raise SvmtoolError for the first fault.
 
-    Where it lets numbers through that no problem can be made of, a sentence of our own follows at the end.
+    Values that LIBSVM accepts but no problem can use are refused afterwards.
     """
     word, kernel = s.svm_type, s.kernel_type
     faults = (
@@ -127,7 +127,7 @@ def check_after_reading(s: KernelSettings) -> None:
 
 
 def _check_positive_kernel(s: KernelSettings) -> None:
-    """Refuse kernels that no feature space has: there is no distance from the origin then."""
+    """Refuse kernels without a feature space: a distance from the origin does not exist there."""
     task = f"-s {s.row.number} ({s.row.name}) seeks a distance from the origin in the kernel's feature space: "
     if s.kernel_type == SIGMOID:
         raise SvmtoolError(f"ERROR: {task}-t 3 (sigmoid) has none, use -t 2")
@@ -136,7 +136,9 @@ def _check_positive_kernel(s: KernelSettings) -> None:
 
 
 def check_feasible(s: KernelSettings, counts: list[int]) -> None:
-    """nu-SVC: each pair of classes, of counts[k] rows, must hold nu; SvmtoolError in LIBSVM's words."""
+    """nu-SVC: check that nu is feasible for each pair of classes (counts[k] rows); raises SvmtoolError as LIBSVM
+    does.
+    """
     if s.svm_type != "nu_svc":
         return
     for i, a in enumerate(counts):

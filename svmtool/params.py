@@ -1,7 +1,7 @@
-"""What one training run may set, and the checks that do not need the command line.
+"""Parameters of a training run with a linear model, and LIBLINEAR's checks of them.
 
-The checks keep LIBLINEAR's sentences and its order; they run after the data has
-been read, because there a malformed file is reported before a bad -c.
+The checks keep LIBLINEAR's messages and their order.  They run after the data has been read, because LIBLINEAR
+reports a malformed file before a bad -c.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from svmtool.errors import SvmtoolError
 
 
 class Settings(NamedTuple):
-    """All settings of a run; immutable, `settings._replace(C=2.0)` gives a changed copy.
+    """All settings of a run.  Immutable: `settings._replace(C=2.0)` returns a changed copy.
 
-    None always means "not given".  Times are in seconds.
+    None means "not given".  Times are in seconds.
     """
 
     solver: int = 1
-    auto: bool = False  # -s auto: the solver is chosen when the data are read
+    auto: bool = False  # -s auto: the solver is chosen once the data are read
     C: float = 1.0
     p: float = 0.1
     nu: float = 0.5
@@ -34,34 +34,34 @@ class Settings(NamedTuple):
     C_given: bool = False
     p_given: bool = False
     quiet: bool = False
-    weights: str | None = None  # file with one cost factor a row
+    weights: str | None = None  # file with one cost factor for each row
     initial_model: str | None = None
     gap: float | None = None  # stop at this certified relative gap
     max_seconds: float | None = None
     max_iter: int | None = None
     seed: int | None = None
-    probability: bool = False  # -b 1: a sigmoid over each decision value is fitted and stored
+    probability: bool = False  # -b 1: fit and store a sigmoid for each decision value
     loss_power: float = 2.0  # --loss-power: the p of the Lp hinge
-    inner_steps: int | None = None  # conjugate gradient steps an iteration of inexact ALM; None: as many as it needs
-    mu: str | float | None = None  # --mu: how ALM's penalty grows, or NESVM's smoothing; None: the solver's own choice
-    passes: int | None = None  # --passes: FALSVM's, over the rows
-    loo: bool = False  # --loo: tell the leave-one-out accuracy
-    add: str | None = None  # --add: rows that an adaptable model gets
-    remove: str | None = None  # --remove: rows that it is to forget
-    every_rows: int | None = None  # of a stream, from one model written to the next
+    inner_steps: int | None = None  # conjugate gradient steps in an iteration of inexact ALM; None: as many as needed
+    mu: str | float | None = None  # --mu: growth of ALM's penalty, or NESVM's smoothing; None: the solver decides
+    passes: int | None = None  # --passes: passes of FALSVM over the rows
+    loo: bool = False  # --loo: print the leave-one-out accuracy
+    add: str | None = None  # --add: rows to add to an adaptable model
+    remove: str | None = None  # --remove: rows to remove from it
+    every_rows: int | None = None  # --every-rows: rows of a stream between two written models
     every_seconds: float | None = None
-    sample: int | None = None  # --sample: rows that a round of FOSVM2 looks at; None: 3000
-    memory: float | None = None  # --memory: bytes that the process may hold; None: rows are read into memory
-    scratch: str = ""  # where rows on disk go; empty: beside the data
-    no_cache: bool = False  # rows on disk go when the run ends
+    sample: int | None = None  # --sample: rows drawn in a round of FOSVM2; None: 3000
+    memory: float | None = None  # --memory: bytes that the process may use; None: rows are kept in memory
+    scratch: str = ""  # --scratch: folder of rows on disk; empty: beside the data
+    no_cache: bool = False  # remove rows on disk at the end of the run
     spark: str | None = None  # --spark: the master's URL
-    no_homotopy: bool = False  # NESVM with one smoothing: its paper's Algorithm 1
+    no_homotopy: bool = False  # NESVM with one smoothing parameter: Algorithm 1 of its paper
     threads: int | None = None
     stratified: bool = False
     strict: bool = False
     solver_log: str | None = None
     plot: str | None = None
-    given: tuple[str, ...] = ()  # with -s auto, names of the options on the command line
+    given: tuple[str, ...] = ()  # with -s auto: names of the options on the command line
 
     @property
     def homotopy(self) -> bool:
@@ -69,11 +69,11 @@ class Settings(NamedTuple):
 
     @property
     def row(self) -> registry.Solver:
-        """The registry's row of the chosen solver; SvmtoolError where there is none."""
+        """The registry's row of the chosen solver; raises SvmtoolError if there is none."""
         return registry.find(self.solver)
 
     def with_default_bias(self) -> Settings:
-        """With the bias feature that the solver's paper has, free or regularised as there, unless -B was given."""
+        """Return settings with the bias of the solver's paper, free or regularised, unless -B was given."""
         row = next((r for r in registry.SOLVERS if r.number == self.solver), None)
         if row is None or self.bias_given:
             return self
@@ -91,10 +91,9 @@ def _is_finite(x: float) -> bool:
 
 
 def check_after_reading(settings: Settings) -> None:
-    """LIBLINEAR's check_parameter: the first fault found, in its order, as SvmtoolError.
+    """LIBLINEAR's check_parameter: raise SvmtoolError for the first fault, in its order.
 
-    Where it lets values through that no problem can be made of (nan, infinity,
-    negative costs), a sentence of our own follows at the end.
+    Values that LIBLINEAR accepts but no problem can use (nan, infinity, negative costs) are refused afterwards.
     """
     s, number = settings, settings.solver
     eps = s.eps if s.eps is not None else 1.0
@@ -102,7 +101,7 @@ def check_after_reading(settings: Settings) -> None:
         raise SvmtoolError("ERROR: eps <= 0")
     if s.C <= 0:
         raise SvmtoolError("ERROR: C <= 0")
-    if s.p < 0 and number in (11, 12, 13):  # with 12 and 13 LIBLINEAR goes on, to weights that minimise nothing
+    if s.p < 0 and number in (11, 12, 13):  # with 12 and 13 LIBLINEAR goes on, to meaningless weights
         raise SvmtoolError("ERROR: p < 0")
     if s.bias >= 0 and number == 21:
         raise SvmtoolError("ERROR: prob->bias >=0, but this is ignored in ONECLASS_SVM")
@@ -117,7 +116,7 @@ def check_after_reading(settings: Settings) -> None:
 
 
 def _check_numbers(settings: Settings) -> None:
-    """Refuse what is not a number, infinite or a negative cost."""
+    """Refuse nan, infinities and negative costs."""
     named = [("-e", settings.eps), ("-c", settings.C), ("-p", settings.p), ("-n", settings.nu), ("-B", settings.bias)]
     for option, value in named:
         if value is not None and not _is_finite(value):

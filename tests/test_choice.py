@@ -31,7 +31,7 @@ def test_the_first_choice_without_options_is_the_first_candidate_there_is(shape,
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("labels", CANDIDATES)
-@pytest.mark.parametrize("option", sorted(registry.OBEYED_BY_ALL.union(*(row.supported for row in registry.SOLVERS))))
+@pytest.mark.parametrize("option", sorted(registry.COMMON_OPTIONS.union(*(row.supported for row in registry.SOLVERS))))
 def test_an_option_is_obeyed_or_refused(option, shape, labels):
     able = [n for n in CANDIDATES[labels][0] if n in NUMBERS and registry.find(n) in registry.supporting(option)]
     if able:

@@ -54,7 +54,7 @@ def test_row_is_complete(row):
     for text in (row.help, row.objective, row.loss, row.regulariser, row.bias, row.stopping, row.paper):
         assert text.strip() and "\n" not in text
     assert row.supported <= KNOWN_OPTIONS
-    assert not row.supported & registry.OBEYED_BY_ALL
+    assert not row.supported & registry.COMMON_OPTIONS
     rules = [value for value in (row.eps_default, row.gap_default) if value is not None]
     assert len(rules) == int(row.optimal), "one rule decides by default"
     assert row.space in ("primal", "dual")

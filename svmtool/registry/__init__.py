@@ -1,12 +1,10 @@
-"""The table of solvers: one row for each value of -s that works.
+"""The table of solvers: one row for each value of -s.
 
-Everything that depends on the choice of a solver is told here once: `--help`,
-`--explain`, the README's tables, the checks of options, the model file's word
-and the rows of tests and benchmarks all come from it.  A solver is added with
-one file in `solvers/` and one row, in liblinear.py, libsvm.py or papers.py;
-nothing else names a solver.
+Everything that depends on the choice of a solver comes from this table: `--help`, `--explain`, the README's tables,
+the checks of options, the word in the model file, and the parameters of tests and benchmarks.  To add a solver, add one
+file in `solvers/` and one row in liblinear.py, libsvm.py or papers.py.  Nothing else names a solver.
 
-Solver modules are named by string, so that reading this table imports none.
+Solver modules are named by strings, so that reading this table imports none.
 """
 
 from __future__ import annotations
@@ -17,9 +15,9 @@ from svmtool.errors import SvmtoolError
 from svmtool.registry import liblinear, libsvm, papers
 from svmtool.registry.row import Solver
 
-OBEYED_BY_ALL = frozenset({"-s", "-v", "-q", "--threads", "--strict"})
+COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict"})
 COSTS = frozenset({"-c", "-w"})
-OBEYED_BY_TASK = {  # what the training does, whatever the solver; LIBLINEAR and LIBSVM take costs of all their own
+TASK_OPTIONS = {  # options of the training, independent of the solver; LIBLINEAR and LIBSVM take costs for all numbers
     **dict.fromkeys(("classification", "all classes"), COSTS | {"--probability"}),
     **dict.fromkeys(("regression", "ordinal", "one-class"), COSTS),
     "hard one-class": frozenset(),
@@ -34,7 +32,7 @@ _KERNEL_BY_KEY: dict[int | str, Solver] = {key: row for row in KERNEL_SOLVERS fo
 
 
 def find(key: int | str) -> Solver:
-    """The row of a number or a name; SvmtoolError says which there are."""
+    """Return the row of a number or a name; raises SvmtoolError, which lists those that exist."""
     row = _BY_KEY.get(key)
     if row is not None:
         return row
@@ -42,27 +40,27 @@ def find(key: int | str) -> Solver:
 
 
 def find_kernel(key: int | str) -> Solver | None:
-    """The row of a number or a name on a command line with kernels, None where there is none."""
+    """Return the row of a number or a name on a command line with kernels, None if there is none."""
     return _KERNEL_BY_KEY.get(key)
 
 
 def supporting(option: str) -> list[Solver]:
-    """The rows that obey an option, in the order of the table."""
+    """Return the rows that support an option, in the order of the table."""
     return [row for row in SOLVERS if option in supported_options(row)]
 
 
 def supported_options(row: Solver) -> frozenset[str]:
-    """All the options that a row obeys."""
-    return OBEYED_BY_ALL | OBEYED_BY_TASK[row.task] | row.supported
+    """Return all options that a row supports."""
+    return COMMON_OPTIONS | TASK_OPTIONS[row.task] | row.supported
 
 
 def same_problem(a: Solver, b: Solver) -> bool:
-    """Whether two rows minimise the same function, whatever their ways and rules."""
+    """Whether two rows minimise the same function, by whatever method and stopping rule."""
     return (a.task, a.loss, a.regulariser, a.free_bias) == (b.task, b.loss, b.regulariser, b.free_bias)
 
 
 def in_words(rows: Iterable[Solver]) -> str:
-    """`1, 2 or 40`; `no solver` for no rows."""
+    """Return the numbers of rows as text: `1, 2 or 40`; `no solver` for none."""
     texts = [str(row.number) for row in rows]
     if len(texts) < 2:
         return texts[0] if texts else "no solver"
@@ -70,7 +68,7 @@ def in_words(rows: Iterable[Solver]) -> str:
 
 
 def entry(row: Solver) -> Callable:
-    """The function behind a row, its module imported now."""
+    """Import the module of a row and return its function."""
     import importlib
 
     return getattr(importlib.import_module(row.module), row.entry)

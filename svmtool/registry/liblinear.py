@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, ON_DISK, RUN_OPTIONS, SPARK, SQUARED_HINGE, Solver
+from svmtool.tolerances import ENOUGH, GRAM_BELOW, RULE_MIN_GAP, text
 
 SQUARED_TUBE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)^2"
-MFN_TUBE = MFN + ", with two squared hinges a row, one on each side of the tube"
+MFN_TUBE = MFN + ", with two squared hinges for each row, one on each side of the tube"
 LOGISTIC = "min over w of  1/2 |w|^2 + sum_i C_i log(1 + exp(-y_i w.x_i))"
 LOGISTIC_PAPER = "Lin, Weng and Keerthi, Trust Region Newton Method for Large-Scale Logistic Regression, "
-LOGISTIC_PAPER += "JMLR 9 (2008) 627-650: truncated Newton steps, with the first guess and the ray search of "
+LOGISTIC_PAPER += "JMLR 9 (2008) 627-650: truncated Newton steps, with the first guess and the line search of "
 LOGISTIC_PAPER += MFN_PAPER.rstrip(": ")
 YUAN = "Yuan, Ho and Lin, An Improved GLMNET for L1-regularized Logistic Regression, JMLR 13 (2012) 1999-2030: "
 YUAN += "proximal Newton (Algorithm 1) with working sets"
-L1_GAP = "certified relative duality gap (P - D)/P <= 1e-4 times -e, at most 1e-3 (default -e 0.01): "
-L1_RULE = "except on small problems that rule with e / 20 also ends a run when the last steps foretell that about "
-L1_RULE += "1e-2 e of the objective is left to gain, and the gap is at most 1e-3 or half as much work again has not "
-L1_RULE += "made it so"
-WIDE_RULE = (
-    "above some 1500 features it also stops when LIBLINEAR's rule holds with e / 20 and the gap is at most min(e, 0.1)"
-    ", or after about twice the work that LIBLINEAR's rule, or its cap of 300 passes, took"
+GRADIENT_RULE = (
+    "|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg are the numbers of rows of the two classes "
+    "and l is their sum (LIBLINEAR's rule for -s {}; default -e 0.01)"
+)
+PROJECTED_RULE = (
+    "the largest and the smallest projected gradient of the dual, and their difference, are all within -e of zero "
+    "(LIBLINEAR's rule for -s {}; default 0.1)"
+)
+# What is added to LIBLINEAR's rule where the features are few and Newton steps converge fast
+FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"
+L1_RULE = (
+    f"certified relative duality gap (P - D)/P <= 1e-4 times -e, at most {text(ENOUGH)} (default -e 0.01), which is "
+    "stricter than LIBLINEAR's rule for -s {}; except on small problems a run also stops when LIBLINEAR's rule holds "
+    "with e / 20, the last steps predict a further decrease of the objective below 0.01 e, and the gap is at most "
+    f"{text(ENOUGH)} or half as much work again has not brought it there"
+)
+TUBE_RULE = (
+    f"certified relative duality gap (P - D)/P <= 1e-5 times -e, at most {text(RULE_MIN_GAP)} (default -e 0.1), which "
+    f"is stricter than LIBLINEAR's rule for -s {{}}; above {GRAM_BELOW} features a run also stops when LIBLINEAR's "
+    "rule holds with e / 20 and the gap is at most min(e, 0.1), or after about twice the work that LIBLINEAR's rule, "
+    "or its limit of 300 epochs, took"
 )
 
 ROWS = (
@@ -33,9 +48,8 @@ ROWS = (
         space="primal",
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
-        stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
-        "class among l (LIBLINEAR's rule for -s 0; default -e 0.01), and a certified gap of 1e-6, "
-        "or 1e-3 where conjugate gradients solve more than 1500 features",
+        stopping=GRADIENT_RULE.format(0) + f", and a certified gap of at most {text(RULE_MIN_GAP)}, or of "
+        f"{text(ENOUGH)} where conjugate gradients solve more than {GRAM_BELOW} features",
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=LOGISTIC_PAPER,
     ),
@@ -50,11 +64,9 @@ ROWS = (
         space="dual",
         bias=BIAS,
         eps_default=0.1,
-        stopping="the largest and the smallest projected gradient of the dual, and their difference, "
-        "are all within -e of zero (LIBLINEAR's rule for -s 1; default 0.1); "
-        "up to some 1500 features at the exact minimum; beyond, where Newton steps end the run, a certified gap of "
-        "1e-3, or after 300 passes over the rows |f'(w)| <= 0.1 * e * max(1, min(pos, neg)) / l * |f'(0)| (where "
-        "LIBLINEAR, too, goes on by the rule of -s 2)",
+        stopping=PROJECTED_RULE.format(1) + f"; with up to {GRAM_BELOW} features at the exact minimum; with more, "
+        f"where Newton steps end the run, at a certified gap of {text(ENOUGH)}, or after 300 epochs when |f'(w)| <= "
+        "0.1 * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR too continues by the rule of -s 2 then)",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MFN,
     ),
@@ -69,9 +81,7 @@ ROWS = (
         space="primal",
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
-        stopping="|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg count the rows of either "
-        "class among l (LIBLINEAR's rule for -s 2; default -e 0.01); "
-        "up to some 1500 features also a certified gap of 1e-6",
+        stopping=GRADIENT_RULE.format(2) + "; " + FEW_FEATURES,
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=MFN,
     ),
@@ -87,9 +97,7 @@ ROWS = (
         space="dual",
         bias=BIAS,
         eps_default=0.1,
-        stopping="the largest and the smallest projected gradient of the dual, and their difference, "
-        "are all within -e of zero (LIBLINEAR's rule for -s 3; default 0.1); "
-        "up to some 1500 features also a certified gap of 1e-6",
+        stopping=PROJECTED_RULE.format(3) + "; " + FEW_FEATURES,
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=ALM + "Algorithm 1 with p = 1 and a regularised bias",
     ),
@@ -98,16 +106,15 @@ ROWS = (
         name="crammer-singer",
         word="MCSVM_CS",
         module="svmtool.solvers.alm_classes",
-        help="support vector classification by Crammer and Singer, all classes at once",
+        help="support vector classification by Crammer and Singer",
         objective="min over w_1 .. w_k of  1/2 sum_m |w_m|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)",
         task="all classes",
         loss="hinge",
         space="dual",
         bias=BIAS,
         eps_default=0.1,
-        stopping="the largest difference of two gradients of the dual that a step of one row could lessen is within -e "
-        "of zero (LIBLINEAR's rule for -s 4; default 0.1); "
-        "up to some 1500 features times classes also a certified gap of 1e-6",
+        stopping="the largest difference of two dual gradients that a step of one row could reduce is within -e of "
+        "zero (LIBLINEAR's rule for -s 4; default 0.1); " + FEW_FEATURES.replace("features", "features times classes"),
         supported=RUN_OPTIONS,
         paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
         "Linear SVMs, KDD 2008, then " + ALM + "Algorithm 1 with multipliers in the simplex",
@@ -125,7 +132,7 @@ ROWS = (
         space="primal",
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
-        stopping=L1_GAP + "further than LIBLINEAR's rule for -s 5 goes; " + L1_RULE,
+        stopping=L1_RULE.format(5),
         supported=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN + ", here for the squared hinge",
     ),
@@ -142,7 +149,7 @@ ROWS = (
         space="primal",
         bias=BIAS + " unless -R is given",
         eps_default=0.01,
-        stopping=L1_GAP + "further than LIBLINEAR's rule for -s 6 goes; " + L1_RULE,
+        stopping=L1_RULE.format(6),
         supported=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN,
     ),
@@ -157,8 +164,8 @@ ROWS = (
         space="dual",
         bias=BIAS,
         eps_default=0.1,
-        stopping="the largest derivative of the dual, in size, is at most -e (LIBLINEAR's rule for -s 7; default 0.1), "
-        "and a certified gap of 1e-6",
+        stopping="the largest absolute derivative of the dual is at most -e (LIBLINEAR's rule for -s 7; default 0.1), "
+        f"and a certified gap of at most {text(RULE_MIN_GAP)}",
         supported=RUN_OPTIONS | SPARK,
         paper=LOGISTIC_PAPER,
     ),
@@ -174,8 +181,7 @@ ROWS = (
         space="primal",
         bias=BIAS + " unless -R is given",
         eps_default=0.0001,
-        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e 0.0001); "
-        "up to some 1500 features also a certified gap of 1e-6",
+        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e 0.0001); " + FEW_FEATURES,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-p", "-R", "-C"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
@@ -191,8 +197,7 @@ ROWS = (
         space="dual",
         bias=BIAS,
         eps_default=0.1,
-        stopping="certified relative duality gap (P - D)/P <= 1e-5 times -e, at most 1e-6 (default -e 0.1): "
-        "further than LIBLINEAR's rule for -s 12 goes; " + WIDE_RULE,
+        stopping=TUBE_RULE.format(12),
         supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
@@ -209,10 +214,10 @@ ROWS = (
         space="dual",
         bias=BIAS,
         eps_default=0.1,
-        stopping="certified relative duality gap (P - D)/P <= 1e-5 times -e, at most 1e-6 (default -e 0.1): "
-        "further than LIBLINEAR's rule for -s 13 goes; " + WIDE_RULE,
+        stopping=TUBE_RULE.format(13),
         supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
-        paper=ALM + "Algorithm 1 with p = 1, a regularised bias and two hinges a row, one on each side of the tube",
+        paper=ALM
+        + "Algorithm 1 with p = 1, a regularised bias and two hinges for each row, one on each side of the tube",
     ),
     Solver(
         number=21,
@@ -221,14 +226,15 @@ ROWS = (
         module="svmtool.solvers.one_class",
         help="one-class support vector machine (dual)",
         objective="min over w, rho of  1/2 |w|^2 + sum_i c_i max(0, rho - w.x_i) - nu (sum_i c_i) rho,  c_i = 1 or "
-        "the row's number in --weights",
+        "the row's weight in --weights",
         task="one-class",
         loss="hinge",
         space="dual",
         bias="none: rho takes its place",
         eps_default=0.01,
-        stopping="the largest w.x_i of rows that may shrink in the dual exceeds the smallest of rows that may grow by "
-        "-e at most (LIBLINEAR's rule for -s 21; default 0.01); also a certified gap of 1e-6",
+        stopping="the largest w.x_i of rows whose dual variable may decrease exceeds the smallest of rows whose may "
+        "increase by at most -e (LIBLINEAR's rule for -s 21; default 0.01), and a certified gap of at most "
+        f"{text(RULE_MIN_GAP)}",
         supported=(RUN_OPTIONS | SPARK | {"-n"}) - {"-B", "--stratified"},
         paper="Chou, Lin and Lin, Dual Coordinate-Descent Methods for Linear One-Class SVM and SVDD, SDM 2020: "
         "two-level coordinate descent (supplement, Algorithm 7)",

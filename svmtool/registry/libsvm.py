@@ -1,4 +1,4 @@
-"""Rows of the registry: what -s means on a LIBSVM command line, by LIBSVM's words for its model files."""
+"""Rows of the registry: LIBSVM's numbers, named by the words of its model files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ALFPGM_OPTIONS = frozenset(
 )
 C_SVC = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.f(x_i) + b)),  f(x).f(z) = K(x, z)"
 FREE = "free (not regularised); rho in the model file is its negative"
-STOPPING = "the largest violating pair of the dual is within -e (LIBSVM's rule; default -e 0.001), looked for among "
-STOPPING += "all variables"
+STOPPING = "the violation of the most violating pair of dual variables, among all of them, is at most -e "
+STOPPING += "(LIBSVM's rule; default -e 0.001)"
 
 
 def kernel_row(number: int, name: str, word: str, about: str, objective: str, loss: str, task: str, more=()) -> Solver:
-    """A row of a problem with kernels; all go to one back end."""
+    """Return the row of a problem with kernels; all use the same solver."""
     return Solver(
         number=number,
         name=name,

@@ -16,8 +16,9 @@ from svmtool.registry.row import (
     Solver,
     gap_of_theta,
 )
+from svmtool.tolerances import GRAM_BELOW
 
-FREE_BIAS = "free (not regularised); -B b (b >= 0) appends a feature of value b with a regularised weight, -B -1 none"
+FREE_BIAS = "free (not regularised); -B b (b >= 0): a feature of value b with a regularised weight; -B -1: no bias"
 LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
 NESVM = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
 NESVM += "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
@@ -29,8 +30,8 @@ FOSVM1, FOSVM2 = FOSVM + "Algorithm 2 (FOSVM1)", FOSVM + "Algorithm 3 (FOSVM2)"
 ADAPTING = frozenset({"--add", "--remove", "--every-rows", "--every-seconds"})
 THETA = 0.1
 THETA_RULE = f"no row has w.{{0}} < (1 - theta) rho, theta = --theta (default {THETA:g}), certified"
-SAMPLE_RULE = f"of --sample rows drawn (default 3000) none has w.{{0}} < (1 - theta) rho (default {THETA:g}): "
-SAMPLE_RULE += "by chance, not certified: m of them miss a share eps of all rows with probability exp(-m eps) at most"
+SAMPLE_RULE = f"no row of a sample of --sample rows (default 3000) has w.{{0}} < (1 - theta) rho (default {THETA:g}); "
+SAMPLE_RULE += "not certified: m rows miss a share eps of violating rows with probability at most exp(-m eps)"
 NOVELTY_OPTIONS = frozenset({"--theta", "--max-seconds", "--max-iter", "--seed", "--solver-log", "--plot"})
 NOVELTY = "min over w, rho of  1/2 |w|^2 - rho,  w.{0} >= rho for all i"
 GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default 1e-3)"
@@ -97,7 +98,7 @@ ROWS = (
         bias=BIAS + " unless -R is given",
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops by the rule "
-        "of -s 2 on this objective's gradient",
+        "of -s 2, applied to this objective's gradient",
         supported=RUN_OPTIONS | SPARK | {"-R"},
         paper=MFN_PAPER + "modified Huber loss of Section 6",
     ),
@@ -121,14 +122,14 @@ ROWS = (
         name="mfn-ordinal",
         word="L2R_L2LOSS_SVC",
         module="svmtool.solvers.mfn",
-        help="L2-regularized ordinal regression: labels are whole numbers whose order is that of p ranks",
+        help="L2-regularized ordinal regression: labels are integers whose order is that of p ranks",
         objective="min over w, b of  1/2 (|w|^2 + |b|^2) + sum_i C_i (sum_{s < rank i} max(0, 1 - (w.x_i - b_s))^2 "
         "+ sum_{s >= rank i} max(0, 1 + (w.x_i - b_s))^2),  s = 1 .. p - 1",
         task="ordinal",
         loss="squared hinge",
         regulariser="1/2 (|w|^2 + |b|^2)",
         space="primal",
-        bias="its p - 1 thresholds b are the bias, regularised",
+        bias="the p - 1 thresholds b, regularised",
         gap_default=1e-6,
         stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e |f'(w)| <= e |f'(0)|",
         supported=RUN_OPTIONS - {"-B"},
@@ -191,15 +192,16 @@ ROWS = (
         name="lssvm",
         word="L2R_L2LOSS_SVC",
         module="svmtool.solvers.lssvm",
-        help="LS-SVM (least squares of the margins), in one go",
+        help="LS-SVM (least squares of the margins), one exact step",
         objective=LEAST_SQUARES,
         loss="least squares",
         space="primal",
         bias=APPENDED,
         bias_default=1.0,
         gap_default=1e-6,
-        sums_below=1500,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); up to 1500 features one exact step",
+        sums_below=GRAM_BELOW,
+        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with up to "
+        f"{GRAM_BELOW} features one exact step",
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM + "Section III, Eq. 2",
     ),
@@ -225,16 +227,16 @@ ROWS = (
         name="falsvm",
         word="L2R_L2LOSS_SVC",
         module="svmtool.solvers.falsvm",
-        help="LS-SVM of the rows that passes over all find on the wrong side",
+        help="LS-SVM of the rows that passes over the data find misclassified (Algorithm 2 of the paper)",
         objective=LEAST_SQUARES
-        + ", over the rows added; the certificate is that of all rows, after --add or --remove of the rows added",
+        + " over the rows added; the certificate is for all rows, after --add or --remove for the rows added",
         loss="least squares",
         space="primal",
         bias=APPENDED,
         bias_default=1.0,
         optimal=False,
         sums_below=5000,
-        stopping="all passes over the rows are made (--passes, default 1)",
+        stopping="--passes passes over the rows are done (default 1)",
         supported=(RUN_OPTIONS | ADAPTING | {"--passes"}) - {"-e", "--gap", "--max-iter", "--initial-model"},
         paper=LSSVM + "Algorithm 2",
     ),
@@ -248,7 +250,7 @@ ROWS = (
         loss="hinge",
         task="hard one-class",
         space="dual",
-        bias="none; rho stands in the model file",
+        bias="none; the model file holds rho",
         gap_default=gap_of_theta(THETA),
         stopping=THETA_RULE.format("x_i"),
         supported=NOVELTY_OPTIONS | {"--gap"},
@@ -265,7 +267,7 @@ ROWS = (
         loss="hinge",
         task="hard one-class",
         space="dual",
-        bias="none; rho stands in the model file",
+        bias="none; the model file holds rho",
         gap_default=gap_of_theta(THETA),
         stopping=SAMPLE_RULE.format("x_i"),
         supported=NOVELTY_OPTIONS | {"--sample"},

@@ -1,4 +1,4 @@
-"""One row of the registry, and words that several rows share."""
+"""One row of the registry, and texts that several rows share."""
 
 from __future__ import annotations
 
@@ -6,56 +6,56 @@ from typing import NamedTuple
 
 
 class Solver(NamedTuple):
-    """What `-s number` (or `-s name`) solves, how it stops and what it obeys."""
+    """One solver: what `-s number` (or `-s name`) solves, when it stops and which options it supports."""
 
     number: int
-    name: str  # what -s takes beside the number
+    name: str  # -s takes it in place of the number
     word: str  # solver_type in the model file: the decision rule that LIBLINEAR's predict knows
-    module: str  # the back end, imported when a run needs it; its function: see `entry`
+    module: str  # the solver's module, imported when a run needs it; `entry` names its function
     help: str  # one line for --help
     objective: str  # the problem, in ASCII mathematics
     loss: str
-    space: str  # primal | dual: whose variables LIBLINEAR's stopping rule for this number looks at
-    bias: str  # what becomes of the bias
+    space: str  # primal | dual: the variables of LIBLINEAR's stopping rule for this number
+    bias: str  # how the bias is treated
     stopping: str  # the rule in words, with the default
-    supported: frozenset[str]  # options beyond those that every row obeys (OBEYED_BY_ALL, OBEYED_BY_TASK)
+    supported: frozenset[str]  # options beyond those of every row (COMMON_OPTIONS) and of its task (TASK_OPTIONS)
     paper: str
-    over_sums: str = ""  # the back end for rows in partitions, where `module` needs more than sums over the rows
+    over_sums: str = ""  # module for distributed rows, where `module` needs more than sums over the rows
     entry: str = "solve"  # entry(task, monitor, rule, start, seed) -> Result
     task: str = "classification"  # or: all classes | regression | ordinal | one-class | hard one-class
     regulariser: str = "1/2 |w|^2"
     kernel: bool = False
-    free_bias: bool = False  # whether it is there and free when no -B is given
+    free_bias: bool = False  # whether there is an unregularised bias when -B is not given
     bias_default: float = -1.0  # value of -B when it is not given and the bias is not free
     eps_default: float | None = None  # value of -e when it is not given; None: the certified gap decides
     gap_default: float | None = None  # value of --gap when neither -e nor --gap is given
-    optimal: bool = True  # whether it goes to the optimum; else neither -e nor --gap has a default
-    sums_below: int = -1  # features up to which there are normal equations: of all rows, of those added; -1: never
+    optimal: bool = True  # whether it converges to the optimum; otherwise neither -e nor --gap has a default
+    sums_below: int = -1  # features up to which normal equations are formed; -1: never
 
     @property
     def method(self) -> str:
-        """What the log has as method until the solver names another: its file."""
+        """The method's name in the solver log until the solver reports another: the module's name."""
         return self.module.rpartition(".")[2]
 
     @property
     def default(self) -> str:
-        """The option, with its value, that says when to stop where none is given; empty where there is none."""
+        """The stopping option and value that apply when none is given; empty if there is none."""
         if self.eps_default is None and self.gap_default is None:
             return ""
         return f"-e {self.eps_default:g}" if self.gap_default is None else self.gap_option(self.gap_default)
 
     def gap_option(self, gap: float) -> str:
-        """The option that asks for this gap."""
+        """The option that sets this gap."""
         return f"--theta {theta_of_gap(gap):g}" if "--theta" in self.supported else f"--gap {gap:g}"
 
 
 def gap_of_theta(theta: float) -> float:
-    """The relative gap of a one-class hyperplane all rows of which are within theta, 0 < theta < 1."""
+    """Return the relative gap of a one-class hyperplane that all rows violate by at most theta, 0 < theta < 1."""
     return (1.0 - theta) ** -2 - 1.0
 
 
 def theta_of_gap(gap: float) -> float:
-    """The theta of which `gap_of_theta` is this gap."""
+    """Return the theta that corresponds to a gap: the inverse of `gap_of_theta`."""
     return 1.0 - (1.0 + gap) ** -0.5
 
 
@@ -67,8 +67,8 @@ HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
 BIAS = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
 ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
 ALM += "ICML 2014: "
-SPARK = frozenset({"--spark"})  # of solvers to which rows are sums over rows: others may hold them
-ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that need no copy of the rows
+SPARK = frozenset({"--spark"})  # of solvers that need only sums over the rows
+ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that make no copy of the rows
 RUN_OPTIONS = frozenset(
     {
         "-e", "-B", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",

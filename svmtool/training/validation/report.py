@@ -1,0 +1,117 @@
+"""The lines of -v and -C, as LIBLINEAR prints them, and their exit statuses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from svmtool.formats.svmlight.table import Table
+from svmtool.limits import StopFlag
+from svmtool.metrics import RegressionErrors
+from svmtool.params import Settings
+from svmtool.solvers.shared.base import TIME
+from svmtool.training.outcome import NOT_CONVERGED, advice, told_folds
+from svmtool.training.validation import cross_validation, search
+from svmtool.training.validation.cross_validation import Folds
+from svmtool.training.validation.search import Search, Tried
+
+DEFAULT_FOLDS = 5  # of -C
+DOING = "Doing parameter search with {}-fold cross validation.\n"
+
+
+def cross_validate(
+    table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any, stop: StopFlag | None = None
+) -> int:
+    """-v: print LIBLINEAR's lines on stdout, also when quiet; returns the exit status."""
+    assert settings.folds is not None
+    return validated(Folds(table, settings, row_weights, settings.folds), settings, console, stop)
+
+
+def validated(folds: Folds, settings: Settings, console: Any, stop: StopFlag | None = None) -> int:
+    """`cross_validate` on folds that are drawn."""
+    labels = folds.table.labels
+    try:
+        found = cross_validation.cross_validate(folds, settings, stop)
+    finally:
+        _warn(folds, console)
+    if settings.row.task == "regression":
+        print_regression(console, labels, found.predictions)
+    else:
+        console.out(f"Cross Validation Accuracy = {percent(folds.rate(found.predictions))}%\n")
+    if settings.row.task == "ordinal":
+        from svmtool.training.reductions.ordinal import validation_lines
+
+        console.out(validation_lines(labels, found.predictions))
+    return told_folds(found.open_ends, folds.count, settings, console)
+
+
+def print_regression(console: Any, labels: np.ndarray, predictions: np.ndarray) -> None:
+    """Print LIBLINEAR's two lines for -v of a regression, and warnings; labels and predictions f8[n]."""
+    errors = RegressionErrors()
+    errors.add(labels, predictions)
+    console.out(
+        f"Cross Validation Mean squared error = {errors.mean_squared()}\n"
+        f"Cross Validation Squared correlation coefficient = {errors.squared_correlation()}\n"
+    )
+    for warning in errors.warnings():
+        console.warn(warning)
+
+
+def search_C(
+    table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any, stop: StopFlag | None = None
+) -> int:
+    """-C: print LIBLINEAR's lines; returns the exit status."""
+    wanted = settings.folds if settings.folds is not None else DEFAULT_FOLDS
+    console.out(DOING.format(wanted))
+    return searched(Folds(table, settings, row_weights, wanted), settings, console, stop)
+
+
+def searched(folds: Folds, settings: Settings, console: Any, stop: StopFlag | None = None) -> int:
+    """`search_C` on folds that are drawn."""
+    regression = settings.row.task == "regression"
+
+    def line(tried: Tried | None) -> None:
+        if tried is None:
+            console.solver("WARNING: maximum C reached.\n")
+            return
+        p = f"p={tried.p:7.2f}\tMean squared error={-tried.score:g}"
+        rate = p if regression else f"rate={percent(tried.score)}"
+        console.solver(f"log2c={math.log2(tried.C):7.2f}\t{rate}\n")
+
+    try:
+        found = search.search_C(folds, settings, stop, line)
+    finally:
+        _warn(folds, console)
+    best = found.best
+    if regression:
+        console.out(f"Best C = {best.C:g} Best p = {best.p:g}  CV MSE = {-best.score:g}\n")
+    else:
+        console.out(f"Best C = {best.C:g}  CV accuracy = {percent(best.score)}%\n")
+    return _search_status(found, settings, console)
+
+
+def _warn(folds: Folds, console: Any) -> None:
+    for text in folds.warnings:
+        console.warn(text)
+
+
+def _search_status(found: Search, settings: Settings, console: Any) -> int:
+    """Report at how many values folds did not converge, and where the time was over; returns the exit status."""
+    tried, best = found.tried, found.best
+    what = "p and C" if settings.row.task == "regression" else "C"
+    statuses = dict.fromkeys(status for value in tried for status in value.open_ends if status is not TIME)
+    for status in statuses:
+        where = [value for value in tried if status in value.open_ends]
+        also = ", also at the best" if best in where else ""
+        many = f"{len(where)} of {len(tried)} values of {what}{also}"
+        console.warn(f"WARNING: folds were not converged at {many}: {advice(status, settings.row)}")
+    if found.ended_at:
+        console.warn(f"WARNING: the search has ended at {found.ended_at}: {advice(TIME, settings.row)}")
+    return NOT_CONVERGED if settings.strict and (found.ended_at or statuses) else 0
+
+
+def percent(share: float) -> str:
+    """A share as C's printf shows 100 times it with %g."""
+    return f"{100.0 * share:g}"

@@ -1,0 +1,151 @@
+"""LIBLINEAR's search for C (-C), for regressions also for p.  Nothing is printed here, see report.py."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from svmtool.limits import StopFlag
+from svmtool.metrics import RegressionErrors
+from svmtool.params import Settings
+from svmtool.solvers.shared.base import Status
+from svmtool.training.interrupt import Interruptible
+from svmtool.training.validation.cross_validation import Folds
+
+MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
+P_STEPS = 20
+UNMOVED_ROUNDS = 5  # the search ends after so many values of C in a row at which no fold's weights move
+
+
+class Tried(NamedTuple):
+    """A value of C that was tried.
+
+    p, C : the values
+    score : the share of rows predicted correctly; of a regression minus the mean squared error
+    open_ends : the statuses of the folds that did not converge
+    """
+
+    p: float
+    C: float
+    score: float
+    open_ends: tuple[Status, ...]
+
+
+class Search(NamedTuple):
+    """The result of a search: all values tried, the best, and where the time limit ended it (empty: it did not)."""
+
+    tried: list[Tried]
+    best: Tried
+    ended_at: str
+
+
+# Called after each value, and with None where the largest C is reached.
+Report = Callable[[Tried | None], object]
+
+
+def search_C(
+    folds: Folds, settings: Settings, stop: StopFlag | None = None, report: Report = lambda tried: None
+) -> Search:
+    """Double C from a small value; each fold starts from its weights at the last C (beta-seeding, Section 4.1).
+
+    Starting value, end and ties are LIBLINEAR's: the smallest of equally good values wins, and the search ends once no
+    fold's weights have moved for five values in a row, of which the very first may be one.  A regression searches so
+    for each p, the largest first, which wins a tie.  When the time is over the best so far wins; a C that the limit cut
+    short counts where there is no other.  stop: None counts settings.max_seconds from here on.
+    """
+    stop = StopFlag(settings.max_seconds) if stop is None else stop
+    if settings.row.task == "regression":
+        return _search_p(folds, settings, stop, report)
+    start = settings.C
+    if not settings.C_given:
+        start = smallest_C(len(folds.table), folds.largest_square(settings.bias), settings.row.loss)
+    tried: list[Tried] = []
+    last = _double_C(folds, settings, start, MAX_C, folds.rate, stop, tried, report)
+    return Search(tried, _best(tried), "" if last is None else f"C = {last:g}")
+
+
+def _search_p(folds: Folds, settings: Settings, stop: StopFlag, report: Report) -> Search:
+    """Search for p and C: p falls from the largest |label| by steps of a twentieth of it."""
+    labels = folds.table.labels
+    step = float(np.max(np.abs(labels), initial=0.0)) / P_STEPS
+    first = P_STEPS - 1
+    if settings.p_given and 0.0 < settings.p < first * step:
+        first = int(settings.p / step)
+
+    def score(predictions: np.ndarray) -> float:
+        errors = RegressionErrors()
+        errors.add(labels, predictions)
+        return -(errors.squared / errors.n)
+
+    tried: list[Tried] = []
+    last = None
+    for i in range(first, -1, -1):
+        p = i * (step * P_STEPS) / P_STEPS
+        start = settings.C if settings.C_given else smallest_C_of_tube(labels, p, folds.largest_square(settings.bias))
+        last = _double_C(folds, settings._replace(p=p), start, MAX_C_REGRESSION, score, stop, tried, report)
+        if last is not None:
+            break
+    return Search(tried, _best(tried), "" if last is None else f"p = {p:g}, C = {last:g}")
+
+
+def _best(tried: list[Tried]) -> Tried:
+    """The first of the best."""
+    return max(tried, key=lambda value: value.score)
+
+
+def _double_C(
+    folds: Folds, settings: Settings, start: float, most: float, score_of: Callable[[np.ndarray], float],
+    stop: StopFlag, tried: list[Tried], report: Report,
+) -> float | None:  # fmt: skip
+    """Try C from `start` to `most`, appending to `tried`.
+
+    score_of: the score of predictions, larger is better.  Returns the C at which the time was over, None if it
+    was not.
+    """
+    C = min(start, most)
+    warm: list = [None] * folds.count
+    unmoved = 0
+    while C <= most:
+        if tried and stop.left <= 0.0:
+            return C
+        with Interruptible(stop):
+            predictions, moved = folds.evaluate(settings._replace(C=C), stop, warm)
+        if tried and folds.cut:
+            return C
+        unmoved = 0 if moved else unmoved + 1
+        tried.append(Tried(settings.p, C, score_of(predictions), folds.open_ends))
+        report(tried[-1])
+        if folds.cut:
+            return C
+        if unmoved == UNMOVED_ROUNDS:
+            return None
+        C *= 2.0
+    report(None)
+    return None
+
+
+def smallest_C(n: int, square: float, loss: str) -> float:
+    """LIBLINEAR's first C: a power of two below 1 / (2 n max |x_i|^2), for the logistic loss below twice that."""
+    factor = 1.0 if loss == "logistic" else 2.0
+    return _power_of_two_below(1.0 / (factor * n * square))
+
+
+def smallest_C_of_tube(labels: np.ndarray, p: float, square: float) -> float:
+    """LIBLINEAR's first C for -s 11: a power of two below 0.01 sum max(0, |t_i| - p)^2 / (8 (sum |t_i|)^2 max |x_i|^2).
+
+    Infinite where every label lies in the tube.  Labels are divided by the largest: their squares stay numbers.
+    """
+    sizes = np.abs(labels)
+    largest = float(np.max(sizes, initial=0.0)) or 1.0
+    loss = float(np.sum(np.square(np.maximum(sizes - p, 0.0) / largest)))
+    if loss == 0.0:
+        return math.inf
+    return _power_of_two_below(0.01 * loss / (8.0 * float(np.sum(sizes / largest)) ** 2 * square))
+
+
+def _power_of_two_below(x: float) -> float:
+    """As LIBLINEAR computes it, whose quotient of logarithms may miss a power of two itself."""
+    return 2.0 ** math.floor(math.log(max(x, 5e-324)) / math.log(2.0))
