@@ -1,4 +1,4 @@
-"""Choose the power p of the Lp hinge by cross-validation, as Table 3 of the ALM paper does.
+"""Choose the power p of the Lp hinge by cross-validation, as Dataset 3 of the ALM paper does.
 
     python scripts/pick_p.py [--cost C] [--folds N] [--solver alm-exact] data_file
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from svmtool.formats.svmlight.table import Table
+from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import CLASSIFIERS, KernelModel
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, PRECOMPUTED, RBF, Kernel
 
@@ -34,11 +34,11 @@ def kernel_value(kernel: Kernel, x: np.ndarray, z: np.ndarray) -> float:
     return u**kernel.degree if kernel.kind == POLYNOMIAL else float(np.tanh(u))
 
 
-def table_of(X: np.ndarray, rng: np.random.Generator | None = None, shift: int = 0) -> Table:
-    """The non-zeros of dense rows as a Table with labels 0; shift: added to every index."""
+def table_of(X: np.ndarray, rng: np.random.Generator | None = None, shift: int = 0) -> Dataset:
+    """The non-zeros of dense rows as a Dataset with labels 0; shift: added to every index."""
     indptr = np.concatenate(([0], np.cumsum(np.count_nonzero(X, axis=1)))).astype(np.int64)
     indices = (np.nonzero(X)[1] + shift).astype(np.int32)
-    return Table(np.zeros(len(X)), indptr, indices, X[X != 0], int(indices.max(initial=-1)) + 1)
+    return Dataset(np.zeros(len(X)), indptr, indices, X[X != 0], int(indices.max(initial=-1)) + 1)
 
 
 def random_model(rng: np.random.Generator, kernel: Kernel, svm_type: str, k: int, m: int, d: int, shift: int = 0):
@@ -52,7 +52,7 @@ def random_model(rng: np.random.Generator, kernel: Kernel, svm_type: str, k: int
     support = table_of(Z, shift=shift)
     if kernel.kind == PRECOMPUTED:
         serials = np.sort(rng.permutation(m + 3)[:m]) + 1
-        support = Table(None, np.arange(m + 1), np.full(m, -1, np.int32), serials.astype(np.float64), 0)
+        support = Dataset(None, np.arange(m + 1), np.full(m, -1, np.int32), serials.astype(np.float64), 0)
     labels = tuple(int(x) for x in rng.permutation(50)[:k]) if classes else None
     nr_sv = None if counts is None else tuple(counts.tolist())
     arrays = support.indptr, support.indices, support.values

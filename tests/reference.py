@@ -9,7 +9,7 @@ import numpy as np
 import scipy.optimize
 from optima import Problem
 
-from svmtool.formats.svmlight.table import Table
+from svmtool.data.dataset import Dataset
 
 
 def liblinear_rule(p: Problem, w: np.ndarray, eps: float) -> bool:
@@ -28,10 +28,10 @@ def csr_of(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return indptr, columns.astype(np.int32), np.ascontiguousarray(X[rows, columns], dtype=np.float64)
 
 
-def table_of(X: np.ndarray, labels: np.ndarray) -> Table:
-    """A Table of dense rows; zeros are left out."""
+def table_of(X: np.ndarray, labels: np.ndarray) -> Dataset:
+    """A Dataset of dense rows; zeros are left out."""
     indptr, indices, values = csr_of(X)
-    return Table(np.asarray(labels, dtype=np.float64), indptr, indices, values, X.shape[1])
+    return Dataset(np.asarray(labels, dtype=np.float64), indptr, indices, values, X.shape[1])
 
 
 def text_of(X: np.ndarray, labels: np.ndarray) -> str:

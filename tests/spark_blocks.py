@@ -30,7 +30,7 @@ TIGHT = {30: 1e-6, 21: 1e-6}  # gap asked for where 1e-9 takes a solver very lon
 
 
 def parse(texts):
-    """The Table of texts of whole lines."""
+    """The Dataset of texts of whole lines."""
     return table_of(((0, k), text) for k, text in enumerate(texts))
 
 

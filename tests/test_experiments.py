@@ -15,7 +15,7 @@ from conftest import REPOSITORY
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 from experiments import certify, report, sets, studies
-from experiments.declare import Cell, Data, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import slope, verdict
 from experiments.problem import Problem
 from experiments.races import Race, error, leasts, seconds_within
@@ -165,7 +165,7 @@ def test_every_experiment_is_sound_and_says_when_nothing_was_measured(name):
 
 def test_the_report_holds_what_was_found():
     e = Experiment("some-table", "A 2000, Table 1", "a | b", "1 s", lambda quick: [], lambda outcomes: Finding("", ""))
-    f = Finding("2 < 3", "partly", [Table("T", ["set", "s"], [["x", 0.012345], ["y", "over 5"]])],
+    f = Finding("2 < 3", "partly", [Dataset("T", ["set", "s"], [["x", 0.012345], ["y", "over 5"]])],
                 [Plot("P", "n", "s", {"curve": [(1, 1), (10, 5)], "empty": []})], "the tail")  # fmt: skip
     text = report.markdown({"date": "2000-01-01"}, [(e, f)])
     assert "| [some-table](#some-table) | A 2000, Table 1: a \\| b | 1 s | 2 < 3 | partly |" in text

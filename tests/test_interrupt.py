@@ -16,9 +16,9 @@ import pytest
 from reference import random_rows, text_of
 
 from svmtool.cli.entry import INTERRUPTED
+from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
-from svmtool.formats.svmlight.table import Table
 from svmtool.models.linear import LinearModel
 
 NOISE = np.random.default_rng(1)
@@ -249,7 +249,7 @@ def test_folder_that_cannot_be_written(command, tmp_path):
 
 def test_predictions_of_a_model_that_was_interrupted(tmp_path, command):
     """What Ctrl-C left is a model like any other."""
-    table = Table(np.array([1.0, -1.0]), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, -1.0]), 1)
+    table = Dataset(np.array([1.0, -1.0]), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, -1.0]), 1)
     (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
     note = "# Stopped: interrupted: the best model so far is kept"
     linear.write(

@@ -10,8 +10,8 @@ from kernel_models import KERNELS, decisions, kernel_value, random_model, table_
 
 from svmtool.compiled import threads
 from svmtool.compiled.loops.kernel import kernel_loops, one_vs_one_loops
+from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError
-from svmtool.formats.svmlight.table import Table
 from svmtool.models import kernel_scores
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import POLYNOMIAL, PRECOMPUTED, RBF, SIGMOID, Kernel
@@ -95,14 +95,14 @@ def test_hyperbolic_tangent_over_its_whole_range():
 # Decision values
 
 
-def rows_for(model: KernelModel, Z: np.ndarray, rng, n: int, shift: int = 0) -> tuple[Table, np.ndarray]:
+def rows_for(model: KernelModel, Z: np.ndarray, rng, n: int, shift: int = 0) -> tuple[Dataset, np.ndarray]:
     """n rows of data, some with features that the model lacks, and their kernel values with the support vectors."""
     if model.kernel.kind == PRECOMPUTED:
         size = int(model.values.max(initial=0)) + 2
         given = rng.normal(size=(n, size))
         indices = np.tile(np.arange(-1, size, dtype=np.int32), n)
         values = np.column_stack([np.full(n, 7.0), given]).reshape(-1)
-        table = Table(np.zeros(n), np.arange(n + 1) * (size + 1), indices, values, size)
+        table = Dataset(np.zeros(n), np.arange(n + 1) * (size + 1), indices, values, size)
         return table, given[:, model.values.astype(int) - 1]
     d = Z.shape[1] + 2
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)

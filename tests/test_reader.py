@@ -18,29 +18,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svmtool.compiled import threads
+from svmtool.data.dataset import Dataset
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.formats.svmlight.table import Table
 
 relaxed = settings(deadline=None, max_examples=60)
 
 # --- oracles -----------------------------------------------------------------
 
 
-def naive(rows: list[tuple[float, dict[int, float]]]) -> Table:
-    """The Table that rows of (label, {index from 1: value}) make."""
+def naive(rows: list[tuple[float, dict[int, float]]]) -> Dataset:
+    """The Dataset that rows of (label, {index from 1: value}) make."""
     labels = np.array([label for label, _ in rows], float)
     indptr = np.cumsum([0] + [len(pairs) for _, pairs in rows]).astype(np.int64)
     indices = np.array([i - 1 for _, pairs in rows for i in pairs], np.int32)
     values = np.array([v for _, pairs in rows for v in pairs.values()], float)
-    return Table(labels, indptr, indices, values, max((i for _, pairs in rows for i in pairs), default=0))
+    return Dataset(labels, indptr, indices, values, max((i for _, pairs in rows for i in pairs), default=0))
 
 
 def bits(a: np.ndarray) -> list[int]:
     return np.ascontiguousarray(a).view(np.int64).tolist()
 
 
-def assert_same(a: Table, b: Table) -> None:
+def assert_same(a: Dataset, b: Dataset) -> None:
     assert bits(a.labels) == bits(b.labels)
     assert a.indptr.tolist() == b.indptr.tolist()
     assert a.indices.tolist() == b.indices.tolist()

@@ -10,7 +10,7 @@ from reference import random_rows, table_of, text_of
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
-from svmtool.formats.svmlight.table import Table
+from svmtool.data.dataset import Dataset
 from svmtool.params import Settings
 from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
@@ -22,7 +22,7 @@ every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLAS
 searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS if "-C" in row.supported])
 
 
-def first_C(table: Table, bias: float, loss: str) -> float:
+def first_C(table: Dataset, bias: float, loss: str) -> float:
     return smallest_C(len(table), cross_validation.largest_square(table, bias), loss)
 
 
@@ -282,7 +282,7 @@ def test_search_without_a_solver_says_which(svm_train):
 
 
 def test_smallest_C_counts_the_bias():
-    table = Table(np.ones(2), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, 3.0]), 1)
+    table = Dataset(np.ones(2), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, 3.0]), 1)
     assert first_C(table, -1.0, "squared hinge") == 2.0**-6  # 1 / (2 * 2 * 9) = 2^-5.17
     assert first_C(table, 3.0, "squared hinge") == 2.0**-7  # 1 / (2 * 2 * 18)
     assert first_C(table, -1.0, "logistic") == 2.0**-5  # 1 / (2 * 9) = 2^-4.17

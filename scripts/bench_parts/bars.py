@@ -89,7 +89,7 @@ KERNEL_MEMORY_MB = 150.0  # peak memory above -m and the data: at most
 KERNEL_MEMORY_CASES = (("a9a", 1.0, 0.05, 100), ("w8a", 8.0, 0.05, 100))  # and -m, which is less than all rows take
 KERNEL_PREDICT_EACH = 5.0  # whole svm-predict with a kernel model, LIBSVM's time over ours: at least
 KERNEL_PREDICT_CASES = (("a9a", "a9a.t", 1.0, 0.05, None), ("mnist.scale", "mnist.scale.t", 10.0, 0.02, 20_000))
-KERNEL_LS_CASES = (  # the sets of SGD-LSSVM's Table II that are there
+KERNEL_LS_CASES = (  # the sets of SGD-LSSVM's Dataset II that are there
     ("a9a", 1.0, 0.05), ("mushrooms", 1.0, 0.05), ("svmguide1", 1.0, 0.001), ("shuttle.scale", 100.0, 1.0),
     ("ijcnn1", 32.0, 2.0), ("cod-rna.std", 100.0, 0.1), ("splice_scale", 1.0, 0.05),
 )  # fmt: skip

@@ -19,6 +19,7 @@ import numpy as np
 
 from bench_parts.certify import answer
 from svmtool.cli.console import Console
+from svmtool.data.dataset import Dataset
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.params import Settings
 from svmtool.training import pipeline
@@ -39,8 +40,8 @@ def make(path: str, n: int, d: int, seed: int) -> None:
             file.writelines(f"{label:+g} {row}\n" for label, row in zip(y.tolist(), pairs, strict=True))
 
 
-def joined(a: svmlight.Table, b: svmlight.Table) -> svmlight.Table:
-    return svmlight.Table(
+def joined(a: Dataset, b: Dataset) -> Dataset:
+    return Dataset(
         np.append(a.labels, b.labels), np.append(a.indptr, a.indptr[-1] + b.indptr[1:]),
         np.append(a.indices, b.indices), np.append(a.values, b.values), max(a.n_features, b.n_features),
     )  # fmt: skip

@@ -17,8 +17,8 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 import numpy as np
 
 from bench_parts.certify import ENOUGH_SECONDS, SOME_SECONDS, answer
+from svmtool.data.dataset import Dataset
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.formats.svmlight.table import Table
 from svmtool.params import Settings
 from svmtool.training import pipeline
 
@@ -33,7 +33,7 @@ def main() -> None:
         chosen = Settings(quiet=True, **settings)
         seconds: list[float] = []
         while True:
-            rows = Table(table.labels, table.indptr, table.indices, table.values, table.n_features)
+            rows = Dataset(table.labels, table.indptr, table.indices, table.values, table.n_features)
             done = pipeline.train(rows, chosen)
             if first:  # libraries are loaded, caches filled
                 first = False

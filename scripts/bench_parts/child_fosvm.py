@@ -30,7 +30,6 @@ from svmtool.metrics import RankCurve
 from svmtool.training.kernel import single
 from svmtool.training.kernel.dataset import kernel_set
 from svmtool.training.kernel.fit import Fitting
-from svmtool.training.reductions.base import take
 
 THINNED = 0.1
 SOLVERS = (80, 81)
@@ -50,7 +49,7 @@ class Split:
         self.asked = []
         for k in range(2):
             rows = np.concatenate((inside[k * tenth : (k + 1) * tenth], outside[k * few : (k + 1) * few]))
-            self.asked.append((take(self.table, rows), np.where(np.arange(len(rows)) < tenth, 1.0, -1.0)))
+            self.asked.append((self.table.take(rows), np.where(np.arange(len(rows)) < tenth, 1.0, -1.0)))
 
     def certify(self, model) -> dict:
         """What a model makes of all three."""
@@ -59,7 +58,7 @@ class Split:
             curve = RankCurve(1.0)
             curve.add(labels, model.decision_values(rows)[:, 0])
             areas.append(curve.area())
-        rejected = float(np.mean(model.decision_values(take(self.table, self.chosen))[:, 0] < 0.0))
+        rejected = float(np.mean(model.decision_values(self.table.take(self.chosen))[:, 0] < 0.0))
         return {"rejected": rejected, "valid": areas[0], "test": areas[1]}
 
 
@@ -75,15 +74,15 @@ def fit(table, solver: int, gamma: float, limit: float | None = None) -> tuple:
 def main() -> None:
     order = json.loads(sys.argv[1])
     split = Split(order["path"], order["normal"])
-    table = take(split.table, split.chosen)
+    table = split.table.take(split.chosen)
     if "model" in order:
         answer(split.certify(kernel.read(order["model"])))
         return
     runs = []
-    fit(take(table, np.arange(min(len(table), 100))), 80, 1.0)  # libraries are loaded
+    fit(table.take(np.arange(min(len(table), 100))), 80, 1.0)  # libraries are loaded
     if "sizes" in order:
         for n, solver in itertools.product(order["sizes"], SOLVERS):
-            done, seconds = fit(take(table, np.arange(min(n, len(table)))), solver, order["gamma"])
+            done, seconds = fit(table.take(np.arange(min(n, len(table)))), solver, order["gamma"])
             rounds = done.solved[0].result.iterations
             runs.append({"solver": solver, "rows": min(n, len(table)), "seconds": seconds, "rounds": rounds})
         answer(runs)

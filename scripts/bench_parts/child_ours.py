@@ -15,7 +15,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 
 from bench_parts import bars
 from bench_parts.certify import answer, climb, rows_of, unlabelled, value_of, varied
-from svmtool.formats.svmlight.table import Table
+from svmtool.data.dataset import Dataset
 from svmtool.params import Settings
 from svmtool.training import pipeline
 
@@ -25,7 +25,7 @@ def main() -> None:
     X, y = rows_of(order["path"], unlabelled(order))
 
     def fit(solver: int, C: float, e: float | None):
-        rows = Table(
+        rows = Dataset(
             y.copy(), X.indptr.astype("i8"), X.indices.copy(), X.data.copy(), X.shape[1]
         )  # training uses it up
         by_gap = e is not None and (solver in bars.OUR_GAPS or order.get("by") == "gap")

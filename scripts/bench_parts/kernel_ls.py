@@ -1,4 +1,4 @@
-"""The kernel least-squares solvers on the sets of SGD-LSSVM's Table II, beside C-SVC of ours and of LIBSVM."""
+"""The kernel least-squares solvers on the sets of SGD-LSSVM's Dataset II, beside C-SVC of ours and of LIBSVM."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Outcome:
 
 
 @dataclasses.dataclass
-class Table:
+class Dataset:
     """Rows of cells (numbers or words) under column heads."""
 
     title: str
@@ -138,7 +138,7 @@ class Finding:
 
     measured: str
     holds: str
-    tables: list[Table] = dataclasses.field(default_factory=list)
+    tables: list[Dataset] = dataclasses.field(default_factory=list)
     plots: list[Plot] = dataclasses.field(default_factory=list)
     why: str = ""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import draw, rounds
-from experiments.declare import Experiment, Finding, Table
+from experiments.declare import Dataset, Experiment, Finding
 from svmtool.formats import output
 
 NOISE = (
@@ -66,7 +66,7 @@ def markdown(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> 
     return "\n".join(lines) + "\n"
 
 
-def _markdown_table(table: Table) -> list[str]:
+def _markdown_table(table: Dataset) -> list[str]:
     rows = [table.heads, ["---"] * len(table.heads), *([number(c) for c in row] for row in table.rows)]
     return ["| " + " | ".join(str(c).replace("|", "\\|") for c in row) + " |" for row in rows]
 

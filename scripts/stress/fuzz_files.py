@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable import state as adaptable_state
 from svmtool.formats.adaptable.row_log import RowLog
@@ -98,7 +99,7 @@ def _read_model(path: str) -> None:
     if getattr(model, "n_features", 0) > 10_000 or model.nr_class > 1000:  # decisions of such take long, no more
         return
     labels = np.zeros(2)
-    table = svmlight.Table(labels, np.array([0, 1, 3]), np.array([0, 0, 2], np.int32), np.array([1.0, 0.5, -2.0]), 3)
+    table = Dataset(labels, np.array([0, 1, 3]), np.array([0, 0, 2], np.int32), np.array([1.0, 0.5, -2.0]), 3)
     with np.errstate(all="ignore"):
         model.predict(table)
 

@@ -14,11 +14,11 @@ import numpy as np
 from svmtool.data import rows
 from svmtool.data.blocks import draw_rows
 from svmtool.data.class_statistics import ClassStatistics
+from svmtool.data.dataset import Dataset
 from svmtool.data.replicated import RepeatedRows
 from svmtool.distributed.certifier import Part
 from svmtool.distributed.line_search import Breakpoints
 from svmtool.errors import SvmtoolError
-from svmtool.formats.svmlight.table import Table
 from svmtool.objectives.base import Objective
 
 MOST_LABELS = 10000  # different labels that a classification may have
@@ -66,7 +66,7 @@ class Block:
     dense_below: features up to which rows may be held dense; see rows.from_csr.  rank: which partition it is.
     """
 
-    def __init__(self, table: Table, dense_below: int, rank: int = 0):
+    def __init__(self, table: Dataset, dense_below: int, rank: int = 0):
         self._all_labels, self._dense_below, self._rank = np.asarray(table.labels, np.float64), dense_below, rank
         self._labels = self._all_labels  # of the rows that take part, ...
         self._used: np.ndarray | None = None  # ... and which these are; None: all

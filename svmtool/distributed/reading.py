@@ -18,10 +18,11 @@ import numpy as np
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
+from svmtool.data.dataset import Dataset
 from svmtool.distributed import adapter
 from svmtool.distributed.session import Session, spark_errors
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.svmlight.table import CHUNK, RawTable, Table, joined, parse_text
+from svmtool.formats.svmlight.table import CHUNK, RawTable, joined, parse_text
 
 
 class Text:
@@ -190,7 +191,7 @@ def _count(lines: Iterable[bytes]) -> list[int]:
     return [sum(1 for _ in lines)]
 
 
-def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]], ordered: bool = True) -> Table:
+def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]], ordered: bool = True) -> Dataset:
     """The rows of a partition; DataError numbers its lines from 1 on.
 
     ordered: whether the pieces come in the order of their keys; no more of them are read then once one is bad.

@@ -24,7 +24,7 @@ from svmtool.training.validation.folds import fold_rows
 
 
 class Labels:
-    """The part of a Table that Folds needs."""
+    """The part of a Dataset that Folds needs."""
 
     def __init__(self, labels: np.ndarray):
         self.labels = labels

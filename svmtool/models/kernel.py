@@ -37,7 +37,7 @@ class KernelModel:
                    for the pair with class m if m < c, else m + 1 (regression, one-class: one row)
     nr_sv          support vectors of each class, which stand together in this order; None as labels
     indptr, indices, values
-                   support vectors as rows of a formats.svmlight.Table: i8, i4 (the file's index less one), f8;
+                   support vectors as rows of a Dataset: i8, i4 (the file's index less one), f8;
                    precomputed: each holds one value, its serial number from 1 on, at index -1 (the file's 0)
     probA, probB   f8[pairs], sigmoids 1 / (1 + exp(A f + B)); regression: A holds the scale of Laplace's
                    distribution of the errors, B is None
@@ -91,7 +91,7 @@ class KernelModel:
         return KernelScores(self)
 
     def decision_values(self, table) -> np.ndarray:
-        """Decision values f8 (n, columns) of a formats.svmlight.Table.
+        """Decision values f8 (n, columns) of a Dataset.
 
         Raises ModelError for rows that lack values of a precomputed kernel.
         """
@@ -122,7 +122,7 @@ class KernelModel:
         return np.array((1, -1) if self.labels is None else self.labels, dtype=np.float64)[places]
 
     def predict(self, table) -> np.ndarray:
-        """Predicted labels (or values) f8[n] of a Table."""
+        """Predicted labels (or values) f8[n] of a Dataset."""
         return self.labels_from(self.decision_values(table))
 
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:

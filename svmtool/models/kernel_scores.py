@@ -83,7 +83,7 @@ class KernelScores:
         return first_row_without(rows.indptr, rows.indices, self.last) if self.kernel.kind == PRECOMPUTED else -1
 
     def decide(self, rows, n: int, decisions) -> None:
-        """Decision values f8 (n, pairs) of a Table or RawTable of n rows; for precomputed none may be unfit."""
+        """Decision values f8 (n, pairs) of a Dataset or RawTable of n rows; for precomputed none may be unfit."""
         if self.pairs == 0:
             return
         if self.W is not None:
@@ -108,7 +108,7 @@ class KernelScores:
         self._run(work, n, min(ROWS_A_BLOCK, LANES * max(1, BLOCK_VALUES // (LANES * max(1, self.n_sv)))))
 
     def _room(self) -> tuple[Buffer, Buffer, Buffer]:
-        """Table, scratch and sums of one thread."""
+        """Dataset, scratch and sums of one thread."""
         classes = self.ends.size - 1
         sizes = (self.n_places * LANES, self.n_places + (2 + STRIP) * LANES, classes * self.columns * LANES)
         table, scratch, sums = (Buffer("f8", size) for size in sizes)

@@ -76,11 +76,14 @@ class LinearModel:
         return self.word in LOGISTIC_WORDS or bool(sigmoids_of(self))
 
     def decision_values(self, table) -> np.ndarray:
-        """Decision values f8 (n, columns) of a formats.svmlight.Table; surplus features are left out."""
+        """Decision values f8 (n, columns) of a Dataset; surplus features are left out."""
         n = len(table.labels)
+        rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other words carry it in vain
+        products = table.products(self.W, self.bias) if hasattr(table, "products") else None
+        if products is not None:
+            return products - rho
         out = np.empty((n, self.columns))
         call = decide.bind(table.indptr, table.indices, table.values, self.W, out)
-        rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other words carry it in vain
 
         def work(block: int) -> None:
             first = block * ROWS_A_BLOCK
@@ -104,7 +107,7 @@ class LinearModel:
         return np.array(names, dtype=np.float64)[places]
 
     def predict(self, table) -> np.ndarray:
-        """Predicted labels (or values) f8[n] of a Table."""
+        """Predicted labels (or values) f8[n] of a Dataset."""
         return self.labels_from(self.decision_values(table))
 
     def class_values(self, decisions: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 from svmtool.compiled.loops.text import scale_loops
-from svmtool.formats.svmlight.table import Table
+from svmtool.data.dataset import Dataset
 
 LARGEST = sys.float_info.max
 LEAST, FAR = 1 << 20, 4  # features, and features for each value read, above which those that occur have places
@@ -70,7 +70,7 @@ class ShapeOfData:
         self.rows = self.pairs = 0
         self._parts: list[_Part] | None = None  # of ever fewer features; None where all features have places
 
-    def add(self, table: Table) -> None:
+    def add(self, table: Dataset) -> None:
         """Widen the ranges by the rows of a table."""
         self.rows += len(table)
         self.pairs += len(table.values)

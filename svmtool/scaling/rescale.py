@@ -14,11 +14,12 @@ import numpy as np
 
 from svmtool.compiled import threads
 from svmtool.compiled.loops.text import scale_loops
+from svmtool.data.dataset import Dataset
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import output
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.slow_line import SPACE, parse_line
-from svmtool.formats.svmlight.table import Table, tables
+from svmtool.formats.svmlight.table import tables
 from svmtool.numbers import NUMBER, format_one
 from svmtool.scaling import range_file
 from svmtool.scaling.range_file import Ranges
@@ -191,7 +192,7 @@ class RowWriter:
             scaled = lower + (upper - lower) * (value - low) / (high - low)
         return b"%d:%s " % (1 + (int(self.names[j]) if len(self.names) else j), format_one(scaled, 6).encode())
 
-    def write(self, table: Table, file) -> None:
+    def write(self, table: Dataset, file) -> None:
         """Append the rows of the table to the file."""
         starts = [0]
         while starts[-1] < len(table):
@@ -229,7 +230,7 @@ class RowWriter:
         except _Abandoned:
             raise failures[0] from None
 
-    def _write_piece(self, table: Table, start: int, stop: int, file, await_turn: Callable[[], None]) -> None:
+    def _write_piece(self, table: Dataset, start: int, stop: int, file, await_turn: Callable[[], None]) -> None:
         me = threading.get_ident()
         out = self.buffers.get(me)
         if out is None:
@@ -249,7 +250,7 @@ class RowWriter:
         self.written += int(state[4])
         self.spared += int(state[5])
 
-    def _write_unsettled(self, table: Table, out: np.ndarray, state: np.ndarray) -> None:
+    def _write_unsettled(self, table: Dataset, out: np.ndarray, state: np.ndarray) -> None:
         """Print the label or value at which the loop stopped."""
         row, pair, done, p = state[:4].tolist()
         if done < 0:

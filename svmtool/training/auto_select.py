@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from svmtool import registry
+from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
-from svmtool.formats.svmlight.table import Table
 from svmtool.params import Settings
 
 MANY_VALUES = 200  # whole numbers as labels are classes up to so many different ones, a quantity beyond
@@ -39,7 +39,7 @@ class Facts(NamedTuple):
     values: int
 
 
-def facts_of(table: Table) -> Facts:
+def facts_of(table: Dataset) -> Facts:
     """The facts of a training set."""
     labels = table.labels
     values = len(np.unique(labels))
@@ -71,7 +71,7 @@ def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, 
     )
 
 
-def settle(settings: Settings, table: Table) -> tuple[Settings, str]:
+def settle(settings: Settings, table: Dataset) -> tuple[Settings, str]:
     """Settings with the solver that `-s auto` stands for, and a line for the user; see `choose`."""
     given = [option for option in settings.given if option != "-s"]
     if settings.mu == "balance":  # a way of the solver that takes inner steps

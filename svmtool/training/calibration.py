@@ -22,12 +22,12 @@ import math
 
 import numpy as np
 
-from svmtool.formats.svmlight.table import Table
+from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME
-from svmtool.training.reductions.base import problems_of, take
+from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation.folds import fold_rows, run_folds, stratified_folds
 
 FOLDS = 5
@@ -44,7 +44,7 @@ class NotCalibratedError(Exception):
 
 
 def calibrate(
-    table: Table, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...],
+    table: Dataset, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...],
     stop: StopFlag | None = None,
 ) -> list[tuple[float, float]]:  # fmt: skip
     """(A, B) for each two-class problem of a model with these labels, trained on the table with these settings.
@@ -54,7 +54,7 @@ def calibrate(
     stop = StopFlag(settings.max_seconds) if stop is None else stop
     if row_weights is not None and np.any(row_weights <= 0):
         kept = np.flatnonzero(row_weights > 0)
-        table, row_weights = take(table, kept), row_weights[kept]
+        table, row_weights = table.take(kept), row_weights[kept]
     weights = np.ones(len(table)) if row_weights is None else row_weights
     return sigmoids(held_out(table, settings, row_weights, labels, stop), table.labels, weights, labels)
 
@@ -73,7 +73,7 @@ def sigmoids(
 
 
 def held_out(
-    table: Table, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...], stop: StopFlag
+    table: Dataset, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...], stop: StopFlag
 ) -> np.ndarray:
     """Decision values f8 (n, problems), each by a model that has not seen the row; nan: that model lacks the class.
 
@@ -89,12 +89,12 @@ def held_out(
         check(stop)
         inside, outside = fold_rows(order, starts, k, table.mapped is not None)
         weights = None if row_weights is None else row_weights[inside]
-        problems = problems_of(take(table, inside), settings, weights)
+        problems = problems_of(table.take(inside), settings, weights)
         results = problems.fit(stop=stop)
         if any(r.status is TIME for r in results):
             raise NotCalibratedError("time limit reached: raise --max-seconds")
         model = problems.model(problems.weights(results))
-        values[outside] = by_label(model, model.class_values(model.decision_values(take(table, outside))), labels)
+        values[outside] = by_label(model, model.class_values(model.decision_values(table.take(outside))), labels)
 
     run_folds(one, len(starts) - 1, table.mapped is not None)
     if stop.set:

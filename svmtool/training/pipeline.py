@@ -11,11 +11,11 @@ import numpy as np
 
 from svmtool import __version__, registry
 from svmtool.certify.linear import Certificate
+from svmtool.data.dataset import Dataset
 from svmtool.errors import named
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import weight_file
 from svmtool.formats.svmlight.background import Reading
-from svmtool.formats.svmlight.table import Table
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.models import words
 from svmtool.models.linear import LinearModel
@@ -51,7 +51,7 @@ class Training:
 
 
 def train(
-    table: Table,
+    table: Dataset,
     settings: Settings,
     report: Callable[..., None] | None = None,
     row_weights: np.ndarray | None = None,
@@ -99,7 +99,7 @@ def fitted(
 
 
 def _add_sigmoids(
-    done: Training, table: Table, settings: Settings, row_weights: np.ndarray | None, stop: StopFlag
+    done: Training, table: Dataset, settings: Settings, row_weights: np.ndarray | None, stop: StopFlag
 ) -> None:
     """-b 1: the model gets sigmoids, or `lacking` says why not."""
     from svmtool.training.calibration import NotCalibratedError, calibrate
@@ -179,7 +179,7 @@ class ModelFile:
         """Nothing is held."""
 
 
-def _output(settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any) -> Any:
+def _output(settings: Settings, table: Dataset, row_weights: np.ndarray | None, model_path: str, console: Any) -> Any:
     """What writes a Training: its model, with the state of an adaptable one beside it."""
     if "--add" not in settings.row.supported:
         return ModelFile(model_path)

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
+from svmtool.data.dataset import Dataset
 from svmtool.errors import RowsError
-from svmtool.formats.svmlight.table import Table
 
 VALUES_AT_ONCE = 1 << 21  # scanned at a time, of rows that may lie on disk
 
 
 def refuse_overflow(
-    table: Table, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None,
+    table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None,
     largest: float = 1.0, labels: float = 1.0,
 ) -> float:  # fmt: skip
     """The largest size of a value, of `largest`, and 1; SvmtoolError where sums of squares would leave the numbers.

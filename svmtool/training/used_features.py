@@ -10,14 +10,14 @@ import copy
 
 import numpy as np
 
-from svmtool.formats.svmlight.table import Table
+from svmtool.data.dataset import Dataset
 from svmtool.models.linear import LinearModel
 
 LEAST, FAR = 1 << 20, 4  # features, and features for each value in the data, above which the used ones are found
 LARGEST_COPY = 1 << 22  # values of rows on disk whose indices may be looked at in memory
 
 
-def used_features(table: Table) -> np.ndarray | None:
+def used_features(table: Dataset) -> np.ndarray | None:
     """The features that occur, i4 ascending from 0 on; None where all may as well be taken."""
     values = len(table.values)
     if table.n_features <= max(LEAST, FAR * values) or (table.mapped is not None and values > LARGEST_COPY):
@@ -25,10 +25,10 @@ def used_features(table: Table) -> np.ndarray | None:
     return np.unique(table.indices)
 
 
-def on_used(table: Table, used: np.ndarray) -> Table:
+def on_used(table: Dataset, used: np.ndarray) -> Dataset:
     """The same rows, their values shared, with the features `used` numbered from 0 on."""
     indices = np.searchsorted(used, table.indices).astype(np.int32)
-    return Table(table.labels, table.indptr, indices, table.values, len(used), table.mapped)
+    return Dataset(table.labels, table.indptr, indices, table.values, len(used), table.mapped)
 
 
 def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.declare import Cell, Data, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import by_name, points, verdict
 
 SETS = ("htru2_scale", "magic04_scale", "w8a")
@@ -33,7 +33,7 @@ def conclude(outcomes: list[Outcome]) -> Finding:
         heads = ["p", *(f"{form}: {what}" for form in FORMS for what in ("seconds", "rounds"))]
         both = [(dict(curves[form]), rounds[form]) for form in FORMS]
         rows = [[p, *(found.get(p, "-") for pair in both for found in pair)] for p in PAIRS]
-        tables.append(Table(f"{name}: seconds and rounds", heads, rows))
+        tables.append(Dataset(f"{name}: seconds and rounds", heads, rows))
         if len(curves[PAPER]) < len(PAIRS):
             words.append(f"{name}: not all p end")
             continue

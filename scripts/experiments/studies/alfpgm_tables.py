@@ -1,11 +1,11 @@
-"""ALFPGM, Table 2 and Figure 8: C-SVC with the RBF kernel, C = 100, tolerance 1e-2, features within [-1, 1]."""
+"""ALFPGM, Dataset 2 and Figure 8: C-SVC with the RBF kernel, C = 100, tolerance 1e-2, features within [-1, 1]."""
 
 from __future__ import annotations
 
 import math
 import statistics
 
-from experiments.declare import Cell, Data, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import by_name, fact, geometric_mean, optimum, ratios, seconds, shown, verdict
 
 SETS = ("magic04_scale", "htru2_scale", "shuttle.scale", "w8a", "ijcnn1", "cod-rna.std")
@@ -80,7 +80,7 @@ def table(outcomes: list[Outcome]) -> Finding:
         f"the paper's p pairs and projected gradients take {geometric_mean(slower):.2g} times the seconds of our form, "
         f"which solves large working sets by steps of single pairs, where they end ({len(slower)} sets)"
     )
-    tables = [Table("Seconds of training alone", ["set", *TOOLS], times), Table("What they end at", heads, quality)]
+    tables = [Dataset("Seconds of training alone", ["set", *TOOLS], times), Dataset("What they end at", heads, quality)]
     return Finding(words, verdict(won + equal), tables, why=why if slower and min(slower) > 1.0 else "")
 
 
@@ -103,7 +103,7 @@ def per_row(outcomes: list[Outcome]) -> Finding:
         [tool, len(some), 1e6 * statistics.stdev(y for _, y in some)] for tool, some in curves.items() if some[1:]
     ]
     title = "Standard deviation of the time a row over the sets on which a tool ends, in millionths of a second"
-    found = Table(title, ["tool", "sets", "deviation"], spread)
+    found = Dataset(title, ["tool", "sets", "deviation"], spread)
     plot = Plot("Training time a row", "rows of the set", "seconds a row", curves)
     return Finding(words, verdict(checks), [found], [plot])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.declare import Cell, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import LINEAR, by_name, slope, verdict
 from experiments.races import linear_set
 
@@ -49,7 +49,7 @@ def over_sizes(outcomes: list[Outcome]) -> Finding:
     words = f"Log-log slopes from {min(found.values()):.2f} to {max(found.values()):.2f}; "
     words += f"{len(steep)} of {len(found)} above {LINEAR}."
     sizes = [f"{m:,} rows" for m in outcomes[0].cell.steps[:-1]] + ["all rows"]
-    tables = [Table(f"Seconds to a certified gap of {NEAR:g}, C = 1", ["set", "form", *sizes, "slope"], table)]
+    tables = [Dataset(f"Seconds to a certified gap of {NEAR:g}, C = 1", ["set", "form", *sizes, "slope"], table)]
     why = f"steeper: {', '.join(steep)}" if steep else ""
     return Finding(words, verdict([s <= LINEAR for s in found.values()]), tables, plots, why)
 
@@ -90,7 +90,7 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
     why = (
         f"{unended} of {len(worst)} inexact runs were stopped by the time limit, short of their gap" if unended else ""
     )
-    tables = [Table("Points of accuracy, inexact less exact, at a gap of 1% each", ["set", "loss", *costs], table)]
+    tables = [Dataset("Points of accuracy, inexact less exact, at a gap of 1% each", ["set", "loss", *costs], table)]
     return Finding(words, verdict([x <= POINTS for x in worst]), tables, plots, why)
 
 

@@ -1,8 +1,8 @@
-"""ALM, Table 3: the power p of the hinge by cross-validation, among 1, 1.1 .. 2."""
+"""ALM, Dataset 3: the power p of the hinge by cross-validation, among 1, 1.1 .. 2."""
 
 from __future__ import annotations
 
-from experiments.declare import Cell, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import verdict
 from experiments.races import linear_set
 
@@ -37,7 +37,7 @@ def conclude(outcomes: list[Outcome]) -> Finding:
         checks.append(gains[-1] > 0.0)
         curves[o.cell.data.name] = [(p, 100.0 * (s["validated"] - steps[best]["validated"])) for p, s in steps.items()]
     if not checks:
-        return Finding("No set ended.", "not measured", [Table("Accuracy", ["set"], table)])
+        return Finding("No set ended.", "not measured", [Dataset("Accuracy", ["set"], table)])
     words = (
         f"On rows held out the p chosen is better than p = 1 and p = 2 on {sum(checks)} of {len(checks)} sets, by "
         f"{min(gains):+.2f} to {max(gains):+.2f} points."
@@ -50,7 +50,7 @@ def conclude(outcomes: list[Outcome]) -> Finding:
     heads = ["set", "CV % p=1", "CV % p=2", "CV % chosen", "test % p=1", "test % p=2", "test % chosen", "p"]
     title = f"Accuracy in percent: of {FOLDS} folds, by which p is chosen, and of test rows"
     plot = Plot("CV accuracy below its best", "p", "points", curves, log_x=False, log_y=False)
-    return Finding(words, verdict(checks), [Table(title, heads, table)], [plot], why)
+    return Finding(words, verdict(checks), [Dataset(title, heads, table)], [plot], why)
 
 
 EXPERIMENTS = (

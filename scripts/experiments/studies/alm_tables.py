@@ -1,10 +1,10 @@
-"""ALM, Tables 1 and 2: seconds to an objective within 1% of the least, C = 1, hinge and squared hinge."""
+"""ALM, Datasets 1 and 2: seconds to an objective within 1% of the least, C = 1, hinge and squared hinge."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from experiments.declare import Cell, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import by_name, costs_of_steps, shown
 from experiments.races import Race, error, leasts, linear_set, seconds_within
 
@@ -69,7 +69,7 @@ def conclude(tools: dict, notes: str, outcomes: list[Outcome]) -> Finding:
         plots.append(Plot(f"{where}: relative error", "seconds", "relative error", curves))
     words = race.words("ALM, exact or not,")
     words += f" The inexact form alone, the paper's, is on {sum(inexact.won)}." if race.won else ""
-    table = Table(f"Seconds to 1% of the least objective. {notes}", ["set", *tools], lines)
+    table = Dataset(f"Seconds to 1% of the least objective. {notes}", ["set", *tools], lines)
     return Finding(words, race.holds, [table], plots, "; ".join(filter(None, (race.why, *costs))))
 
 

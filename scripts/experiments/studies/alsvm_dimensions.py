@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.declare import Cell, Data, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import by_name, seconds, shown, verdict
 
 SIZES = {"imdb.tfidf": (50, 100, 200, 500, 1000, 2000), "farm-ads": (50, 100, 200, 500, 1000, 2000)}
@@ -43,7 +43,7 @@ def conclude(outcomes: list[Outcome]) -> Finding:
         checks += [d not in slower["FALSVM"] for d, _ in some if d <= FEW]
         where = (f"{own} {'from ' + str(min(at)) if at else 'nowhere'}" for own, at in slower.items())
         words.append(f"{name}: slower than LIBLINEAR's -s 3 are {', '.join(where)} features")
-    table = Table(
+    table = Dataset(
         "Seconds of training alone, C = 1", ["set", *TOOLS],
         [[str(d), *(shown(o, seconds(o)) for o in group.values())] for d, group in zip(data, groups, strict=True)],
     )  # fmt: skip

@@ -1,10 +1,10 @@
-"""ALSVM, Table II and Figure 1: seconds and accuracy of the linear LS-SVMs beside their peers, C = 1."""
+"""ALSVM, Dataset II and Figure 1: seconds and accuracy of the linear LS-SVMs beside their peers, C = 1."""
 
 from __future__ import annotations
 
 import math
 
-from experiments.declare import Cell, Data, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import (
     LINEAR,
     by_name,
@@ -81,7 +81,7 @@ def table(outcomes: list[Outcome]) -> Finding:
             f"{sum(near)} of the {len(near)} accuracies of the two come within a point of those peers'."
         )
     heads = ["set", *TOOLS]
-    tables = [Table("Seconds of training alone, C = 1", heads, times), Table("Accuracy in percent", heads, right)]
+    tables = [Dataset("Seconds of training alone, C = 1", heads, times), Dataset("Accuracy in percent", heads, right)]
     return Finding(words, verdict(faster + fastest + near), tables, why=slower(groups))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from experiments.declare import Cell, Data, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import CONSTANT, LINEAR, by_name, geometric_mean, points, slope, verdict
 
 SETS = {  # the normal class, features
@@ -90,8 +90,8 @@ def detection(outcomes: list[Outcome]) -> Finding:
     checks = [c for name in good for c in good[name]] + [r > 1.0 for name in good for r in faster[name]]
     heads = ["set", *NAMES]
     tables = [
-        Table("Area under the ROC curve", heads, areas), Table("Seconds of training alone", heads, times),
-        Table("Share of the training rows rejected", heads, rejected),
+        Dataset("Area under the ROC curve", heads, areas), Dataset("Seconds of training alone", heads, times),
+        Dataset("Share of the training rows rejected", heads, rejected),
     ]  # fmt: skip
     missed = [row[0] for row, ok in zip(areas, good[FOSVM1], strict=False) if not ok]
     why = "without slack rows of the normal class that lie far out move the surface; FOSVM1 falls behind on "

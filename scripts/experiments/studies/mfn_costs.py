@@ -1,4 +1,4 @@
-"""MFN, Tables 4 to 6: seconds and cross-validation error over C, and Figure 1: seconds over the number of rows.
+"""MFN, Datasets 4 to 6: seconds and cross-validation error over C, and Figure 1: seconds over the number of rows.
 
 The paper's C is 2 C here.  It asked all tools for KKT violations of 0.001 in the dual, and so do we where a tool stops
 by them; -s 40 stops at its certified gap of 1e-6, TRON by a tolerance that brings it about as near.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from experiments.declare import Cell, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import by_name, costs_of_steps, slope, verdict
 from experiments.races import error, leasts, linear_set
 
@@ -69,7 +69,7 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
         {n: [(C, s["seconds"]) for C, s in f.items()] for n, f in steps.items()},
     )
     if OWN not in best or len(best) < 2:
-        return Finding("No tool to compare with was measured.", "not measured", [Table(title, heads, table)], [plot])
+        return Finding("No tool to compare with was measured.", "not measured", [Dataset(title, heads, table)], [plot])
     own, others = best[OWN], {name: s for name, s in best.items() if name != OWN}
     words = "At the C of least error for each: " + ", ".join(
         f"{name} {s['seconds']:.3g} s and {100.0 - 100.0 * s['validated']:.3g}%" for name, s in best.items()
@@ -79,7 +79,7 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
     quicker = [name for name, s in others.items() if own["seconds"] > s["seconds"]]
     lost = [f"{' and '.join(quicker)} took less time at its best C: {costs_of_steps(own)}"] if quicker else []
     lost += [] if as_good else [f"its error is more than {100.0 * AS_GOOD:g} points above the least"]
-    return Finding(f"{words}.", verdict([*faster, as_good]), [Table(title, heads, table)], [plot], "; ".join(lost))
+    return Finding(f"{words}.", verdict([*faster, as_good]), [Dataset(title, heads, table)], [plot], "; ".join(lost))
 
 
 SIZES = (1605, 3185, 6414, 11220, 22696)
@@ -118,7 +118,7 @@ def over_sizes(outcomes: list[Outcome]) -> Finding:
             if min(r) < 1.0
         ]
     sizes = [f"{m:,} rows" for m in outcomes[0].cell.steps[:-1]] + ["all rows"]
-    tables = [Table("Seconds by rows", ["set", "tool", *sizes, "slope"], table)]
+    tables = [Dataset("Seconds by rows", ["set", "tool", *sizes, "slope"], table)]
     text = "; ".join(words) + "." if words else "No tool to compare with was measured."
     return Finding(text, verdict(checks), tables, plots, "; ".join(why))
 

@@ -1,10 +1,10 @@
-"""MFN, Table 1: beta-seeding over 21 values of C.  Table 3: heuristics 1 and 2.  The paper's C is 2 C here."""
+"""MFN, Dataset 1: beta-seeding over 21 values of C.  Dataset 3: heuristics 1 and 2.  The paper's C is 2 C here."""
 
 from __future__ import annotations
 
 import math
 
-from experiments.declare import Cell, Experiment, Finding, Outcome, Table
+from experiments.declare import Cell, Dataset, Experiment, Finding, Outcome
 from experiments.measures import by_name, fact, geometric_mean, seconds, shown, verdict
 from experiments.races import linear_set
 
@@ -49,7 +49,7 @@ def seeding(outcomes: list[Outcome]) -> Finding:
     )
     title = "Seconds for 21 models, C = sqrt(2)^k / 2, k = -10 .. 10"
     holds = verdict([g > 1.0 for found in gains.values() for g in found])
-    return Finding(", ".join(words) + ".", holds, [Table(title, ["set", *SEEDED], table)])
+    return Finding(", ".join(words) + ".", holds, [Dataset(title, ["set", *SEEDED], table)])
 
 
 def heuristics(outcomes: list[Outcome]) -> Finding:
@@ -76,7 +76,7 @@ def heuristics(outcomes: list[Outcome]) -> Finding:
         else ""
     )
     heads = ["set", *HEURISTICS, "share of support vectors"]
-    return Finding(words, verdict([g >= 2.0 for g in gains]), [Table("Seconds, C = 1/2", heads, table)], why=why)
+    return Finding(words, verdict([g >= 2.0 for g in gains]), [Dataset("Seconds, C = 1/2", heads, table)], why=why)
 
 
 EXPERIMENTS = (

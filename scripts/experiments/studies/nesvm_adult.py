@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from experiments.declare import Cell, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import by_name, costs_of_steps, shown, verdict
 from experiments.races import error, leasts, linear_set, seconds_within
 
@@ -52,11 +52,11 @@ def timed(outcomes: list[Outcome]) -> list[dict[str, float]]:
     return [{name: seconds_within(o, least, SHARE) for name, o in row.items()} for row in rows]
 
 
-def drawn(outcomes: list[Outcome], xs: list[float], label: str, title: str) -> tuple[Table, Plot]:
+def drawn(outcomes: list[Outcome], xs: list[float], label: str, title: str) -> tuple[Dataset, Plot]:
     times, rows = timed(outcomes), by_name(outcomes, list(TOOLS))
     lines = [[x, *(shown(o, t[name]) for name, o in row.items())] for x, t, row in zip(xs, times, rows, strict=True)]
     curves = {n: [(x, t[n]) for x, t in zip(xs, times, strict=True) if math.isfinite(t[n])] for n in TOOLS}
-    return Table(f"{title}: seconds to 1%", [label, *TOOLS], lines), Plot(title, label, "seconds to 1%", curves)
+    return Dataset(f"{title}: seconds to 1%", [label, *TOOLS], lines), Plot(title, label, "seconds to 1%", curves)
 
 
 def one_smoothing(times: list[dict[str, float]]) -> str:

@@ -1,10 +1,10 @@
-"""SGD-LSSVM, Table II and Figures 2 to 5: kernel least squares (RBF) beside C-SVC, and the number t of variables."""
+"""SGD-LSSVM, Dataset II and Figures 2 to 5: kernel least squares (RBF) beside C-SVC, and the number t of variables."""
 
 from __future__ import annotations
 
 import math
 
-from experiments.declare import Cell, Data, Experiment, Finding, Outcome, Plot, Table
+from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import LINEAR, by_name, fact, geometric_mean, points, ratios, seconds, shown, slope, verdict
 
 SETS = {  # C and gamma
@@ -77,7 +77,7 @@ def table(outcomes: list[Outcome]) -> Finding:
             f"{geometric_mean(over[BLOCKS]):.2g} times; accuracy within a point of LIBSVM's on {sum(near)}."
         )
     heads = ["set", *TOOLS]
-    tables = [Table("Seconds of training alone", heads, times), Table("Accuracy in percent", heads, right)]
+    tables = [Dataset("Seconds of training alone", heads, times), Dataset("Accuracy in percent", heads, right)]
     each = [fact(g[ALGORITHM], "iterations") / fact(g[ALGORITHM], "rows") for g in groups]
     most = max((x for x in each if math.isfinite(x)), default=math.nan)
     why = f"least squares gives every row a coefficient, and t = 1 takes up to {most:.2g} iterations a row for them"
@@ -108,7 +108,7 @@ def varied(outcomes: list[Outcome]) -> Finding:
         for what, found in curves.items():
             found[name] = points(o, "step", what)
         rows = [[s["step"], s["seconds"], s["iterations"], 100 * s["accuracy"]] for s in o.steps]
-        tables.append(Table(name, ["t", "seconds", "iterations", "accuracy in percent"], rows))
+        tables.append(Dataset(name, ["t", "seconds", "iterations", "accuracy in percent"], rows))
         if len(o.steps) < 2:
             continue
         times, counts, shares = (dict(found[name]) for found in curves.values())

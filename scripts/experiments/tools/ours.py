@@ -16,7 +16,7 @@ import scipy.sparse
 
 from experiments.problem import Fitted, Problem
 from svmtool import __version__
-from svmtool.formats.svmlight.table import Table
+from svmtool.data.dataset import Dataset
 from svmtool.params import Settings
 from svmtool.registry.row import gap_of_theta
 from svmtool.training import pipeline
@@ -28,9 +28,9 @@ def VERSION() -> str:
     return f"svmtool {__version__}"
 
 
-def table_of(X, y: np.ndarray) -> Table:
+def table_of(X, y: np.ndarray) -> Dataset:
     """Training uses a table up: this is a copy."""
-    return Table(y.copy(), X.indptr.astype("i8"), X.indices.astype("i4"), X.data.copy(), X.shape[1])
+    return Dataset(y.copy(), X.indptr.astype("i8"), X.indices.astype("i4"), X.data.copy(), X.shape[1])
 
 
 def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fitted:

@@ -17,10 +17,10 @@ import numpy as np
 from svmtool import interrupts
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.hash_loops import hash_rows
+from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats.adaptable.names import NEXT
 from svmtool.formats.regular_file import mode_of, open_regular
-from svmtool.formats.svmlight.table import Table
 
 ENTRY = np.dtype("<u8")
 REMOVED = np.uint64(1)
@@ -29,7 +29,7 @@ SIEVE = 1 << 16  # hashes that are looked for are told from most others by so ma
 ROWS_A_BLOCK = 1 << 12
 
 
-def hashes_of(table: Table, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def hashes_of(table: Dataset, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Hash of each row u8[n], from its whole label (i8), its weight (f8) and its features that are not 0.
 
     Two different rows have the same one with probability 2^-63: a row that was never added passes for one that was

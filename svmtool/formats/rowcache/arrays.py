@@ -1,4 +1,4 @@
-"""What a folder of rows holds: the arrays of a svmlight.Table as they are in memory, and a header that tells of them.
+"""What a folder of rows holds: the arrays of a Dataset as they are in memory, and a header that tells of them.
 
 Loops index by these arrays without looking.  So nothing in a folder is believed before it was looked at: who owns it
 and who may write to it, what kind its files are and how long, each field of the header, a checksum of each array, and
@@ -22,9 +22,10 @@ import numpy as np
 
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.array_loops import check_indices, check_values, sum_indices, sum_words
+from svmtool.data.dataset import Dataset
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.formats.source import Source
-from svmtool.formats.svmlight.table import Table, raw_tables
+from svmtool.formats.svmlight.table import raw_tables
 
 FORMAT = f"svmtool rows 2, {sys.byteorder}-endian"
 HEADER = "header.json"
@@ -92,14 +93,14 @@ def settle(folder: Path) -> None:
             os.close(fd)
 
 
-def written(folder: Path, header: dict[str, Any], mapped: MappedArrays) -> Table:
+def written(folder: Path, header: dict[str, Any], mapped: MappedArrays) -> Dataset:
     """The rows in a folder that this run has written: mapped, but for what there is one of for each row."""
     with contextlib.ExitStack() as held:
         files = {name: held.enter_context(open(folder / name, "rb")).fileno() for name in ARRAYS}
         return _mapped(files, header, mapped)
 
 
-def kept(folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Table | None:
+def kept(folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Dataset | None:
     """The rows that an earlier run wrote from the file so marked; None where there are none, or of another state of
     the file.  UnfitError where what is there cannot be believed."""
     with contextlib.ExitStack() as held:
@@ -208,11 +209,11 @@ def _is_count(value: Any, most: int) -> bool:
     return type(value) is int and 0 <= value <= most
 
 
-def _mapped(files: dict[str, int], header: dict[str, Any], mapped: MappedArrays) -> Table:
+def _mapped(files: dict[str, int], header: dict[str, Any], mapped: MappedArrays) -> Dataset:
     counts = {"labels": header["rows"], "indptr": header["rows"] + 1}
     labels, indptr = (_read(files[name], ARRAYS[name], count) for name, count in counts.items())
     indices, values = (mapped.open(files[name], ARRAYS[name], header["pairs"]) for name in ("indices", "values"))
-    return Table(labels, indptr, indices, values, header["features"], mapped)
+    return Dataset(labels, indptr, indices, values, header["features"], mapped)
 
 
 def _read(fd: int, dtype: str, count: int) -> np.ndarray:
@@ -220,7 +221,7 @@ def _read(fd: int, dtype: str, count: int) -> np.ndarray:
         return np.fromfile(file, dtype, count)
 
 
-def _check_arrays(table: Table, sums: dict[str, int], mapped: MappedArrays) -> None:
+def _check_arrays(table: Dataset, sums: dict[str, int], mapped: MappedArrays) -> None:
     """UnfitError unless the arrays are those that were written, and indices stay inside."""
     indptr, n = table.indptr, len(table)
     if _checksum(table.labels, 0) != sums["labels"] or not np.all(np.isfinite(table.labels)):

@@ -15,11 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from svmtool.data.dataset import Dataset
 from svmtool.data.mapped_arrays import MEGABYTE, MappedArrays
 from svmtool.errors import SvmtoolError
 from svmtool.formats.rowcache import arrays, shared_folder
 from svmtool.formats.source import Source, open_source
-from svmtool.formats.svmlight.table import LONGEST_LINE, Table
+from svmtool.formats.svmlight.table import LONGEST_LINE
 
 SAMPLES, SAMPLE_BYTES = 16, 1 << 16  # places of a data file that its sample is taken at, and bytes at each
 LEAST_MEMORY = 300e6  # bytes: python, numpy and the compiled loops take a third of that
@@ -43,7 +44,7 @@ class DiskReading:
     def start(self) -> None:
         """Nothing is read beforehand: it would be without numpy."""
 
-    def table(self) -> Table:
+    def table(self) -> Dataset:
         """The rows: in memory where they are sure to fit, else mapped from their folder.
 
         Raises SvmtoolError where the file cannot be opened or the folder not be written, DataError for the first
@@ -111,7 +112,7 @@ class DiskReading:
             )
         return False
 
-    def _kept(self, folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Table | None:
+    def _kept(self, folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Dataset | None:
         """The rows of an earlier run, None where there are none that fit."""
         try:
             return arrays.kept(folder, mark, mapped)
@@ -119,7 +120,7 @@ class DiskReading:
             self.warn(f"WARNING: the rows in {folder} are not used but made anew: {e}")
             return None
 
-    def _made(self, source: Source, folder: Path, mark: dict[str, Any] | None, mapped: MappedArrays) -> Table:
+    def _made(self, source: Source, folder: Path, mark: dict[str, Any] | None, mapped: MappedArrays) -> Dataset:
         """Parse the source; the rows stay in the folder if later runs are to have them."""
         longest = min(LONGEST_LINE, int(self.memory * LINE_BYTES))
         try:

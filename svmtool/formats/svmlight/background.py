@@ -9,8 +9,9 @@ import sys
 import threading
 
 from svmtool.compiled import ahead_of_time
+from svmtool.data.dataset import Dataset
 from svmtool.formats.source import open_source
-from svmtool.formats.svmlight.table import RawTable, Table, joined, read_raw
+from svmtool.formats.svmlight.table import RawTable, joined, read_raw
 
 SWITCH_SECONDS = 1e-4  # how long the importing thread may keep this one waiting between two blocks of text
 
@@ -37,8 +38,8 @@ class Reading:
             self._started = True
             threading.Thread(target=self._work, daemon=True).start()
 
-    def table(self) -> Table:
-        """The whole file as one Table, once it is read; imports numpy.
+    def table(self) -> Dataset:
+        """The whole file as one Dataset, once it is read; imports numpy.
 
         Raises SvmtoolError where it cannot be opened, DataError for the first malformed line.
         """

@@ -6,7 +6,7 @@ each block straight to its place.  Threads take blocks, each through a buffer of
 one block, and the text never stays in memory.
 
 Reading itself does without numpy, so that it can run while numpy is being
-imported (see formats/svmlight/background.py); only a finished Table holds numpy arrays.
+imported (see formats/svmlight/background.py); only a finished Dataset holds numpy arrays.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from svmtool.formats.svmlight.pieces import (
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
-    import numpy as np
+    from svmtool.data.dataset import Dataset
 
-    from svmtool.data.mapped_arrays import MappedArrays
+    pass
 
 BLOCK = 1 << 20  # bytes of text a thread works on at a time; fits the second-level cache
 STREAM_BLOCK = 1 << 18  # the same where a whole chunk is in memory
@@ -44,32 +44,8 @@ CHUNK = 1 << 22
 OddLine = Callable[[bytes, int, str], tuple[float | list[float], list[int], list[float]]]
 
 
-class Table:
-    """Rows of a sparse data set.
-
-    labels f8[n]; indptr i8[n + 1]; indices i4[nnz], from 0 on (the file's index
-    less one), ascending in a row; values f8[nnz], zeros that the file spells out
-    included; n_features: the largest index in the file (from 1 on), 0 for none.
-    room: where indices and values are mapped from files and may not be written to (see room.py), else None.
-    largest: the largest size of a value, where that is known.
-    """
-
-    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "mapped", "largest")
-
-    def __init__(
-        self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int,
-        mapped: MappedArrays | None = None,
-    ):  # fmt: skip
-        self.labels, self.indptr, self.indices, self.values = labels, indptr, indices, values
-        self.n_features, self.mapped = n_features, mapped
-        self.largest: float | None = None
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-
 class RawTable:
-    """A Table whose arrays are Buffers (all zeros at first): what reading fills before numpy is there.
+    """A Dataset whose arrays are Buffers (all zeros at first): what reading fills before numpy is there.
 
     columns: numbers before a row's pairs, which `labels` then holds row by row (1 for data).
     least: the smallest index that rows may have, 0 (then stored as -1) or 1.
@@ -83,14 +59,16 @@ class RawTable:
         self.indices, self.values = Buffer("i4", pairs), Buffer("f8", pairs)
         self.n_features = 0
 
-    def table(self) -> Table:
-        """The Table in the same memory.  Imports numpy."""
+    def table(self) -> Dataset:
+        """The Dataset in the same memory.  Imports numpy."""
+        from svmtool.data.dataset import Dataset
+
         arrays = (b.array() for b in (self.labels, self.indptr, self.indices, self.values))
-        return Table(*arrays, self.n_features)
+        return Dataset(*arrays, self.n_features)
 
 
-def read(path: str, least: int = 1) -> Table:
-    """The whole file (`-`: standard input) as one Table; `least` as in RawTable.
+def read(path: str, least: int = 1) -> Dataset:
+    """The whole file (`-`: standard input) as one Dataset; `least` as in RawTable.
 
     Raises SvmtoolError where it cannot be opened, DataError for the first malformed line.
     """
@@ -103,8 +81,8 @@ def read_raw(source: Source, least: int = 1) -> list[RawTable]:
     return [_read_regular(source, least)] if source.size is not None else list(raw_tables(source, least=least))
 
 
-def joined(parts: list[RawTable]) -> Table:
-    """One Table out of consecutive ones, which are taken from the list on the way to save memory."""
+def joined(parts: list[RawTable]) -> Dataset:
+    """One Dataset out of consecutive ones, which are taken from the list on the way to save memory."""
     return joined_raw(parts).table() if parts else RawTable(0, 0).table()
 
 
@@ -130,8 +108,8 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
     return whole
 
 
-def blocks(path: str, block_bytes: int = CHUNK) -> Iterator[Table]:
-    """The same rows in Tables of about block_bytes of text each; memory does not grow with the file.
+def blocks(path: str, block_bytes: int = CHUNK) -> Iterator[Dataset]:
+    """The same rows in Datasets of about block_bytes of text each; memory does not grow with the file.
 
     n_features is that of the block.  Lines are numbered over the whole file in errors.
     """
@@ -248,8 +226,8 @@ def _parse(
     return now[3]
 
 
-def tables(source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None) -> Iterator[Table]:
-    """Tables of about `chunk` bytes of text each, read in sequence from where the source stands.
+def tables(source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None) -> Iterator[Dataset]:
+    """Datasets of about `chunk` bytes of text each, read in sequence from where the source stands.
 
     odd_line(line, number, file) -> (label, indices, values) reads what the
     compiled loop leaves aside; the usual one is odd_line.parse_line.

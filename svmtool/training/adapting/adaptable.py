@@ -15,6 +15,7 @@ import numpy as np
 from svmtool import __version__, interrupts
 from svmtool.certify.linear import Certificate, worst
 from svmtool.data.class_statistics import ClassStatistics
+from svmtool.data.dataset import Dataset
 from svmtool.data.labels import cost_factors, first_appearance, whole_labels
 from svmtool.data.rows import CsrRows
 from svmtool.errors import ModelError, SvmtoolError
@@ -26,14 +27,12 @@ from svmtool.formats.adaptable.state import State, content_of, signature
 from svmtool.formats.models import linear
 from svmtool.formats.models.text import ModelText
 from svmtool.formats.regular_file import refuse_other_kinds
-from svmtool.formats.svmlight.table import Table
 from svmtool.models import words
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.params import Settings
 from svmtool.training.adapting.solution import rounding, solution
 from svmtool.training.range_checks import refuse_overflow
-from svmtool.training.reductions.base import take
 
 ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is warned
 
@@ -96,7 +95,7 @@ class Adaptable:
         state.C = s.C if s.C_given else state.C
         state.bias = s.bias if s.bias_given else state.bias
 
-    def remove(self, path: str, table: Table, weights: np.ndarray | None) -> str:
+    def remove(self, path: str, table: Dataset, weights: np.ndarray | None) -> str:
         """Take rows out; SvmtoolError, and nothing done, where one is not there.  Returns how many, in words."""
         numbers, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
@@ -115,7 +114,7 @@ class Adaptable:
                 + ": none is removed"
             )
 
-    def add(self, table: Table, weights: np.ndarray | None = None) -> str:
+    def add(self, table: Dataset, weights: np.ndarray | None = None) -> str:
         """Put rows in; returns how many, in words."""
         _, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
@@ -134,7 +133,7 @@ class Adaptable:
         assert self.log is not None
         return self.log
 
-    def check(self, table: Table, r: np.ndarray | None = None) -> None:
+    def check(self, table: Dataset, r: np.ndarray | None = None) -> None:
         """SvmtoolError where these rows, of weights r (1 unless given), cannot be added."""
         state = self.state
         most = self.settings.row.sums_below - (state.bias >= 0)
@@ -144,14 +143,14 @@ class Adaptable:
         refuse_overflow(table, state.C, state.class_weights, r, largest=max(state.bias, held))
         whole_labels(table.labels)
 
-    def check_file(self, path: str, table: Table, weights: np.ndarray | None) -> None:
+    def check_file(self, path: str, table: Dataset, weights: np.ndarray | None) -> None:
         """`check`, with the line where the first row stands that cannot be added."""
         numbers, table, r = used_rows(table, weights)
         fault = self.first_fault(table, r)
         if fault is not None:
             raise SvmtoolError(f"{path}: line {numbers[fault[0]] + 1}: {fault[1]}")
 
-    def first_fault(self, table: Table, r: np.ndarray | None = None) -> tuple[int, SvmtoolError] | None:
+    def first_fault(self, table: Dataset, r: np.ndarray | None = None) -> tuple[int, SvmtoolError] | None:
         """The first row that cannot be added to those before it, and why; None where all can.
 
         SvmtoolError where it is not the rows that are at fault.
@@ -172,7 +171,7 @@ class Adaptable:
         first = bisect_left(range(1, len(table)), True, key=lambda n: fault(n) is not None)
         return first, fault(first + 1) or found
 
-    def _change(self, table: Table, r: np.ndarray, sign: float) -> None:
+    def _change(self, table: Dataset, r: np.ndarray, sign: float) -> None:
         self.check(table, r)
         rows = CsrRows(table.indptr, table.indices, table.values, table.n_features)
         labels, number, _ = first_appearance(table.labels)
@@ -239,20 +238,20 @@ def model_order(labels: list[int]) -> list[int]:
     return [1, -1] if labels == [-1, 1] else labels
 
 
-def beginning(table: Table, n: int) -> Table:
+def beginning(table: Dataset, n: int) -> Dataset:
     """The first n rows, with as many features as these have."""
     end = table.indptr[n]
     indices = table.indices[:end]
     features = int(indices.max(initial=-1)) + 1
-    return Table(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features)
+    return Dataset(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features)
 
 
-def used_rows(table: Table, weights: np.ndarray | None) -> tuple[np.ndarray, Table, np.ndarray]:
+def used_rows(table: Dataset, weights: np.ndarray | None) -> tuple[np.ndarray, Dataset, np.ndarray]:
     """The rows of positive weight: their places in the file, themselves, and their weights."""
     if weights is None:
         return np.arange(len(table)), table, np.ones(len(table))
     kept = np.flatnonzero(weights > 0)
-    return kept, take(table, kept), weights[kept]
+    return kept, table.take(kept), weights[kept]
 
 
 def locked(path: str) -> ModelLock:

@@ -13,11 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import registry
+from svmtool.data.dataset import Dataset
 from svmtool.data.labels import cost_factors, first_appearance, whole_labels
 from svmtool.data.rows import CsrRows
 from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable.row_log import hashes_of
-from svmtool.formats.svmlight.table import Table
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Rule
@@ -32,7 +32,7 @@ class FastAdaptable(Adaptable):
 
     counted = "Rows seen"
 
-    def check(self, table: Table, r: np.ndarray | None = None) -> None:
+    def check(self, table: Dataset, r: np.ndarray | None = None) -> None:
         super().check(table, r)
         known = list(dict.fromkeys([*self.state.sums.labels, *first_appearance(table.labels)[0]]))
         if len(known) > MOST_LABELS:
@@ -41,7 +41,7 @@ class FastAdaptable(Adaptable):
                 "that were passed by: train anew, or use -s 71"
             )
 
-    def add(self, table: Table, weights: np.ndarray | None = None) -> str:
+    def add(self, table: Dataset, weights: np.ndarray | None = None) -> str:
         _, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
         taken = self._taken(table, r)
@@ -49,7 +49,7 @@ class FastAdaptable(Adaptable):
         self.log_at_target().append(entries(hashes, taken))
         return f"{np.count_nonzero(taken)} of {len(table)} rows, the others are on their side"
 
-    def _taken(self, table: Table, r: np.ndarray) -> np.ndarray:
+    def _taken(self, table: Dataset, r: np.ndarray) -> np.ndarray:
         """How often each row is added, i8[n]."""
         if not len(table):
             return np.zeros(0, np.int64)
@@ -69,7 +69,7 @@ class FastAdaptable(Adaptable):
         taken[used] = registry.entry(self.settings.row)(task.only(used), Monitor(), Rule()).taken
         return taken
 
-    def remove(self, path: str, table: Table, weights: np.ndarray | None) -> str:
+    def remove(self, path: str, table: Dataset, weights: np.ndarray | None) -> str:
         """Of equal rows those go first that came last: what has been added and is removed again leaves no trace."""
         numbers, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)

@@ -9,6 +9,7 @@ import numpy as np
 
 from svmtool import interrupts
 from svmtool.data.class_statistics import ClassStatistics
+from svmtool.data.dataset import Dataset
 from svmtool.data.labels import first_appearance, whole_labels
 from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable import names
@@ -16,7 +17,6 @@ from svmtool.formats.adaptable import state as adaptable_state
 from svmtool.formats.adaptable.row_log import RowLog, hashes_of, settle_left
 from svmtool.formats.adaptable.state import State, content_of, signature
 from svmtool.formats.models import linear
-from svmtool.formats.svmlight.table import Table
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Result
 from svmtool.training.adapting.adaptable import locked, may_be_replaced, used_rows
@@ -28,7 +28,7 @@ class NewState:
     From then on the model is locked, until `close`.
     """
 
-    def __init__(self, settings: Settings, table: Table, r: np.ndarray, model_path: str):
+    def __init__(self, settings: Settings, table: Dataset, r: np.ndarray, model_path: str):
         """table: the rows of positive weight, r f8[n] their weights."""
         self.settings, self.path, self.features = settings, model_path, table.n_features
         self.hashes = hashes_of(table, whole_labels(table.labels), r)
@@ -68,7 +68,7 @@ class NewState:
 
 
 def new_state(
-    settings: Settings, table: Table, row_weights: np.ndarray | None, model_path: str, console: Any
+    settings: Settings, table: Dataset, row_weights: np.ndarray | None, model_path: str, console: Any
 ) -> NewState | None:
     """The NewState of a training, None where there can be none, which a warning or the solver's text says."""
     _, used, r = used_rows(table, row_weights)

@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 
-from svmtool.data import rows
+from svmtool.data.dataset import Dataset
 from svmtool.errors import RowsError, SvmtoolError
-from svmtool.formats.svmlight.table import Table
 from svmtool.kernel_params import POLYNOMIAL, PRECOMPUTED, KernelSettings
 from svmtool.kernels.problems import Points
 from svmtool.models.kernel_functions import Kernel
-from svmtool.training.reductions.base import DENSE_BELOW, take
+from svmtool.training.reductions.base import DENSE_BELOW
 from svmtool.training.used_features import on_used, used_features
 
 SYMMETRIC = 1e-6  # by how much of their size two kernel values may differ that should be equal: text is rounded
@@ -22,10 +21,10 @@ BAD_SERIAL = "Wrong input format: sample_serial_number out of range"
 
 
 class KernelSet:
-    """n labelled rows as a Table, and a kernel.  Of a precomputed kernel a row holds its serial number, then all
+    """n labelled rows as a Dataset, and a kernel.  Of a precomputed kernel a row holds its serial number, then all
     its kernel values: K(x_i, x_j) is the element of row i whose index is the serial number of row j."""
 
-    def __init__(self, table: Table, kernel: Kernel):
+    def __init__(self, table: Dataset, kernel: Kernel):
         self.table, self.kernel = table, kernel
 
     def __len__(self) -> int:
@@ -37,12 +36,11 @@ class KernelSet:
 
     def take(self, chosen: np.ndarray) -> KernelSet:
         """The rows `chosen` (i8), in that order."""
-        return KernelSet(take(self.table, chosen), self.kernel)
+        return KernelSet(self.table.take(chosen), self.kernel)
 
     def labelled(self, labels: np.ndarray) -> KernelSet:
         """The same rows with other labels, f8[n]."""
-        t = self.table
-        return KernelSet(Table(labels, t.indptr, t.indices, t.values, t.n_features), self.kernel)
+        return KernelSet(self.table.with_labels(labels), self.kernel)
 
     def points(self) -> Points:
         """The rows as a solver takes them."""
@@ -53,17 +51,17 @@ class KernelSet:
             return Points(self.kernel, None, t.values[first[:, None] + serial])
         used = used_features(t)
         t = t if used is None else on_used(t, used)  # no kernel sees more of the others
-        return Points(self.kernel, rows.from_csr(t.indptr, t.indices, t.values, t.n_features, -1.0, DENSE_BELOW), None)
+        return Points(self.kernel, t.rows(-1.0, DENSE_BELOW), None)
 
     def support(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows `chosen` (i8) as CSR arrays for a model; of a precomputed kernel their serial numbers alone."""
-        some = take(self.table, chosen)
         if self.kernel.kind != PRECOMPUTED:
-            return some.indptr, some.indices, some.values
+            return self.table.csr(chosen)
+        some = self.table.take(chosen)
         return np.arange(len(chosen) + 1), np.full(len(chosen), -1, np.int32), some.values[some.indptr[:-1]]
 
 
-def kernel_set(table: Table, s: KernelSettings, file: str) -> KernelSet:
+def kernel_set(table: Dataset, s: KernelSettings, file: str) -> KernelSet:
     """The training set of a table, with the gamma that -g left open; SvmtoolError where a precomputed kernel lacks
     what it needs."""
     if s.kernel_type == PRECOMPUTED:
@@ -72,7 +70,7 @@ def kernel_set(table: Table, s: KernelSettings, file: str) -> KernelSet:
     return KernelSet(table, Kernel(s.kernel_type, gamma, s.degree, s.coef0))
 
 
-def _check_serials(table: Table, file: str) -> None:
+def _check_serials(table: Dataset, file: str) -> None:
     """Each row begins with 0:serial and goes on 1:K(x, x_1) 2:K(x, x_2) ... up to the largest serial at least."""
 
     def refuse(sentence: str, wrong: np.ndarray, reason: str) -> None:

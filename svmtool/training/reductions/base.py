@@ -19,9 +19,8 @@ import numpy as np
 from svmtool import registry
 from svmtool.certify.linear import Certificate, Certifier, worst
 from svmtool.compiled import threads
-from svmtool.data import rows
+from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
-from svmtool.formats.svmlight.table import Table
 from svmtool.limits import EndedError, StopFlag, in_turns, until
 from svmtool.models.linear import LinearModel
 from svmtool.objectives import losses
@@ -59,7 +58,7 @@ KINDS = {
 }
 
 
-def problems_of(table: Table, settings: Settings, row_weights: np.ndarray | None = None) -> Reduction:
+def problems_of(table: Dataset, settings: Settings, row_weights: np.ndarray | None = None) -> Reduction:
     """The problems of a training set, of the kind that the chosen solver serves; see Reduction."""
     module, name = KINDS[settings.row.task]
     return getattr(importlib.import_module(module), name)(table, settings, row_weights)
@@ -93,10 +92,10 @@ class Reduction(ABC):
     untrained = "the model knows no class"
     any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
 
-    def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None = None):
+    def __init__(self, table: Dataset, settings: Settings, row_weights: np.ndarray | None = None):
         if row_weights is not None and np.any(row_weights <= 0):
             kept = np.flatnonzero(row_weights > 0)
-            table, row_weights = take(table, kept), row_weights[kept]
+            table, row_weights = table.take(kept), row_weights[kept]
         self.settings = settings
         self.solver = settings.row
         self.loss = losses.of(self.solver.loss, settings.loss_power)
@@ -107,9 +106,7 @@ class Reduction(ABC):
         )
         self._read_labels(table.labels)
         below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
-        self.rows = rows.from_csr(
-            table.indptr, table.indices, table.values, table.n_features, settings.bias, below, table.mapped
-        )
+        self.rows = table.rows(settings.bias, below)
         self.rows.largest_value = largest
 
     # What a kind of task says
@@ -407,9 +404,3 @@ def _spread(values: np.ndarray | None, used: np.ndarray, n: int) -> np.ndarray |
     whole = np.zeros((n, *values.shape[1:]), values.dtype)
     whole[used] = values
     return whole
-
-
-def take(table: Table, chosen: np.ndarray) -> Table:
-    """The rows `chosen` (i8) of a table, in that order."""
-    some = rows.CsrRows(table.indptr, table.indices, table.values, table.n_features, mapped=table.mapped).take(chosen)
-    return Table(table.labels[chosen], some.indptr, some.indices, some.values, table.n_features, table.mapped)

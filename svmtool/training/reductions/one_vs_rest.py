@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
+from svmtool.data.dataset import Dataset
 from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
-from svmtool.formats.svmlight.table import Table
 from svmtool.limits import EndedError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
@@ -34,7 +34,7 @@ L1_LEAST_GAP, L1_MOST_GAP = 1e-10, 1e-3  # ... and never outside of these
 class OneVsRest(Reduction):
     """The two-class problems of a training set; see Reduction."""
 
-    def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None = None):
+    def __init__(self, table: Dataset, settings: Settings, row_weights: np.ndarray | None = None):
         super().__init__(table, settings, row_weights)
         self.count = self.classes.problems if len(self.classes.number) else 0
         self._equations: list[NormalEquations] = []

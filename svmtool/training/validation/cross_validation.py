@@ -7,15 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from svmtool.data.rows import CsrRows
+from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
-from svmtool.formats.svmlight.table import Table
 from svmtool.limits import StopFlag, in_turns
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import worst_status
-from svmtool.training.reductions.base import problems_of, take
+from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import folds as draws
 
 UNMOVED = 1e-15  # norm of a change of the weights below which they count as unchanged
@@ -36,7 +35,7 @@ class Folds:
 
     open_ends: tuple[Status, ...] = ()
 
-    def __init__(self, table: Table, settings: Settings, row_weights: np.ndarray | None, wanted: int):
+    def __init__(self, table: Dataset, settings: Settings, row_weights: np.ndarray | None, wanted: int):
         self.table, self.settings, self.row_weights = table, settings, row_weights
         self.warnings: list[str] = []
         if len(table) < 2:
@@ -70,7 +69,7 @@ class Folds:
         def one(k: int, share: StopFlag) -> bool:
             inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.mapped is not None)
             weights = None if self.row_weights is None else self.row_weights[inside]
-            problems = problems_of(take(self.table, inside), settings, weights)
+            problems = problems_of(self.table.take(inside), settings, weights)
             warnings[k] = problems.warnings()
             problems.any_start = warm is not None
             start = warm[k] if warm is not None else None
@@ -84,7 +83,7 @@ class Folds:
             moved[k] = start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
             if warm is not None:
                 warm[k] = W
-            predictions[outside] = problems.model(W).predict(take(self.table, outside))
+            predictions[outside] = problems.model(W).predict(self.table.take(outside))
             return False
 
         on_disk = self.table.mapped is not None
@@ -119,10 +118,9 @@ def cross_validate(folds: Folds, settings: Settings, stop: StopFlag | None = Non
     return Validation(predictions, folds.open_ends)
 
 
-def largest_square(table: Table, bias: float) -> float:
+def largest_square(table: Dataset, bias: float) -> float:
     """max |x_i|^2 with the bias feature; see checked_square."""
-    rows = CsrRows(table.indptr, table.indices, table.values, table.n_features, bias)
-    return checked_square(float(np.max(rows.square_norms(), initial=0.0)))
+    return checked_square(float(np.max(table.squares(bias), initial=0.0)))
 
 
 def checked_square(largest: float) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.formats.svmlight.table import Table
+from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.metrics import RegressionErrors
 from svmtool.params import Settings
@@ -22,7 +22,7 @@ DOING = "Doing parameter search with {}-fold cross validation.\n"
 
 
 def cross_validate(
-    table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any, stop: StopFlag | None = None
+    table: Dataset, settings: Settings, row_weights: np.ndarray | None, console: Any, stop: StopFlag | None = None
 ) -> int:
     """-v: print LIBLINEAR's lines on stdout, also when quiet; returns the exit status."""
     assert settings.folds is not None
@@ -60,7 +60,7 @@ def print_regression(console: Any, labels: np.ndarray, predictions: np.ndarray) 
 
 
 def search_C(
-    table: Table, settings: Settings, row_weights: np.ndarray | None, console: Any, stop: StopFlag | None = None
+    table: Dataset, settings: Settings, row_weights: np.ndarray | None, console: Any, stop: StopFlag | None = None
 ) -> int:
     """-C: print LIBLINEAR's lines; returns the exit status."""
     wanted = settings.folds if settings.folds is not None else DEFAULT_FOLDS

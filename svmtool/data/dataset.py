@@ -1,0 +1,114 @@
+"""The rows of a data set with their labels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.data import rows as layouts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.data.mapped_arrays import MappedArrays
+
+
+
+class Dataset:
+    """The rows of a data set: labels, and features as sparse rows (CSR).
+
+    Attributes
+    ----------
+    labels : f8[n]
+    indptr : i8[n + 1]
+    indices : i4[nnz], from 0 on (the index in a file less one), ascending in each row
+    values : f8[nnz], zeros that a file spells out included
+    n_features : the largest index in the file (from 1 on), 0 for none
+    mapped : owner of indices and values if they are mapped from files and read-only (mapped_arrays.py), else None
+    largest : the largest absolute value if known
+    """
+
+    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "mapped", "largest")
+
+    def __init__(
+        self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int,
+        mapped: MappedArrays | None = None,
+    ):  # fmt: skip
+        self.labels, self.indptr, self.indices, self.values = labels, indptr, indices, values
+        self.n_features, self.mapped = n_features, mapped
+        self.largest: float | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, chosen: np.ndarray) -> Dataset:
+        """Return the rows `chosen` (i8), in that order."""
+        some = layouts.CsrRows(self.indptr, self.indices, self.values, self.n_features, mapped=self.mapped).take(chosen)
+        return Dataset(
+            self.labels[chosen], some.indptr, some.indices, some.values, self.n_features, self.mapped
+        )
+
+    def with_labels(self, labels: np.ndarray) -> Dataset:
+        """Return the same rows with other labels, f8[n]."""
+        return Dataset(labels, self.indptr, self.indices, self.values, self.n_features, self.mapped)
+
+    def rows(self, bias: float, dense_below: int) -> layouts.Rows:
+        """Return the features in the layout that is faster for solvers, see `from_csr`; bias < 0: no bias feature."""
+        return layouts.from_csr(
+            self.indptr, self.indices, self.values, self.n_features, bias, dense_below, self.mapped
+        )
+
+    def squares(self, bias: float) -> np.ndarray:
+        """Return |x_i|^2 with the bias feature, f8[n]."""
+        return layouts.CsrRows(self.indptr, self.indices, self.values, self.n_features, bias).square_norms()
+
+    def csr(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the rows `chosen` (i8) as indptr, indices and values."""
+        some = self.take(chosen)
+        return some.indptr, some.indices, some.values
+
+    def products(self, W: np.ndarray, bias: float) -> np.ndarray | None:
+        """Return X W if the rows are dense, else None; W f8 (features, columns), with a last row if bias >= 0."""
+        return None
+
+
+class DenseDataset(Dataset):
+    """A Dataset of dense rows X f8 (n, features), C order.  X is not copied and never changed."""
+
+    __slots__ = ("X",)
+
+    def __init__(self, labels: np.ndarray, X: np.ndarray):
+        self.labels, self.X = labels, X
+        self.n_features, self.values = X.shape[1], X.reshape(-1)
+        self.mapped = self.largest = None
+
+    @property
+    def indptr(self) -> np.ndarray:  # type: ignore[override]
+        """As of CSR rows that spell out every value; made anew at each call, as `indices` is."""
+        return np.arange(len(self.X) + 1, dtype=np.int64) * self.n_features
+
+    @property
+    def indices(self) -> np.ndarray:  # type: ignore[override]
+        return np.tile(np.arange(self.n_features, dtype=np.int32), len(self.X))
+
+    def take(self, chosen: np.ndarray) -> DenseDataset:
+        return DenseDataset(self.labels[chosen], self.X[chosen])
+
+    def with_labels(self, labels: np.ndarray) -> DenseDataset:
+        return DenseDataset(labels, self.X)
+
+    def rows(self, bias: float, dense_below: int) -> layouts.Rows:
+        return layouts.DenseRows(self.X, bias)
+
+    def squares(self, bias: float) -> np.ndarray:
+        return layouts.DenseRows(self.X, bias).square_norms()
+
+    def csr(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        X = self.X[chosen]
+        at, indices = np.nonzero(X)
+        indptr = np.zeros(len(X) + 1, np.int64)
+        np.cumsum(np.bincount(at, minlength=len(X)), out=indptr[1:])
+        return indptr, indices.astype(np.int32), X[at, indices]
+
+    def products(self, W: np.ndarray, bias: float) -> np.ndarray | None:
+        known = min(self.n_features, len(W) - (bias >= 0))
+        out = self.X[:, :known] @ W[:known]
+        return out + bias * W[-1] if bias >= 0 else out
