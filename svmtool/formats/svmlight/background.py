@@ -9,9 +9,12 @@ import sys
 import threading
 
 from svmtool.compiled import ahead_of_time
-from svmtool.data.dataset import Dataset
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight.table import RawTable, joined, read_raw
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.data.dataset import Dataset
 
 SWITCH_SECONDS = 1e-4  # how long the importing thread may keep this one waiting between two blocks of text
 
