@@ -7,7 +7,7 @@ SPARK_ENV = .venv-spark$(if $(filter 4%,$(PYSPARK)),,-$(PYSPARK))
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py svmtool/compiled/loops/*/*.py)
 
-.PHONY: help setup demo test test-spark stress fuzz bench experiments lint clean
+.PHONY: help setup demo test test-all test-spark stress fuzz bench experiments lint clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -24,8 +24,11 @@ demo: .venv/installed  ## scale, train and predict on a real set
 test: .venv/installed  ## run the tests
 	$(BIN)/python -m pytest -q -n auto
 
+test-all: .venv/installed  ## run the tests, the exhaustive grids too
+	$(BIN)/python -m pytest -q -n auto -m ""
+
 test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5
-	$(SPARK_ENV)/bin/python -m pytest -q tests/test_spark_*.py tests/test_readme.py
+	$(SPARK_ENV)/bin/python -m pytest -q tests/distributed tests/repository/test_readme.py
 
 stress: .venv/installed  ## data nobody tuned on against every solver; MINUTES=30 SEED=1 ONLY=family SOLVER=s
 	$(BIN)/python scripts/stress --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) \

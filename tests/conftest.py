@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import itertools
 import lzma
 import os
 import re
@@ -18,17 +19,55 @@ from pathlib import Path
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job, and what it starts, may ignore Ctrl-C
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # as the commands set it, before numpy is imported
     os.environ[name] = "1"
+if "PYTEST_XDIST_WORKER" in os.environ:  # the workers keep all cores busy
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest  # noqa: E402
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = REPOSITORY.parent / "shared"  # LIBLINEAR's replayable cases and larger data, where they exist
-sys.path.insert(0, str(REPOSITORY / "tests"))
+sys.path[:0] = map(str, [REPOSITORY / "tests", *(p for p in (REPOSITORY / "tests").iterdir() if p.is_dir())])
 if str(REPOSITORY) not in sys.path:  # the package may be installed or lie beside the tests
     sys.path.insert(1, str(REPOSITORY))
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])]
 )  # for subprocesses
+
+
+def adds_no_pair(item: pytest.Item, covered: set) -> bool:
+    """Whether each pair of a test's parameter values, of different parameters, stands in an earlier one as well.
+
+    Grids of three and more parameters shrink to those that cover all pairs of values; with fewer parameters nothing is
+    left out.  covered: the pairs of the same test function so far, to which this adds.
+    """
+    callspec = getattr(item, "callspec", None)
+    params = callspec.params if callspec is not None else {}
+    chosen = [(name, repr(v) if isinstance(v, str | int | float | tuple) else id(v)) for name, v in params.items()]
+    if len(chosen) < 3:
+        return False
+    pairs = set(itertools.combinations(chosen, 2)) - covered
+    covered |= pairs
+    return not pairs
+
+
+PROCESSES = {"command", "compat_case"}  # fixtures by which a test starts processes
+REFERENCES = {"reference", "libsvm_programs"}  # fixtures that find LIBLINEAR's and LIBSVM's programs
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Set the markers that follow from a test's file, fixtures and parameters."""
+    covered: dict[str, set] = {}
+    for item in items:
+        if adds_no_pair(item, covered.setdefault(item.nodeid.partition("[")[0], set())):
+            item.add_marker("exhaustive")
+        fixtures = set(item.fixturenames)
+        if fixtures & PROCESSES or "subprocess" in vars(item.module):
+            item.add_marker("process")
+        if fixtures & REFERENCES:
+            item.add_marker("reference")
+        if item.path.name.startswith("test_spark_") and hasattr(item.module, "pytestmark"):
+            item.add_marker("spark")
 
 
 @pytest.fixture(scope="session")

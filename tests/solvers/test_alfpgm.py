@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import reference_kernel
 
 from svmtool.compiled import threads
 from svmtool.data.rows import CsrRows, DenseRows
@@ -10,7 +11,6 @@ from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import GAP, ITERATIONS, RULE, TIME, Monitor
-from tests import reference_kernel
 
 KERNELS = {
     "rbf": Kernel(RBF, 0.5),

@@ -1,6 +1,6 @@
 """Shell scripts and a Makefile as people write them for LIBLINEAR run unchanged on our commands.
 
-Each file of tests/scripts names in its head the solvers that it uses and lines that it must print.  It runs in a
+Each file of tests/shell names in its head the solvers that it uses and lines that it must print.  It runs in a
 folder with the sets of data/, and finds `train`, `predict` and `svm-scale` on PATH: ours, and LIBLINEAR's where they
 are (with our svm-scale, for it has none), whose output must be the same but for the last digits of rates and errors.
 """
@@ -16,7 +16,7 @@ from compat_cases import same_text
 from conftest import REPOSITORY, skip_unless_known
 from shell_commands import put_commands, put_script, run_in
 
-SCRIPTS = sorted((REPOSITORY / "tests" / "scripts").iterdir())
+SCRIPTS = sorted((REPOSITORY / "tests" / "shell").iterdir())
 ROOM = 0.02  # of a printed number, relative to 1 + |number|: the reference stops early, a row or two fall otherwise
 
 
@@ -95,7 +95,7 @@ def test_script_prints_what_it_prints_with_liblinear(script, ours, theirs, refer
 
 def test_make_makes_again_what_has_changed(ours, data):
     """Nothing at first; the model and what rests on it where C changes by hand; all where the data change."""
-    script = REPOSITORY / "tests" / "scripts" / "Makefile"
+    script = REPOSITORY / "tests" / "shell" / "Makefile"
     assert run_script(script, ours, data).returncode == 0
 
     def make(*argv: str) -> list[str]:
@@ -116,7 +116,7 @@ def test_make_makes_again_what_has_changed(ours, data):
 
 def test_make_leaves_no_half_made_file(ours, data):
     """A bad row in the data: make stops, the old model and the old report stay."""
-    script = REPOSITORY / "tests" / "scripts" / "Makefile"
+    script = REPOSITORY / "tests" / "shell" / "Makefile"
     assert run_script(script, ours, data).returncode == 0
     model = (ours / "model").read_bytes()
     (ours / "breast_cancer.scale").write_text("1 1:x\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import REPOSITORY
 from reference import text_of
 
 from svmtool import registry
@@ -155,7 +156,7 @@ def test_faults_of_the_model_name_it(command, tmp_path):
 
 def test_steps_to_and_fro_end(svm_train):
     """At this cost f went from 1e7 to 1e167 and back without end: rounding makes a new step of each."""
-    data = (Path(__file__).parents[1] / "data" / "breast_cancer").read_text()
+    data = (REPOSITORY / "data" / "breast_cancer").read_text()
     with np.errstate(all="ignore"):
         status, _, err = svm_train("-q", "-s", 41, "-c", "1e200", "--max-seconds", 20, "d", "m", data=data)
     assert status == 0 and "rounding stops further progress" in err

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from reference import csr_of
 
 from svmtool.certify.kernel import certify
 from svmtool.compiled.loops.kernel.weight_loops import add_rest, pair_weights
@@ -19,7 +20,6 @@ from svmtool.limits import EndedError, until
 from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import ITERATIONS, RULE, Monitor
-from tests.reference import csr_of
 
 COSTS = [1.0, 1e3, 1e6]
 

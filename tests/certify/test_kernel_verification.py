@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from kernel_suite import KERNELS, NORMAL, NU, nu_value, random_data, text
 from scipy.optimize import linprog
+from test_alfpgm import problems
 
 from svmtool import registry
 from svmtool.certify.linear import Certificate
@@ -24,7 +25,6 @@ from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
 from svmtool.solvers.shared.progress import Progress
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.laws import acceptable, lawful
-from tests.test_alfpgm import problems
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
 QUADRATIC = ["c-svc", "nu-svc", "one-class", "epsilon-svr", "nu-svr"]
