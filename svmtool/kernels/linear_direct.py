@@ -33,12 +33,13 @@ from svmtool.models.kernel_functions import LINEAR
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
+from svmtool.tolerances import GRAM_BELOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.kernels.decomposition import Decomposition
 
-FEATURES = 1500  # whose matrix is factorised: 18 MB
+FEATURES = GRAM_BELOW  # whose matrix is factorised: 18 MB
 # what a run takes: steps, 15 to 35 on 28 sets, though 83 on w8a; nanoseconds of a step for a variable beside what its
 # row takes, 430 to 520 on three sets of 32,000 to 93,000, and at least
 STEPS, VARIABLE, CALLS = 20, 450.0, 5e5

@@ -125,7 +125,7 @@ class Augmented(Objective):
         return s * (self._linear - 0.5 * s * quadratic)
 
     @property
-    def rows_system(self) -> bool:
+    def has_dual_system(self) -> bool:
         """Whether Newton systems can have a row for each active row: p < 2, and the rows are here."""
         return self.p < 2.0 and of_data(self.rows).have_kernel
 
@@ -133,14 +133,14 @@ class Augmented(Objective):
     def rows_quicker(self) -> bool:
         """Also where no row is active; a regularised bias only."""
         return (
-            self.p == 1.0 and self.rows_system and not self.free_bias
+            self.p == 1.0 and self.has_dual_system and not self.free_bias
             and self.face_cost < FACTOR * float(self.d) ** 3
         )  # fmt: skip
 
     def _direction(
         self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
-        if system == "rows" and not self.straight:
+        if system == "dual" and not self.straight:
             return self.curved_direction(g), 0, True
         return super()._direction(g, system, tolerance, most, stopped)
 

@@ -31,7 +31,7 @@ from svmtool.linalg.costs import COPY, FACTOR, INNER, INNER_DENSE, VISIT
 from svmtool.linalg.gram import KernelCache
 from svmtool.linalg.systems import Factored, conjugate_gradient, mirror, solve_positive
 
-WAYS = {"features": "a system of features", "rows": "a system of active rows", "products": "conjugate gradients"}
+SYSTEMS = {"primal": "a system of features", "dual": "a system of active rows", "cg": "conjugate gradients"}
 SOLVED = 0.01  # what a direction may leave of Newton's equation, beside the gradient.  Of 334 that were looked at on
 # subsets of 16 sets (-s 3, 42, 50, C = 1e5) 169 left more, and 31 lay between a tenth and ten times that
 BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
@@ -292,11 +292,11 @@ class Objective(Losses):
     ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
         """p with H p = -g; the number of products with H that it took; and whether it is as exact as asked for.
 
-        side: "features" by a factorised d x d matrix; "rows" by one with a row for each active row (a loss that has
-        `face`); "products" by conjugate gradients to the tolerance, with at most so many products, or until stopped().
+        side: "primal" by a factorised d x d matrix; "dual" by one with a row for each active row (a loss that has
+        `face`); "cg" by conjugate gradients to the tolerance, with at most so many products, or until stopped().
         Where the run comes to its end meanwhile p is along -g: f falls on the ray there too.
         """
-        self.way = WAYS[system]
+        self.way = SYSTEMS[system]
         try:
             return self._direction(g, system, tolerance, most, stopped)
         except limits.EndedError:
@@ -308,21 +308,21 @@ class Objective(Losses):
         doubtful: the system of rows, which loses digits where numbers are large, must be seen to solve H p = -g.
         """
         if self.rows_quicker:
-            p, _, exact = found = self.newton_direction(g, "rows")
+            p, _, exact = found = self.newton_direction(g, "dual")
             if not (exact and doubtful):
                 return found
             left = self.hessian_product(p) + g
             if float(left @ left) <= SOLVED**2 * float(g @ g):
                 return found
-        return self.newton_direction(g, "features")
+        return self.newton_direction(g, "primal")
 
     def _direction(
         self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
         """`newton_direction` in a run that does not end meanwhile."""
-        if system == "features":
+        if system == "primal":
             return -solve_positive(self.hessian(), g), 0, True
-        if system == "rows":
+        if system == "dual":
             return self.face(self.active_rows()) - self.w, 0, True
         p, products, reached = self._conjugate_gradient(g, tolerance, most, stopped)
         return -p, products, reached

@@ -18,13 +18,15 @@ from svmtool.linalg.costs import COPY, FACTOR, INNER
 from svmtool.linalg.gram import KernelCache
 from svmtool.linalg.systems import Factored
 from svmtool.objectives.class_rows import ClassRows
+from svmtool.tolerances import GRAM_BELOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 MOST = 2000  # order of a system: 32 MB, and as much twice while it is made
-KRONECKER_BELOW = 1500  # features, or classes, up to which conjugate gradients are preconditioned by Kronecker's form
+# features, or classes, up to which conjugate gradients are preconditioned by Kronecker's form
+KRONECKER_BELOW = GRAM_BELOW
 # nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: decompositions
 # for that, per features^3 (0.16 to 0.5); a product, a non-zero for a class (0.7 to 2); its preconditioner, per classes
 # features^2 (0.1 to 0.9); the calls for a system

@@ -144,7 +144,7 @@ class CrammerSingerLoss(Objective):
         return int(np.count_nonzero(self.c))
 
     @property
-    def rows_system(self) -> bool:
+    def has_dual_system(self) -> bool:
         """Whether that system takes less time than as many products as the last step by conjugate gradients took."""
         return self.rows_quicker or self.face_cost < class_faces.step_cost(self.rows, self.active, self._products)
 

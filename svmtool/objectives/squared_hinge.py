@@ -101,7 +101,7 @@ class SquaredHinge(Objective):
         self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
         """See Objective.  Where rounding has made the Hessian singular the active rows themselves are factorised."""
-        if system != "features":
+        if system != "primal":
             return super()._direction(g, system, tolerance, most, stopped)
         p, shift = solve_shifted(self.hessian(), g)
         if shift > 0.0 and possible(self.rows):
@@ -143,13 +143,13 @@ class SquaredHinge(Objective):
         return matrix / (2.0 * length * self.active + VECTORS * d)
 
     @property
-    def rows_system(self) -> bool:
+    def has_dual_system(self) -> bool:
         """Whether there are systems of rows: these are here, and the bias is regularised."""
         return data_of(self.rows).have_kernel and not self.free_bias
 
     @property
     def rows_quicker(self) -> bool:
-        return self.rows_system and 0 < self.active < self.d and self.face_cost < FACTOR * float(self.d) ** 3
+        return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR * float(self.d) ** 3
 
     def _system(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows `used` (i8) in some order, and of these Q + D, Q_ij = y_i y_j x_i.x_j, D = 1 / (2 C_i).
@@ -157,7 +157,7 @@ class SquaredHinge(Objective):
         Only the matrix's lower triangle is meaningful.
         """
         if self._kernel is None:
-            assert self.rows_system
+            assert self.has_dual_system
             self._kernel = KernelCache(self.rows)
         used, Q = self._kernel.block(used)
         y = self.y[used]

@@ -30,11 +30,11 @@ from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor
 from svmtool.solvers.shared.progress import Progress
+from svmtool.tolerances import ROUNDOFF_GAP
 
 MU = 0.1  # the paper's penalty
 POWER_STEPS, SAFETY = 10, 1.1  # of power iteration for the largest eigenvalue, and what it may lack
 OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient steps of each
-ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 WHOLE = 0.9  # share of eps to which steps among all variables go: more than rounding may add to the violation
 NOISE = 0.5  # share of the violation from which errors of f send steps astray
 EVALUATIONS = 128  # rounds before the first look at what they bring, ...

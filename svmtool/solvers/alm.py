@@ -38,21 +38,11 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
-from svmtool.solvers.alm_rounds import (
-    GROWTH,
-    INNER,
-    RECENT_RANGES,
-    ROUNDOFF_GAP,
-    RULE_MIN_GAP,
-    SIGMA_COLD,
-    SIGMA_MOST,
-    SMOOTH,
-    WINDOW,
-    Rounds,
-)
+from svmtool.solvers.alm_rounds import GROWTH, INNER, RECENT_RANGES, SIGMA_COLD, SIGMA_MOST, SMOOTH, WINDOW, Rounds
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import ENOUGH, SAFETY, SIZE_SHARE, Monitor, Result, Rule, Status
+from svmtool.solvers.shared.base import SAFETY, SIZE_SHARE, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possible
+from svmtool.tolerances import ENOUGH, ROUNDOFF_GAP, RULE_MIN_GAP
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate passes
 SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...

@@ -35,19 +35,11 @@ from svmtool.objectives import class_faces, class_interior
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.objectives.duality import relative_gap
-from svmtool.solvers.alm_rounds import (
-    OPTIMAL_GAP,
-    RECENT_RANGES,
-    ROUNDOFF_GAP,
-    RULE_MIN_GAP,
-    SIGMA_COLD,
-    SMOOTH,
-    WINDOW,
-    Rounds,
-)
+from svmtool.solvers.alm_rounds import RECENT_RANGES, SIGMA_COLD, SMOOTH, WINDOW, Rounds
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import ENOUGH, SAFETY, Monitor, Result, Rule, Status
+from svmtool.solvers.shared.base import SAFETY, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.interior_steps import interior_steps
+from svmtool.tolerances import ENOUGH, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
 MOST_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows

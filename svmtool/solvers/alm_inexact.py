@@ -43,8 +43,8 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possible
+from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
-GRAM_BELOW = 1500  # features up to which the Hessian is factorised
 NEAR = 1.2  # largest ratio of two mu for which the same factor is used
 TOLERANCE, MOST_STEPS = 0.2, 16  # of conjugate gradients beside the gradient, where there are more features
 EPOCHS = 5  # coordinate passes for a first guess
@@ -81,7 +81,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     average = _Average(o, step)
     balanced, merit, before = BALANCE_EVERY, 0.0, 1.0
     direct = ours and possible(task)
-    slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or base.RULE_MIN_GAP)
+    slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or RULE_MIN_GAP)
     for k in range(MOST_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
@@ -92,7 +92,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         norm = float(np.sqrt(g @ g))
         status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
         if status is None and k >= LOOK_AHEAD and k & (k - 1) == 0:
-            ahead = still_needed([before, best.gap], [k // 2, k], monitor.gap or base.RULE_MIN_GAP, 1)
+            ahead = still_needed([before, best.gap], [k // 2, k], monitor.gap or RULE_MIN_GAP, 1)
             status = base.PRECISION if k + ahead > MOST_ITERATIONS else None
         if k & (k - 1) == 0:
             before = best.gap

@@ -17,20 +17,17 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.crammer_singer import CrammerSingerLoss
 
-GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
-ROWS_SYSTEM = 4000  # free rows up to which Newton systems have a row for each, in place of further passes
+DUAL_ROWS = 4000  # free rows up to which Newton systems have a row for each, in place of further passes
 SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
 GROWTH, SIGMA_MOST = 3.0, 1e8
 INNER = 1.0  # a round ends when the gradient is this small beside the distance by which the multipliers would move
-RULE_MIN_GAP = 1e-6  # certified gap at which -e may end a run, where the rule does not name one
-OPTIMAL_GAP = 1e-12  # certified gap of an exact minimiser: what is left is rounding
-ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-# steps without a better gap or a lower phi, after which what is left is rounding, ...
+# A run ends after so many steps without a better gap and without a relative decrease of phi above STALL_RTOL, ...
 STALL_RTOL, STALL_STEPS = 1e-13, 12
 IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
@@ -52,7 +49,7 @@ class Rounds:
     def __init__(self, objective: Augmented | CrammerSingerLoss, monitor: Monitor, rule: Rule, by_merit: bool = False):
         self.objective, self.monitor, self.rule = objective, monitor, rule
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
-        self.factorised, self.most_rows, self.sure = objective.d <= GRAM_BELOW, ROWS_SYSTEM, RULE_MIN_GAP
+        self.factorised, self.most_rows, self.sure = objective.d <= GRAM_BELOW, DUAL_ROWS, RULE_MIN_GAP
 
     @cached_property
     def best(self) -> Best:
@@ -76,7 +73,7 @@ class Rounds:
         o, monitor, best = self.objective, self.monitor, self.best
         cg, t, flat, idle = 0, 0.0, 0, 0
         smallest = lowest = np.inf
-        first, system = True, "products"  # first: of its round, or of the run
+        first, system = True, "cg"  # first: of its round, or of the run
         while True:
             f, g = o.gradient()
             best.keep()
@@ -102,12 +99,12 @@ class Rounds:
             if self.factorised and (o.active or not o.rows_quicker):
                 p, cg, _ = o.factorised_direction(g, flat > 0)
             else:
-                few, most = o.rows_system and 0 < o.active <= self.most_rows, self.most_products
+                few, most = o.has_dual_system and 0 < o.active <= self.most_rows, self.most_products
                 if few and (o.p > 1.0 or o.free_bias):  # by what the last step has cost
-                    few = system == "rows" or cg * o.product_cost > o.face_cost
+                    few = system == "dual" or cg * o.product_cost > o.face_cost
                     if o.p == 1.0:  # with a large C products alone need not end: no longer than a system
                         most = int(min(most, o.face_cost / o.product_cost + 1.0))
-                system = "rows" if few else "products"
+                system = "dual" if few else "cg"
                 p, cg, _ = o.newton_direction(g, system, CG_TOLERANCE, most, monitor.ended)
             monitor.uses(f"multiplier rounds: Newton steps by {o.way}")
             t = o.line_search(p)

@@ -45,9 +45,9 @@ from svmtool.objectives.hard_one_class import is_zero, lead_of
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.progress import Progress
+from svmtool.tolerances import ROUNDOFF_GAP
 
 SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
-ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 SHARE_JOINS = 8  # one in so many of A's rows is the number that joins next, one at least
 INDEFINITE = Status(
     "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"

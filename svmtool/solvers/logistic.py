@@ -37,11 +37,10 @@ from svmtool.linalg.systems import Factored, conjugate_gradient
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import ENOUGH, Monitor, Result, Rule, Status
-from svmtool.solvers.shared.newton import OPTIMAL_GAP, RULE_MIN_GAP, STALL_RTOL, rounded, small_end, small_most
+from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.newton import STALL_RTOL, rounded, small_end, small_most
+from svmtool.tolerances import ENOUGH, GRAM_BELOW, OPTIMAL_GAP, RULE_MIN_GAP
 
-GRAM_BELOW = 1500  # features, or rows, up to which their inner products are formed: 18 MB; of rows they are once the
-# products so far have cost as much
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none

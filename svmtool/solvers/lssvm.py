@@ -38,6 +38,6 @@ def _products(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None
     objective = task.objective(LeastSquares)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     if task.rows.distributed:  # vectors of n numbers would have to come here for steps on both sides
-        status = newton_steps(objective, monitor, rule, "products")
+        status = newton_steps(objective, monitor, rule, "cg")
         return Result(objective.w, status, monitor.iterations, monitor.history)
     return by_products(objective, monitor)

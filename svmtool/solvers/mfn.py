@@ -36,15 +36,15 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.alternation import by_turns
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.newton import RULE_MIN_GAP, newton_steps, small_end, small_most
+from svmtool.solvers.shared.newton import newton_steps, small_end, small_most
+from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
-GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
 SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 FIRST_EPOCHS = 1  # coordinate passes for a first guess where the subset would be too small
-ROWS_SYSTEM = 4000  # active rows up to which their system is factorised in place of further passes
+DUAL_ROWS = 4000  # active rows up to which their system is factorised in place of further passes
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -64,16 +64,16 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
         if start is None:
             _first_guess(objective, monitor, seed)
         monitor.uses("Newton steps", f"at most {GRAM_BELOW} features: by the cheapest of three systems")
-        status = newton_steps(objective, monitor, rule, "sparing")
+        status = newton_steps(objective, monitor, rule, "primal or cg")
         return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
     if not by_epochs:
-        status = newton_steps(objective, monitor, rule, "products", ROWS_SYSTEM if objective.rows_system else 0)
+        status = newton_steps(objective, monitor, rule, "cg", DUAL_ROWS if objective.has_dual_system else 0)
         return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
     if objective.d <= GRAM_BELOW and rule.at_start == RULE_MIN_GAP:
         rule = copy(rule)
         rule.sure = RULE_MIN_GAP  # as cheap here as with factorised features
     descent = _descent_from(objective, seed)
-    return by_turns(objective, descent, monitor, rule, MOST_VISITS, ROWS_SYSTEM)
+    return by_turns(objective, descent, monitor, rule, MOST_VISITS, DUAL_ROWS)
 
 
 def _small(
@@ -90,7 +90,7 @@ def _small(
     status = small_end(monitor, records, code)
     if status is None:
         objective.set_point(w)
-        status = newton_steps(objective, monitor, rule, "features")
+        status = newton_steps(objective, monitor, rule, "primal")
         w = objective.w
     return Result(w, status, monitor.iterations, monitor.history)
 
@@ -100,7 +100,7 @@ def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
     if _sampling_pays(objective):
         subset = objective.sample(SAMPLE_GROUP, seed)
         subset.set_point(np.zeros(objective.d))
-        newton_steps(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "features")
+        newton_steps(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "primal")
         objective.set_point(subset.w)
     elif _passes_possible(objective):
         descent = _descent_from(objective, seed)

@@ -19,25 +19,25 @@ from svmtool.objectives.augmented import ModifiedHuber
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.newton import coordinate_epochs, newton_steps
+from svmtool.tolerances import GRAM_BELOW
 
-GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
-ROWS_SYSTEM = 4000  # rows of weight up to which their system is factorised in place of further passes
+DUAL_ROWS = 4000  # rows of weight up to which their system is factorised in place of further passes
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = task.objective(ModifiedHuber, target=task.target)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    system, most_rows = "features", 0
+    system, most_rows = "primal", 0
     if objective.d > GRAM_BELOW:
-        system, most_rows = "products", ROWS_SYSTEM if objective.rows_system else 0
+        system, most_rows = "cg", DUAL_ROWS if objective.has_dual_system else 0
         if task.target is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
             descent = _descent_from(objective, seed)
-            status = coordinate_epochs(objective, descent, monitor, rule, MOST_VISITS, ROWS_SYSTEM)
+            status = coordinate_epochs(objective, descent, monitor, rule, MOST_VISITS, DUAL_ROWS)
             if status is not None:
                 return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
             objective.set_point(descent.w)
-            system = "rows"
+            system = "dual"
     status = newton_steps(objective, monitor, rule, system, most_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history)
 

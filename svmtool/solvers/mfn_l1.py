@@ -26,11 +26,11 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.solvers.shared.newton import OPTIMAL_GAP, ROUNDOFF_GAP, coordinate_epochs
+from svmtool.solvers.shared.newton import coordinate_epochs
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
-GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 MOST_VISITS = 3000.0  # to each row by coordinate passes before the polish takes over: they are cheap beside its systems
-ROWS_SYSTEM = 4000  # rows on the margin whose system is factorised; with more, conjugate gradients
+DUAL_ROWS = 4000  # rows on the margin whose system is factorised; with more, conjugate gradients
 STAGE = 0.2  # share of a stage's gap that may come from its minimum not being reached
 POLISH_GAP = 1e-2  # certified gap from which the polish takes over
 SIGMA_PASSES = 100.0  # first sigma of a polish that follows coordinate passes
@@ -143,7 +143,7 @@ class _Run:
         """
         o = self.objective
         if o.d > GRAM_BELOW:
-            system = "rows" if o.rows_system and not o.free_bias and o.active <= ROWS_SYSTEM else "products"
+            system = "dual" if o.has_dual_system and not o.free_bias and o.active <= DUAL_ROWS else "cg"
             return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
         return o.factorised_direction(g, flat > 0)[:2]
 

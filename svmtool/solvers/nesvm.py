@@ -46,8 +46,8 @@ from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.least_squares import by_products, in_fewer_features
 from svmtool.solvers.shared.newton import newton_steps
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
-GRAM_BELOW = 1500  # features up to which the Gram matrix is formed
 MU = 5.0  # the paper's, for Algorithm 1
 MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2; the first times C where that is above 1
 MU_RISE = 1e2  # ... up to so many times: beyond, rounding coarsens the dual point
@@ -57,7 +57,6 @@ MU_PASS, STAGE_PASS = 1.0, 1.5  # the first mu and STAGE where one coordinate pa
 STALLED = 3  # ... or after so many steps without a better gap or a lower F_mu: rounding may keep it from that
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
-OPTIMAL_GAP, ROUNDOFF_GAP = 1e-12, 1e-8
 # after so many steps without a better gap, a lower F_mu or a new mu rounding has the word
 STALL_RTOL, STALL_STEPS = 1e-13, 12
 CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
@@ -67,7 +66,7 @@ EVALUATION_STEPS = 8  # steps between two looks at the gap within a stage
 BACK = 0.1  # LP-SVM in many features: how far mu goes back when columns come in
 PASSES_WORTH = 1e4  # LP-SVM: d^3 operations of a step beside the non-zeros, from which steps without them are faster
 FEW_COLUMNS = 200  # LP-SVM in many features: stages begin where no more columns than this ask to come in at first
-ROWS_SYSTEM = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
+DUAL_ROWS = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
 PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
 MU_EPOCHS = 10.0  # the first mu after passes
 MOST_EPOCHS = 20000
@@ -142,7 +141,7 @@ def _ls_steps(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None
     objective = task.objective(LeastSquares, target=task.target)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     if objective.d <= GRAM_BELOW or task.rows.distributed:
-        system = "features" if objective.d <= GRAM_BELOW else "products"
+        system = "primal" if objective.d <= GRAM_BELOW else "cg"
         status = newton_steps(objective, monitor, rule, system)
         return Result(objective.w, status, monitor.iterations, monitor.history)
     return by_products(objective, monitor)
@@ -259,7 +258,7 @@ class _Homotopy:
         o = self.objective
         if o.d <= GRAM_BELOW:
             return o.factorised_direction(g, flat > 0)[:2]
-        system = "rows" if o.rows_system and 0 < o.active <= ROWS_SYSTEM else "products"
+        system = "dual" if o.has_dual_system and 0 < o.active <= DUAL_ROWS else "cg"
         return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
     def _sparse_rows(self) -> CsrRows:
@@ -322,7 +321,7 @@ class _Homotopy:
             if status is not None:
                 return status
             run.unshrink()  # rows that have left too early hold the primal side up
-            if run.enough(PATIENCE * spent, ROWS_SYSTEM):
+            if run.enough(PATIENCE * spent, DUAL_ROWS):
                 break
         o.beta[:] = run.alpha / o.cost
         o.set_point(np.append(run.w[:-1], o.w[-1]) if free else run.w)

@@ -27,13 +27,13 @@ from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor
 from svmtool.solvers.shared.progress import Progress
 from svmtool.solvers.shared.residual import rounds, without_rows
+from svmtool.tolerances import ROUNDOFF_GAP
 
 MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, what it is raised by at most where C is large; the last
 SHRINK = 0.4  # of mu from stage to stage
 STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this small beside the way that C u has to go; steps at most
 CLEAR = 0.05  # share of the gap's root up to which errors of decision values do not matter
 PATIENCE = 12  # stages without a smaller gap, after which what is left is rounding
-ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 LOST = 4  # stages that one counts for which has neither found F_mu's minimum nor a smaller gap
 EVALUATIONS = 8  # stages before the first look at what they bring
 

@@ -33,11 +33,9 @@ from svmtool.objectives.one_class import EQUAL, FLOOR
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SAFETY, Monitor, Result, Rule, Status
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
-RULE_MIN_GAP = 1e-6  # certified gap at which -e may end a run
-OPTIMAL_GAP = 1e-12  # certified gap of an exact minimiser: what is left is rounding
-ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-# looks without a better gap or dual value, after which what is left is rounding
+# A run ends after so many evaluations without a better gap or dual value: what is left is round-off
 STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
 # after a gap of ROUNDOFF_GAP, besides as many as that took: the violation may never reach a small -e
 MORE_EVALUATIONS = 300
@@ -45,7 +43,6 @@ SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
 SAMPLE_ROWS = 400  # ... if that is so many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
 FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
-GRAM_BELOW = 1500  # features up to which rows in greater number than they are settled where w = 0
 SMALL_WORK = 1 << 16  # non-zeros of a set that is solved by one compiled call, ...
 # ... non-zeros that it visits at most, about, its looks at all rows, ...
 SMALL_ROUNDS_WORK, SMALL_EVALUATIONS = 1 << 24, 64

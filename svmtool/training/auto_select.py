@@ -14,9 +14,10 @@ from svmtool import registry
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.params import Settings
+from svmtool.tolerances import GRAM_BELOW
 
 MANY_VALUES = 200  # whole numbers as labels are classes up to so many different ones, a quantity beyond
-GRAM_FEATURES = 1500  # up to so many a Newton step factorises their Gram matrix
+GRAM_FEATURES = GRAM_BELOW  # up to so many a Newton step factorises their Gram matrix
 
 # kind of labels -> solvers in order of preference, few features and many
 CANDIDATES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {

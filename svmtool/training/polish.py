@@ -20,7 +20,8 @@ from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import ENOUGH, Monitor
+from svmtool.solvers.shared.base import Monitor
+from svmtool.tolerances import ENOUGH
 
 MORE = 0.5  # share of training's visits that polishing may take, besides READING and STARTING for all problems
 CALL = 2e4  # a pass counts as that many visits to non-zeros besides

@@ -16,7 +16,8 @@ import numpy as np
 from svmtool.certify.linear import Certificate
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import CONFIRMED, ENOUGH, Monitor, Result
+from svmtool.solvers.shared.base import CONFIRMED, Monitor, Result
+from svmtool.tolerances import ENOUGH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

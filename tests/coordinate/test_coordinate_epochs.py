@@ -219,7 +219,7 @@ def uneven(n: int = 1000, d: int = 100, C: float = 100.0) -> Task:
 
 def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal(monkeypatch):
     monkeypatch.setattr(mfn, "GRAM_BELOW", 0)
-    monkeypatch.setattr(mfn, "ROWS_SYSTEM", 0)
+    monkeypatch.setattr(mfn, "DUAL_ROWS", 0)
     task, late = uneven(), 1e-3
 
     def norms(w: np.ndarray) -> float:

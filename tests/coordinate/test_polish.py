@@ -14,7 +14,8 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import ENOUGH, RULE, Monitor
+from svmtool.solvers.shared.base import RULE, Monitor
+from svmtool.tolerances import ENOUGH
 from svmtool.training import polish
 from svmtool.training.reductions.base import problems_of
 

@@ -41,6 +41,6 @@ def test_a_step_by_few_active_rows_is_that_by_features(layout):
     o = SquaredHinge(LAYOUTS[layout](1.0), np.where(X[:, 0] + X[:, 1] > 0.0, 1.0, -1.0), rng.uniform(1.0, 50.0, 300))
     o.set_point(np.r_[4.0, 4.0, 0.05 * rng.normal(size=69)])
     _, g = o.gradient()
-    assert 0 < o.active < o.d and o.rows_system
-    (p, *_), (other, *_) = (o.newton_direction(g, system) for system in ("rows", "features"))
+    assert 0 < o.active < o.d and o.has_dual_system
+    (p, *_), (other, *_) = (o.newton_direction(g, system) for system in ("dual", "primal"))
     assert p == pytest.approx(other, rel=1e-6, abs=1e-8)

@@ -58,7 +58,7 @@ PATHS: dict[str, dict[str, dict]] = {
         "sparing": {**_NOT_SMALL, (NEWTON, "MANY_PRODUCTS"): 1e-9, (NEWTON, "SPARED"): 100.0},
         "passes": _WIDE,
         "rows": _ONE_PASS,
-        "products": {**_ONE_PASS, (MFN, "ROWS_SYSTEM"): 0},
+        "products": {**_ONE_PASS, (MFN, "DUAL_ROWS"): 0},
     },
     ALM: {
         "small": {(ALM, "SMALL_FEATURES"): 1000},
@@ -66,7 +66,7 @@ PATHS: dict[str, dict[str, dict]] = {
         "features": {**_ALM_STEPS, (INTERIOR, "STEPS"): 1e9},
         "interior": {**_ALM_STEPS, (INTERIOR, "STEPS"): 0},
         "rows": _ALM_WIDE,
-        "products": {**_ALM_WIDE, (ROUNDS, "ROWS_SYSTEM"): 0},
+        "products": {**_ALM_WIDE, (ROUNDS, "DUAL_ROWS"): 0},
     },
     INEXACT: {
         "features": {(INTERIOR, "STEPS"): 1e9},

@@ -123,7 +123,7 @@ def test_the_minimum_of_a_piece_is_the_same_from_either_side(C, sigma, bias):
     o.set_point(0.1 * np.random.default_rng(1).normal(size=o.d))
     _, g = o.gradient()
     assert 1 < o.active < o.faces
-    by_rows, by_features = (o.newton_direction(g, system)[0] for system in ("rows", "features"))
+    by_rows, by_features = (o.newton_direction(g, system)[0] for system in ("dual", "primal"))
     np.testing.assert_allclose(by_rows, by_features, rtol=0.0, atol=1e-10 * np.abs(by_features).max())
 
 
@@ -139,7 +139,7 @@ def test_large_costs_leave_the_minimum_of_a_piece_exact():
     o.set_point(passes.w)
     o.beta[:], o.sigma = passes.multipliers, 3.0
     _, g = o.gradient()
-    p, _, _ = o.newton_direction(g, "rows")
+    p, _, _ = o.newton_direction(g, "dual")
     assert o.active > 30 and np.linalg.norm(o.hessian_product(p) + g) <= 1e-3 * np.linalg.norm(g)
 
 

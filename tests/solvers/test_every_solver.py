@@ -293,8 +293,8 @@ def test_paths_of_mfn_are_taken(case, walk, spy):
     assert ("small" in spy.taken) == case.path.startswith("small")
     assert ("sampled" in spy.taken) == case.path.endswith("sampled")
     ends = {
-        "features": "newton sparing", "sparing": "newton sparing", "rows": "newton rows",
-        "products": "newton products", "passes": "passes",
+        "features": "newton primal or cg", "sparing": "newton primal or cg", "rows": "newton dual",
+        "products": "newton cg", "passes": "passes",
     }  # fmt: skip
     if not case.path.startswith("small"):
         assert ends[case.path.partition("-")[0]] in spy.taken

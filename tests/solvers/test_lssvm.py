@@ -31,10 +31,10 @@ def calls_of(monkeypatch, owner, name) -> list:
 
 @pytest.mark.parametrize("system", ["rows", "products"])
 @pytest.mark.parametrize("name", [name for name, p in PROBLEMS.items() if supported(CASE, p)])
-def test_other_roads_lead_to_the_optimum(name, system, monkeypatch):
+def test_other_methods_lead_to_the_optimum(name, system, monkeypatch):
     p = PROBLEMS[name]
     if system == "rows":
-        monkeypatch.setattr(normal_equations, "RULE_MIN_GAP", np.inf)
+        monkeypatch.setattr(normal_equations, "CANCELLATION", np.inf)
     else:
         monkeypatch.setattr(OneVsRest, "by_sums", False)
     steps = calls_of(monkeypatch, least_squares, "newton_steps")

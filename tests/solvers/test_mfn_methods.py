@@ -28,9 +28,9 @@ MODULES = {HUBER.number: mfn_huber, HINGE.number: mfn_l1}
 WIDE = {"GRAM_BELOW": 0}
 PATHS = {
     "features": {},
-    "passes": {**WIDE, "ROWS_SYSTEM": 0},
+    "passes": {**WIDE, "DUAL_ROWS": 0},
     "rows": {**WIDE, "MOST_VISITS": 1},
-    "products": {**WIDE, "MOST_VISITS": 1, "ROWS_SYSTEM": 0},
+    "products": {**WIDE, "MOST_VISITS": 1, "DUAL_ROWS": 0},
 }
 SHAPES = {
     "tall": {"seed": 1, "n": 60, "d": 8},

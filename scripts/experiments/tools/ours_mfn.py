@@ -54,6 +54,6 @@ def run(objective: SquaredHinge, C: float, eps: float, first: int | None) -> tup
         if size <= enough:
             return rounds, products
         most = first if first and not rounds else 10 * objective.d
-        p, some, _ = objective.newton_direction(g, "products", enough / size, most)
+        p, some, _ = objective.newton_direction(g, "cg", enough / size, most)
         rounds, products = rounds + 1, products + some
         objective.step(objective.line_search(p), p)

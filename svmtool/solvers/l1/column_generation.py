@@ -23,13 +23,13 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.newton import rounded
+from svmtool.tolerances import OPTIMAL_GAP
 
 COLUMNS = 200  # at least so many columns come in at a time
 NEARLY = 0.8  # sums from which a column comes in, where there are any above 1
 IDLE = 0.8  # sums below which a column whose weight is zero leaves again, ...
 PROGRESS = 0.95  # ... but only where the gap has fallen to this share since some last did: none comes and goes for ever
 INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
-OPTIMAL_GAP = 1e-12  # certified gap of an exact minimiser
 
 
 def by_columns(task: Task, monitor: Monitor, best: Best, stages: Callable) -> Status:

@@ -19,8 +19,8 @@ from svmtool.linalg.systems import solve_positive
 from svmtool.objectives.l1.interior import CALL
 from svmtool.objectives.l1.objective import SMALL_FEATURES, L1Objective, violations_at
 from svmtool.solvers.shared.base import Monitor
+from svmtool.tolerances import GRAM_BELOW
 
-GRAM_BELOW = 1500  # features up to which the model is held as a matrix
 FEW = 0.25  # share of the weights up to which those of dense rows that differ from zero or should have a matrix alone
 PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
 LARGE_FACE = SMALL_FEATURES  # weights from which on losing them one by one is dear: the compiled call has no more

@@ -11,11 +11,11 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
+from svmtool.tolerances import OPTIMAL_GAP
 
 FIRST, EVALUATIONS = 40, 0.1  # steps before rows and columns are chosen; share of the steps so far between two looks
 FASTER, PATIENCE, LEAST = 0.7, 2.0, 4000  # the gap falls to that share while steps grow by that factor and number
 LONGEST = 1 << 23  # numbers that steps go over between two questions whether a limit ends the run
-OPTIMAL_GAP = 1e-12  # certified gap of an exact minimiser
 
 
 def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:

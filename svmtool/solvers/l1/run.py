@@ -20,8 +20,9 @@ from svmtool.solvers.l1.model_columns import ColumnsModel
 from svmtool.solvers.l1.model_matrix import MatrixModel, matrix_fits
 from svmtool.solvers.l1.turns import Turns
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import ENOUGH, Monitor, Rule, Status
-from svmtool.solvers.shared.newton import OPTIMAL_GAP, rounded
+from svmtool.solvers.shared.base import Monitor, Rule, Status
+from svmtool.solvers.shared.newton import rounded
+from svmtool.tolerances import ENOUGH, OPTIMAL_GAP
 
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
 PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...

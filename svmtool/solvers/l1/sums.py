@@ -42,7 +42,8 @@ from svmtool.solvers.l1.model_matrix import (
 from svmtool.solvers.l1.run import ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.newton import OPTIMAL_GAP, STALL_RTOL, rounded
+from svmtool.solvers.shared.newton import STALL_RTOL, rounded
+from svmtool.tolerances import OPTIMAL_GAP
 
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,
 # splice, mushrooms, w8a, cod-rna, kdd99, magic04, dorothea, arcene, farm-ads, imdb.tfidf and polarity2.bigram: passes

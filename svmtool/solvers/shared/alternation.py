@@ -19,8 +19,9 @@ from svmtool.limits import EndedError
 from svmtool.linalg.costs import VISIT
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
-from svmtool.solvers.shared.base import ENOUGH, RULE, Monitor, Result, Rule, Status
+from svmtool.solvers.shared.base import RULE, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import coordinate_epochs, newton_steps
+from svmtool.tolerances import ENOUGH
 
 # Visits to each row by the first passes.  In rows of few non-zeros each of them costs more, so that the first turn
 # makes fewer visits in the same time; but where fewer rows are active than there are features, the dual is the smaller
@@ -89,7 +90,7 @@ def by_turns(
         objective.set_point(best)
         work = np.inf if over else share * turn * unit
         monitor.uses("Newton steps", f"passes have not ended the run in {descent.visits:.0f} visits to each row")
-        status = newton_steps(objective, monitor, steps_rule(rule, late), "products", most_rows, work, dual)
+        status = newton_steps(objective, monitor, steps_rule(rule, late), "cg", most_rows, work, dual)
         primal, bound = monitor.history[-1]["objective"], monitor.history[-1]["bound"]
         if primal <= least:
             best, least = objective.w.copy(), primal
@@ -116,7 +117,7 @@ def _by_rows(
     monitor.uses("Newton steps", f"few active rows: their system costs less than passes, {descent.visits:.0f} so far")
     near = NEAR if rule.projected is not None and monitor.gap is None else -1.0
     while True:
-        status = newton_steps(objective, monitor, rule, "rows", most_rows, known=dual, near=near)
+        status = newton_steps(objective, monitor, rule, "dual", most_rows, known=dual, near=near)
         if status is not None:
             return _result(objective.w, status, descent, monitor, objective)
         best, least = objective.w.copy(), monitor.history[-1]["objective"]

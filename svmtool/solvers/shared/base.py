@@ -11,9 +11,8 @@ import numpy as np
 from svmtool.limits import StopFlag as StopFlag
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared.progress import Progress
+from svmtool.tolerances import RULE_MIN_GAP
 
-RULE_MIN_GAP = 1e-6  # certified gap at which -e may end steps that converge fast: waiting for it costs a step or none
-ENOUGH = 1e-3  # certified gap to which a run that -e may end goes on where that costs little beside what it has cost
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that passes go to: our order of rows may end at a worse objective
 LATE = 0.1  # share of -s 2's tolerance to which LIBLINEAR goes on with -s 1 after its cap on passes
 SIZE_SHARE = 0.05  # of LIBLINEAR's tolerance of the sum of projected gradients: from there on a gap ends regressions

@@ -39,13 +39,14 @@ from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.interior_steps import interior_steps
 from svmtool.solvers.shared.interior_steps import possible as possible_interior
 from svmtool.solvers.shared.newton import newton_steps
+from svmtool.tolerances import GRAM_BELOW
 
 MOST = 1000  # iterations, or coordinate epochs, of small data; ...
 MOST_VISITS = 2e9  # ... so many visits to a non-zero in all
 REFINING, CLEARLY = 20, 0.1  # most factorised steps from the answer; the share of the gap that these go to, and ...
-FACTORISED = 1500  # ... most features
+FACTORISED = GRAM_BELOW  # ... most features
 FEW_ROWS = 2048  # rows up to which all their inner products are kept
-ROWS_SYSTEM = 4000  # active rows up to which their system is factorised
+DUAL_ROWS = 4000  # active rows up to which their system is factorised
 RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as many epochs as before brought no more
 
 
@@ -98,7 +99,7 @@ def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tup
     objective = task.objective(SquaredHinge, target=task.target)
     objective.set_point(start)
     with contextlib.suppress(SvmtoolError):  # no factor: conjugate gradients need none
-        newton_steps(objective, monitor.child(CLEARLY * gap, REFINING), Rule(), "features")
+        newton_steps(objective, monitor.child(CLEARLY * gap, REFINING), Rule(), "primal")
     objective.set_point(objective.w.copy())
     f, _ = objective.gradient()
     if f - objective.bound > gap * f and possible(objective.rows):
@@ -116,9 +117,9 @@ def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, 
     """
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
     objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
-    system, most_rows = ("rows", ROWS_SYSTEM) if objective.rows_system else ("products", 0)
+    system, most_rows = ("dual", DUAL_ROWS) if objective.has_dual_system else ("cg", 0)
     best, alpha = known.w, known.alpha
-    if objective.rows_system and objective.n <= FEW_ROWS:
+    if objective.has_dual_system and objective.n <= FEW_ROWS:
         objective.set_point(best)
         with contextlib.suppress(EndedError):
             objective.set_point(objective.by_pivots(objective.dual_point() > 0.0))
@@ -129,7 +130,7 @@ def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, 
         if least - bound <= gap * least:
             return Result(best, base.PRECISION, 1, monitor.history, alpha)
         # inner products have lost their digits: the rows themselves may have kept them, and a system of rows has none
-        system, most_rows, objective = "products", 0, task.objective(SquaredHinge, target=task.target)
+        system, most_rows, objective = "cg", 0, task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
     inner = monitor.child(gap, most)
     newton_steps(objective, inner, Rule(), system, most_rows, MOST_VISITS)

@@ -16,16 +16,15 @@ from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import STEPS, PowerInterior, by_rows, step_cost
 from svmtool.objectives.task import Task
-from svmtool.solvers.alm_rounds import OPTIMAL_GAP, ROUNDOFF_GAP
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
 
-GRAM_BELOW = 1500  # features, or rows, up to which their matrix is factorised: 18 MB; when, `Slower` measures
 EVALUATIONS = 1.5  # from one look at what the other method still needs to the next
 MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap, nor ...
 NEARER = 0.9  # ... products of this share of the least so far, after which rounding rules

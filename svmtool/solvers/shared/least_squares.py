@@ -15,13 +15,13 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import newton_steps, rounded
+from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP
 
 # certified gaps: of an exact minimiser, and of as good a one where rounding has the word
-OPTIMAL_GAP, ROUNDOFF_GAP = 1e-12, 1e-8
 CG_MIN_GAP, CG_ROUND = 0.9, 1e-13  # steps go on to this share of the gap, or of the first difference of P and D
 CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
 DIRECT, FEW_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
-STALL_RTOL = 2  # the same of steps on normal equations
+DIRECT_STALL_STEPS = 2  # the same of steps on normal equations
 
 
 def by_sums(
@@ -44,7 +44,7 @@ def by_sums(
         gap = 0.5 * float(g @ g)
         if status is None and gap <= OPTIMAL_GAP * f:
             status = base.OPTIMAL
-        if status is None and flat >= STALL_RTOL:
+        if status is None and flat >= DIRECT_STALL_STEPS:
             status = rounded(f, f - gap)
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history)
@@ -57,7 +57,7 @@ def by_sums(
 def _on_rows(task: Task, monitor: Monitor, rule: Rule, w: np.ndarray) -> Result:
     objective = task.objective(LeastSquares)
     objective.set_point(w)
-    status = newton_steps(objective, monitor, rule, "features")
+    status = newton_steps(objective, monitor, rule, "primal")
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 

@@ -11,7 +11,8 @@ from svmtool.coordinate.hinge import MOST_EPOCHS, DualCoordinateDescent, still_n
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import ENOUGH, RULE_MIN_GAP, SIZE_SHARE, Monitor, Rule, Status
+from svmtool.solvers.shared.base import SIZE_SHARE, Monitor, Rule, Status
+from svmtool.tolerances import ENOUGH, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root of what a step is about to gain, as a
@@ -21,11 +22,10 @@ CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root
 CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step need not be accurate where rows are long and a Gram matrix costs much;
 CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
-MANY_PRODUCTS, SPARED = 16, 0.5  # "sparing": products where so many take no longer than a factorised matrix, until CG
+# "primal or cg": products where so many take no longer than a factorised matrix, until CG
+MANY_PRODUCTS, SPARED = 16, 0.5
 # to that tolerance needs more of them than this share of what would take as long
-ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
-OPTIMAL_GAP = 1e-12  # certified gap of an exact minimiser: what is left is rounding
-# coordinate passes before the first look at the gap where one is asked for; passes between two looks:
+# Epochs before the first evaluation of the gap, where one is asked for.  Epochs between two evaluations:
 FIRST_EVALUATION = 4
 NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many looks, ...
 LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least so many and at most this share of all so far
@@ -39,18 +39,18 @@ def newton_steps(
 ) -> Status | None:  # fmt: skip
     """Newton steps with the exact ray search from the objective's w; returns why they ended.
 
-    side says how least squares on the active rows is solved: "features" by a factorised d x d matrix, "rows"
-    by one with a row for each active row, where these are at most `most_rows`, "products" by conjugate gradients until
-    they take longer than "rows" would, "sparing" by these where they are the cheaper, else as "features".
-    known: a lower bound of the minimum.  work: of "products" and "rows", as `product_cost` measures it; None is
+    side says how least squares on the active rows is solved: "primal" by a factorised d x d matrix, "dual"
+    by one with a row for each active row, where these are at most `most_rows`, "cg" by conjugate gradients until
+    they take longer than "dual" would, "primal or cg" by these where they are the cheaper, else as "primal".
+    known: a lower bound of the minimum.  work: of "cg" and "dual", as `product_cost` measures it; None is
     returned where it is done, or the certified gap is at most `near`, before anything else ends the steps.
     """
     warm = bool(np.any(objective.w))
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
-    sparing, system = system == "sparing", "features" if system == "sparing" else system
-    brief = CG_BRIEF_SUM if system == "features" and objective.mean_row_length >= LONG_ROWS else 0
+    sparing, system = system == "primal or cg", "primal" if system == "primal or cg" else system
+    brief = CG_BRIEF_SUM if system == "primal" and objective.mean_row_length >= LONG_ROWS else 0
     lowest, exact, flat = np.inf, False, 0
-    hopeful = ENOUGH if rule.projected is not None and system != "features" else -1.0  # from where that rule may hold
+    hopeful = ENOUGH if rule.projected is not None and system != "primal" else -1.0  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
     cg_steps, t, done = 0, 0.0, 0.0
     for k in range(1 << 30):
@@ -63,7 +63,7 @@ def newton_steps(
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        sure = rule.sure if system != "features" else RULE_MIN_GAP if k else rule.at_start
+        sure = rule.sure if system != "primal" else RULE_MIN_GAP if k else rule.at_start
         if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
         if status is None and 0.0 <= hopeful and f - bound <= min(hopeful, rule.sure) * f:
@@ -89,13 +89,13 @@ def newton_steps(
         if worth >= MANY_PRODUCTS:
             most = int(SPARED * worth)
             to = _tolerance(objective, f, g)
-            p, cg_steps, few = objective.newton_direction(g, "products", to, most, monitor.ended)
+            p, cg_steps, few = objective.newton_direction(g, "cg", to, most, monitor.ended)
             exact, sparing = False, few
         elif brief > 0:
-            p, cg_steps, few = objective.newton_direction(g, "products", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
+            p, cg_steps, few = objective.newton_direction(g, "cg", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
             exact, brief = False, brief - cg_steps if few else 0
-        elif system == "features" or (system == "rows" and 0 < objective.active <= most_rows):
-            if system == "features":
+        elif system == "primal" or (system == "dual" and 0 < objective.active <= most_rows):
+            if system == "primal":
                 p, cg_steps, exact = objective.factorised_direction(g, flat > 0)
             else:
                 p, cg_steps, exact = objective.newton_direction(g, system)
@@ -104,11 +104,11 @@ def newton_steps(
             tolerance = _tolerance(objective, f, g)
             cap = CG_CAP_FIRST if k == 0 and not warm else 10 * objective.d
             cap = int(min(cap, (work - done) / max(objective.product_cost, 1.0) + 1.0))
-            p, cg_steps, exact = objective.newton_direction(g, "products", tolerance, cap, monitor.ended)
+            p, cg_steps, exact = objective.newton_direction(g, "cg", tolerance, cap, monitor.ended)
             exact = exact and tolerance == CG_TIGHT
             done += (cg_steps + 1) * objective.product_cost
             costly = objective.active <= most_rows and cg_steps * objective.product_cost > objective.face_cost
-            system = "rows" if system == "products" and costly else system
+            system = "dual" if system == "cg" and costly else system
         monitor.uses(f"Newton steps by {objective.way}")
         # Step 3 (Section 4.4): exact minimiser on the ray
         t = objective.line_search(p)

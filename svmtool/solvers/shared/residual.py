@@ -12,11 +12,11 @@ from svmtool.kernels.problems import KernelResult, LeastSquaresSvc
 from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Status
 from svmtool.solvers.shared.progress import Progress
+from svmtool.tolerances import ROUNDOFF_GAP
 
 BURST = 1000  # steps between two looks at limits and the gap
 CLEAR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
 PATIENCE = 5  # rounds from exact residuals without a larger dual value: rounding rules
-ROUNDOFF_GAP = 1e-8  # certified gap up to which an answer that rounding stopped is as good as exact
 BEYOND = 1e-6  # a dual value that is further below the start's or above P(0), by this share of P(0), is rounding or has
 # a negative eigenvalue
 EVALUATIONS = 512  # rounds before the first look at what they bring

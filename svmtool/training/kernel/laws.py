@@ -34,7 +34,6 @@ from svmtool.kernels.problems import Answer, HardOneClass, KernelProblem, Kernel
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared.base import (
     CONFIRMED,
-    ENOUGH,
     GAP,
     INTERRUPTED,
     ITERATIONS,
@@ -45,6 +44,7 @@ from svmtool.solvers.shared.base import (
     TIME,
 )
 from svmtool.solvers.shared.residual import INDEFINITE
+from svmtool.tolerances import ENOUGH
 
 STATIONARY = 0.1  # gap up to which a point counts as one where solvers end, whatever the kernel
 APART = 2.0  # times CONFIRMED: a judge who has drawn a sample adds up to half of the gap, and single precision

@@ -14,7 +14,7 @@ from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
 from svmtool.kernels.interior import solution_of_squares
 from svmtool.kernels.problems import KernelResult, Points, relative
 from svmtool.solvers.shared.base import GAP, OPTIMAL, RULE
-from svmtool.solvers.shared.residual import ROUNDOFF_GAP
+from svmtool.tolerances import ROUNDOFF_GAP
 from svmtool.training.kernel.fit import Solved
 from svmtool.training.kernel.laws import PRINTED, acceptable, proven_indefinite
 from svmtool.training.kernel.pairs_batch import Batch

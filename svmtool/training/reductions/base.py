@@ -29,6 +29,7 @@ from svmtool.params import Settings
 from svmtool.registry import Solver
 from svmtool.solvers.shared.base import INTERRUPTED, OPTIMAL, PRECISION, TIME, Monitor, Result, Rule
 from svmtool.solvers.shared.progress import Progress
+from svmtool.tolerances import GRAM_BELOW
 from svmtool.training import verify
 from svmtool.training.range_checks import refuse_overflow
 
@@ -36,7 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
 
-DENSE_BELOW = 1500  # features up to which a set that is mostly non-zero is held as a dense matrix
+DENSE_BELOW = GRAM_BELOW  # features up to which a set that is mostly non-zero is held as a dense matrix
 
 LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
 
