@@ -13,7 +13,7 @@ from stress.rows import Rows
 
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)"
 CERTIFICATE = re.compile(
-    rf"Certified relative gap = ({NUMBER}) \(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
+    rf"(?:Certified|Estimated) relative gap = ({NUMBER}) \(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
 )
 SHOWN_GAP, SHOWN = 0.006, 1e-8  # what the digits of a printed gap, and of the other numbers, leave open
 LISTS = ("label", "rho", "nr_sv", "probA", "probB", "prob_density_marks")

@@ -37,10 +37,16 @@ class Certificate:
         self.primal, self.dual, self.violation = primal, dual, violation
         self.gap = relative_gap(primal, dual)
 
+    @property
+    def kind(self) -> str:
+        """`Certified`, or `Estimated` if part of the computation rests on a sample."""
+        return "Estimated" if self.sampled else "Certified"
+
     def line(self) -> str:
+        """The last line of a training run."""
         sampled = f"; {self.sampled}" if self.sampled else ""
         return (
-            f"Certified relative gap = {self.gap:.3g} (primal {self.primal:.9g}, dual {self.dual:.9g}, "
+            f"{self.kind} relative gap = {self.gap:.3g} (primal {self.primal:.9g}, dual {self.dual:.9g}, "
             f"KKT violation {self.violation:.3g}{sampled})"
         )
 

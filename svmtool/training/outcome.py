@@ -39,7 +39,8 @@ def exit_status(settings: Any, done: Any, model_path: str, interrupted: bool, co
         return CTRL_C
     if not status.converged:
         text = advice(status, settings.row)
-        console.warn(f"WARNING: not converged: {text} (certified relative gap {done.certificate.gap:.2g})")
+        found = done.certificate
+        console.warn(f"WARNING: not converged: {text} ({found.kind.lower()} relative gap {found.gap:.2g})")
     elif (vague := vague_gap(done.results)) and not settings.quiet:
         console.warn(
             f"WARNING: the stopping rule of -e holds, but the optimum may lie up to {100.0 * vague:.2g} % lower "

@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from test_alfpgm import problems
 
 from svmtool import registry
+from svmtool.certify import kernel as certify_kernel
 from svmtool.certify.linear import Certificate
 from svmtool.certify.zero_model import value_at_zero
 from svmtool.data.rows import DenseRows
@@ -327,3 +328,17 @@ def test_without_e_no_violation_at_all_is_the_exact_minimiser(monkeypatch):
     problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), 1.0 * SIGNS, np.ones(len(SIGNS)))
     assert alfpgm.solve(problem, Monitor(1e-10), 0.0).status is OPTIMAL
     assert alfpgm.solve(problem, Monitor(), 1e-3).status is RULE
+
+
+def test_a_certificate_from_a_sample_is_called_an_estimate(svm_train, monkeypatch):
+    """Large sets: decision values of a sample of the rows are computed again, see certify/kernel.py."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(90, 3))
+    data = text(X, np.where(X[:, 0] + 0.3 * rng.normal(size=90) > 0.0, 1.0, -1.0))
+    _, whole, _ = svm_train("-t", 2, "d", "m", data=data)
+    monkeypatch.setattr(certify_kernel, "SAMPLE", 30)
+    monkeypatch.setattr(certify_kernel, "VALUES", 0)
+    status, sampled, _ = svm_train("-t", 2, "d", "m", data=data)
+    assert status == 0 and whole.splitlines()[-1].startswith("Certified relative gap = ")
+    assert sampled.splitlines()[-1].startswith("Estimated relative gap = ")
+    assert "decision values of 30 of 90 rows computed again" in sampled
