@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import Certificate
-from svmtool.data.rows import Rows
+from svmtool.data.blocks import Rows
 
 ROUNDING = 1e-12  # a row whose multipliers add up to C_i but for this is full
 

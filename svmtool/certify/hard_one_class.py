@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import Certificate
-from svmtool.data.rows import Rows
+from svmtool.data.blocks import Rows
 from svmtool.objectives import one_class
 from svmtool.objectives.hard_one_class import lead_of
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.rows import Rows
+from svmtool.data.blocks import Rows
 from svmtool.objectives.duality import best_multiple, relative_gap
 from svmtool.objectives.losses import Loss
 

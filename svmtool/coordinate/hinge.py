@@ -12,8 +12,9 @@ import numpy as np
 
 from svmtool.compiled.loops.cd import dcd_loops
 from svmtool.coordinate.face_steps import FaceSteps
+from svmtool.data.blocks import Rows
+from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import of_data
-from svmtool.data.rows import CsrRows, Rows
 from svmtool.linalg.costs import COPY, FACTOR, INNER, VISIT, VISITED_ROW
 
 NEWTON_STEPS = 4  # usual from a good dual point, ...

@@ -14,7 +14,7 @@ import numpy as np
 
 from svmtool.compiled.loops.loss import logistic_loops as loops
 from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, CHUNK, chunk_of, random_state
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 
 FIRST, LEAST_LOGIT = 1e-8, 7.0  # alpha_i where the passes begin at w = 0, or less where C_i is small
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.cd import pair_loops
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.linalg.systems import Factored, mirror, solve_positive
 from svmtool.objectives.one_class import best_rho, gap_of, scale_of
 

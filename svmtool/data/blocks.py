@@ -18,6 +18,13 @@ TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 
+BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
+MAX_BLOCKS = 32
+KERNEL_ROWS = 64  # rows of a kernel matrix a block: enough to pay for its scratch vector
+DENSE_FROM = 0.5  # share of non-zeros from which a set is held dense ...
+DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
+COLUMNS_BELOW = 64  # features up to which such a set's Gram matrix is summed column after column
+PAIRS = 1 << 25  # of features of a row, that are gone over between two looks at what ends the run
 PIECE = 1 << 20  # non-zeros of rows on disk that are passed over between two looks at the memory
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from svmtool.data.rows import Rows
+from svmtool.data.blocks import Rows
 
 UNIT = float(np.finfo(float).eps)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data import rows as layouts
+from svmtool.data.blocks import Rows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
+from svmtool.data.rows import from_csr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ class Dataset:
 
     def take(self, chosen: np.ndarray) -> Dataset:
         """Return the rows `chosen` (i8), in that order."""
-        some = layouts.CsrRows(self.indptr, self.indices, self.values, self.n_features, mapped=self.mapped).take(chosen)
+        some = CsrRows(self.indptr, self.indices, self.values, self.n_features, mapped=self.mapped).take(chosen)
         return Dataset(
             self.labels[chosen], some.indptr, some.indices, some.values, self.n_features, self.mapped
         )
@@ -50,15 +53,15 @@ class Dataset:
         """Return the same rows with other labels, f8[n]."""
         return Dataset(labels, self.indptr, self.indices, self.values, self.n_features, self.mapped)
 
-    def rows(self, bias: float, dense_below: int) -> layouts.Rows:
+    def rows(self, bias: float, dense_below: int) -> Rows:
         """Return the features in the layout that is faster for solvers, see `from_csr`; bias < 0: no bias feature."""
-        return layouts.from_csr(
+        return from_csr(
             self.indptr, self.indices, self.values, self.n_features, bias, dense_below, self.mapped
         )
 
     def squares(self, bias: float) -> np.ndarray:
         """Return |x_i|^2 with the bias feature, f8[n]."""
-        return layouts.CsrRows(self.indptr, self.indices, self.values, self.n_features, bias).square_norms()
+        return CsrRows(self.indptr, self.indices, self.values, self.n_features, bias).square_norms()
 
     def csr(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the rows `chosen` (i8) as indptr, indices and values."""
@@ -95,11 +98,11 @@ class DenseDataset(Dataset):
     def with_labels(self, labels: np.ndarray) -> DenseDataset:
         return DenseDataset(labels, self.X)
 
-    def rows(self, bias: float, dense_below: int) -> layouts.Rows:
-        return layouts.DenseRows(self.X, bias)
+    def rows(self, bias: float, dense_below: int) -> Rows:
+        return DenseRows(self.X, bias)
 
     def squares(self, bias: float) -> np.ndarray:
-        return layouts.DenseRows(self.X, bias).square_norms()
+        return DenseRows(self.X, bias).square_norms()
 
     def csr(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         X = self.X[chosen]

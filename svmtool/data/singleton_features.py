@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.rows import row_loops
-from svmtool.data.rows import CsrRows, Rows
+from svmtool.data.blocks import Rows
+from svmtool.data.csr import CsrRows
 
 
 class SingletonFeatures:

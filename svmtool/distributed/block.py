@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from svmtool.data import rows
-from svmtool.data.blocks import draw_rows
+from svmtool.data.blocks import Rows, draw_rows
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.dataset import Dataset
+from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import RepeatedRows
 from svmtool.distributed.certifier import Part
 from svmtool.distributed.line_search import Breakpoints
@@ -32,7 +33,7 @@ class TwoClasses:
     def __init__(self, label: int, positive: float, negative: float, target: float | None = None):
         self.label, self.positive, self.negative, self.target = label, positive, negative, target
 
-    def terms(self, data: rows.Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
+    def terms(self, data: Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
         """Rows, signs y, costs and targets (f8[n] or None); rows of cost 0 are left out.  weights > 0 multiply C."""
         mine = np.trunc(labels) == self.label
         cost = weights * np.where(mine, self.positive, self.negative)
@@ -53,7 +54,7 @@ class Tube:
     def __init__(self, C: float, eps: float):
         self.C, self.eps = C, eps
 
-    def terms(self, data: rows.Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
+    def terms(self, data: Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
         """As of TwoClasses."""
         targets = np.concatenate((labels - self.eps, -labels - self.eps))
         signs = np.repeat((1.0, -1.0), data.n)
@@ -156,10 +157,10 @@ class Block:
     def lay(self, plain: int, bias: float) -> float:
         """Rows of so many features, in the layout that is faster; `gram_entries` of it, of this block."""
         laid = self._whole.without_bias()
-        if isinstance(laid, rows.DenseRows) and plain == laid.plain:
-            self._whole = rows.DenseRows(laid.X, bias)
+        if isinstance(laid, DenseRows) and plain == laid.plain:
+            self._whole = DenseRows(laid.X, bias)
         else:
-            csr = laid.as_csr() if isinstance(laid, rows.DenseRows) else laid
+            csr = laid.as_csr() if isinstance(laid, DenseRows) else laid
             self._whole = rows.from_csr(csr.indptr, csr.indices, csr.values, plain, bias, self._dense_below)
         self._laid = self._whole if self._used is None else self._whole.take(self._used)
         return self._laid.gram_entries
@@ -206,7 +207,7 @@ class Block:
         chosen = np.append(draw_rows(data.n, group, seed), data.n - rest + draw_rows(rest, max(rest, 1), seed))
         stands_for = np.diff(np.append(np.arange(0, data.n, group), data.n))
         some = data.take(chosen)
-        some = some.as_csr() if isinstance(some, rows.DenseRows) else some
+        some = some.as_csr() if isinstance(some, DenseRows) else some
         copies = chosen + data.n * np.arange(k)[:, None]
         target = None if self.target is None else self.target[copies]
         return some.indptr, some.indices, some.values, self.y[copies], self.cost[copies] * stands_for, target

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.certify.linear import TINY, Certificate
-from svmtool.data.rows import Rows
+from svmtool.data.blocks import Rows
 from svmtool.objectives.duality import best_multiple
 from svmtool.objectives.losses import Loss
 

@@ -17,7 +17,9 @@ import numpy as np
 
 from svmtool import registry
 from svmtool.certify.linear import Certificate
-from svmtool.data.rows import CsrRows, DenseRows, Rows
+from svmtool.data.blocks import Rows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.objective import DistributedTask
 from svmtool.distributed.problems import DistributedReduction

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.problems import KernelProblem, LeastSquaresSvc, Points
 from svmtool.kernels.tiles import apart

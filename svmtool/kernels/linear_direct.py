@@ -23,8 +23,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import RepeatedRows
-from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.gap import feasible_sums
 from svmtool.kernels.problems import KernelProblem, Svr

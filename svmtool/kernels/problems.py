@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from svmtool.data.rows import Rows
+from svmtool.data.blocks import Rows
 from svmtool.models.kernel_functions import RBF, Kernel
 from svmtool.objectives import one_class
 from svmtool.objectives.hard_one_class import AMONG, is_zero

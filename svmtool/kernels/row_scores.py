@@ -10,7 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from svmtool.data.rows import DenseRows, Rows
+from svmtool.data.blocks import Rows
+from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import HardOneClass
 
 

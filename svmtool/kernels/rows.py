@@ -11,7 +11,8 @@ from svmtool import limits
 from svmtool.compiled.loops.kernel import kernel_row_loops as loops
 from svmtool.compiled.loops.kernel.weight_loops import pair_weights
 from svmtool.compiled.threads import run_blocks
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.tiles import LINEAR, Tiles, tiles_of
 from svmtool.models.kernel import KernelModel

@@ -16,7 +16,8 @@ import numpy as np
 
 from svmtool.compiled.loops.kernel import kernel_row_loops as loops
 from svmtool.compiled.loops.rows import row_loops
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.models.kernel_functions import Kernel
 
 LINEAR, RBF = 0, 2

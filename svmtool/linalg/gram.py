@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.rows import Rows
+from svmtool.data.blocks import Rows
 
 MANY = 2048  # rows kept: 32 MB
 

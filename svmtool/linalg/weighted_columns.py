@@ -6,7 +6,9 @@ import numpy as np
 
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.data.rows import BLOCK_WORK, CsrRows, DenseRows, Rows
+from svmtool.data.blocks import BLOCK_WORK, Rows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import mirror
 
 TURNED_BLOCKS, TURNED_LEAST = 4, 2  # blocks of rows turned into columns side by side; numbers each has for a feature

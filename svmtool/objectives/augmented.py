@@ -18,8 +18,8 @@ import numpy as np
 
 from svmtool.compiled.loops.loss import power_loops as loops
 from svmtool.compiled.threads import run_blocks
+from svmtool.data.blocks import Rows
 from svmtool.data.replicated import of_data
-from svmtool.data.rows import Rows
 from svmtool.linalg.costs import FACTOR
 from svmtool.linalg.gram import KernelCache
 from svmtool.linalg.systems import Factored

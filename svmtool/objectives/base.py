@@ -25,8 +25,9 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.loss import hinge_loops as loops
+from svmtool.data.blocks import Rows
+from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import of_data
-from svmtool.data.rows import DenseRows, Rows
 from svmtool.linalg.costs import COPY, FACTOR, INNER, INNER_DENSE, VISIT
 from svmtool.linalg.gram import KernelCache
 from svmtool.linalg.systems import Factored, conjugate_gradient, mirror, solve_positive

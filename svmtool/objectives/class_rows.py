@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.rows import class_loops as loops
-from svmtool.data.rows import BLOCK_WORK, MAX_BLOCKS, CsrRows, Rows
+from svmtool.data.blocks import BLOCK_WORK, MAX_BLOCKS, Rows
+from svmtool.data.csr import CsrRows
 
 PLACES = 8  # non-zeros that are worked on in the time that a class of a row takes ...
 CHEAP = 4  # ... and those of a class while one of a lone problem is

@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from svmtool import limits
-from svmtool.data.rows import CsrRows, Rows
+from svmtool.data.blocks import Rows
+from svmtool.data.csr import CsrRows
 from svmtool.linalg.golub_kahan import Combinations, GolubKahan, Weights, Whole
 from svmtool.linalg.systems import Factored
 from svmtool.linalg.weighted_columns import Columns

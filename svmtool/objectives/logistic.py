@@ -6,7 +6,8 @@ import numpy as np
 
 from svmtool.compiled.loops.fused import fused_logistic_loops
 from svmtool.compiled.loops.loss import logistic_loops as loops
-from svmtool.data.rows import CsrRows, Rows
+from svmtool.data.blocks import Rows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives.base import Objective
 
 # `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 
 
 def cancelling(rows: CsrRows, y: np.ndarray, cost: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.rows import Rows
+from svmtool.data.blocks import Rows
 from svmtool.linalg.costs import COPY, FACTOR, INNER, VISIT
 from svmtool.linalg.systems import Factored, mirror
 from svmtool.objectives.duality import best_multiple

@@ -12,8 +12,9 @@ import numpy as np
 from svmtool.compiled.loops.fused import fused_mfn_loops
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.compiled.loops.loss.conjugate_loops import csr_conjugate_gradient
+from svmtool.data.blocks import Rows
+from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import data_of, of_data
-from svmtool.data.rows import CsrRows, Rows
 from svmtool.linalg.costs import FACTOR
 from svmtool.linalg.gram import KernelCache
 from svmtool.linalg.pivots import nonnegative

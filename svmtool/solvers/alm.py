@@ -32,8 +32,9 @@ from svmtool.coordinate.hinge import (
     random_state,
     still_needed,
 )
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import of_data
-from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost

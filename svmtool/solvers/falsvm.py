@@ -23,7 +23,7 @@ import numpy as np
 
 from svmtool.compiled.loops.loss.falsvm_loops import falsvm_rows
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task

@@ -31,7 +31,7 @@ import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import Factored, conjugate_gradient
 from svmtool.objectives.logistic import Logistic

@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.hinge import L1Columns, L1Hinge

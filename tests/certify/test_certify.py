@@ -12,7 +12,8 @@ from optima import Problem, minimiser, optimum
 from reference import csr_of, random_problem
 
 from svmtool.certify.linear import Certificate, Certifier, worst
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.objectives import losses
 from svmtool.objectives.duality import relative_gap
 

@@ -10,7 +10,8 @@ from kernel_suite import KERNELS, NORMAL, NU, certified, oracle, random_data, te
 
 from svmtool import registry
 from svmtool.certify.zero_model import value_at_zero
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel
 from svmtool.kernel_params import KernelSettings
 from svmtool.kernels.problems import HardOneClass

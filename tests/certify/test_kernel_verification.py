@@ -14,7 +14,7 @@ from svmtool import registry
 from svmtool.certify import kernel as certify_kernel
 from svmtool.certify.linear import Certificate
 from svmtool.certify.zero_model import value_at_zero
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel as kernel_model
 from svmtool.kernel_params import KernelSettings
 from svmtool.kernels import direct, interior, linear_direct

@@ -12,8 +12,10 @@ from solver_suite import Solved, choose_path, every_path
 from test_validation import Lines
 
 from svmtool import limits, registry
-from svmtool.data import rows as rows_module
+from svmtool.data import blocks as rows_module
 from svmtool.data.class_statistics import ClassStatistics
+from svmtool.data.csr import CsrRows
+from svmtool.data.rows import from_csr
 from svmtool.formats.models import linear
 from svmtool.limits import StopFlag, in_turns
 from svmtool.linalg.systems import Factored, solve_positive
@@ -278,8 +280,8 @@ def test_long_computations_are_cut_short(looks):
     d = 1100
     H = np.eye(d) * 2.0
     table = table_of(*made(1200, 600))
-    rows = rows_module.CsrRows(table.indptr, table.indices, table.values, table.n_features)
-    dense = rows_module.from_csr(table.indptr, table.indices, table.values, 600, -1.0, 600)
+    rows = CsrRows(table.indptr, table.indices, table.values, table.n_features)
+    dense = from_csr(table.indptr, table.indices, table.values, 600, -1.0, 600)
     work = [
         lambda: solve_positive(H, np.ones(d)), lambda: Factored(H).inverse(),
         lambda: rows.add_gram(np.ones(rows.n), np.zeros((600, 600))),

@@ -10,7 +10,7 @@ from reference import csr_of, random_rows, xorshift
 from svmtool.compiled.loops.cd import class_epoch_loops
 from svmtool.compiled.loops.rows import class_loops
 from svmtool.coordinate.hinge import random_state
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives.class_rows import ClassRows
 
 SHAPES = [(0, 3, 3), (1, 1, 3), (7, 2, 4), (12, 5, 5), (40, 9, 19)]

@@ -16,7 +16,7 @@ from test_logistic_loops import MARGINS
 from svmtool.compiled import REGISTRY
 from svmtool.compiled.loops.fused import fused_l1_loops
 from svmtool.compiled.loops.loss import l1_loops
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.l1 import objective
 from svmtool.objectives.task import Task

@@ -13,7 +13,7 @@ from svmtool.compiled.loops.fused import fused_logistic_loops
 from svmtool.compiled.loops.loss import logistic_loops
 from svmtool.coordinate.hinge import CHUNK, random_state
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Rule
 

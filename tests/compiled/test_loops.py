@@ -14,8 +14,8 @@ from svmtool.compiled.loops.fused import fused_alm_loops, fused_mfn_loops
 from svmtool.compiled.loops.loss import conjugate_loops, hinge_loops, power_loops
 from svmtool.compiled.loops.rows import solve_loops
 from svmtool.coordinate.hinge import DualCoordinateDescent
+from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import RepeatedRows
-from svmtool.data.rows import CsrRows
 from svmtool.linalg.systems import conjugate_gradient
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task

@@ -12,7 +12,7 @@ from reference import csr_of
 from svmtool.compiled.loops.cd import pair_loops
 from svmtool.compiled.loops.fused import fused_one_class_loops
 from svmtool.coordinate.one_class import OneClassDescent
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives.task import Task
 from svmtool.solvers import one_class
 from svmtool.solvers.shared.base import Monitor, Rule

@@ -10,9 +10,9 @@ from solver_suite import ALM, MFN, PATHS
 
 from svmtool.coordinate import hinge
 from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, DualCoordinateDescent
+from svmtool.data.csr import CsrRows
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.data.replicated import RepeatedRows
-from svmtool.data.rows import CsrRows
 from svmtool.objectives.task import Task
 from svmtool.solvers import alm, alm_rounds, mfn
 from svmtool.solvers.shared import alternation

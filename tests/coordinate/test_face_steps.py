@@ -8,8 +8,8 @@ import pytest
 from svmtool.coordinate import hinge
 from svmtool.coordinate.face_steps import FaceSteps
 from svmtool.coordinate.hinge import DualCoordinateDescent
+from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import RepeatedRows
-from svmtool.data.rows import DenseRows
 
 N, D = 60, 25
 

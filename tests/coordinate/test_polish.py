@@ -8,8 +8,8 @@ import reference
 from reference import csr_of, table_of
 
 from svmtool import registry
-from svmtool.data import rows as rows_module
-from svmtool.data.rows import CsrRows
+from svmtool.data import blocks as rows_module
+from svmtool.data.csr import CsrRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge

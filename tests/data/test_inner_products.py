@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from reference import csr_of
 
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import RepeatedRows
-from svmtool.data.rows import CsrRows, DenseRows
 from svmtool.linalg import gram
 from svmtool.linalg.gram import KernelCache
 from svmtool.objectives.squared_hinge import SquaredHinge

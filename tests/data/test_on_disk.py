@@ -15,8 +15,8 @@ import pytest
 
 from svmtool import registry
 from svmtool.data import mapped_arrays
+from svmtool.data.dense import DenseRows
 from svmtool.data.mapped_arrays import MappedArrays
-from svmtool.data.rows import DenseRows
 from svmtool.formats.rowcache import arrays, shared_folder
 from svmtool.formats.rowcache import folder as row_folder
 from svmtool.formats.svmlight import table

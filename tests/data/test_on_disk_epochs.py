@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from svmtool.coordinate import hinge
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.formats.rowcache import folder
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from reference import csr_of, random_rows
 
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import OrdinalRows, RepeatedRows
-from svmtool.data.rows import CsrRows, DenseRows
 
 LAYOUTS = {"csr": lambda X, bias: CsrRows(*csr_of(X), X.shape[1], bias), "dense": DenseRows}
 

@@ -9,8 +9,9 @@ from loop_suite import check_each_loop_is_called, close, every_shape, halves, ma
 from reference import csr_of
 
 from svmtool.compiled.loops.rows import row_loops
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import RepeatedRows
-from svmtool.data.rows import CsrRows, DenseRows
 
 
 def test_each_loop_has_a_test_here():

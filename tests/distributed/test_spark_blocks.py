@@ -13,7 +13,7 @@ from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbe
 from test_odd_data import ODD
 
 from svmtool import registry
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.distributed.block import Tube, TwoClasses
 from svmtool.distributed.reading import _pieces, table_of
 from svmtool.distributed.validation import DistributedFolds

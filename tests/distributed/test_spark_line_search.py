@@ -8,7 +8,7 @@ from loop_suite import check_each_loop_is_called, close
 from spark_blocks import Here, cut, numbers_text, settings_of
 
 from svmtool.compiled.loops.loss import breakpoint_loops
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.distributed.line_search import BINS, Breakpoints, search
 from svmtool.distributed.problems import DistributedOneVsRest
 from svmtool.objectives.augmented import Augmented, ModifiedHuber

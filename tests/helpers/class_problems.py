@@ -9,7 +9,8 @@ import pytest
 from reference import random_rows, table_of
 
 from svmtool import registry
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.params import Settings
 from svmtool.training.reductions.crammer_singer import CrammerSinger
 

@@ -9,7 +9,8 @@ import scipy.optimize
 from reference import table_of
 
 from svmtool import registry
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import HardOneClass, Points
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings

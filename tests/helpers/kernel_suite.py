@@ -11,7 +11,8 @@ from kernel_models import table_of
 from svmtool import registry
 from svmtool.certify.kernel import certificate_of
 from svmtool.certify.linear import Certificate
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.kernel_params import KernelSettings
 from svmtool.kernels.problems import (
     Answer,

@@ -10,7 +10,8 @@ from optima import Problem
 from reference import table_of
 from solver_suite import PROBLEMS, keep_sparse
 
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.objectives.l1 import pdhg
 from svmtool.params import Settings
 from svmtool.solvers import nesvm

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.kernel import certificate_of
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import KernelProblem, KernelResult
 from svmtool.solvers.shared.base import PRECISION, RULE, Monitor
 

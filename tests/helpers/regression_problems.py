@@ -12,7 +12,8 @@ from reference import random_rows, table_of
 from solver_suite import Case, each_path
 
 from svmtool import registry
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.params import Settings
 from svmtool.training.reductions.regression import Regression
 

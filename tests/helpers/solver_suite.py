@@ -19,8 +19,9 @@ from optima import Problem
 from reference import table_of
 
 from svmtool import registry
-from svmtool.data import rows as rows_module
-from svmtool.data.rows import DenseRows
+from svmtool.data import blocks as rows_module
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.params import Settings
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
@@ -172,7 +173,7 @@ class Solved:
         if layout == "dense":
             kept = p.cost > 0
             problems.rows = DenseRows(np.ascontiguousarray(p.X[kept]), p.bias)
-        elif not isinstance(problems.rows, rows_module.CsrRows):
+        elif not isinstance(problems.rows, CsrRows):
             pytest.fail("the sparse layout was not kept")
         first = problems.classes.labels[0]
         start = None if start is None else first * np.asarray(start)[:, None]

@@ -7,7 +7,7 @@ import pytest
 from kernel_suite import KERNELS, NU, random_data, text
 
 from svmtool import registry
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel
 from svmtool.kernel_params import KernelSettings
 from svmtool.kernels.problems import CSvc, KernelResult, Points

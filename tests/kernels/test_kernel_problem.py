@@ -9,7 +9,7 @@ from scipy import optimize
 
 from svmtool.certify import kernel as certify_kernel
 from svmtool.certify.kernel import certificate_of, certify
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.kernels.gap import gap_of
 from svmtool.kernels.problems import CSvc, EpsilonSvr, KernelResult, NuSvc, NuSvr, OneClass, Points
 from svmtool.models.kernel_functions import Kernel

@@ -5,7 +5,8 @@ import pytest
 
 from svmtool.compiled.loops.kernel import kernel_row_loops as loops
 from svmtool.compiled.loops.kernel import working_set_loops
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.kernels import interior
 from svmtool.kernels import rows as kernel_rows
 from svmtool.kernels import tiles as kernel_tiles

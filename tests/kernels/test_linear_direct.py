@@ -10,7 +10,8 @@ from reference import csr_of
 
 from svmtool.certify.kernel import certify
 from svmtool.compiled.loops.kernel.weight_loops import add_rest, pair_weights
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.kernels import direct, interior, linear_direct
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.gap import feasible_sums

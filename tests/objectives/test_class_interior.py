@@ -9,7 +9,7 @@ from reference import csr_of
 
 from svmtool.coordinate import crammer_singer
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.limits import EndedError
 from svmtool.objectives import class_interior
 from svmtool.objectives.class_interior import ClassInterior

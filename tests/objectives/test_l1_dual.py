@@ -9,7 +9,8 @@ from reference import csr_of
 
 from svmtool.compiled.loops.cd import l1_dual_loops
 from svmtool.compiled.loops.cd.l1_dual_loops import l1_dual_newton, l1_dual_pass
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.objectives.l1 import dual
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.objective import L1SquaredHinge

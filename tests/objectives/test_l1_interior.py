@@ -5,7 +5,8 @@ import pytest
 from l1_suite import check_course
 from reference import csr_of
 
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.objectives.l1.interior import L1Interior
 from svmtool.objectives.l1.objective import L1SquaredHinge
 from svmtool.objectives.task import Task

@@ -8,8 +8,9 @@ from optima import Problem, minimiser
 from reference import csr_of, line_minimiser, random_problem
 
 from svmtool.data import blocks
-from svmtool.data import rows as rows_module
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data import blocks as rows_module
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.objectives.squared_hinge import SquaredHinge
 
 LAYOUTS = {"csr": lambda p: CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), "dense": lambda p: DenseRows(p.X, p.bias)}

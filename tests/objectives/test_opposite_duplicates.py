@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import reference
 
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives import opposite_duplicates
 from svmtool.objectives.opposite_duplicates import cancelling
 

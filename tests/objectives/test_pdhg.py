@@ -11,7 +11,7 @@ from reference import csr_of
 from solver_suite import PROBLEMS
 
 from svmtool.compiled.loops.loss import pdhg_loops
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.l1 import pdhg
 from svmtool.objectives.l1.hinge import L1Columns

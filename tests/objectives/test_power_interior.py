@@ -7,7 +7,7 @@ import pytest
 import reference
 
 from svmtool.certify.linear import Certifier
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives import losses
 from svmtool.objectives.power_interior import STEPS, PowerInterior, by_rows
 from svmtool.objectives.task import Task

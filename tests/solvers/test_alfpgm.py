@@ -5,7 +5,8 @@ import pytest
 import reference_kernel
 
 from svmtool.compiled import threads
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
 from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel

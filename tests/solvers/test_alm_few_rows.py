@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
 from svmtool.solvers import alm_inexact, alm_rounds

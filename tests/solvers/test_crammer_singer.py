@@ -10,7 +10,7 @@ from reference import csr_of, table_of
 
 from svmtool.coordinate import crammer_singer
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives import class_faces, class_interior
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import CrammerSingerLoss

@@ -8,7 +8,7 @@ from kernel_suite import KERNELS, LEAST_SQUARES, WITH_COST, Data, certified, ora
 
 from svmtool import registry
 from svmtool.compiled import threads
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.kernel_params import KernelSettings
 from svmtool.kernels.problems import LeastSquaresSvc, Points
 from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, Monitor, StopFlag

@@ -24,8 +24,9 @@ from solver_suite import (
 )
 
 from svmtool.compiled import threads
-from svmtool.data import rows as rows_module
-from svmtool.data.rows import DenseRows
+from svmtool.data import blocks as rows_module
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import KEPT, StopFlag
 
@@ -158,7 +159,7 @@ def test_blocks_are_more_than_one(monkeypatch):
     """What the test above rests on."""
     monkeypatch.setattr(rows_module, "BLOCK_WORK", 16)
     p = PROBLEMS["tall"]
-    assert len(rows_module.CsrRows(*reference.csr_of(p.X), 8).blocks) > 2
+    assert len(CsrRows(*reference.csr_of(p.X), 8).blocks) > 2
     assert len(DenseRows(p.X).blocks) > 2
 
 

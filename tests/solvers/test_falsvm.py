@@ -10,7 +10,7 @@ from solver_suite import PROBLEMS
 
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
 from svmtool.params import Settings
 from svmtool.solvers import falsvm

@@ -7,7 +7,9 @@ import pytest
 import reference
 
 from svmtool.certify.linear import Certificate
-from svmtool.data import rows as rows_module
+from svmtool.data import blocks as rows_module
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import OrdinalRows, RepeatedRows
 from svmtool.linalg.pivots import nonnegative
 from svmtool.linalg.systems import least_squares
@@ -109,7 +111,7 @@ def test_few_rows_are_held_sparse_for_solvers_with_systems_of_rows(solver, spars
     for n, held in ((50, sparse), (100, False)):
         table = reference.table_of(np.tile(X, (2, 1))[:n], np.tile(y, 2)[:n])
         problems = OneVsRest(table, Settings(solver, solver_given=True), np.ones(n))
-        assert isinstance(problems.rows, rows_module.CsrRows) == held
+        assert isinstance(problems.rows, CsrRows) == held
 
 
 def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free(monkeypatch):
@@ -196,7 +198,7 @@ def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows(
     monkeypatch.setattr(fallback, "possible", lambda rows: False)
     X, y = sensors()
     problems = OneVsRest(reference.table_of(X, y), Settings(40, solver_given=True, gap=1e-9), np.full(len(y), 1e3))
-    assert isinstance(problems.rows, rows_module.DenseRows)
+    assert isinstance(problems.rows, DenseRows)
     problems.fit_and_certify()
 
 
@@ -226,11 +228,11 @@ def test_least_squares_keep_their_residuals():
 
 def test_rows_of_a_tube_and_of_ranks_are_dense_with_their_bias():
     X, y = one_among_many()
-    for rows in (rows_module.CsrRows(*reference.csr_of(X), WORDS, 2.0), rows_module.DenseRows(X, 2.0)):
+    for rows in (CsrRows(*reference.csr_of(X), WORDS, 2.0), DenseRows(X, 2.0)):
         assert np.array_equal(rows.dense_of(np.array([3, 1])), np.hstack([X[[3, 1]], np.full((2, 1), 2.0)]))
         tube = RepeatedRows(rows, 2).dense_of(np.array([ROWS + 3]))
         assert np.array_equal(tube, rows.dense_of(np.array([3])))
-    ranks = OrdinalRows(rows_module.DenseRows(X), 3).dense_of(np.array([2 * ROWS + 5]))
+    ranks = OrdinalRows(DenseRows(X), 3).dense_of(np.array([2 * ROWS + 5]))
     assert np.array_equal(ranks, np.append(X[5], [0.0, 0.0, -1.0])[None])
 
 

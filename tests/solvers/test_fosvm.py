@@ -148,7 +148,7 @@ def test_what_a_sample_says_holds(monkeypatch):
 
 @pytest.mark.parametrize("row", [80, 81])
 def test_threads_leave_the_bits_of_linear_answers(row, monkeypatch):
-    monkeypatch.setattr("svmtool.data.rows.BLOCK_WORK", 16)
+    monkeypatch.setattr("svmtool.data.blocks.BLOCK_WORK", 16)
     X, found = cloud(500, 4, 9), []
     try:
         for count in (1, 2, 3):
@@ -317,7 +317,7 @@ def test_a_plane_near_the_origin_beside_the_rows_sizes_is_an_answer(height):
 
 
 def _dense(X):
-    from svmtool.data.rows import DenseRows
+    from svmtool.data.dense import DenseRows
 
     return DenseRows(X.copy())
 

@@ -9,7 +9,9 @@ from optima import optimum
 from reference import csr_of
 
 from svmtool.compiled import threads
-from svmtool.data.rows import CsrRows, DenseRows, Rows
+from svmtool.data.blocks import Rows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.linalg import weighted_columns
 from svmtool.objectives.l1 import objective
 from svmtool.objectives.task import Task

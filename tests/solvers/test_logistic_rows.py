@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reference import csr_of
 
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers import logistic

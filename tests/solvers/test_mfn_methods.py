@@ -13,8 +13,9 @@ from reference import Problem, csr_of, table_of
 
 from svmtool import registry
 from svmtool.coordinate.hinge import DualCoordinateDescent
-from svmtool.data import rows as rows_module
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data import blocks as rows_module
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import solve_positive
 from svmtool.objectives.augmented import Augmented, ModifiedHuber
 from svmtool.params import Settings

@@ -13,7 +13,7 @@ from solver_suite import PROBLEMS
 
 from svmtool import registry
 from svmtool.compiled import threads
-from svmtool.data import rows as rows_module
+from svmtool.data import blocks as rows_module
 from svmtool.objectives.l1.hinge import WeightRows
 from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task

@@ -19,7 +19,8 @@ from reference import csr_of, table_of, text_of
 
 from svmtool.certify.one_class import OneClassCertifier
 from svmtool.coordinate.one_class import OneClassDescent
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
 from svmtool.objectives.one_class import FLOOR, best_rho
 from svmtool.params import Settings

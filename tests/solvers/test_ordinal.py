@@ -12,7 +12,8 @@ from optima import Problem, minimiser
 from reference import random_rows, table_of, text_of
 
 from svmtool import registry
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
 from svmtool.params import Settings
 from svmtool.solvers import mfn

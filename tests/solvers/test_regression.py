@@ -9,7 +9,7 @@ from regression_problems import PROBLEMS, SOME, Solved, every_path, every_row, o
 from solver_suite import ALM, MFN, choose_path
 
 from svmtool.compiled import threads
-from svmtool.data import rows
+from svmtool.data import blocks
 from svmtool.params import Settings
 from svmtool.solvers.shared import base
 from svmtool.training.reductions.base import problems_of
@@ -163,7 +163,7 @@ def test_time_limit_and_interruption(case, walk):
 @every_path
 def test_same_bits_for_any_number_of_threads(case, walk, monkeypatch):
     walk(case)
-    monkeypatch.setattr(rows, "BLOCK_WORK", 16)
+    monkeypatch.setattr(blocks, "BLOCK_WORK", 16)
     answers = []
     for count in (1, 2, 3):
         threads.set_count(count)

@@ -16,7 +16,7 @@ from reference import table_of
 
 from svmtool.cli.train import main
 from svmtool.data.class_statistics import UNIT, ClassStatistics
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.normal_equations import Matrix, NormalEquations, equations_of
 from svmtool.params import Settings

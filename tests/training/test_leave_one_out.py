@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from adapt_suite import batch, dense, draw, text_of_rows
 
-from svmtool.data import rows as rows_module
+from svmtool.data import blocks as rows_module
 from svmtool.data.class_statistics import ClassStatistics
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.training.validation.leave_one_out import decision_values

@@ -18,7 +18,8 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.cd import l1_dual_loops as loops
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

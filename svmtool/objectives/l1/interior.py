@@ -23,7 +23,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.data.rows import CsrRows, DenseRows
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import Factored, reach
 
 TYPE_CHECKING = False

@@ -16,7 +16,8 @@ from svmtool import limits
 from svmtool.compiled.loops.fused import fused_l1_loops
 from svmtool.compiled.loops.fused.fused_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
 from svmtool.compiled.loops.loss import hinge_loops, l1_loops, logistic_loops
-from svmtool.data.rows import CsrRows, Rows
+from svmtool.data.blocks import Rows
+from svmtool.data.csr import CsrRows
 from svmtool.linalg.systems import mirror
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.base import Losses, balance

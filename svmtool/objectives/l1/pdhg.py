@@ -19,7 +19,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.loss import pdhg_loops
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.opposite_duplicates import cancelling, standard_normal

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.data.rows import CsrRows
+from svmtool.data.csr import CsrRows
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.task import Task

@@ -14,7 +14,7 @@ import numpy as np
 
 from svmtool.compiled.loops.fused.fused_l1_loops import EPOCHS, FACES, INNER_LEAST, INNER_MATRIX, KEEP, RIDGE, SETTLED
 from svmtool.compiled.loops.loss import l1_loops as loops
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import solve_positive
 from svmtool.objectives.l1.interior import CALL
 from svmtool.objectives.l1.objective import SMALL_FEATURES, L1Objective, violations_at

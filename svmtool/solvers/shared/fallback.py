@@ -24,7 +24,7 @@ import contextlib
 import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives.augmented import Augmented

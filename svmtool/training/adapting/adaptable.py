@@ -15,9 +15,9 @@ import numpy as np
 from svmtool import __version__, interrupts
 from svmtool.certify.linear import Certificate, worst
 from svmtool.data.class_statistics import ClassStatistics
+from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import cost_factors, first_appearance, whole_labels
-from svmtool.data.rows import CsrRows
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats.adaptable import names
 from svmtool.formats.adaptable import state as adaptable_state

@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import registry
+from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import cost_factors, first_appearance, whole_labels
-from svmtool.data.rows import CsrRows
 from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.objectives.normal_equations import equations_of

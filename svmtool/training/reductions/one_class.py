@@ -10,7 +10,7 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import OneClassCertifier
-from svmtool.data import rows
+from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
@@ -27,7 +27,7 @@ class OneClass(Reduction):
 
     def __init__(self, table, settings: Settings, row_weights: np.ndarray | None = None):
         super().__init__(table, settings, row_weights)
-        if self.sparse_only and isinstance(self.rows, rows.DenseRows):
+        if self.sparse_only and isinstance(self.rows, DenseRows):
             self.rows = self.rows.as_csr()
 
     def _read_labels(self, labels: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.rows import DenseRows
+from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import Factored
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import Matrix, NormalEquations

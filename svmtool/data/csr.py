@@ -1,0 +1,223 @@
+"""Compressed sparse rows (CSR), float64, in memory or mapped from files.
+
+Solvers never see a row.  They see vectors of the feature space (length d, the bias feature last if there is one)
+through the objective, which calls the passes below.  The bias feature is not stored: its value enters each pass as a
+number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.compiled.loops.rows import row_loops as loops
+from svmtool.compiled.threads import run_blocks
+from svmtool.data import blocks
+from svmtool.data.blocks import Rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.data.mapped_arrays import MappedArrays
+
+
+
+class CsrRows(Rows):
+    """Compressed sparse rows: indptr i8[n+1], indices i4[nnz] from 0, values f8[nnz]."""
+
+    have_kernel = True
+
+    def __init__(
+        self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float = -1.0,
+        mapped: MappedArrays | None = None,
+    ):  # fmt: skip
+        self.indptr, self.indices, self.values, self.mapped = indptr, indices, values, mapped
+        self.n, self.bias, self.nnz = len(indptr) - 1, bias, len(values)
+        self.d = plain + (bias >= 0)
+        n_blocks = min(blocks.MAX_BLOCKS, self.nnz // blocks.BLOCK_WORK)
+        self.blocks = self._partition(indptr, n_blocks)
+        # each block of a sum over rows needs a vector of length d: not worth it where d is large
+        n_blocks = min(n_blocks, self.nnz // (4 * max(self.d, 1)))
+        self.sum_blocks = self._partition(indptr, n_blocks)
+        self.gram_blocks = self._partition(indptr, min(n_blocks, 8, 2 * self.nnz // max(self.d**2, 1)))
+        self._arrays = (indptr, indices, values)
+
+    def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        """z_i = y_i x_i.w"""
+        call, shift = loops.csr_margins.bind(*self._arrays, w, y, z), self.shift(w)
+        self.for_each_block(lambda lo, hi: call(shift, lo, hi))
+
+    def margins_of(self, chosen: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        call, shift = loops.csr_margins_of.bind(*self._arrays, w, y, z, chosen), self.shift(w)
+        step = -(-len(chosen) // len(self.blocks)) or 1
+
+        def work(b: int) -> None:
+            for lo, hi in self.runs(chosen[b * step : (b + 1) * step]):
+                call(shift, b * step + lo, b * step + hi)
+
+        run_blocks(work, -(-len(chosen) // step))
+
+    def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
+        """sum_i cost_i max(0, target_i - y_i x_i.w) in one pass; terms of length n, or 2 n: each row twice, as rows."""
+        call, shift = loops.csr_hinge.bind(*self._arrays, w, y, target, cost), self.shift(w)
+        return self._sum_over(self.blocks, 0, lambda _, lo, hi: call(shift, lo, hi))[1]
+
+    def transpose_product(self, u: np.ndarray) -> np.ndarray:
+        """sum_i u_i x_i, length d."""
+        g, _ = self._sum_over(
+            self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_transpose_product(*self._arrays, u, g, lo, hi)
+        )
+        if self.bias >= 0:
+            g[-1] = self.bias * float(np.sum(u))
+        return g
+
+    def cut(self, n_blocks: int) -> list[tuple[int, int]]:
+        """The rows cut into n_blocks, at most and at least one, of about equal work."""
+        return self._partition(self.indptr, n_blocks)
+
+    def signed_sums(self, u: np.ndarray) -> np.ndarray:
+        """Of each feature but the bias the sum of the positive u_i x_ij, and that of the negative ones, in size;
+        f8[plain, 2]."""
+        call = loops.csr_signed_sums
+        sums, _ = self._sum_over(self.sum_blocks, 2 * self.plain, lambda g, lo, hi: call(*self._arrays, u, g, lo, hi))
+        return sums.reshape(-1, 2)
+
+    def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
+        """sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
+        parts, m = self.sum_blocks, self.plain
+        if len(parts) * k > blocks.MAX_BLOCKS:
+            parts = self.cut(blocks.MAX_BLOCKS // k)
+        call = loops.csr_class_sums
+        sums, _ = self._sum_over(parts, k * m, lambda g, lo, hi: call(*self._arrays, u, number, g, m, lo, hi))
+        return sums.reshape(k, m)
+
+    def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """sum_i c_i (x_i.v) x_i, length d; one pass."""
+        shift = self.shift(v)
+        g, total = self._sum_over(
+            self.sum_blocks,
+            self.d,
+            lambda g, lo, hi: loops.csr_curvature_product(*self._arrays, c, v, g, shift, lo, hi),
+        )
+        if self.bias >= 0:
+            g[-1] = self.bias * total
+        return g
+
+    def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
+        """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
+        m = self.plain
+        by_columns = m <= blocks.COLUMNS_BELOW and self.nnz >= blocks.DENSE_FROM * self.n * m
+        some = self._rows_of_a_look
+
+        def work(g: np.ndarray, lo: int, hi: int) -> float:
+            if by_columns:
+                chunk = np.empty((m + 2) * int(loops.CHUNK))
+                loops.csr_gram_by_columns(*self._arrays, c, g, chunk, m, lo, hi)
+                return 0.0
+            for first in range(lo, hi, some):
+                limits.check()
+                loops.csr_gram(*self._arrays, c, g, self.d if g is gram else m, first, min(first + some, hi))
+            return 0.0
+
+        if len(self.gram_blocks) == 1 and self.mapped is None and not (by_columns and m < self.d):
+            work(gram, 0, self.n)
+        else:
+            flat, _ = self._sum_over(self.gram_blocks, m * m, work)
+            gram[:m, :m] += flat.reshape(m, m)
+        if self.bias >= 0:
+            edge = self.transpose_product(c)
+            gram[:, -1] += self.bias * edge
+
+    def diagonal(self, c: np.ndarray) -> np.ndarray:
+        """sum_i c_i x_ij^2, length d."""
+        g, _ = self._sum_over(
+            self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_diagonal(*self._arrays, c, g, lo, hi)
+        )
+        if self.bias >= 0:
+            g[-1] = self.bias**2 * float(np.sum(c))
+        return g
+
+    def square_norms(self) -> np.ndarray:
+        """|x_i|^2 with the bias feature, length n."""
+        norms = np.empty(self.n)
+        call = loops.csr_square_norms.bind(self.indptr, self.values, norms)
+        self.for_each_block(lambda lo, hi: call(lo, hi))
+        return norms + self.bias**2 if self.bias >= 0 else norms
+
+    def _plain_forms(self, M: np.ndarray) -> np.ndarray:
+        forms = np.empty(self.n)
+        call, some = loops.csr_quadratic.bind(*self._arrays, M, forms), self._rows_of_a_look
+
+        def work(lo: int, hi: int) -> None:
+            for first in range(lo, hi, some):
+                limits.check()
+                call(self.plain, first, min(first + some, hi))
+
+        self.for_each_block(work)
+        return forms
+
+    @property
+    def _rows_of_a_look(self) -> int:
+        """Rows whose products of pairs of features are summed between two looks at what ends the run."""
+        return max(1, int(blocks.PAIRS / max(self.nnz / max(self.n, 1), 1.0) ** 2))
+
+    def largest_entries(self) -> np.ndarray:
+        """|x_i|_inf with the bias feature, length n."""
+        largest = np.full(self.n, max(self.bias, 0.0))
+        for lo, hi in self.pieces(0, self.n):
+            first, last = int(self.indptr[lo]), int(self.indptr[hi])
+            filled = lo + np.flatnonzero(np.diff(self.indptr[lo : hi + 1]))
+            if len(filled):
+                starts, values = self.indptr[filled] - first, self.values[first:last]
+                entries = np.maximum(np.maximum.reduceat(values, starts), -np.minimum.reduceat(values, starts))
+                largest[filled] = np.maximum(largest[filled], entries)
+        return largest
+
+    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+        """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
+        step, arrays = blocks.KERNEL_ROWS, self._arrays
+        if self.mapped is not None:  # each block goes over all of them, wherever they lie: their copy is small
+            arrays, chosen = self.take(chosen)._arrays, np.arange(len(chosen))
+
+        def work(b: int) -> None:
+            limits.check()
+            lo = first + b * step
+            hi = min(lo + step, len(chosen))
+            loops.csr_kernel(*arrays, chosen, K, np.zeros(self.plain), len(chosen), lo, hi)
+            if self.bias >= 0:
+                K[lo:hi] += self.bias**2
+
+        run_blocks(work, -(-(len(chosen) - first) // step))
+
+    def without_bias(self) -> CsrRows:
+        """The same rows, nothing copied, without the bias feature."""
+        return CsrRows(*self._arrays, self.plain, mapped=self.mapped)
+
+    def columns(self, chosen: np.ndarray) -> CsrRows:
+        """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
+        place = np.full(self.plain, -1, np.int32)
+        place[chosen] = np.arange(len(chosen), dtype=np.int32)
+        indices = place[self.indices]
+        kept = indices >= 0
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return CsrRows(before[self.indptr], indices[kept], self.values[kept], len(chosen), self.bias)
+
+    def divided(self, size: np.ndarray) -> CsrRows:
+        """The rows x_ij / size_j, copied; the bias feature as it is."""
+        return CsrRows(self.indptr, self.indices, self.values / size[self.indices], self.plain, self.bias)
+
+    def dense_of(self, chosen: np.ndarray) -> np.ndarray:
+        """The rows `chosen` (i8) with the bias feature as f8[len(chosen), d]."""
+        part, X = self.take(chosen), np.full((len(chosen), self.d), max(self.bias, 0.0))
+        X[:, : self.plain] = 0.0
+        X[np.repeat(np.arange(part.n), np.diff(part.indptr)), part.indices] = part.values
+        return X
+
+    def take(self, chosen: np.ndarray) -> CsrRows:
+        """The rows `chosen` (i8), copied."""
+        indptr = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(self.indptr[chosen + 1] - self.indptr[chosen], out=indptr[1:])
+        indices, values = self.new(int(indptr[-1]), "i4"), self.new(int(indptr[-1]), "f8")
+        for a, b in self.runs(chosen):
+            place = slice(int(indptr[a]), int(indptr[b]))
+            loops.csr_take(*self._arrays, chosen[a:b], np.empty(b - a + 1, np.int64), indices[place], values[place])
+        return CsrRows(indptr, indices, values, self.plain, self.bias, self.mapped)

@@ -1,0 +1,182 @@
+"""Dense rows, float64, in memory or mapped from files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool import limits
+from svmtool.data import blocks
+from svmtool.data.blocks import Rows
+from svmtool.data.csr import CsrRows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from svmtool.data.mapped_arrays import MappedArrays
+
+
+
+class DenseRows(Rows):
+    """A matrix X (n x plain), C order; products by BLAS, a block at a time."""
+
+    gram_entries = 14.0
+    GATHER = 1 << 16  # numbers copied at once for the Gram matrix: they stay in cache
+
+    def __init__(self, X: np.ndarray, bias: float = -1.0, mapped: MappedArrays | None = None):
+        self.X, self.bias, self.mapped = X, bias, mapped
+        self.have_kernel = mapped is None
+        self.n, self.nnz = len(X), X.size
+        self.d = X.shape[1] + (bias >= 0)
+        self.blocks = self._partition(None, min(blocks.MAX_BLOCKS, X.size // blocks.BLOCK_WORK))
+        self.gram_blocks = self._partition(None, min(8, X.size // max(2 * self.d**2, blocks.BLOCK_WORK)))
+
+    def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        shift, v = self.shift(w), w[: self.plain]
+
+        def work(lo: int, hi: int) -> None:
+            part = z[lo:hi]
+            np.matmul(self.X[lo:hi], v, out=part)
+            part += shift
+            part *= y[lo:hi]
+
+        self.for_each_block(work)
+
+    def transpose_product(self, u: np.ndarray) -> np.ndarray:
+        def work(g: np.ndarray, lo: int, hi: int) -> float:
+            g[: self.plain] += u[lo:hi] @ self.X[lo:hi]
+            return 0.0
+
+        g, _ = self._sum_over(self.blocks, self.d, work)
+        if self.bias >= 0:
+            g[-1] = self.bias * float(np.sum(u))
+        return g
+
+    def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
+        m, classes = self.plain, np.arange(k)[:, None]
+
+        def work(sums: np.ndarray, lo: int, hi: int) -> float:
+            sums.reshape(k, m)[:] += np.where(number[lo:hi] == classes, u[lo:hi], 0.0) @ self.X[lo:hi]
+            return 0.0
+
+        sums, _ = self._sum_over(self.blocks, k * m, work)
+        return sums.reshape(k, m)
+
+    def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
+        shift, inner = self.shift(v), v[: self.plain]
+
+        def work(g: np.ndarray, lo: int, hi: int) -> float:
+            t = c[lo:hi] * (self.X[lo:hi] @ inner + shift)
+            g[: self.plain] += t @ self.X[lo:hi]
+            return float(np.sum(t))
+
+        g, total = self._sum_over(self.blocks, self.d, work)
+        if self.bias >= 0:
+            g[-1] = self.bias * total
+        return g
+
+    def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
+        m, step = self.plain, max(64, self.GATHER // max(self.plain, 1))
+        some = np.flatnonzero(c)
+        if len(some) <= min(2 * step, m):  # what blocks do with their matrices would take longer than the products
+            part = self._copy(some)
+            gram[:m, :m] += part.T @ (part * c[some, None])
+            if self.bias >= 0:
+                gram[:, -1] += self.bias * self.transpose_product(c)
+            return
+
+        def work(g: np.ndarray, lo: int, hi: int) -> float:
+            square = g.reshape(m, m)
+            for sign in (1.0, -1.0):
+                used = lo + np.flatnonzero(c[lo:hi] * sign > 0)
+                for start in range(0, len(used), step):
+                    limits.check()
+                    some = used[start : start + step]
+                    part = self.X[some]
+                    part *= np.sqrt(sign * c[some])[:, None]
+                    if sign > 0:
+                        square += part.T @ part
+                    else:
+                        square -= part.T @ part
+            return 0.0
+
+        flat, _ = self._sum_over(self.gram_blocks, m * m, work)
+        gram[:m, :m] += flat.reshape(m, m)
+        if self.bias >= 0:
+            gram[:, -1] += self.bias * self.transpose_product(c)
+
+    def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+        """As of CsrRows."""
+        part = self._copy(chosen)
+        for lo in range(first, len(chosen), blocks.KERNEL_ROWS):
+            limits.check()
+            hi = lo + blocks.KERNEL_ROWS
+            np.matmul(part[lo:hi], part[:hi].T, out=K[lo:hi, :hi])
+        K[first:] += max(self.bias, 0.0) ** 2
+
+    def diagonal(self, c: np.ndarray) -> np.ndarray:
+        g = np.zeros(self.d)
+        for block in self.blocks:
+            for lo, hi in self.pieces(*block):
+                g[: self.plain] += c[lo:hi] @ np.square(self.X[lo:hi])
+        if self.bias >= 0:
+            g[-1] = self.bias**2 * float(np.sum(c))
+        return g
+
+    def square_norms(self) -> np.ndarray:
+        norms = np.empty(self.n)
+        for block in self.blocks:
+            for lo, hi in self.pieces(*block):
+                norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
+        return norms + self.bias**2 if self.bias >= 0 else norms
+
+    def _plain_forms(self, M: np.ndarray) -> np.ndarray:
+        forms, step = np.empty(self.n), max(64, self.GATHER // max(self.plain, 1))
+
+        def work(lo: int, hi: int) -> None:
+            for a in range(lo, hi, step):
+                limits.check()
+                part = self.X[a : min(a + step, hi)]
+                forms[a : min(a + step, hi)] = np.einsum("ij,ij->i", part @ M, part)
+
+        self.for_each_block(work)
+        return forms
+
+    def largest_entries(self) -> np.ndarray:
+        """|x_i|_inf with the bias feature, length n."""
+        bias, largest = max(self.bias, 0.0), np.empty(self.n)
+        for lo, hi in self.pieces(0, self.n):
+            X = self.X[lo:hi]
+            largest[lo:hi] = np.maximum(np.maximum(X.max(axis=1, initial=bias), -X.min(axis=1, initial=0.0)), bias)
+        return largest
+
+    def divided(self, size: np.ndarray) -> DenseRows:
+        """The rows x_ij / size_j, copied; the bias feature as it is."""
+        return DenseRows(self.X / size[: self.plain], self.bias)
+
+    def columns(self, chosen: np.ndarray) -> DenseRows:
+        """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
+        return DenseRows(np.take(self.X, chosen, 1), self.bias)
+
+    def without_bias(self) -> DenseRows:
+        return DenseRows(self.X, mapped=self.mapped)
+
+    def dense_of(self, chosen: np.ndarray) -> np.ndarray:
+        X = np.full((len(chosen), self.d), max(self.bias, 0.0))
+        X[:, : self.plain] = self.X[chosen]
+        return X
+
+    def take(self, chosen: np.ndarray) -> DenseRows:
+        return DenseRows(self._copy(chosen), self.bias, self.mapped)
+
+    def _copy(self, chosen: np.ndarray) -> np.ndarray:
+        X = self.new((len(chosen), self.plain), "f8")
+        for a, b in self.runs(chosen):
+            np.take(self.X, chosen[a:b], 0, X[a:b])
+        return X
+
+    def as_csr(self) -> CsrRows:
+        """The same rows with an index beside each number, zeros included; the numbers are shared."""
+        indptr = np.arange(self.n + 1) * self.plain
+        indices = self.new(self.X.shape, "i4")
+        for lo, hi in self.pieces(0, self.n):
+            indices[lo:hi] = np.arange(self.plain)
+        return CsrRows(indptr, indices.reshape(-1), self.X.reshape(-1), self.plain, self.bias, self.mapped)
