@@ -1,4 +1,4 @@
-"""Integers in text: the one place that makes an int of digits from a file, a command line or the environment.
+"""Integers in text: the only place that converts digits of files, command lines or environment variables to int.
 
 Python's own int() raises for more than 4300 digits, and takes what C does not: `1_000`, digits of other scripts.
 """

@@ -1,4 +1,4 @@
-"""Ctrl-C in a command: one line and status 130, whenever it comes, and nothing left half done.
+"""Ctrl-C in a command: one message, exit status 130, and no half-written file, at any moment.
 
 A KeyboardInterrupt comes out of any line: in the middle of an import it leaves other errors behind, in a destructor
 only a text.  So Ctrl-C ends the process then and there, after the files are removed that are being written.  Work that

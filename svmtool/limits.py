@@ -1,4 +1,4 @@
-"""What ends a command before it is done, and how long computations learn of it.
+"""Time limits and interruptions, and how long computations learn of them.
 
 A command has one StopFlag: Ctrl-C sets it, and it knows when the time of --max-seconds is over.  Solvers ask between
 their steps.  What takes long within a step (a matrix, its factor) calls `check` between its parts, wherever it is:

@@ -1,4 +1,4 @@
-"""Measures of predictions, gathered block by block.  Needs numpy; `svm-predict --metrics` prints them.
+"""Measures of predictions, accumulated block by block; `svm-predict --metrics` prints them.
 
 Percentages follow LIBLINEAR's accuracy line; what is 0 / 0 counts as 0, as scikit-learn does.
 Only the area under the ROC curve must keep something of each row: its decision value and its side, nine bytes.

@@ -1,4 +1,4 @@
-"""Where the commands start: importing this makes the process one of them, so that Ctrl-C ends it in good order."""
+"""Entry points of the commands; importing this module installs the Ctrl-C handling."""
 
 from svmtool import interrupts
 

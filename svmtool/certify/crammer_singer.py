@@ -1,4 +1,4 @@
-"""The neutral judge of the problem of all classes at once; see certify/linear.py for what it is to say.
+"""Certifier of the Crammer-Singer problem; see linear.py for the method.
 
     P(W) = 1/2 |W|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
     D(a) = sum_i a_{i y_i} - 1/2 |sum_i x_i a_i'|^2,   sum_m a_im = 0,  a_{i y_i} <= C_i,  a_im <= 0 for m != y_i

@@ -1,4 +1,4 @@
-"""The neutral judge of kernel problems: how far can this point be from the optimum?
+"""Certifier of kernel problems: how far can this point be from the optimum?
 
 For any multipliers of the equalities, r + rho (of y = +1) and r - rho (of y = -1), and s = Qa + p - (r + y rho):
 

@@ -1,4 +1,4 @@
-"""The neutral judge: how far can this w be from the optimum?  Shares no code with any solver's loop.
+"""Certifier of linear models: how far can these weights be from the optimum?  Shares no code with the solvers' loops.
 
     P(w) = 1/2 w'Rw + sum_i C_i l(xi_i),   xi_i = target_i - y_i x_i.w
     D(a) = sum_i target_i a_i - 1/2 |v|^2 - sum_i C_i l*(a_i / C_i),   0 <= a_i <= C_i cap,   v = sum_i a_i y_i x_i

@@ -1,5 +1,4 @@
-"""The answer that says nothing, w = 0 with the best constant: what any other has to be better than, and the multiples
-of others, which lead there.
+"""The zero model, w = 0 with the best constant: a lower bar for every other result, and its multipliers.
 
 With w = 0 the primal value of  min 1/2 a'Qa + p'a  over 0 <= a <= u and the equalities is  -min p'a  over the same a,
 a knapsack for each equality: variables are filled in the order of their p, and the multiplier is the p of the last.

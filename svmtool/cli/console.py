@@ -1,4 +1,4 @@
-"""The only place of the commands that prints.  stdout carries what LIBLINEAR's does, stderr the rest."""
+"""All output of the commands: stdout carries what LIBLINEAR prints, stderr everything else."""
 
 from __future__ import annotations
 

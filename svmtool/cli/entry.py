@@ -1,4 +1,4 @@
-"""What all commands begin with: settings of the process before numpy is imported, and the last net for faults.
+"""Common start of all commands: process settings before numpy is imported, and the handler of unexpected errors.
 
 No traceback reaches a user for a fault of input, memory or disk.
 """

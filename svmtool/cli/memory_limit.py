@@ -1,4 +1,4 @@
-"""Whether the process may take the memory that numpy wants before it can say so itself.
+"""Checks that a memory limit of the process leaves room for numpy, which would abort without a message.
 
 Its linear algebra ends the process with a text of its own where it finds none.
 """

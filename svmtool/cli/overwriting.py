@@ -1,4 +1,4 @@
-"""No command writes over what it reads: looked at before anything is read, by the files themselves, not their names."""
+"""Refuses to write over an input file: compares files, not names, before anything is read."""
 
 from __future__ import annotations
 

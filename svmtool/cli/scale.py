@@ -1,4 +1,4 @@
-"""svm-scale: LIBSVM's scaling of features and labels, to the byte, streamed in two passes."""
+"""svm-scale: LIBSVM's scaling of features and labels, byte for byte, streamed in two passes."""
 
 from __future__ import annotations
 

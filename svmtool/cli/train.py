@@ -1,4 +1,4 @@
-"""svm-train: reads the command line, answers --help and the like, and hands over to the pipeline."""
+"""svm-train: reads the command line, answers --help and similar options, and starts the training pipeline."""
 
 from __future__ import annotations
 

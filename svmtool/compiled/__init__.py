@@ -1,4 +1,4 @@
-"""Compiled loops: how a plain Python function becomes machine code, and where it is found.
+"""Compiled loops: how a plain Python function becomes machine code, and how it is found.
 
 A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
 

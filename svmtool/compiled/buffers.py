@@ -1,4 +1,4 @@
-"""Memory that loops take in place of numpy arrays: importing numpy would cost more than a small prediction."""
+"""Typed memory for loops in place of numpy arrays: importing numpy would cost more than a small prediction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain threads over fixed blocks of work.  Compiled loops release the GIL, so blocks run side by side.
+"""Plain threads over fixed blocks of work.  Compiled loops release the GIL, so blocks run in parallel.
 
 What a block is never depends on the number of threads, and results are
 combined in block order: one thread or many give the same bits.

@@ -1,4 +1,4 @@
-"""Dual coordinate passes for the problem of all classes at once, with the face of DualCoordinateDescent.
+"""Dual coordinate descent for the Crammer-Singer problem, with face steps as in hinge.py.
 
 Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class Linear SVMs,
 KDD 2008: one row's k dual variables are minimised exactly, row after row in random order; classes without a multiplier

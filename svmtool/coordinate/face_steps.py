@@ -1,4 +1,4 @@
-"""Conjugate gradients over the free dual variables, between coordinate passes.
+"""Conjugate gradients over the free dual variables, between epochs of coordinate descent.
 
 Passes find out soon which dual variables lie at an end; on ill-conditioned rows the others then need hundreds of visits
 to settle.  With those at an end held fixed the rest is a linear system, which conjugate gradients solve in the square

@@ -1,4 +1,4 @@
-"""Dual coordinate passes over sparse rows: the "inexpensive method" of the MFN paper's Section 4.1.
+"""Dual coordinate descent over sparse rows: the "inexpensive method" of the MFN paper's Section 4.1.
 
     max over 0 <= alpha_i <= U_i of  sum_i t_i alpha_i - 1/2 |sum_i alpha_i y_i x_i|^2 - 1/2 sum_i D_i alpha_i^2
 

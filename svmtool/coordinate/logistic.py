@@ -1,4 +1,4 @@
-"""Dual coordinate passes over sparse rows for the logistic loss: what wins on text, where d exceeds n.
+"""Dual coordinate descent for the logistic loss over sparse rows, fast for text, where d exceeds n.
 
     max over 0 < alpha_i < C_i of  - 1/2 |sum_i alpha_i y_i x_i|^2 - sum_i C_i (b_i log b_i + (1 - b_i) log(1 - b_i))
 

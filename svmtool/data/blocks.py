@@ -1,4 +1,4 @@
-"""What rows are to those who pass over them: fixed blocks, and sums taken in block order.
+"""Interface of row storage: fixed blocks of rows, and sums in block order.
 
 A block of rows depends on the data alone, so that any number of threads gives the same bits.  Rows on disk are passed
 over in pieces, between which the memory they take is looked at (data/mapped_arrays.py).  The layouts are in

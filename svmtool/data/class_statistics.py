@@ -1,4 +1,4 @@
-"""Sums over labelled rows, from which the least-squares SVM of each class, any C and any bias feature follows.
+"""Sums over labelled rows that determine the least-squares SVM of each class, for any C and bias feature.
 
     gram_g = sum r_i x_i x_i' over a group of labels,   first_c = sum r_i x_i and weight_c = sum r_i over one label
 

@@ -1,4 +1,4 @@
-"""Labels of a file <-> classes, in LIBLINEAR's order, and the cost of each row."""
+"""Labels of a file to classes in LIBLINEAR's order, and the cost of each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays that lie in files and are mapped into memory, of which only so much stays resident as a run may have.
+"""Arrays in files, mapped into memory; only a limited part of them is resident.
 
 The system keeps pages of such arrays as long as it has memory to spare; what counts against the run is what its own
 process holds.  Passes over blocks of rows give those pages back on the way when they come near the limit, and so does

@@ -1,4 +1,4 @@
-"""Rows that stand for several terms each: a row of data in k copies, every product over the data done once.
+"""Rows that stand for several terms each: k copies of a row, with every product over the data computed once.
 
 Virtual row r n + i is copy r of row i (n rows of data).  The tube of regression needs two copies of each row,
 its upper and its lower side; ordinal regression one for each threshold, with the threshold as a feature.

@@ -1,4 +1,4 @@
-"""Features that one row alone has, folded into one for each row: the same problem under 1/2 |w|^2, with fewer weights.
+"""Features of a single row, merged into one for each row: the same problem under 1/2 |w|^2 with fewer weights.
 
 Such features of row i change nothing but its own margin.  Of all their weights with the same sum of w_j x_ij those
 along x_ij are the shortest, v_i x_ij / r_i with r_i^2 = sum_j x_ij^2: one weight v_i for a feature of value r_i.

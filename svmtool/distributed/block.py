@@ -1,4 +1,4 @@
-"""The rows of one partition and the state of a run on them: what a rank holds.  Knows nothing of Spark.
+"""The rows of one partition and the state of a run on them: what a rank holds.  Independent of Spark.
 
 A block executes calls in order: the name of a method and its arguments, scalars and vectors of length d.
 

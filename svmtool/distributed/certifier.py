@@ -1,4 +1,4 @@
-"""The certifier of certify/linear.py where the rows are in blocks: the same numbers, in passes over the blocks.
+"""The certifier of certify/linear.py for rows in blocks: the same values, in passes over the blocks.
 
 Nothing here is the solver's: margins, losses and products with the rows are computed anew.  What differs: where a
 dual point leaves the free bias open, the multiplier that fits the free rows best is the mean here, not the median.

@@ -1,4 +1,4 @@
-"""Rows in partitions as the driver sees them: calls go to all ranks, and their answers come back summed or gathered.
+"""Partitioned rows as the driver sees them: calls go to all ranks, results come back summed or gathered.
 
 A rank is one partition's task, with a Block.  Its answer depends on its rows and on all calls since they were read.
 """

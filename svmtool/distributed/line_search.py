@@ -1,4 +1,4 @@
-"""The exact minimiser along a direction in few questions, where the slope of the losses has straight pieces.
+"""Exact line search in few messages, for losses with piecewise linear slopes.
 
 In memory Newton's method finds the zero of the slope (Objective.ray); here each of its steps would be a question.
 Instead a block reads its rows once for each direction and keeps the breakpoints ahead.  The driver asks for their sums

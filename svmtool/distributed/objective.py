@@ -1,4 +1,4 @@
-"""Objectives of objectives/ whose rows are in partitions: what solvers see of distributed rows.
+"""The objectives of objectives/ for partitioned rows.
 
 `distributed(SquaredHinge)` is a SquaredHinge: what follows from vectors of the feature space is the code that runs in
 memory.  Only what is a sum over rows is asked of the blocks; vectors of length n (y, z, u, c ..) are None here.

@@ -1,4 +1,4 @@
-"""-s 21 where rows are in partitions: the one-class SVM as a hinge problem with a free bias and one row more.
+"""-s 21 for partitioned rows: the one-class SVM as a hinge problem with a free bias and an additional row.
 
     P(w, rho) = 1/2 |w|^2 + sum_i c_i max(0, rho - w.x_i) - k rho,   k = nu sum_i c_i
 

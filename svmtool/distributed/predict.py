@@ -1,4 +1,4 @@
-"""Text scored where it lies: each partition of the input becomes one part file of each output folder, in input order.
+"""Scores text where it is stored: each input partition becomes one part file of each output directory, in input order.
 
 A folder is written under another name beside its own by Spark's committer, which takes each part from one attempt of
 its task alone, and gets its name once all folders are whole.

@@ -1,4 +1,4 @@
-"""What a training set in partitions asks of a solver; see training/reductions/base.py for what the methods mean."""
+"""The reductions of training/reductions for partitioned rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task of the barrier stage: it holds one partition, answers the driver's questions and adds up those below it.
+"""A task of the barrier stage: it holds one partition, answers the driver's requests and adds up the results below it.
 
 Each rank has a connection to the driver.  Up to FAN of them the driver asks itself.  More form a tree (`topology`):
 the driver asks the first few, each passes the question on to those below it and adds their answers to its own.  Sums

@@ -1,4 +1,4 @@
-"""A quiet Spark session for one command: made from a master's URL, given up at its end, with one sentence a fault.
+"""A quiet Spark session for one command: created from a master URL, stopped at the end, one message for each fault.
 
 What runs in executors is this package: they find it where the driver has it, or in the archive that is sent to those
 that have no such folder.  Nothing here is imported unless --spark is given.

@@ -1,4 +1,4 @@
-"""The barrier stage that holds the rows as long as a run lasts, and the driver's connections to its tasks.
+"""The barrier stage that holds the rows during a run, and the driver's connections to its tasks.
 
 Spark reads the rows, starts all tasks at once or none, and starts all of them again where one is lost (a stage of a
 shuffle: Spark gives up a result stage instead).  A question is a message to the tasks and their answers, for a job of

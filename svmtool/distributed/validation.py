@@ -1,4 +1,4 @@
-"""Cross-validation (-v), the search for C (-C) and sigmoids (-b 1) over rows in partitions.
+"""Cross-validation (-v), the search for C (-C) and sigmoids (-b 1) for partitioned rows.
 
 Folds are as in memory, and no row is moved.  The driver holds labels, folds and predictions of all rows, some 30 bytes
 each; every rank receives the folds of all rows.

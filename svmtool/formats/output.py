@@ -1,4 +1,4 @@
-"""Where output goes: a file appears whole under its name or not at all."""
+"""Output files: a file appears complete under its name or not at all."""
 
 from __future__ import annotations
 

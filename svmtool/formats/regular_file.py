@@ -1,4 +1,4 @@
-"""Files that this package keeps beside a model: regular ones, opened without waiting and without surprises."""
+"""Opens files that this package keeps beside a model: regular files only, without blocking."""
 
 from __future__ import annotations
 

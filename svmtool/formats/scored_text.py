@@ -1,4 +1,4 @@
-"""LIBSVM text to labels and decision values in one pass: the rows are scored as they are read and never kept.
+"""LIBSVM text to labels and decision values in one pass: rows are scored as they are read and not kept.
 
 Blocks of lines go to threads; what a row's sum is does not depend on them.
 Memory holds a wave of blocks, whatever the size of the file.  Works without

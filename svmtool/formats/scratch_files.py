@@ -1,4 +1,4 @@
-"""The temporary names under which files grow until they are whole, and what killed runs have left under them.
+"""Temporary names of files that are being written, and removal of those that killed runs left behind.
 
 A run holds a lock on its own file as long as it writes; one that nobody holds was left by a run that was killed.
 """

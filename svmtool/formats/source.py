@@ -1,4 +1,4 @@
-"""Where input comes from: plain files read at any place, everything else (pipes, `-`, .gz, .bz2, .xz) in sequence."""
+"""Input: plain files are read at any position, everything else (pipes, `-`, .gz, .bz2, .xz) sequentially."""
 
 from __future__ import annotations
 

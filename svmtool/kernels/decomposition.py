@@ -1,4 +1,4 @@
-"""Where a decomposition method stands: the point, its decision values over all rows, and how optimal they are.
+"""State of a decomposition method: the point, its decision values on all rows, and its optimality.
 
     min over a of  1/2 a'Qa + p'a,  Q_st = y_s y_t K(x_s, x_t),  0 <= a <= upper,  y'a as it is at the start
 

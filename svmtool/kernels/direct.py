@@ -1,4 +1,4 @@
-"""A kernel machine's dual solved directly, by the cheaper of two ways, where pairs of variables make little progress.
+"""Direct solution of a kernel machine's dual by the cheaper of two methods, where pair steps make little progress.
 
 kernels/interior.py: systems of the variables, whatever the kernel; kernels/linear_direct.py: systems of the features,
 for the linear kernel.  A linear kernel's solution by either then goes on by steps on its face.

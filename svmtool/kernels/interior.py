@@ -1,5 +1,5 @@
-"""A kernel machine's dual solved directly, in double precision: for few variables, or a linear kernel in few features,
-where pairs of variables make little progress.
+"""Interior-point solution of a kernel machine's dual in double precision: few variables, or a linear kernel with few
+features.
 
     min over a of  1/2 a'Qa + p'a,   E a = e,   0 <= a <= u        (kernels/problems.py)
 

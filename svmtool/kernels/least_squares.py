@@ -1,4 +1,4 @@
-"""Where a solver of least squares with a kernel stands (kernel_problem.LeastSquaresSvc): c, and its residuals."""
+"""State of a solver of least squares with a kernel (problems.LeastSquaresSvc): coefficients and residuals."""
 
 from __future__ import annotations
 

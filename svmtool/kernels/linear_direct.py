@@ -1,4 +1,4 @@
-"""The dual of a linear kernel solved directly in the features, in double precision.
+"""Direct solution of the dual of a linear kernel in the feature space, in double precision.
 
     min over a of  1/2 a'Qa + p'a,  Q_st = y_s y_t x_row(s).x_row(t),   0 <= a <= u,   fixed sums
 

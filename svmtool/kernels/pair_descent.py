@@ -1,4 +1,4 @@
-"""The problem over a working set, all other variables fixed, solved pair by pair over its block of the kernel matrix.
+"""Solves the problem over a working set pair by pair, all other variables fixed, over its block of the kernel matrix.
 
 The steps are compiled/loops/kernel/working_set_loops.py's; see kernels/decomposition.py for the problem.
 """

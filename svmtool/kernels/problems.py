@@ -1,4 +1,4 @@
-"""The five problems of LIBSVM as one quadratic program, and how their answers are read.
+"""LIBSVM's five problems as one quadratic programme, and how their solutions are read.
 
     min over a of  1/2 a'Qa + p'a,   Q_st = y_s y_t K(x_row(s), x_row(t)),   0 <= a_t <= upper_t,
     y'a as it is at `start`;   nu-SVC and nu-SVR: the sum over y = +1 and the sum over y = -1, each as at `start`

@@ -1,4 +1,4 @@
-"""z_i = w.f(x_i) of training rows i for w = sum_j a_j f(x_j), of few rows j: what FOSVM asks of its rows.
+"""Scores w.f(x_i) of training rows for w = sum_j a_j f(x_j) with few nonzero a_j, as FOSVM needs them.
 
 Of a linear problem w itself is kept, in feature space.  With a kernel z follows the changes of a by kernel rows in
 single precision, which are kept as far as memory allows, until it is computed anew in double.

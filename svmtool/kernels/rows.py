@@ -1,4 +1,4 @@
-"""Rows of the kernel matrix over a training set: sums of them, computed in tiles and kept as far as memory allows."""
+"""Rows of the kernel matrix of a training set: computed in tiles, summed, and cached as far as memory allows."""
 
 from __future__ import annotations
 

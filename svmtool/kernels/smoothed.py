@@ -1,4 +1,4 @@
-"""The hinge with a kernel, smoothed as NESVM does, over coefficients c of the kernel's columns and a free bias.
+"""The hinge with a kernel, smoothed as in NESVM, over coefficients of the kernel's columns and a free bias.
 
     F_mu(c, b) = 1/2 c'Kc + max over 0 <= u <= 1 of  sum_i C_i (u_i xi_i - mu/2 (u_i - u0_i)^2)
 

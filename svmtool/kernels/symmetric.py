@@ -1,4 +1,4 @@
-"""Products of the whole kernel matrix with vectors, many times: half of it is computed and used for both halves."""
+"""Products of the whole kernel matrix with vectors; only half of it is computed."""
 
 from __future__ import annotations
 

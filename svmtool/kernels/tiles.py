@@ -1,4 +1,4 @@
-"""Tiles of kernel values between two sets of rows, single precision, by the fastest way that is exact enough.
+"""Tiles of kernel values between two sets of rows in single precision, by the fastest accurate method.
 
 Products of dense rows are BLAS's, products of sparse rows a compiled loop's; RBF turns them into kernel values in the
 same tile.  Single precision carries an error of some 2^-24 gamma |x - c|^2 into RBF's exponent, c the mean, by which

@@ -1,4 +1,4 @@
-"""Which variables a decomposition method works on next."""
+"""Selection of the variables that a decomposition method works on next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ridge regression from the side of the weights and from that of the rows at once, by one bidiagonalisation.
+"""Ridge regression by Golub-Kahan bidiagonalisation, which bounds the objective from both sides.
 
     P(w) = 1/2 |w|^2 + 1/2 |b - A w|^2  >=  D(s) = b's - 1/2 |s|^2 - 1/2 |A's|^2,    equal at s = b - A w
 

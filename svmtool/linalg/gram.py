@@ -1,4 +1,4 @@
-"""Inner products among rows, computed once and kept: for problems with more features than active rows."""
+"""Cached inner products of rows, for problems with more features than active rows."""
 
 from __future__ import annotations
 

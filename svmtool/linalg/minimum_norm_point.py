@@ -1,4 +1,4 @@
-"""The hard one-class SVM of few rows: the point of their convex hull that is nearest to the origin, exactly.
+"""The minimum-norm point of a convex hull (Wolfe): the exact hard one-class SVM of few rows.
 
     min over a of  1/2 a'Ka,   sum a = 1,  a >= 0
 

@@ -1,4 +1,4 @@
-"""min 1/2 a'Qa - t'a over a >= 0, by systems of the entries above zero: exact where losses are too small to find them.
+"""min 1/2 a'Qa - t'a over a >= 0 by systems of the positive entries: exact for very small losses.
 
 Portugal, Judice and Vicente, A Comparison of Block Pivoting and Interior-Point Algorithms for Linear Least Squares
 OneVsRest with Nonnegative Variables, Mathematics of Computation 63 (1994) 625-643: all entries of the wrong sign change

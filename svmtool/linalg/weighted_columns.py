@@ -1,4 +1,4 @@
-"""Sparse rows held column after column, and some of those columns weighted by the rows' curvature."""
+"""Sparse rows stored by column, some of the columns weighted by the rows' curvature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trained kernel models: what they hold, their decision values, labels and probabilities.
+"""Kernel models: decision values, labels and probabilities.
 
 Numbers lie in numpy arrays, or in Buffers of the same numbers: svm-predict does without numpy where it can.
 """

@@ -1,4 +1,4 @@
-"""Decision values of a kernel model for rows of data, several rows at a time on several threads.
+"""Decision values of a kernel model, several rows at a time on several threads.
 
 Of a linear kernel's support vectors only their sums are kept, one vector of weights for each pair of classes.
 """

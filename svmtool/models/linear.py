@@ -1,4 +1,4 @@
-"""Trained models: what they hold, their decision values, labels and probabilities."""
+"""Linear models: decision values, labels and probabilities."""
 
 from __future__ import annotations
 

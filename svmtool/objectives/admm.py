@@ -1,4 +1,4 @@
-"""What steps in e, in (w, b) and in the multipliers by turns (Algorithm 2 of the ALM paper) do to the rows.
+"""The row updates of ADMM (Algorithm 2 of the ALM paper): e, then (w, b), then the multipliers.
 
 The letters are those of augmented.py and solvers/alm_inexact.py: v = y e is the slack that the e-step gave a row,
 xi = target - z that of w; the constraint is r = xi - v.  What methods return are sums over rows.

@@ -1,4 +1,4 @@
-"""Powers of the hinge under an augmented Lagrangian, and the losses that are one of its smoothed forms.
+"""Powers of the hinge under an augmented Lagrangian, and the losses that equal one of its smoothed forms.
 
     f(w) = 1/2 w'Rw + sum_i C_i max(0, xi_i)^p,   xi_i = target_i - y_i x_i.w,   1 <= p <= 2
 

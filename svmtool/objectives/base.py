@@ -1,4 +1,4 @@
-"""Regulariser + sum of losses over rows, as solvers of linear models see it.
+"""Regulariser plus a sum of losses over rows: the objective as solvers of linear models see it.
 
     f(w) = 1/2 w'Rw + sum_i loss_i(x_i.w),   R = I, or I with 0 for a free bias
 

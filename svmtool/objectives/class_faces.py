@@ -1,4 +1,4 @@
-"""The minimiser of a piece of CrammerSingerLoss, from the side of its rows: for few rows off the simplex's corners.
+"""Minimiser of a quadratic piece of CrammerSingerLoss by its dual system, for few rows off the simplex's corners.
 
 On a piece each row keeps its face F_i of the simplex, the classes with p_im > 0, and f is quadratic.  Its minimiser is
 

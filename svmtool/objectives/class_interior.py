@@ -1,4 +1,4 @@
-"""The dual of all classes at once (class_rows.py) by interior-point steps, for few rows.
+"""Interior-point method for the dual of the Crammer-Singer problem (class_rows.py), for few rows.
 
     min over b of  1/2 sum_m a_m'K a_m + sum_i b_{i,y_i},   a_im = C_i [m = y_i] - b_im,   sum_m b_im = C_i,   b >= 0
 

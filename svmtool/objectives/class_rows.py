@@ -1,4 +1,4 @@
-"""Rows that have a score for each of k classes, and the problem of all classes at once (Crammer and Singer).
+"""Rows with a score for each of k classes, and the Crammer-Singer problem.
 
     min over W (d x k) of  1/2 |W|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
 

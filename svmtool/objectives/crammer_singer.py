@@ -1,4 +1,4 @@
-"""The loss of Crammer and Singer under an augmented Lagrangian.
+"""The Crammer-Singer loss under an augmented Lagrangian.
 
     h_i(W) = max over p in the simplex of  p.g_i - w_{y_i}.x_i,   g_im = w_m.x_i + [m != y_i]
 

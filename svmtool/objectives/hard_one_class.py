@@ -1,4 +1,4 @@
-"""The hard one-class SVM and its judge.
+"""The hard one-class SVM: problem, dual and relative gap.
 
     P(w, rho) = 1/2 |w|^2 - rho,   w.f(x_i) >= rho for all i
     D(a)      = -1/2 |v|^2,   sum_i a_i = 1,  a_i >= 0,  v = sum_i a_i f(x_i)

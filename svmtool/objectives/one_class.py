@@ -1,4 +1,4 @@
-"""The linear one-class SVM, its dual point in row space, and its judge.
+"""The linear one-class SVM: problem, dual and relative gap.
 
     P(w, rho) = 1/2 |w|^2 + sum_i c_i max(0, rho - w.x_i) - k rho,   k = nu sum_i c_i
     D(a)      = -1/2 |v|^2,   0 <= a_i <= c_i,  sum_i a_i = k,   v = sum_i a_i x_i

@@ -1,4 +1,4 @@
-"""Rows that stand in the data with both signs: what the hinge's dual is worth on them before any work.
+"""Rows that occur with both signs: the value of the hinge's dual on them, known in advance.
 
 max(0, 1 - m) + max(0, 1 + m) is 2 for all margins m up to 1 in size.  So wherever the answer cannot tell the
 signs of a repeated row apart its multipliers are at their upper ends, and since they cancel in sum_i alpha_i y_i x_i

@@ -1,4 +1,4 @@
-"""Squares of margins by orthogonal factorisations: where inner products of features, or of rows, lose their digits.
+"""Squared hinges by orthogonal factorisations, where Gram matrices lose their digits.
 
     min over w of  f(w) = 1/2 w'Rw + sum_i C_i max(0, t_i - x_i.w)^2,   rows that already have their labels' signs
 

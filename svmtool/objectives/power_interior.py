@@ -1,4 +1,4 @@
-"""Powers of the hinge by a primal-dual interior point: features of any scale, in some ten to thirty systems.
+"""Primal-dual interior-point method for powers of the hinge: any feature scale, in ten to thirty systems.
 
     min over w, xi of  1/2 w'Rw + sum_i C_i xi_i^p,   z_i + xi_i - s_i = target_i,   xi >= 0, s >= 0,   1 <= p <= 2
 

@@ -1,4 +1,4 @@
-"""The functions that NESVM smooths, as its paper writes them; every one with a bound of what smoothing leaves.
+"""The functions that NESVM smooths, as in its paper, each with a bound of the smoothing error.
 
     F_mu(w) = R_mu(w) + sum_i C_i h_mu(xi_i),   xi_i = target_i - y_i x_i.w
 

@@ -1,4 +1,4 @@
-"""What a solver of linear models is asked to solve, free of labels, files and options."""
+"""One optimisation problem of a linear model, independent of labels, files and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LIBSVM's range file: what svm-scale -s saves and -r restores.
+"""LIBSVM's range file, which svm-scale -s saves and -r restores.
 
 y                        (only where labels are scaled)
 y_lower y_upper

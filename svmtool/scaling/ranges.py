@@ -1,4 +1,4 @@
-"""What svm-scale's first pass finds out: the range of each feature, in a few numbers for each feature that occurs.
+"""The first pass of svm-scale: the range of each feature, stored for the features that occur.
 
 As a rule there are arrays of all features up to the largest index.  Where that lies far above the number of values read
 so far, only features that occur have places: each block brings its own, and blocks are merged by twos of like size, so

@@ -1,4 +1,4 @@
-"""The work of svm-scale: find each feature's range in a first pass, write the scaled rows in a second.
+"""svm-scale: finds the range of each feature in a first pass and writes the scaled rows in a second.
 
 Memory holds a few numbers for each feature (ranges.py) and a few blocks of text, however
 many rows there are.  Threads format pieces of a block side by side and write

@@ -1,4 +1,4 @@
-"""All classes at once: dual coordinate passes, and augmented Lagrangian multipliers in the simplex.
+"""Crammer-Singer: dual coordinate descent, and augmented Lagrangian multipliers in the simplex.
 
     min over W of  1/2 sum_m |w_m|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
 

@@ -1,4 +1,4 @@
-"""`-s auto`: which solver a training set gets, and why.
+"""`-s auto`: selects a solver for a training set and says why.
 
 A pure function of the data's shape, the kind of its labels and the options given; scripts/bench.py measures how far
 its choices are from the fastest of their candidates.

@@ -1,4 +1,4 @@
-"""Probabilities for any classifier: a sigmoid over the decision values of rows that the model has not seen.
+"""Probabilities for any classifier: sigmoids fitted to decision values of held-out rows.
 
     P(class | f) = 1 / (1 + exp(A f + B)),     (A, B) = argmin  - sum_i v_i (t_i log p_i + (1 - t_i) log(1 - p_i))
 

@@ -1,4 +1,4 @@
-"""The course of a run on file: --solver-log (one JSON line an iteration) and --plot (a picture of it)."""
+"""The course of a run in files: --solver-log (one JSON line for each iteration) and --plot."""
 
 from __future__ import annotations
 

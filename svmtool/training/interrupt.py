@@ -1,4 +1,4 @@
-"""Ctrl-C during training: the first one asks the solvers to stop, the second one is final, as elsewhere."""
+"""Ctrl-C during training: the first one asks the solvers to stop, the second one ends the command."""
 
 from __future__ import annotations
 

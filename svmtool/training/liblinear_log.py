@@ -1,4 +1,4 @@
-"""What LIBLINEAR's solvers print while they run, made from the history of ours."""
+"""LIBLINEAR-style solver log, made from the history of our solvers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a run is followed and how it ended: records on their way out, statuses, exit statuses."""
+"""Progress records, statuses and exit statuses of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The flow of svm-train on one screen: read -> problems -> solve -> certify -> model -> write."""
+"""The flow of svm-train: read -> problems -> solve -> certify -> model -> write."""
 
 from __future__ import annotations
 

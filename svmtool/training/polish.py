@@ -1,4 +1,4 @@
-"""A poor certificate made better: coordinate passes over the dual go on from the answer's dual point.
+"""Improves a poor certificate: coordinate descent continues from the dual point of the result.
 
 LIBLINEAR's rules let a run end where one side of the gap is nearly exact and the other far off: on wide data and with a
 large C dual methods have the dual's maximum to three digits while P at their w is several times the minimum, for all

@@ -1,4 +1,4 @@
-"""Checks that sums of squares of the data, times the costs, stay within the range of floating-point numbers."""
+"""Checks that sums of squares of the data, times the costs, stay in the range of floating-point numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training on the features that occur, where the largest index lies far above the number of values.
+"""Trains on the features that occur, if the largest index is far above the number of values.
 
 A feature that no row has gets weight 0 from every solver.  Left out, it costs nothing; vectors of the feature space
 are then as long as there are features that occur, and the model's text is written piece by piece.

@@ -1,4 +1,4 @@
-"""The laws that every answer keeps before it leaves, whatever solver found it.
+"""Checks that every result must pass, whatever solver found it.
 
 1. No weight is infinite or no number, and no answer is worse than w = 0, or than where the run began.
 2. A run that ends as converged has a certificate that confirms it: the neutral certifier finds the exact minimiser, or

@@ -1,4 +1,4 @@
-"""The command line of svm-train --add and --remove: no training data, but a model and rows that come or go."""
+"""The command line of svm-train --add and --remove: a model, and rows to add or remove."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""svmtool's own options, for linear and kernel solvers: their names, values and help."""
+"""svmtool's own long options for linear and kernel solvers: names, values and help."""
 
 from __future__ import annotations
 

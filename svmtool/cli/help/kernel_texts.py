@@ -1,4 +1,4 @@
-"""The parts of svm-train's texts that tell of kernels, rendered from the registry."""
+"""The parts of svm-train's help that concern kernels, rendered from the registry."""
 
 from __future__ import annotations
 

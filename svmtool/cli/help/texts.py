@@ -1,4 +1,4 @@
-"""The texts of svm-train: usage, --help and --explain, all rendered from the registry and the table of options."""
+"""The texts of svm-train: usage, --help and --explain, rendered from the registry and the table of options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""svm-predict: LIBLINEAR's predict to the letter for linear models, LIBSVM's for kernel models; scores and metrics.
+"""svm-predict: LIBLINEAR's predict for linear models, LIBSVM's for kernel models, with scores and metrics.
 
 The test file is scored a few blocks at a time, so memory does not grow with it
 (--metrics with two classes keeps nine bytes a row, for the area under the ROC

@@ -1,4 +1,4 @@
-"""svm-predict with kernel models: LIBSVM's svm-predict to the letter."""
+"""svm-predict with kernel models, as LIBSVM's svm-predict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""svm-predict --spark: the same lines, written by Spark's executors to a directory of part files."""
+"""svm-predict --spark: Spark's executors write the same lines to a directory of part files."""
 
 from __future__ import annotations
 

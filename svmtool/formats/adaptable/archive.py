@@ -1,4 +1,4 @@
-"""numpy's .npz as np.savez writes it, read with a check of every size before memory is taken for it.
+"""Reads numpy's .npz files; every size is checked before memory is allocated.
 
 np.load believes what a file says of itself: it unpacks a few bytes to gigabytes, and gives other things than an
 archive where the file is none.  Here arrays are of known names, types and dimensions, and none is compressed, so that

@@ -1,4 +1,4 @@
-"""One run at a time changes a model that keeps a state: the lock is a file beside it, there as long as the run is."""
+"""Lock file of a model that keeps a state: only one run at a time may change it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of the files that stand beside a model which keeps a state."""
+"""Names of the files beside a model that keeps a state."""
 
 STATE = ".state.npz"  # state.py
 ROWS = ".state.rows"  # row_log.py

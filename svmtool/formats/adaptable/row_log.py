@@ -1,4 +1,4 @@
-"""The rows that an adaptable model holds, as a file beside its state: who knows them can refuse to remove others.
+"""The log of the rows that an adaptable model holds: rows that it does not hold cannot be removed.
 
 u8 entries, little-endian: first the log's own number, which the state repeats, then for each row added its hash (even),
 for each removed its hash + 1, in the order in which it happened; FALSVM's, which are seen and perhaps added, two kinds

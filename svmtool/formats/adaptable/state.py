@@ -1,4 +1,4 @@
-"""The state of an adaptable model, MODEL.state.npz beside MODEL: what it takes to add rows without the old ones.
+"""The state of an adaptable model, MODEL.state.npz beside MODEL: the sums that allow adding rows without the old ones.
 
 A zip of plain arrays (numpy's .npz without pickles; zip keeps a checksum of each).  It holds the text of the model that
 belongs to it.  State, log of rows (row_log.py) and model are renamed one after the other, the state first: with it the

@@ -1,4 +1,4 @@
-"""The text of a model file: read a window at a time, its header word by word.  Needs no numpy."""
+"""The text of a model file: read in windows, its header word by word.  Needs no numpy."""
 
 from __future__ import annotations
 

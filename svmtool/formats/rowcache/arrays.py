@@ -1,4 +1,4 @@
-"""What a folder of rows holds: the arrays of a Dataset as they are in memory, and a header that tells of them.
+"""The arrays of a row folder: a data set's arrays as they are in memory, and a header that describes them.
 
 Loops index by these arrays without looking.  So nothing in a folder is believed before it was looked at: who owns it
 and who may write to it, what kind its files are and how long, each field of the header, a checksum of each array, and

@@ -1,4 +1,4 @@
-"""A data file's rows in binary on disk, for sets larger than memory: parsed once, used by all later runs.
+"""Rows in binary on disk for sets larger than memory: parsed once, used by all later runs.
 
 The folder NAME.rows, beside the data or in --scratch, holds the rows (arrays.py), with what tells which state of
 the file they were made from: its size, time and a sample of its bytes.  It belongs to one user, who alone may read it.

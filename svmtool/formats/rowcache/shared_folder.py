@@ -1,4 +1,4 @@
-"""Folders that several runs make, use and remove side by side, each under one name or beside it.
+"""Folders that several runs create, use and remove concurrently.
 
 A folder is made under a name of its own and renamed when it is whole.  To remove one a run locks it, renames it away
 and then deletes it: under its name there is never half a folder, and no two runs take the same one away.  The lock is

@@ -1,4 +1,4 @@
-"""Reading a data file in a thread of its own, while the main thread is busy importing numpy.
+"""Reads a data file on a background thread while the main thread imports numpy.
 
 Importing takes some 50 ms of one core; in that time a thread parses some 20 MB of text.
 """

@@ -1,4 +1,4 @@
-"""Runs of whole lines in text that is read in blocks, and when a line that goes on and on is read no further."""
+"""Splits text that is read in blocks into runs of whole lines, and limits the length of a line."""
 
 from __future__ import annotations
 

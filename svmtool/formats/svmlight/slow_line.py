@@ -1,4 +1,4 @@
-"""One line of LIBSVM text by the full grammar: for lines that the compiled loop left aside.
+"""Slow line parser: one line of LIBSVM text by the full grammar, for lines that the compiled loop rejects.
 
 LIBLINEAR's meaning where it has a valid one (hexadecimal numbers, `1: 3`,
 `+1:2`); what it refuses, and what it drops, wraps or misreads without a word,

@@ -1,4 +1,4 @@
-"""Rows of standard input as they come, for a command that does not wait for its end."""
+"""Rows of standard input as they arrive, for commands that do not wait for its end."""
 
 from __future__ import annotations
 

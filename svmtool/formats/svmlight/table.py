@@ -1,4 +1,4 @@
-"""LIBSVM text (`label index:value ...`, one row a line) <-> rows in memory.
+"""Reads LIBSVM text (`label index:value ...`, one row a line) into arrays, in parallel blocks.
 
 A file is cut into fixed blocks at line ends.  A first pass counts newlines and
 colons; every good line has as many pairs as colons, so the second pass parses

@@ -1,4 +1,4 @@
-"""Hinge loss under an L1 norm (LP-SVM), made of problems with a quadratic regulariser.
+"""LP-SVM (hinge loss with an L1 norm) as a sequence of problems with a quadratic regulariser.
 
     f(w) = |w|_1 + sum_i C_i max(0, target_i - y_i x_i.w)
 

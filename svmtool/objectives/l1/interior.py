@@ -1,4 +1,4 @@
-"""The squared hinge regularised by |w|_1, by a primal-dual interior point method.
+"""Primal-dual interior-point method for the squared hinge regularised by |w|_1.
 
     min  sum_j (p_j + q_j) + sum_i C_i xi_i^2,    w = p - q,    xi_i = 1 - y_i x_i.w + s_i = a_i / (2 C_i)
     s, a >= 0,  s_i a_i = 0;    p, l >= 0,  p_j l_j = 0,  l = 1 - v;    q, r >= 0,  q_j r_j = 0,  r = 1 + v

@@ -1,4 +1,4 @@
-"""A hinge loss under an L1 norm (LP-SVM) as a saddle point, over some of its rows and columns.
+"""PDHG for LP-SVM (hinge loss with an L1 norm) as a saddle-point problem, over some of its rows and columns.
 
     min over w, b  max over 0 <= a_i <= C_i of  |w|_1 + sum_i a_i (target_i - y_i (x_i.w + b))
 

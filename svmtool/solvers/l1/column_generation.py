@@ -1,4 +1,4 @@
-"""LP-SVM in many features: some columns at a time, those that the dual point asks for (see nesvm.py).
+"""LP-SVM with many features by column generation: columns enter where the dual point violates their constraint.
 
     min |w|_1 + sum_i C_i max(0, target_i - y_i x_i.w)      dual: |sum_i a_i y_i x_ij| <= 1 for each column j
 

@@ -1,4 +1,4 @@
-"""Exact zeros for the weights of an interior point: Newton's steps over those alone that differ from zero."""
+"""Exact zeros after an interior point: Newton steps over the nonzero weights only."""
 
 from __future__ import annotations
 

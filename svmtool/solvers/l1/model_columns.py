@@ -1,5 +1,4 @@
-"""The quadratic model of proximal_newton.py over the weighted columns of a working set, where there are too many for a
-matrix.
+"""The quadratic model of proximal_newton.py over weighted columns of a working set that is too large for a matrix.
 
 Coordinate passes over the columns; between these the weights that are not zero move together, by conjugate gradients.
 """

@@ -1,4 +1,4 @@
-"""The quadratic model of proximal_newton.py held as a matrix H, over all weights or over the few that can move.
+"""The quadratic model of proximal_newton.py as a matrix H, over all weights or over those that can move.
 
     q(v) = g.(v - w) + (v - w)'H (v - w) / 2 + sum_j penalty_j |v_j|
 

@@ -1,4 +1,4 @@
-"""LP-SVM in many features: proximal steps on both sides of its saddle point, in rounds (see nesvm.py).
+"""LP-SVM with many features by restarted PDHG (see nesvm.py).
 
 The steps, what they are taken from, and which rows and columns they are taken over: objectives/l1/pdhg.py.  They need
 thousands of passes, but over few rows and columns, and solve no system.

@@ -1,4 +1,4 @@
-"""A run of the L1 solvers: where it ends, and the other methods that follow its Newton steps (proximal_newton.py, 9 and
+"""State of a run of the L1 solvers: its end, and the methods that follow its Newton steps (proximal_newton.py, 9,
 10).
 """
 

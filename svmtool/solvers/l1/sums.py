@@ -1,4 +1,4 @@
-"""Proximal Newton for |w|_1 by sums over the rows alone, which the partitions of a cluster can answer.
+"""Proximal Newton for |w|_1 by sums over the rows only, which the partitions of a cluster can compute.
 
     min_w  |w|_1 + sum_i C_i l(y_i x_i.w)
 

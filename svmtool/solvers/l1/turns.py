@@ -1,4 +1,4 @@
-"""Which method runs next in proximal_newton.py: proximal Newton steps or the method of multipliers."""
+"""Chooses the next method of proximal_newton.py: proximal Newton steps or the method of multipliers."""
 
 from __future__ import annotations
 

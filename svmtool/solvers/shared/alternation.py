@@ -1,4 +1,4 @@
-"""Coordinate passes and Newton steps in turns, since which of the two is quicker is not known before.
+"""Alternates coordinate descent and Newton steps, since the faster one is not known in advance.
 
 On text dual passes reach LIBLINEAR's rule in some ten visits to each row.  Where many rows share few features and C is
 large they may need thousands, and conjugate gradients as many products as passes would need visits in other places.

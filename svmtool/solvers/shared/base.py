@@ -1,4 +1,4 @@
-"""What every solver shares: why it stopped, what it returns, and who watches it."""
+"""Types that all solvers share: statuses, results, monitors and stopping rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best points so far of a method that improves the primal and the dual side in turns."""
+"""The best primal and dual points so far of a method that improves them in turns."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Interior-point steps where another method takes too long: for powers of the hinge (objectives/power_interior.py), and
-for all classes at once (objectives/class_interior.py).
+"""Interior-point steps where another method is too slow: powers of the hinge, Crammer-Singer.
 
 Any solver of such a problem may go on with them.  How many they will be is nearly known, so that their cost can be
 compared with what the other method expects to need.

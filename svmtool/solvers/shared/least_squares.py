@@ -1,4 +1,4 @@
-"""What the solvers of least squares share: steps on normal equations, conjugate gradients, fewer features."""
+"""Methods that the solvers of least squares share: normal equations, conjugate gradients, fewer features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the roads of the finite Newton method share: its steps, and the coordinate passes that may come first.
+"""The finite Newton method: its steps, and the epochs of coordinate descent that may precede them.
 
 Paper, departures from it and notation: mfn.py.  The objective decides which loss is minimised.
 """

@@ -1,4 +1,4 @@
-"""Whether a run still gets anywhere, by what it has measured: no number of steps is too many while it does."""
+"""Detects whether a run still makes progress, from its own measurements instead of a limit of steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds of any method for least squares with a kernel, until its residuals are as small as asked for."""
+"""Iterates any method for least squares with a kernel until its residuals are small enough."""
 
 from __future__ import annotations
 

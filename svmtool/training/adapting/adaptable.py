@@ -1,4 +1,4 @@
-"""Adding rows to a trained model and removing rows from it: state -> sums -> equations -> model -> state and model.
+"""An adaptable model: its state, its row log, and adding and removing rows.
 
 What a change costs depends on the rows that come or go and on the number of features, not on the rows in the model.
 """

@@ -1,4 +1,4 @@
-"""Rows that come to a FALSVM, which go through its own rule (Algorithm 2), and rows that it is to forget.
+"""Adaptable FALSVM models: added rows go through its own rule (Algorithm 2), and rows can be removed.
 
 A row that comes is added where the model finds it on the wrong side, else it is passed by: nothing of it is kept but
 its hash, so that it may be removed as any other, which then changes nothing.  A row that was passed by is not looked

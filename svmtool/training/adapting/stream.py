@@ -1,4 +1,4 @@
-"""--add -: rows from standard input join an adaptable model as they come."""
+"""--add -: adds rows from standard input to an adaptable model as they arrive."""
 
 from __future__ import annotations
 

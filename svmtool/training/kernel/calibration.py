@@ -1,5 +1,4 @@
-"""-b 1 with kernels, by LIBSVM's ways: a sigmoid for each pair of classes, the width of a regression's errors, marks
-of density for one class.
+"""-b 1 with kernels, as LIBSVM: a sigmoid for each pair of classes, the error width of a regression, density marks.
 
     classes:     P(first | f) = 1 / (1 + exp(A f + B)), fitted to decision values of rows held out in five folds
     regression:  the errors of rows held out in five folds are taken as Laplace, of scale mean |error|, those beyond

@@ -1,4 +1,4 @@
-"""The rows of a training set with their kernel, and the checks that a kernel asks of them."""
+"""The rows of a training set with their kernel, and the checks that a kernel needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Solving one kernel problem: what all problems of a run share, and what each run gives."""
+"""Solves one kernel problem: what the problems of a run share, and the result of each."""
 
 from __future__ import annotations
 

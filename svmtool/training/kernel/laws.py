@@ -1,4 +1,4 @@
-"""What is true of every answer to a kernel problem, whichever solver gave it: the laws, by the judge's word.
+"""Checks that every solution of a kernel problem must pass, whichever solver found it.
 
 1. No answer is worse than w = 0.  Where the judge says that one is, or that it is no number at all, a sound method
    takes over, decomposition by pairs or a direct solution; where that fails too a multiple of it or w = 0 is the

@@ -1,4 +1,4 @@
-"""Classification with kernels: one problem for each pair of classes, as LIBSVM trains and stores them.
+"""Classification with kernels: one problem for each pair of classes.
 
 Of pair (i, j), i < j, the rows of class i come first and are +1, those of j are -1.  A row's coefficient in the pair
 of its class with another stands in the column of the other class, counted without its own.

@@ -1,4 +1,4 @@
-"""How far the decision values of pairs solved together (pairs_together.py) lie from those of svm-predict."""
+"""How far the decision values of pairs solved together (pairs_together.py) are from those of svm-predict."""
 
 from __future__ import annotations
 

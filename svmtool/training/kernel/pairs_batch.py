@@ -1,4 +1,4 @@
-"""A training set's pairs of classes of few rows, to be solved many at a time: their kernel values, and their results.
+"""Small pairs of classes of a training set, solved many at a time: their kernel values and results.
 
 The kernel values of a class with the classes behind it are computed once, in double precision, and used for one pair
 after the other; the blocks within classes stay.  What solves them is in pairs_together.py and pairs_squares.py.

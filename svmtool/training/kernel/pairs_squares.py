@@ -1,4 +1,4 @@
-"""LS-SVMs of pairs of classes of few rows: each is one linear system, over kernel values that pairs share.
+"""LS-SVMs of small pairs of classes: one linear system each, over shared kernel values.
 
 A solution by a factor of the matrix (kernels/interior.py) counts as one iteration.  What that cannot solve, and answers
 that the laws of training/kernel/laws.py do not accept, are left to each pair's own flow.

@@ -1,5 +1,4 @@
-"""Pairs of classes of few rows, many in one compiled call: where a problem takes microseconds, its own flow through
-Python (training/kernel/fit.py) takes a hundred times as long.
+"""Solves small pairs of classes in one compiled call: their own flow would cost more than their steps.
 
 The kernel values are pairs_batch.py's, least squares pairs_squares.py's.  The judge's gradients are sums over these
 values, from the answers alone; of a sample of rows, or all if they are few, they are computed a second time by the code

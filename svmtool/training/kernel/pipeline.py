@@ -1,4 +1,4 @@
-"""The flow of svm-train with a kernel on one screen: read -> rows -> problems -> solve -> certify -> model -> write."""
+"""The flow of svm-train with a kernel: read -> rows -> problems -> solve -> certify -> model -> write."""
 
 from __future__ import annotations
 

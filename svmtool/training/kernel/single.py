@@ -1,4 +1,4 @@
-"""Regression and one-class problems with kernels: one problem over all rows, as LIBSVM trains and stores it."""
+"""Regression and one-class problems with kernels: one problem over all rows."""
 
 from __future__ import annotations
 

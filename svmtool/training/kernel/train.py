@@ -1,4 +1,4 @@
-"""Which way a training set with a kernel is trained: by its task."""
+"""Selects how a training set with a kernel is trained, by its task."""
 
 from __future__ import annotations
 

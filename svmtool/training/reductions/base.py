@@ -1,4 +1,4 @@
-"""What a training set asks of a solver: one problem or several, and what becomes of their answers.
+"""Reduces a training set to optimisation problems and their solutions to a model.
 
 The kinds of task differ in how labels become problems and weights become a model; each has a file of its own
 with a class of the same face: one_vs_rest.py, regression.py, ordinal.py.  `problems_of` chooses.

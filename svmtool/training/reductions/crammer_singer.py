@@ -1,4 +1,4 @@
-"""From labelled rows to one problem of all classes at once, and back.
+"""Reduction of labelled rows to one Crammer-Singer problem over all classes.
 
     min over W of  1/2 sum_m |w_m|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
 

@@ -1,4 +1,4 @@
-"""From rows alone to the linear one-class SVM that leaves none of them out, and back."""
+"""Reduction of rows to the hard one-class SVM, which leaves no row out."""
 
 from __future__ import annotations
 

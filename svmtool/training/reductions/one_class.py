@@ -1,4 +1,4 @@
-"""From rows alone to the linear one-class SVM of their bulk, and back.
+"""Reduction of rows to the linear one-class SVM.
 
 Labels are read but unused, as are C and class weights; --weights are the upper ends of the dual variables.  The
 answers of solvers are w and, behind it, rho.

@@ -1,4 +1,4 @@
-"""From labelled rows to two-class problems and back: one problem for two classes, else one-vs-rest.
+"""Reduction of labelled rows to two-class problems: one for two classes, otherwise one-vs-rest.
 
 The problems of a one-vs-rest set share the rows and are solved side by side, a
 thread each, which keeps every core busy without a word between them.  Passes shared

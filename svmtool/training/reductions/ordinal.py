@@ -1,4 +1,4 @@
-"""From rows with ranks as labels to one problem with a row for each threshold, and back.
+"""Reduction of rows whose labels are ranks to one problem with a row for each threshold.
 
 MFN paper, Section 7 (Eq. 25): one w and thresholds b_1 .. b_{p-1} for p ranks, all of beta = (w, b) regularised,
 

@@ -1,4 +1,4 @@
-"""From rows with numbers as labels to one hinge problem with two rows for each, and back.
+"""Reduction of rows with real labels to one hinge problem with two rows for each.
 
 Support vector regression costs C_i max(0, |t_i - w.x_i| - eps)^p, which is a hinge on either side of the tube:
 

@@ -1,4 +1,4 @@
-"""Which rows form which fold of a cross-validation: the draws of LIBLINEAR and of LIBSVM, bit for bit.
+"""Folds of a cross-validation: the random draws of LIBLINEAR and LIBSVM, bit for bit.
 
 Both shuffle with the C library's rand(), which they never seed, so that every run
 draws the same folds.  A seed of our own gives other draws of the same kind.

@@ -1,4 +1,4 @@
-"""--loo: what each row would be taken for by the model of all others, exactly and without training again.
+"""--loo: exact leave-one-out predictions without training again.
 
 With H = I + 2 sum c_i x_i x_i' and w the minimiser of the least-squares SVM, leaving out row i moves its decision value
 

@@ -1,4 +1,4 @@
-"""Dual coordinate descent for all classes at once: one pass over the rows, each over the classes that it has left.
+"""Dual coordinate descent for the Crammer-Singer loss: one epoch over the rows, each over its active classes.
 
 Layout of what has a number for each class: see class_loops.py.
 """

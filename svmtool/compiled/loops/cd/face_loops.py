@@ -1,4 +1,4 @@
-"""Conjugate gradients over the dual variables that lie between their ends; see coordinate/face_steps.py.
+"""Conjugate gradients over the free dual variables; see coordinate/face_steps.py.
 
 A variable j of m stands for row j, or j - n where it is the lower side of a tube, with sign y_j.  face[:m] are the free
 ones.  room holds their step, residual, direction and product, f8[4 m], and v is scratch, as long as w.

@@ -1,4 +1,4 @@
-"""Exact ALM on a small problem in one call: where a step takes microseconds, calls from Python would cost more.
+"""Fused solve of exact ALM on a small problem: where a step takes microseconds, calls from Python would cost more.
 
 The same steps as solvers/alm.py and solvers/alm_rounds.py with objectives/augmented.py and coordinate/hinge.py, built
 from the same helpers.

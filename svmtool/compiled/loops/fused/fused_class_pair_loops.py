@@ -1,4 +1,4 @@
-"""Small problems of pairs of classes, many in one call: each by steps of single pairs over its block of the matrix.
+"""Fused solve of many small problems of pairs of classes, each by steps of single pairs of dual variables.
 
 The steps are working_set_loops.py's, the problem and its terms those of kernels/decomposition.py, all in double
 precision.  Where a problem takes microseconds, calls from Python would cost a hundred times more.

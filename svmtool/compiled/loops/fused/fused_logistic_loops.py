@@ -1,4 +1,4 @@
-"""Logistic regression on a small problem in one call: where a step takes microseconds, calls from Python cost more.
+"""Fused solve of logistic regression on a small problem: calls from Python would cost more than its steps.
 
 The same steps as solvers/logistic.py, each with a factorised Hessian, built from the same helpers.
 """

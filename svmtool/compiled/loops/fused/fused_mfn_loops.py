@@ -1,4 +1,4 @@
-"""MFN on a small problem in one call: where a round takes microseconds, calls from Python would cost more.
+"""Fused solve of MFN on a small problem: calls from Python would cost more than its steps.
 
 The same steps as solvers/mfn.py with objectives/squared_hinge.py, built from the same helpers; tests hold them equal.
 """

@@ -1,4 +1,4 @@
-"""The one-class SVM of a small set in one call: where a round takes microseconds, calls from Python would cost more.
+"""Fused solve of the one-class SVM on a small set: calls from Python would cost more than its steps.
 
 The same steps as solvers/one_class.py with objectives/one_class.py, built from the same helpers; tests hold them equal.
 """

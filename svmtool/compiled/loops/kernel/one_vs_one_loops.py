@@ -1,4 +1,4 @@
-"""Loops from the decision values of pairs of classes to a label and to probabilities, as LIBSVM does it."""
+"""Decision values of pairs of classes to labels and probabilities, as LIBSVM computes them."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Steepest steps for least squares with a kernel, over rows of the kernel matrix that are kept in single precision.
+"""Steepest descent for least squares with a kernel, over cached rows of the kernel matrix in single precision.
 
     min over c of  1/2 c'(K + shift + D) c - y'c,   e = y - (K + shift + D) c its negative gradient
 

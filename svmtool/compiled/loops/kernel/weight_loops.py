@@ -1,4 +1,4 @@
-"""The weights that a linear kernel's support vectors come down to, summed with the rounding errors of their terms.
+"""Weights of a linear kernel's support vectors, summed with compensation for round-off.
 
 With large costs and raw features the terms cancel to a share of 1e-10 and less, and products of the weights with the
 same features are decision values near 1: without the errors these would have no digits.

@@ -1,4 +1,4 @@
-"""Where the slope of a sum of losses bends along a ray z + t dz, for losses whose slope has straight pieces.
+"""Breakpoints of the slope of a sum of losses along a line z + t dz, for piecewise linear slopes.
 
 slack_i = target_i - z_i + beta_i / sigma; the loss of row i has the slope -scale C_i slack_i dz_i while
 0 < slack_i - t dz_i < width, and is straight outside: it has a kink where its slack enters that strip, one where it

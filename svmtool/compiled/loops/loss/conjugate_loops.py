@@ -1,4 +1,4 @@
-"""Conjugate gradients on the Hessian of a sum of losses in one call, for rows so few that calls would cost more."""
+"""Conjugate gradients on the Hessian of a sum of losses in one call, for few rows."""
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.fused.fused_mfn_loops import dot

@@ -1,4 +1,4 @@
-"""FALSVM's pass over rows: see solvers/falsvm.py."""
+"""FALSVM's pass over the rows; see solvers/falsvm.py."""
 
 import numpy as np
 

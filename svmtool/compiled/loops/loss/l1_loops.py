@@ -1,4 +1,4 @@
-"""Losses regularised by |w|_1: dual values, steps along a ray, and coordinate descent on a quadratic model.
+"""Losses regularised by |w|_1: dual values, steps along a line, and coordinate descent on a quadratic model.
 
 The model of proximal Newton at w (Yuan, Ho and Lin, JMLR 13 (2012), Eq. 13) over v = w + p is
 

@@ -1,4 +1,4 @@
-"""Steps towards the saddle point of a hinge loss under an L1 norm; see objectives/l1/pdhg.py."""
+"""Steps of PDHG for a hinge loss with an L1 norm; see objectives/l1/pdhg.py."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Where the slope of a smoothed hinge's sum crosses zero along a ray: it rises, in straight pieces."""
+"""The zero of the slope of a smoothed hinge's sum along a line: the slope is increasing and piecewise linear."""
 
 from svmtool.compiled import loop
 

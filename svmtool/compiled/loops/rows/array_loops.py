@@ -1,4 +1,4 @@
-"""Checksums of arrays that lie in files, and whether what indexes by them stays inside, each in one pass.
+"""Checksums of arrays in files, and bounds checks of index arrays, in one pass each.
 
 Every term of a sum depends on its place: entries that change places, or two that change together, change the sum.
 Terms may be summed in any order, so that pieces may be summed side by side, and as they are written.

@@ -1,4 +1,4 @@
-"""Rows with a number for each of k classes: products with a matrix of weights, and the Crammer-Singer loss.
+"""Rows with a number for each of k classes: products with a weight matrix, and the Crammer-Singer loss.
 
 Whatever has k numbers a row, or a feature, holds them side by side in `wide` places, k rounded up to a multiple of
 four: the classes are then gone through four at a time, which the processor does at once.  The last row of weights is

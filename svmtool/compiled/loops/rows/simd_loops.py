@@ -1,4 +1,4 @@
-"""Sums over LANES rows side by side: machine operations that numba lacks, for loops to call.
+"""SIMD sums over LANES rows at a time: machine instructions that numba lacks, for use in loops.
 
 They are written with a vector of accumulators, for LLVM leaves loops over so few numbers in memory: three times slower.
 Where compiled loops are at hand only the constants are left.

@@ -1,4 +1,4 @@
-"""Small dense linear algebra, for systems too small to be worth a library call."""
+"""Dense linear algebra for systems too small for a library call."""
 
 from svmtool.compiled import helper, loop
 

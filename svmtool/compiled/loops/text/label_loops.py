@@ -1,4 +1,4 @@
-"""Labels of a file as numbers of classes, in one pass."""
+"""Labels of a file as class numbers, in one pass."""
 
 from svmtool.compiled import loop
 

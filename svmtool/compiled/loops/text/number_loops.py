@@ -1,4 +1,4 @@
-"""Loops that print numbers as C's %g and %.17g do, digit for digit.
+"""Numbers printed as C's %g and %.17g do, digit for digit.
 
 x = w 2^e with the topmost bit of the word w set.  With 10^k so chosen that
 x 10^k has the wanted digits before the point, the product of w and the 128

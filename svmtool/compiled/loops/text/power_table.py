@@ -1,4 +1,4 @@
-"""What number loops need while they are compiled: powers of ten, and machine operations that numba lacks.
+"""Compile-time tables of number loops: powers of ten, and machine instructions that numba lacks.
 
 Nothing here is imported where compiled loops are at hand: the table has then
 become a constant in the machine code.

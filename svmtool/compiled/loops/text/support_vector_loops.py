@@ -1,4 +1,4 @@
-"""The loop that prints the support vectors of a kernel model."""
+"""Prints the support vectors of a kernel model."""
 
 from svmtool.compiled import loop
 from svmtool.compiled.loops.text.number_loops import put_number
