@@ -1,10 +1,10 @@
 """Conjugate gradients over the free dual variables, between epochs of coordinate descent.
 
-Passes find out soon which dual variables lie at an end; on ill-conditioned rows the others then need hundreds of visits
-to settle.  With those at an end held fixed the rest is a linear system, which conjugate gradients solve in the square
-root of as many; where they lead is clipped to the box and taken as far as the dual rises (More and Toraldo, On the
+Epochs soon identify the dual variables at their bounds; on ill-conditioned rows the others then need hundreds of visits
+to converge.  With the former fixed the rest is a linear system, which conjugate gradients solve in the square root of
+that number.  Their point is clipped to the box, and the step halved until the dual rises (More and Toraldo, On the
 solution of large quadratic programming problems with bound constraints, SIAM J. Optimization 1 (1991), 93-113, with
-coordinate passes in place of projected gradients).
+coordinate descent in place of projected gradients).
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from svmtool.compiled.loops.cd import face_loops
 if TYPE_CHECKING:
     from typing import Any
 
-LITTLE = 1e-2  # steps end where one gains at most this share of what the best one did
-HALVINGS = 8  # of a step whose clipping loses more than it gains
-# Where many variables meet an end on the way, fewer steps, which lead less far, gain more.  At first, the share of them
-# after a turn that was not taken in full (twice as many after one that was), and at least:
+LITTLE = 1e-2  # steps end after one that gains at most this share of the best step's gain
+HALVINGS = 8  # most halvings of a step whose clipping loses more than it gains
+# Where many variables reach a bound on the way, fewer steps gain more: the first number, its factor after a turn that
+# was shortened (2 after one that was not), and the least number.
 FIRST_STEPS, FEWER, LEAST_STEPS = 64, 0.5, 4
-PIECE = 1e7  # non-zeros in the steps of one call: between two a limit may end the run
+PIECE = 1e7  # non-zeros in the steps of one call: limits are checked between calls
 
 
 class FaceSteps:
-    """Conjugate gradients for `passes`, whose alpha and w they move."""
+    """Conjugate gradients that update the alpha and w of `descent`."""
 
     def __init__(self, descent: Any):
         p = self._passes = descent
@@ -37,9 +37,9 @@ class FaceSteps:
         self._steps = FIRST_STEPS
 
     def run(self, most: float) -> float:
-        """Steps of at most so many visits to non-zeros, clipped to the box; returns how many were made.
+        """Take steps with at most `most` visits to non-zeros, clipped to the box; return the number of visits.
 
-        The dual never falls.
+        The dual never decreases.
         """
         p, n = self._passes, self._passes.data.n
         face = np.flatnonzero((p.alpha > 0.0) & (p.alpha < p.upper))

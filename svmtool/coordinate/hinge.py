@@ -2,8 +2,8 @@
 
     max over 0 <= alpha_i <= U_i of  sum_i t_i alpha_i - 1/2 |sum_i alpha_i y_i x_i|^2 - 1/2 sum_i D_i alpha_i^2
 
-Squared hinge: D_i = 1 / (2 C_i), no upper end; hinge: D_i = 0, U_i = C_i.  They are what wins on text, where d
-exceeds n (Hsieh et al., ICML 2008).  The dual point has length n and therefore lives here; solvers see w and scalars.
+Squared hinge: D_i = 1 / (2 C_i), no upper bound; hinge: D_i = 0, U_i = C_i.  The fastest method on text, where d
+exceeds n (Hsieh et al., ICML 2008).  The dual point has length n and is therefore kept here; solvers use w and scalars.
 """
 
 from __future__ import annotations
@@ -17,44 +17,45 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import of_data
 from svmtool.linalg.costs import COPY, FACTOR, INNER, VISIT, VISITED_ROW
 
-NEWTON_STEPS = 4  # usual from a good dual point, ...
-PRODUCTS = 3  # ... with so many products of all rows each
-PATIENCE = 1.0  # share of the Newton steps' cost that passes may take first
-# neighbouring rows visited together: they are fetched faster, but a finer order makes better progress; at most, and
-CHUNK, CHUNK_LEAST = 16, 4  # at least, ...
-CHUNK_NUMBERS = 1024  # ... or as many as have so many non-zeros;
-IN_CACHE = 1 << 16  # the least where all rows have no more than that
-# non-zeros of a chunk of rows on disk, whose values are the 64 KB that the system brings at one touch: longer chunks
-# are read no faster, and rows of one class often lie together, where long chunks take three times the passes
+NEWTON_STEPS = 4  # usual number of Newton steps from a good dual point
+PRODUCTS = 3  # products with all rows in each of them
+PATIENCE = 1.0  # share of the Newton steps' cost that epochs may take first
+# Number of neighbouring rows visited together, from CHUNK_LEAST to CHUNK: long chunks are fetched faster, but a finer
+# order converges faster.  A chunk has about CHUNK_NUMBERS non-zeros; CHUNK_LEAST rows if all have at most IN_CACHE.
+CHUNK, CHUNK_LEAST = 16, 4
+CHUNK_NUMBERS = 1024
+IN_CACHE = 1 << 16
+# Non-zeros of a chunk of rows on disk: their values take the 64 KB that the system reads at once.  Longer chunks are
+# read no faster, and rows of one class are often stored together, where long chunks take three times the epochs.
 ON_DISK = 1 << 13
-MOST_EPOCHS = 100000  # most of them go over few rows
-MOST_VISITS = 5000.0  # to each row on average, after which another method takes over
+MOST_EPOCHS = 100000  # most epochs; most of them visit few rows
+MOST_VISITS = 5000.0  # visits to each row on average after which another method takes over
 # Visits to each row before the first turn of conjugate gradients over the free variables, and in a turn.  On 19
-# problems of ten wide sets (text, counts, bigrams, one-hot; -s 1 and 3, C 1 and 100) turns from 32 on left those alone
-# that end before; of the others -e's rule held after 0.28 to 1.4 times the visits, and a gap of 1e-3 after 0.2 to 1.4
-# times; with turns from 8 or 16 on problems that passes end after 20 to 30 took 1.1 to 2.4 times as many.
+# problems of ten wide sets (text, counts, bigrams, one-hot; -s 1 and 3, C 1 and 100) turns from 32 on do not affect
+# problems that end before; on the others -e's rule held after 0.28 to 1.4 times the visits, and a gap of 1e-3 after 0.2
+# to 1.4 times; with turns from 8 or 16 on, problems that end after 20 to 30 visits took 1.1 to 2.4 times as many.
 FACE_FIRST, FACE_TURN = 32.0, 16.0
-# After LIBLINEAR's stopping rule for regressions first holds, passes continue for this share of the visits so far, plus
+# After LIBLINEAR's stopping rule for regressions first holds, epochs continue for this share of the visits so far, plus
 # READING and STARTING, to improve the certificate.  That rule is loose: for n < d and large C, P may be 200 times its
 # minimum, and thousands of visits reduce the gap little.  Measured on thirteen wide sets (text, counts, bigrams,
 # one-hot, ratings, spectra, drugs; -s 12 and 13, C = 0.01, 1, 100, 78 runs, CPU time of whole commands): at most 5.8
 # times LIBLINEAR's time, 1.7 times in geometric mean; without the limit up to 100 times.  Gaps above 0.1: 13, without
 # the limit 14; three that were below 0.02 rise to 0.03, 0.08 and 0.23.
 BEYOND = 1.0
-LATE_EPOCHS = 300  # passes that LIBLINEAR makes at most; -s 1 goes on by the primal method then
+LATE_EPOCHS = 300  # LIBLINEAR's limit on epochs, after which -s 1 continues with the primal method
 # Visits to each non-zero that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle),
 # and visits to non-zeros that take as long as the program's start.
 READING, STARTING = 8.0, 5e7
-CHECK_MEMORY_AFTER = 32  # chunks of such rows between two looks at the memory
+CHECK_MEMORY_AFTER = 32  # chunks of rows on disk between two memory checks
 
 
 def random_state(n: int, seed: int) -> np.ndarray:
-    """What a pass begins with: the number of rows to visit, the state of its random numbers, and room for a count."""
+    """Return the initial state of an epoch: number of rows to visit, random number state, and space for a count."""
     return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 0], np.uint64)
 
 
 def chunk_of(rows: CsrRows) -> int:
-    """How many neighbouring rows a pass visits together."""
+    """Return how many neighbouring rows an epoch visits together."""
     if rows.mapped is not None:
         return max(CHUNK, ON_DISK * rows.n // max(rows.nnz, 1))
     if rows.nnz <= IN_CACHE:
@@ -63,9 +64,9 @@ def chunk_of(rows: CsrRows) -> int:
 
 
 def still_needed(lefts: list[float], spent: list[float], wanted: float, evaluations: int) -> float:
-    """What still lies ahead of the wanted gap, at the rate at which it fell over the last `looks` looks.
+    """Return the expected cost to reach the wanted gap, at the rate of decrease over the last `evaluations` ones.
 
-    lefts: the gap at each look; spent: what had been spent till then, visits to each row or time, and what is answered.
+    lefts: the gap at each evaluation; spent: the cost until then, in any unit, which is also that of the result.
     """
     if lefts[-1] <= wanted:
         return 0.0
@@ -77,7 +78,7 @@ def still_needed(lefts: list[float], spent: list[float], wanted: float, evaluati
 class DualCoordinateDescent:
     """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
 
-    target: t, f8[n]; None: 1 for all.  Rows that stand twice are the sides of a tube, see dcd_loops.py.
+    target: t, f8[n]; None: 1 for all.  Rows that are stored once and used twice are the sides of a tube: dcd_loops.py.
 
     `w` (length d) = sum alpha_i y_i x_i is kept up to date.
     """
@@ -94,7 +95,7 @@ class DualCoordinateDescent:
         assert isinstance(data, CsrRows)
         self.data, self._rows, self.y = data, rows, y
         self.n, self.bias = rows.n, rows.bias
-        self.count, self.visits = 0, 0.0  # passes so far, and how often they have visited each row, on average
+        self.count, self.visits = 0, 0.0  # epochs so far, and visits to each row, on average
         self.row_length = rows.nnz / max(self.n, 1)
         self.diagonal, self.upper = diagonal, upper
         self._bent = bool(np.any(diagonal))
@@ -123,51 +124,51 @@ class DualCoordinateDescent:
         cls, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float, seed: int, target: np.ndarray | None = None,
         alpha: np.ndarray | None = None,
     ) -> DualCoordinateDescent:  # fmt: skip
-        """The passes of the hinge (p = 1) or of its square (p = 2), from alpha (zeros if None)."""
+        """Return the descent of the hinge (p = 1) or of its square (p = 2), from alpha (zeros if None)."""
         ends = (np.zeros(rows.n), cost) if p == 1.0 else (0.5 / cost, np.full(rows.n, np.inf))
         return cls(rows, y, *ends, seed, alpha, target)
 
     @property
     def unit(self) -> float:
-        """What gradients of the dual are measured in: the mean |t_i|."""
+        """Scale of the dual's gradients: the mean |t_i|."""
         return float(np.mean(np.abs(self.target))) if self.n else 1.0
 
     @property
     def cost(self) -> float:
-        """What a pass over all rows costs."""
+        """Cost of an epoch over all rows."""
         return self.n * (self.row_length * VISIT + VISITED_ROW)
 
     @property
     def share(self) -> float:
-        """Share of the rows that the next pass will visit."""
+        """Share of the rows that the next epoch will visit."""
         return float(self.state[0]) / self.data.n if self.n else 1.0
 
     @property
     def complete(self) -> bool:
-        """Whether the last pass went over all rows, none shrunk away."""
+        """Whether the last epoch visited all rows, none shrunk away."""
         return int(self.state[0]) == self.data.n
 
     @property
     def pg_range(self) -> float:
-        """How far the projected gradients of the last pass lie apart or from zero."""
+        """Range of the projected gradients of the last epoch, zero included."""
         largest, smallest = self.limits[2:4].tolist()
         return max(largest - smallest, abs(largest), abs(smallest)) if largest >= smallest else 0.0
 
     @property
     def size(self) -> float:
-        """The sum of the projected gradients of the last pass, in size, beside that of the first pass; of tubes."""
+        """Sum of the absolute projected gradients of the last epoch, relative to the first epoch; for tubes only."""
         return float(self.limits[4]) / self._first if self._first > 0.0 else 0.0
 
     def run(self) -> float:
-        """One pass over the rows not shrunk away; rows at an end that their gradient clearly holds there leave.
+        """Run one epoch over the rows not shrunk away; shrink away rows that their gradient clearly holds at a bound.
 
-        Returns about what it cost.
+        Returns the approximate cost.
         """
         spent = self._face_turn() if self.visits >= self._turn_at else 0.0
         self.count += 1
         self.visits += self.share
         rows, chunk = int(self.state[0]), self.chunk
-        if self.data.mapped is not None:  # where rows have left, a chunk of those that are left spans no more pages
+        if self.data.mapped is not None:  # after shrinking, a chunk of the remaining rows spans no more pages
             chunk = max(-(-chunk * rows // max(self.data.n, 1)), 1)
         for first, last in self.data.pieces(0, max(-(-rows // chunk), 1), CHECK_MEMORY_AFTER):
             self._pass(self.bias, chunk, first, last)
@@ -179,13 +180,13 @@ class DualCoordinateDescent:
         return spent + rows * (self.row_length * VISIT + VISITED_ROW)
 
     def settle(self, most: float) -> float:
-        """Conjugate gradients over the free variables, of at most so many visits to non-zeros; returns how many."""
+        """Run conjugate gradients over the free variables, at most `most` visits to non-zeros; return their number."""
         return FaceSteps(self).run(most) if self.data.mapped is None else 0.0
 
     def _face_turn(self) -> float:
-        """Conjugate gradients over the free variables; returns about what they cost.
+        """Run conjugate gradients over the free variables; return the approximate cost.
 
-        Passes between two turns grow longer where those around the last one raised the dual by more for their visits.
+        The interval between two turns grows if the epochs around the last one raised the dual by more per visit.
         """
         before, nnz = self.dual_value(), max(self.data.nnz, 1)
         passed = (before - self._dual) / (self.visits - self._turned)
@@ -204,10 +205,10 @@ class DualCoordinateDescent:
         return work * self.n * self.row_length * VISIT
 
     def enough(self, spent: float, most: int, expected: float = np.inf, steps: int = NEWTON_STEPS) -> bool:
-        """Whether passes that cost `spent` in all should end and Newton steps begin, from the rows' side.
+        """Return whether epochs that cost `spent` in all should give way to Newton steps with the row system.
 
-        Not where more than `most` rows lie between their ends, since the system would be too large, nor where the
-        passes that are still needed are expected to cost less.
+        False if more than `most` rows lie between their bounds, since the system would be too large, or if the
+        remaining epochs are expected to cost less.
         """
         m = float(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.upper)))
         if m > most:
@@ -217,8 +218,8 @@ class DualCoordinateDescent:
         return spent > PATIENCE * newton and expected > newton
 
     def beyond(self, size: float) -> bool:
-        """Whether passes have gone on long enough after their `size` was first at most this, LIBLINEAR's tolerance, or
-        after its cap on passes; a negative size: there is none."""
+        """Return whether there were enough epochs after `self.size` was first at most `size`, LIBLINEAR's tolerance, or
+        after LIBLINEAR's limit on epochs; size < 0: no tolerance."""
         ends = self.size <= size or (size >= 0.0 and self.count >= LATE_EPOCHS)
         if self._most_visits == np.inf and ends:
             start = (READING * self.data.nnz + STARTING) * VISIT / max(self.cost, 1.0)
@@ -226,40 +227,40 @@ class DualCoordinateDescent:
         return self.visits >= self._most_visits
 
     def unshrink(self) -> None:
-        """Let all rows take part again."""
+        """Make all rows active again."""
         self.active[:] = np.arange(self.data.n)
         self.state[0] = self.data.n
         self.limits[:2] = np.inf, -np.inf
 
     def resume(self, alpha: np.ndarray) -> None:
-        """Go on from another dual point."""
+        """Continue from another dual point."""
         self.alpha[:] = alpha
         self.w[:] = self._rows.transpose_product(alpha * self.y)
         self.unshrink()
 
     def scale(self, t: float) -> None:
-        """Go to t times the dual point, t >= 0, or as far as its upper ends allow."""
+        """Multiply the dual point by t >= 0, or by the largest factor that its upper bounds allow."""
         t = min(t, float(np.min(self.upper / np.maximum(self.alpha, 1e-300), initial=np.inf)))
         self.alpha *= t
         self.w *= t
 
     def scale_to_best(self) -> None:
-        """Go to the best multiple of the dual point, or as near to it as its upper ends allow."""
+        """Go to the best multiple of the dual point within its upper bounds."""
         linear, quadratic = self._terms()
         self.scale(max(linear, 0.0) / quadratic if quadratic > 0.0 else 1.0)
 
     def dual_value(self) -> float:
-        """The dual's value at alpha."""
+        """Return the dual's value at alpha."""
         linear, quadratic = self._terms()
         return linear - 0.5 * quadratic
 
     def _terms(self) -> tuple[float, float]:
-        """The linear and twice the quadratic part of the dual at alpha."""
+        """Return the linear part and twice the quadratic part of the dual at alpha."""
         a = self.alpha
         return float(self.target @ a), float(self.w @ self.w) + (
             float(self.diagonal @ np.square(a)) if self._bent else 0.0
         )
 
     def primal_value(self) -> float:
-        """The hinge's f at w; D = 0."""
+        """Return the hinge's f at w; requires D = 0."""
         return 0.5 * float(self.w @ self.w) + self.data.hinge(self.w, self.y, self.target, self.upper)

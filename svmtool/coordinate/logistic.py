@@ -2,8 +2,8 @@
 
     max over 0 < alpha_i < C_i of  - 1/2 |sum_i alpha_i y_i x_i|^2 - sum_i C_i (b_i log b_i + (1 - b_i) log(1 - b_i))
 
-with b_i = alpha_i / C_i.  The variables are the logits t_i = log(b_i / (1 - b_i)): b_i near either of its ends keeps
-all its digits, and a row's problem needs exp alone.
+with b_i = alpha_i / C_i.  The variables are the logits t_i = log(b_i / (1 - b_i)): b_i keeps full precision near both
+bounds, and a row's problem needs exp only.
 Paper: Yu, Huang and Lin, Dual coordinate descent methods for logistic regression and maximum entropy models, Machine
 Learning 85 (2011) 41-75, Algorithm 5.
 """
@@ -16,14 +16,14 @@ from svmtool.compiled.loops.loss import logistic_loops as loops
 from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, CHUNK, chunk_of, random_state
 from svmtool.data.csr import CsrRows
 
-FIRST, LEAST_LOGIT = 1e-8, 7.0  # alpha_i where the passes begin at w = 0, or less where C_i is small
+FIRST, LEAST_LOGIT = 1e-8, 7.0  # initial alpha_i at w = 0, smaller where C_i is small
 
 
 class LogisticCoordinateDescent:
-    """Dual coordinate descent from w = 0, or from the logits `t` (f8[n], used up); a regularised bias or none.
+    """Dual coordinate descent from w = 0, or from the logits `t` (f8[n], overwritten); a regularised bias or none.
 
-    `w` (length d) = sum alpha_i y_i x_i is kept up to date.  After `run`: steepest, the largest derivative of the
-    dual met on the way, in size; gap: about how far the two sides were apart.
+    `w` (length d) = sum alpha_i y_i x_i is kept up to date.  After `run`: steepest, the largest absolute derivative of
+    the dual during the epoch; gap: the approximate difference of primal and dual.
     """
 
     def __init__(self, rows: CsrRows, y: np.ndarray, cost: np.ndarray, seed: int, t: np.ndarray | None = None):
@@ -40,19 +40,19 @@ class LogisticCoordinateDescent:
         )  # fmt: skip
 
     def run(self) -> None:
-        """One pass over all rows."""
+        """Run one epoch over all rows."""
         self.count += 1
         for first, last in self.rows.pieces(0, -(-self.rows.n // self.chunk), CHECK_MEMORY_AFTER):
             self._pass(self.rows.bias, self.chunk, first, last)
         self.steepest, self.gap = self._found.tolist()
 
     def alpha(self) -> np.ndarray:
-        """The dual point, length n."""
+        """Return the dual point, length n."""
         n = len(self.t)
         self._loss = loops.logistic_state(-self.t, self.cost, self.y, self._u, self._curvature, 0, n)
         return -self._u * self.y
 
     def dual_value(self) -> float:
-        """The dual's value at alpha: a row's conjugate is alpha_i t_i - C_i log(1 + exp(t_i))."""
+        """Return the dual's value at alpha: a row's conjugate is alpha_i t_i - C_i log(1 + exp(t_i))."""
         alpha = self.alpha()
         return self._loss - float(alpha @ self.t) - 0.5 * float(self.w @ self.w)

@@ -1,11 +1,11 @@
 """Alternates coordinate descent and Newton steps, since the faster one is not known in advance.
 
-On text dual passes reach LIBLINEAR's rule in some ten visits to each row.  Where many rows share few features and C is
-large they may need thousands, and conjugate gradients as many products as passes would need visits in other places.
-Passes begin; from then on both have turns of the same cost, each twice as long as the one before, until the steps have
-both the better primal and the better dual.  Steps that are behind restart from the point of the passes, in shorter
-turns.  As in LIBLINEAR, a rule for the dual that 300 passes have not met is replaced by one for the primal.
-Where few enough rows are active, a factorised system for each of them ends the run: it needs no turns.
+On text, coordinate descent meets LIBLINEAR's rule after about ten visits to each row.  Where many rows share few
+features and C is large it may need thousands; on other data conjugate gradients may need as many products.
+Epochs come first.  Then both methods run in turns of equal cost, each turn twice as long as the last, until the steps
+have both the better primal and the better dual.  Steps that are behind restart from the w of coordinate descent, in
+shorter turns.  As in LIBLINEAR, a rule for the dual that 300 epochs have not met is replaced by one for the primal.
+If few enough rows are active, Newton steps with a factorised system of these rows end the run without turns.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ from svmtool.solvers.shared.base import RULE, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import coordinate_epochs, newton_steps
 from svmtool.tolerances import ENOUGH
 
-# Visits to each row by the first passes.  In rows of few non-zeros each of them costs more, so that the first turn
-# makes fewer visits in the same time; but where fewer rows are active than there are features, the dual is the smaller
-# problem, and passes have their FIRST_TURN.  On ten wide sets (frappe, ml100k, banking77, la12, farm-ads, conll2000,
+# Visits to each row in the first turn of epochs.  A visit to a row with few non-zeros costs more per non-zero, so the
+# turn makes fewer visits in the same time; but if fewer rows are active than there are features, the dual is the
+# smaller problem, and epochs continue to FIRST_TURN.  On ten wide sets (frappe, ml100k, banking77, la12, farm-ads, conll2000,
 # imdb.tfidf.t, polarity2.bigram, dorothea, tdt2; -s 1 and 2, C = 0.01, 1, 100, 60 runs, CPU time of whole commands)
-# that takes 0.90 times as long as 40 visits everywhere, 0.63 times in the 12 runs above 0.6 s, and at most 1.14 times.
+# this takes 0.90 times as long as 40 visits everywhere, 0.63 times in the 12 runs above 0.6 s, and at most 1.14 times.
 # Gaps that -e leaves change by at most 40 times either way (frappe -s 1, C = 100 0.002 to 0.07; ml100k -s 1, C = 1 0.23
 # to 0.15).  Without the exception banking77's gap at -s 2, C = 100 rises from 1e-3 to 0.2.
 FIRST_TURN = 40.0
 LONGER = 2.0  # how much longer each turn is than the last
-NEAR = 1e-2  # certified gap at which Newton steps from the rows' side change to passes where -e decides, ...
-NEARER = 0.1  # ... and each time that these do not end the run this share of it
-BEHIND = 0.25  # length of a turn of steps that are behind, beside the passes'
+# Certified gap at which Newton steps on the row system change to epochs where -e decides; it is multiplied by NEARER
+# each time that the epochs do not end the run.
+NEAR = 1e-2
+NEARER = 0.1
+BEHIND = 0.25  # length of a turn of steps that are behind, relative to that of the epochs
 
 
 def steps_rule(rule: Rule, late: bool = False) -> Rule:
-    """What ends Newton steps where -e decides: passes have the sums of projected gradients, steps a certified gap.
+    """Return the rule that ends Newton steps where -e decides: a certified gap in place of sums of projected gradients.
 
-    late: passes have not ended the run, or steps are ahead of them (Rule.late).
+    late: epochs have not ended the run, or steps are ahead of them (Rule.late).
     """
     steps = Rule(rule.late if late else rule.gradient, rule.projected, max(rule.gap, min(ENOUGH, rule.loose)))
     steps.sure = rule.sure
@@ -55,9 +57,9 @@ def by_turns(
     most_visits: float,
     most_rows: int,
 ) -> Result:
-    """Minimise from the passes' dual point and the objective's w.
+    """Minimise from the dual point of `descent` and the w of `objective`.
 
-    most_visits: by passes, after which steps go on alone; most_rows: of a system that steps may factorise.
+    most_visits: visits to each row after which Newton steps continue alone; most_rows: largest row system to factorise.
     """
     unit = descent.cost
     turn, share = FIRST_TURN * VISIT * objective.rows.nnz / max(unit, 1.0), 1.0
@@ -80,7 +82,7 @@ def by_turns(
         if descent.visits < FIRST_TURN <= most_visits and active <= objective.d:
             turn = FIRST_TURN
             continue
-        # Steps may meet a rule for the gradient: on nine sets, -s 2, C = 1 and 100, with this turn of theirs news20 and
+        # Steps may meet a rule for the gradient: on nine sets, -s 2, C = 1 and 100, with this turn news20 and
         # farm-ads took 0.68 and 0.29 times as long at C = 100, and the others as long as before
         if few and not late and rule.gradient is None:
             continue
@@ -105,9 +107,9 @@ def by_turns(
 def _by_rows(
     objective: SquaredHinge, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, most_rows: int, dual: float
 ) -> Result:
-    """Newton steps from the rows' side, from the minimiser over the rows that passes hold active.
+    """Take Newton steps with the row system, from the minimiser over the rows that coordinate descent holds active.
 
-    Where -e decides passes go on from their dual point near the end: they soon have what it asks for, which speaks of
+    Where -e decides, epochs continue from their dual point near the end.  They soon meet the rule, which is about
     single rows and would take several more steps.
     """
     w = descent.w
@@ -135,7 +137,7 @@ def _result(
     w: np.ndarray, status: Status, descent: DualCoordinateDescent, monitor: Monitor,
     objective: SquaredHinge | None = None,
 ) -> Result:  # fmt: skip
-    """objective: has dual points too, after Newton steps; that of its w is the one that -e speaks of."""
+    """Return the Result; objective: after Newton steps, with dual points of its own (-e is about that of its w)."""
     alpha = descent.alpha
     if objective is not None:
         alpha = objective.best_dual_point(alpha, descent.dual_value())

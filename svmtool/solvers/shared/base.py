@@ -20,9 +20,9 @@ KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the
 
 
 class Status:
-    """Why a run ended.  `converged` says whether the answer can be relied on; `advice` is for the user.
+    """Why a run ended.  `converged` says whether the result is reliable; `advice` is a message for the user.
 
-    early: a looser rule would have ended the run before; which options say so depends on the solver.
+    early: a looser stopping rule would have ended the run sooner; the options for that depend on the solver.
     """
 
     def __init__(self, name: str, converged: bool, advice: str, early: bool = False):
@@ -32,24 +32,28 @@ class Status:
         return f"Status({self.name})"
 
 
-OPTIMAL = Status("optimal", True, "the exact minimiser, as far as rounding lets it be told")
+OPTIMAL = Status("optimal", True, "the exact minimiser, to within round-off")
 RULE = Status("rule", True, "the stopping rule of -e holds")
-GAP = Status("gap", True, "the certified relative gap is as small as asked for")
+GAP = Status("gap", True, "the certified relative gap is at most the requested one")
 PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")
 ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter", early=True)
-STEPS = Status("steps", False, "the work of LIBSVM's limit of steps is done: scale the features", early=True)
+STEPS = Status("steps", False, "LIBSVM's limit on the work is reached: scale the features", early=True)
 TIME = Status("time", False, "time limit reached: raise --max-seconds", early=True)
-CONFIRMED = 1e-6  # certified gap that confirms an exact minimiser, and to which a method that takes over goes
+CONFIRMED = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
 TAKEN_OVER = Status("taken over", True, f"another method took over, to a certified relative gap of {CONFIRMED:g}")
 INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far is kept")
 
 
 class Result:
-    """w (length d), status, number of iterations, history (one dict an iteration, see Monitor) and, from dual methods,
-    alpha (length n): the dual point that belongs to w.  taken (i8[n]): how often each row was added, of FALSVM.
-    certified_gap: the neutral certifier's, once it has spoken.
-    visits: to each row, on average; None: as in the history.
-    untouched: whether w is where the problem stood before any solver saw it."""
+    """Result of a solver.
+
+    w: weights, length d.  status, iterations, history (one dict per iteration, see Monitor).
+    alpha: dual point that belongs to w, length n; dual methods only.
+    taken: how often FALSVM added each row, i8[n].
+    certified_gap: gap found by the independent certifier, once it has run.
+    visits: visits to each row, on average; None: as in the history.
+    untouched: whether w is the starting point, before any solver ran.
+    """
 
     taken: np.ndarray | None = None
     certified_gap = 0.0
@@ -61,15 +65,16 @@ class Result:
 
 
 class Monitor:
-    """Watches a run: limits, interruption, history and progress.
+    """Monitors a run: limits, interruption, history and progress.
 
-    A solver calls `step` once an iteration and stops with the Status it may
-    return.  `gap` is the relative gap to stop at (None: the solver's own rule).
-    `sink` receives each record as keywords; `stop` is shared by the runs of a
-    command, so that one Ctrl-C and one limit of time end them all.  `max_seconds`
-    from `started` on are a limit of this run alone.  `progress` detects a run that no longer gets closer.
-    `history` has the records in order, of which a long run keeps KEPT: the sink has seen them all.
-    The sink also gets what `uses` was last told.
+    A solver calls `step` once per iteration and stops if it returns a Status.
+
+    gap: relative gap to stop at; None: the solver's own rule.
+    sink: receives every record as keywords, and the method last named by `uses`.
+    stop: shared by all runs of a command, so that one Ctrl-C or one time limit ends them all.
+    max_seconds: limit of this run alone, counted from `started`.
+    progress: detects a run that no longer makes progress.
+    history: the records in order; a long run keeps KEPT of them.
     """
 
     def __init__(
@@ -91,14 +96,15 @@ class Monitor:
         self._method: dict[str, str] = {}
 
     def uses(self, method: str, why: str = "") -> None:
-        """Name the method of the next steps; the first record from where it changes has why it does."""
+        """Name the method of the next steps; the first record after a change includes the reason `why`."""
         if self.sink and method != self._method.get("method"):
             self._method = {**self._method, "method": method, **({"why": why} if why else {})}
 
     def step(self, objective: float, bound: float, gap: float | None = None, **fields: Any) -> Status | None:
-        """Record one iteration: primal objective, dual lower bound, and whatever else the solver reports.
+        """Record one iteration; return a Status if the run must end.
 
-        gap: where it is not (objective - bound) / objective.
+        objective: primal value; bound: lower bound from the dual; fields: anything else the solver reports.
+        gap: given where it is not (objective - bound) / objective.
         """
         if gap is None:
             gap = relative_gap(objective, bound)
@@ -116,7 +122,10 @@ class Monitor:
         return self.limit() or (PRECISION if stalls else None)
 
     def limit(self, iterations: int | None = None) -> Status | None:
-        """The limit or interruption that ends the run now, if any; `iterations` where not each has its record."""
+        """Return the limit or interruption that ends the run now, if any.
+
+        iterations: their number, where not every iteration is recorded.
+        """
         if self.stop is not None and self.stop.set:
             return INTERRUPTED
         done = self.iterations - 1 if iterations is None else iterations
@@ -130,35 +139,36 @@ class Monitor:
         return None
 
     def ended(self) -> bool:
-        """Whether a limit or interruption ends the run now: what inner loops ask."""
+        """Return whether a limit or interruption ends the run now; for inner loops."""
         return self.limit() is not None
 
     def end(self) -> Status:
-        """Why a computation within the run was ended (limits.EndedError)."""
+        """Return why a computation within the run was ended (limits.EndedError)."""
         return self.limit() or TIME
 
     def child(self, gap: float | None, max_iter: int | None = None) -> Monitor:
-        """The Monitor of a run within this one, to its own gap and steps: what else ends this one ends it as well."""
+        """Return the Monitor of a run within this one: own gap and iterations, shared time limit and interruption."""
         progress = None if self.progress is None else Progress(self.progress.first)
         return Monitor(gap, max_iter, self.max_seconds, None, self.stop, self.started, progress)
 
 
 class Rule:
-    """When -e decides: LIBLINEAR's rule, as numbers a solver compares with.
+    """LIBLINEAR's stopping rule (-e), as thresholds that a solver compares with.
 
     gradient: stop when |grad f(w)| <= gradient * |grad f(0)| (numbers 0, 2, 11; 5 and 6: subgradients, and 1-norms);
-    projected: stop when the dual's projected gradients lie within this of each other and of zero (numbers 1, 3), or
-    only of each other where the dual variables have a fixed sum (number 21);
+    projected: stop when the range of the dual's projected gradients, including zero, is at most this (numbers 1, 3);
+    zero is not included where the dual variables have a fixed sum (number 21);
     gap: stop at this certified gap, beyond LIBLINEAR's rule (numbers 12, 13; 5 and 6, which have both);
-    size: where coordinate passes solve a wide problem, stop when the projected gradients of a pass add up, in size, to
-    SIZE_SHARE of this share of what they did in the first, if the certified gap is at most `loose` (numbers 12, 13); or
-    when they have gone on for long enough after these were at most this share, LIBLINEAR's rule
-    (DualCoordinateDescent.beyond). late: as `gradient`, but only where LATE_EPOCHS passes have not ended the run, or
-    steps are ahead of them (number 1: LIBLINEAR goes on by number 2 then).
-    At most one is given else; with none the solver goes to its exact end.
-    at_start: certified gap at which the rule may end a run with factorised features where it starts; as anywhere, but
-    for a search for C, which goes from answer to answer and asks LIBLINEAR's rule alone.
-    sure: certified gap that passes and steps without such features need besides; set where it is cheap.
+    size: where coordinate descent solves a wide problem (numbers 12, 13): relative to the first epoch, LIBLINEAR's
+    tolerance of the sum of absolute projected gradients of an epoch.  Stop when that sum is at most SIZE_SHARE of this
+    and the certified gap is at most `loose`, or after enough epochs since it was at most this
+    (DualCoordinateDescent.beyond);
+    late: as `gradient`, but only after LATE_EPOCHS epochs have not ended the run, or where Newton steps are ahead of
+    them (number 1: LIBLINEAR continues with number 2 then).
+    Otherwise at most one is given; with none the solver continues to the exact minimiser.
+    at_start: certified gap at which the rule may end a run with factorised features at its starting point.  As
+    elsewhere, except in a search for C, which starts at the previous solution and uses LIBLINEAR's rule alone.
+    sure: certified gap that epochs, and steps without factorised features, must reach as well; set where it is cheap.
     """
 
     at_start = RULE_MIN_GAP

@@ -2,19 +2,19 @@
 
     min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
 
-The squared hinge: a few factorised Newton steps (newton.py) from the answer; where these do not end it, orthogonal
-factorisations of the active rows where these take no long time (objectives/orthogonal.py); then, where rows are few,
-its dual to the end (linalg/pivots.py), or else steps from zero by systems of the active rows, or where these are many
-or the bias is free by conjugate gradients: none forms a Gram matrix of features.  The hinge and its powers below 2:
-where features are few interior-point steps (interior_steps.py).  Where these do not end it, the hinge by coordinate
-steps on its dual.
-Least squares: one orthogonal factorisation, where that takes no long time.  Else, and other losses: SciPy's L-BFGS-B
+Squared hinge: a few factorised Newton steps (newton.py) from the result; if these do not suffice, orthogonal
+factorisations of the active rows where these are cheap (objectives/orthogonal.py); then, if rows are few, the exact
+solution of its dual (linalg/pivots.py), else Newton steps from zero with systems of the active rows, or with conjugate
+gradients if these are many or the bias is free.  None of the latter forms a Gram matrix of features.
+Hinge and its powers below 2: interior-point steps (interior_steps.py) if features are few.  If these do not suffice,
+the hinge by dual coordinate descent.
+Least squares: one orthogonal factorisation, where that is cheap.  Otherwise, and for other losses: SciPy's L-BFGS-B
 (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on the certifier's losses, each
 weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are alike; |w|_1 is the sum of two
 vectors >= 0 whose difference is w.
 
-Stops when: f falls no more, after MOST iterations, or by a limit of the run.
-Memory: 5 vectors of n, some 25 of d.
+Stops when: f no longer decreases, after MOST iterations, or by a limit of the run.
+Memory: 5 vectors of n, about 25 of d.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as 
 
 
 def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
-    """Minimise from `start` (length d); the status is PRECISION or that of a limit, for the certifier decides.
+    """Minimise from `start` (length d); the status is PRECISION or that of a limit: the certifier decides.
 
-    None where nothing is known for the problem: a hinge with |w|_1, or with a free bias and many features.
+    None where no method is available: a hinge with |w|_1, or with a free bias and many features.
     """
     most = max(10, int(min(MOST, MOST_VISITS / max(task.rows.nnz, 1))))
     interior = None
@@ -82,17 +82,17 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
 
 
 def _by_interior(task: Task, p: float, gap: float, monitor: Monitor) -> tuple[Result, float]:
-    """Where interior-point steps lead, and the gap there."""
+    """Return the result of interior-point steps, and its gap."""
     best = Best(task.objective(Augmented, p=p, target=task.target))
     interior_steps(PowerInterior(task, p), monitor.child(gap), best)
     return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha), best.gap
 
 
 def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tuple[Result, float, float]:
-    """Where factorised steps lead from margins of one product at `start`, f there, and a lower bound of f.
+    """Return the result of factorised steps from freshly computed margins at `start`, its f, and a lower bound of f.
 
-    Most answers that come here are right but for the rounding of all the steps that added up to their margins.  Where
-    a Gram matrix of the features loses its digits too, an orthogonal factorisation may still have them.
+    Most results that come here are correct except for round-off accumulated in their margins over many steps.  Where a
+    Gram matrix of the features loses its digits too, an orthogonal factorisation may still keep them.
     """
     if task.rows.d > FACTORISED:
         return Result(start, base.PRECISION, monitor.iterations, monitor.history), np.inf, -np.inf
@@ -111,9 +111,9 @@ def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tup
 
 
 def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, monitor: Monitor, most: int) -> Result:
-    """The squared hinge by its dual where rows are few, else by Newton steps from zero.
+    """Solve the squared hinge by its dual if rows are few, else by Newton steps from zero.
 
-    known: an answer, with f(known.w) = least, and its dual point, worth `bound`.
+    known: a result with f(known.w) = least and a dual point of value `bound`.
     """
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
     objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
@@ -141,7 +141,7 @@ def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, 
 
 
 def _better(objective: SquaredHinge, alpha: np.ndarray | None, bound: float) -> tuple[np.ndarray | None, float]:
-    """The better of the objective's best dual point and alpha, which is worth `bound`, and its worth."""
+    """Return the better of the objective's best dual point and alpha, whose dual value is `bound`, and its value."""
     own = max(objective.bound, objective.face_bound)
     if own <= bound:
         return alpha, bound
@@ -150,7 +150,7 @@ def _better(objective: SquaredHinge, alpha: np.ndarray | None, bound: float) -> 
 
 
 class _Scaled:
-    """The objective in scaled weights; best_w: where it was least so far."""
+    """The objective in scaled weights; best_w: the best weights so far."""
 
     def __init__(self, task: Task, loss: Loss, l1: bool, monitor: Monitor):
         self.task, self.loss, self.l1, self.monitor = task, loss, l1, monitor
@@ -162,7 +162,7 @@ class _Scaled:
         self.least, self.best_w, self.calls = np.inf, np.zeros(task.rows.d), 0
 
     def minimise(self, start: np.ndarray, most: int) -> None:
-        """L-BFGS-B from `start`."""
+        """Run L-BFGS-B from `start`."""
         from scipy.optimize import minimize
 
         v, bounds = start / self.unit, None
@@ -173,7 +173,7 @@ class _Scaled:
         minimize(self.value_and_gradient, v, (self._scale,), "L-BFGS-B", jac=True, bounds=bounds, options=options)
 
     def value_and_gradient(self, v: np.ndarray, scale: float) -> tuple[float, np.ndarray]:
-        """`scale` times the objective and its gradient at scaled weights v."""
+        """Return `scale` times the objective and its gradient at scaled weights v."""
         if self.monitor.ended():
             raise EndedError
         self.calls += 1
@@ -194,7 +194,7 @@ class _Scaled:
 
 
 def _by_coordinates(task: Task, gap: float, monitor: Monitor, most: int) -> Result | None:
-    """Coordinate epochs on the hinge's dual."""
+    """Run dual coordinate descent for the hinge; None where it is not possible."""
     rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
     if not DualCoordinateDescent.possible(rows, task.cost, task.free_bias):
         return None

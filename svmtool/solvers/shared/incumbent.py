@@ -18,7 +18,7 @@ class Best:
         self.primal, self.dual = objective.value_at_zero(), 0.0
 
     def keep(self) -> None:
-        """Take the objective's w and its slopes, as of its last gradient(), where they are better."""
+        """Take the objective's w and its dual point, as of its last gradient(), where they are better."""
         o = self.objective
         if o.primal < self.primal:
             self.primal, self.w[:] = o.primal, o.w
@@ -26,7 +26,7 @@ class Best:
             self.dual, self.alpha = o.bound, o.dual_point()
 
     def take(self, primal: float, w: np.ndarray, dual: float, alpha: np.ndarray) -> None:
-        """Take weights and a dual point (copied) of these values where they are better."""
+        """Take weights and a dual point with these values where they are better; both are copied."""
         if primal < self.primal:
             self.primal, self.w[:] = primal, w
         if dual > self.dual:

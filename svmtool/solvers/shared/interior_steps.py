@@ -1,7 +1,7 @@
 """Interior-point steps where another method is too slow: powers of the hinge, Crammer-Singer.
 
-Any solver of such a problem may go on with them.  How many they will be is nearly known, so that their cost can be
-compared with what the other method expects to need.
+Any solver of such a problem can continue with them.  Their number hardly varies, so their cost can be compared with the
+expected remaining cost of the other method.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
 
-EVALUATIONS = 1.5  # from one look at what the other method still needs to the next
-MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap, nor ...
-NEARER = 0.9  # ... products of this share of the least so far, after which rounding rules
+EVALUATIONS = 1.5  # ratio of the iterations at two successive estimates of the other method's remaining cost
+MOST = 200  # most steps
+# Only round-off remains after PATIENCE steps with neither a smaller gap nor complementarity products below the share
+# NEARER of the smallest so far.
+PATIENCE = 12
+NEARER = 0.9
 
 
 def possible(task: Task) -> bool:
-    """Whether a matrix of the features or of the rows is small, and rows and vectors of their number are in memory."""
+    """Return whether the matrix of the features or of the rows is small, and all rows are in local memory."""
     rows = task.rows
     in_memory = data_of(rows).mapped is None and not rows.distributed
     small = rows.d <= GRAM_BELOW or (by_rows(rows) and rows.n <= GRAM_BELOW)
@@ -38,9 +41,9 @@ def possible(task: Task) -> bool:
 
 
 class Slower:
-    """Whether an iterative method is slower than these steps, which it is not before it has cost as much as they.
+    """Decides whether an iterative method is slower than interior-point steps; never before it has cost as much.
 
-    iteration_cost: of one of its iterations, in the units of coordinate/hinge.py; wanted: the gap that ends it.
+    iteration_cost: cost of one of its iterations, in the units of coordinate/hinge.py; wanted: the gap that ends it.
     """
 
     def __init__(self, task: Task, iteration_cost: float, wanted: float):
@@ -51,7 +54,7 @@ class Slower:
         self._at, self._gap = 0, 1.0
 
     def shown(self, k: int, gap: float) -> bool:
-        """After k iterations that have led to `gap`."""
+        """Return the decision after k iterations that reached `gap`."""
         if k < self._next:
             return False
         ahead = still_needed([self._gap, gap], [self._at, k], self._wanted, 1)
@@ -62,13 +65,13 @@ class Slower:
 def interior_steps(
     run: PowerInterior | ClassInterior, monitor: Monitor, best: Best, enough: float = OPTIMAL_GAP
 ) -> Status:
-    """Improve on `best` until the gap is as small as asked for; returns why it ended.
+    """Improve `best` until the requested gap is reached; return why the steps ended.
 
-    enough: the gap at which a run ends of which none was asked for.
+    enough: the gap that ends a run for which none was requested.
     """
     t, least, nearest, idle = 0.0, np.inf, np.inf, 0
-    monitor.progress = None  # of another method
-    monitor.uses("interior point steps", "they are expected to cost less than what is still needed")
+    monitor.progress = None  # measured the other method
+    monitor.uses("interior point steps", "they are expected to cost less than continuing")
     with np.errstate(all="ignore"):
         for _ in range(MOST):
             try:
@@ -98,7 +101,7 @@ def interior_steps(
 
 
 def _settle(run: PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
-    """Take a dual point with multipliers at their ends where the gap remains as small as asked for."""
+    """Take a dual point with multipliers at their bounds if the gap remains small enough."""
     alpha, value = run.settled()
     if relative_gap(best.primal, value) <= max(best.gap, OPTIMAL_GAP if monitor.gap is None else monitor.gap):
         best.dual, best.alpha = value, alpha

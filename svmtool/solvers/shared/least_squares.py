@@ -27,9 +27,9 @@ DIRECT_STALL_STEPS = 2  # the same of steps on normal equations
 def by_sums(
     equations: NormalEquations, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None
 ) -> Result:
-    """The answer by the normal equations of the task, one exact step and as many more as rounding makes useful.
+    """Solve the normal equations of the task: one exact step, and further steps as long as they reduce round-off.
 
-    Where f is so small beside f(0) that the sums no longer resolve it, steps on the rows themselves end the run.
+    Where f is too small relative to f(0) for the sums to resolve it, Newton steps on the rows end the run.
     """
     w = np.zeros(equations.d) if start is None else start.copy()
     best, answer, flat, t = equations.value_at_zero(), np.zeros(equations.d), 0, 0.0
@@ -75,8 +75,7 @@ def in_fewer_features(
     start: np.ndarray | None,
     seed: int,
 ) -> Result:
-    """The answer by way of the same problem with its lone features folded, where there are
-    more than `most` features and many lone ones."""
+    """Solve with singleton features folded, where there are more than `most` features and many singletons."""
     counts = SingletonFeatures.possible(task.rows) if task.rows.d > most else None
     if counts is None:
         return solve(task, monitor, rule, start, seed)
@@ -88,10 +87,10 @@ def in_fewer_features(
 
 
 def by_products(objective: LeastSquares, monitor: Monitor) -> Result:
-    """The answer in many features: conjugate gradients on both sides, restarted where rounding has spoilt them.
+    """Solve with many features: conjugate gradients on primal and dual, restarted when round-off has degraded them.
 
-    Where rows are few and take more steps than there are rows, a system with an unknown for each of them ends the run:
-    without rounding so many steps would have.
+    If rows are few and the steps outnumber them, a system with one unknown per row ends the run: without round-off that
+    many steps would have.
     """
     answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
     primal, dual, flat, count = objective.value_at_zero(), 0.0, 0, 0

@@ -37,7 +37,7 @@ def newton_steps(
     objective: Objective, monitor: Monitor, rule: Rule, system: str, most_rows: int = 0, work: float = np.inf,
     known: float = -np.inf, near: float = -1.0,
 ) -> Status | None:  # fmt: skip
-    """Newton steps with the exact ray search from the objective's w; returns why they ended.
+    """Take Newton steps with exact line search from the objective's w; return why they ended.
 
     side says how least squares on the active rows is solved: "primal" by a factorised d x d matrix, "dual"
     by one with a row for each active row, where these are at most `most_rows`, "cg" by conjugate gradients until
@@ -110,7 +110,7 @@ def newton_steps(
             costly = objective.active <= most_rows and cg_steps * objective.product_cost > objective.face_cost
             system = "dual" if system == "cg" and costly else system
         monitor.uses(f"Newton steps by {objective.way}")
-        # Step 3 (Section 4.4): exact minimiser on the ray
+        # Step 3 (Section 4.4): exact line search
         t = objective.line_search(p)
         objective.step(t, p)
         exact = exact and abs(t - 1.0) <= 1e-9
@@ -118,31 +118,33 @@ def newton_steps(
 
 
 def _tolerance(objective: Objective, f: float, g: np.ndarray) -> float:
-    """Of conjugate gradients for a step from w, where f and its gradient g are these."""
-    decrement = float(g @ (g / objective.hessian_diagonal()))  # about twice what the step will gain
+    """Return the tolerance of conjugate gradients for a step from a point with value f and gradient g."""
+    decrement = float(g @ (g / objective.hessian_diagonal()))  # about twice the decrease of the step
     return min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5)) if f > 0.0 else CG_TIGHT
 
 
 def rounded(f: float, bound: float) -> Status:
-    """Rounding lets nothing more happen: what the answer is worth."""
+    """Return the status of a run at which round-off stopped progress."""
     return base.OPTIMAL if f - bound <= ROUNDOFF_GAP * f else base.PRECISION
 
 
-SMALL_ROUNDS = 200  # most of a compiled call, ...
-SMALL_WORK = 1 << 26  # ... or as many as visit so many non-zeros: between two calls a limit may end the run
-SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of it, by its code
+# A compiled call makes at most SMALL_ROUNDS rounds, or as many as visit SMALL_WORK non-zeros: limits are checked
+# between calls.  SMALL_ENDS: the statuses by the call's return code.
+SMALL_ROUNDS = 200
+SMALL_WORK = 1 << 26
+SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)
 
 
 def small_most(monitor: Monitor, nnz: int) -> int:
-    """Rounds that a compiled call over so many non-zeros may make."""
+    """Return how many rounds a compiled call over nnz non-zeros may make."""
     most = min(SMALL_ROUNDS, SMALL_WORK // max(nnz, 1))
     return most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
 
 
 def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status | None:
-    """Record the rounds of a compiled call (`small_newton` of the objectives); returns why it ended.
+    """Record the rounds of a compiled call (`small_newton` of the objectives); return why it ended.
 
-    None where it has made all its rounds and nothing else ends the run.
+    None if it made all its rounds and nothing else ends the run.
     """
     status = None
     monitor.uses("Newton steps in one compiled call", "a small problem")
@@ -163,9 +165,9 @@ def coordinate_epochs(
     most_visits: float,
     most_rows: int,
 ) -> Status | None:
-    """Dual coordinate passes until the rule or the gap holds; None where Newton steps are the cheaper way on.
+    """Run epochs of dual coordinate descent until the rule or the gap holds; None where Newton steps are cheaper.
 
-    Where they end the run passes.w is the best w that was looked at.
+    If they end the run, descent.w is the best w that was evaluated.
     """
     tolerance = base.SAFETY * rule.projected if rule.projected is not None else descent.unit
     enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
@@ -173,10 +175,10 @@ def coordinate_epochs(
     lefts, counts, evaluate = [1.0], [0.0], FIRST_EVALUATION if gap > 0.0 else MOST_EPOCHS
     size, spent = SIZE_SHARE * rule.size, 0.0
     least, best = np.inf, descent.w
-    monitor.uses("coordinate passes", "many features, or fewer rows: a pass costs little beside a Newton step")
+    monitor.uses("coordinate passes", "many features, or fewer rows: a pass costs little compared with a Newton step")
     while descent.visits < most_visits and descent.count < MOST_EPOCHS:
         status = monitor.limit(descent.count)
-        if status:  # cut short: early passes overshoot, so the best multiple of where they led is the answer
+        if status:  # early epochs overshoot: use the best multiple of their w
             descent.scale(objective.best_multiple(descent.w))
             objective.set_point(descent.w)
             f = objective.primal_value()
@@ -208,7 +210,7 @@ def coordinate_epochs(
         ) and f - descent.dual_value() <= rule.sure * f
         if status is None and (held or reached or over):
             status = base.RULE
-        if f <= least or norm <= enough:  # early passes overshoot: a later w may be the worse one
+        if f <= least or norm <= enough:  # early epochs overshoot: a later w may be worse
             least, best = f, descent.w.copy()
         if status is not None:
             descent.w[:] = best

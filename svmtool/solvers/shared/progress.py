@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import math
 
-FALL = 0.9  # of the least gap between two looks, and ...
-RISE = 1e-3  # ... of the dual value, as a share of that gap: with less of both a run would take a thousand times as
-# long as it has taken; a rise by less than this share of the dual value is rounding
+# A run makes progress if its least gap falls to the share FALL between two checks, or its dual value rises by the share
+# RISE of that gap: with less of both it would take a thousand times as long as so far.  A rise by less than the share
+# ROUNDING of the dual value is round-off.
+FALL = 0.9
+RISE = 1e-3
 ROUNDING = 1e-12
 
 
 class Progress:
-    """Looks after 2^k steps, from `first` on, at what the last half of them has brought."""
+    """Checks the progress of the last half of the steps after `first` * 2^k steps."""
 
     def __init__(self, first: int):
         self.first, self.steps, self._next = first, 0, first
         self._least, self._before = math.inf, (math.inf, -math.inf)
 
     def stalls(self, gap: float, dual: float) -> bool:
-        """One step more: the gap (primal - dual) and the dual value after it; whether the run has come to a standstill.
+        """Count a step with this gap (primal - dual) and dual value; return whether the run has stalled.
 
-        A gap that is no number counts as none.
+        A gap that is not finite is ignored.
         """
         self.steps += 1
         self._least = min(self._least, gap if gap - gap == 0.0 else math.inf)

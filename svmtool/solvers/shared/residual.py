@@ -14,13 +14,13 @@ from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RUL
 from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
-BURST = 1000  # steps between two looks at limits and the gap
+BURST = 1000  # steps between two checks of the limits and the gap
 CLEAR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
-PATIENCE = 5  # rounds from exact residuals without a larger dual value: rounding rules
-BEYOND = 1e-6  # a dual value that is further below the start's or above P(0), by this share of P(0), is rounding or has
-# a negative eigenvalue
-EVALUATIONS = 512  # rounds before the first look at what they bring
-DIRECT = 100  # steps, and as many as there are rows, that cost more than a direct solution of few rows
+PATIENCE = 5  # rounds from exact residuals without a larger dual value after which only round-off remains
+# A dual value below the start's or above P(0) by more than this share of P(0): round-off, or a negative eigenvalue.
+BEYOND = 1e-6
+EVALUATIONS = 512  # rounds before the first check of progress
+DIRECT = 100  # after more steps than this and than there are rows, few rows are solved directly
 INDEFINITE = Status(
     "indefinite",
     False,
@@ -30,22 +30,22 @@ INDEFINITE = Status(
 
 
 class Method(Protocol):
-    """What moves the state; count: its steps so far."""
+    """An iterative method that updates the state; count: its steps so far."""
 
     state: Residuals
     count: int
 
     def run(self, eps: float, most: int) -> bool:
-        """One step or several, `most` at most; False where the program is not convex along one."""
+        """Make at most `most` steps; return False where the problem is not convex along one."""
 
     def restart(self) -> None:
-        """The residuals have been set right."""
+        """Called after the residuals have been recomputed."""
 
 
 def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False) -> KernelResult:
     """Run to residuals (the gradient of the dual) of eps, 0: to the monitor's gap.
 
-    directly: where few rows take many steps, go on from a direct solution in double precision.
+    directly: if few rows take many steps, continue from a direct solution in double precision.
     """
     state = method.state
     at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
@@ -56,7 +56,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
         dual, gap = state.values()
         sound = convex and least <= dual <= (1.0 + BEYOND) * at_zero
         worst, found = float(np.abs(state.left()).max()), state.problem.relative(dual + gap, dual)
-        close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
+        close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
         exact, before = state.exact, (state.c.copy(), state.e.copy())
         try:
             if not exact and (not sound or close or state.error() > CLEAR * max(worst, eps)):
@@ -94,7 +94,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
 
 
 def _go_to_solution(state: Residuals, least: float) -> bool:
-    """Take the direct solution where its gap is smaller and its dual value `least` or more; says whether it is."""
+    """Take the direct solution if its gap is smaller and its dual value at least `least`; return whether it was."""
     before, (_, gap) = state.c, state.values()
     c = interior.least_squares(state.problem)
     if c is None:
@@ -108,7 +108,7 @@ def _go_to_solution(state: Residuals, least: float) -> bool:
 
 
 def directly(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult | None:
-    """Least squares of few rows by a factorisation, None of many."""
+    """Solve least squares of few rows by a factorisation; None if there are many rows."""
     if not 0 < problem.n <= interior.MOST:
         return None
     state = Residuals(problem, 0.0)
@@ -124,6 +124,6 @@ def directly(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult | None:
 
 
 def without_rows(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult:
-    """The answer where no row has a cost."""
+    """Return the solution of a problem in which no row has a cost."""
     monitor.step(0.0, 0.0, 0.0)
     return KernelResult(np.zeros(0), 0.0, 0.0, 0.0, 0.0, 0, OPTIMAL, np.zeros(0))
