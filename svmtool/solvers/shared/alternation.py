@@ -25,9 +25,10 @@ from svmtool.tolerances import ENOUGH
 
 # Visits to each row in the first turn of epochs.  A visit to a row with few non-zeros costs more per non-zero, so the
 # turn makes fewer visits in the same time; but if fewer rows are active than there are features, the dual is the
-# smaller problem, and epochs continue to FIRST_TURN.  On ten wide sets (frappe, ml100k, banking77, la12, farm-ads, conll2000,
-# imdb.tfidf.t, polarity2.bigram, dorothea, tdt2; -s 1 and 2, C = 0.01, 1, 100, 60 runs, CPU time of whole commands)
-# this takes 0.90 times as long as 40 visits everywhere, 0.63 times in the 12 runs above 0.6 s, and at most 1.14 times.
+# smaller problem, and epochs continue to FIRST_TURN.  On ten wide sets (frappe, ml100k, banking77, la12, farm-ads,
+# conll2000, imdb.tfidf.t, polarity2.bigram, dorothea, tdt2; -s 1 and 2, C = 0.01, 1, 100, 60 runs, CPU time of whole
+# commands) this takes 0.90 times as long as 40 visits everywhere, 0.63 times in the 12 runs above 0.6 s, and at
+# most 1.14 times.
 # Gaps that -e leaves change by at most 40 times either way (frappe -s 1, C = 100 0.002 to 0.07; ml100k -s 1, C = 1 0.23
 # to 0.15).  Without the exception banking77's gap at -s 2, C = 100 rises from 1e-3 to 0.2.
 FIRST_TURN = 40.0
