@@ -6,7 +6,7 @@ import sys
 COMMANDS = {"train": start.train, "predict": start.predict, "scale": start.scale}
 
 
-def main() -> int:
+def main() -> int:  # type: ignore[return]
     """Run the command named by the first argument."""
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         print(f"Usage: python -m svmtool {'|'.join(COMMANDS)} [arguments of the command]", file=sys.stderr)

@@ -59,7 +59,7 @@ def refuse_overwriting(command: options.Command) -> None:
     start = s.initial_model if linear else None
     overwriting.refuse([("the initial model", start)], outputs)
     if linear:
-        inputs += [("the removed rows", s.remove), ("--weights", s.weights)]
+        inputs += [("the removed rows", s.remove), ("--weights", s.weights)]  # type: ignore[list-item]
     if s.folds is None and not (linear and s.find_C):
         outputs.append(("the model", command.model))
         if linear and any(row.number == s.solver and "--add" in row.supported for row in registry.SOLVERS):

@@ -48,7 +48,7 @@ class CrammerSingerDescent:
         self._sizes, self._chunk = np.empty(self.n, np.uint32), chunk_of(base)
         classes = np.tile(np.arange(rows.wide, dtype=np.uint32), self.n)
         self._pass = class_epoch.bind(
-            base.indptr, base.indices, base.values, self.number, self.cost, rows.square_norms(), self._P, self._W,
+            *base.csr_arrays, self.number, self.cost, rows.square_norms(), self._P, self._W,
             np.zeros(2 * rows.wide), classes, self._sizes, self.active, np.empty(self.n // self._chunk + 1, np.int64),
             self.limits, self.state,
         )  # fmt: skip
@@ -173,7 +173,7 @@ class CrammerSingerDescent:
 
         def block(b: int) -> None:
             class_loops.class_loss(
-                base.indptr, base.indices, base.values, self.number, self.cost, self._W, losses[b], rows.bias, rows.k,
+                *base.csr_arrays, self.number, self.cost, self._W, losses[b], rows.bias, rows.k,
                 rows.wide, *rows.blocks[b],
             )  # fmt: skip
 

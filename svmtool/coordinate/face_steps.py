@@ -31,7 +31,7 @@ class FaceSteps:
 
     def __init__(self, descent: Any):
         p = self._passes = descent
-        self._rows = p.data.indptr, p.data.indices, p.data.values
+        self._rows = p.data.csr_arrays
         self._v, self._state = np.empty(len(p.w)), np.zeros(2)
         self._lengths = np.diff(p.data.indptr)
         self._steps = FIRST_STEPS

@@ -115,7 +115,7 @@ class DualCoordinateDescent:
         self._most_visits = np.inf
         one_pass, signs = (dcd_loops.dcd_pass, (y,)) if data is rows else (dcd_loops.tube_pass, ())
         self._pass = one_pass.bind(
-            data.indptr, data.indices, data.values, *signs, self.target, diagonal, upper, self.square_norms,
+            *data.csr_arrays, *signs, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
 
@@ -126,7 +126,7 @@ class DualCoordinateDescent:
     ) -> DualCoordinateDescent:  # fmt: skip
         """Return the descent of the hinge (p = 1) or of its square (p = 2), from alpha (zeros if None)."""
         ends = (np.zeros(rows.n), cost) if p == 1.0 else (0.5 / cost, np.full(rows.n, np.inf))
-        return cls(rows, y, *ends, seed, alpha, target)
+        return cls(rows, y, *ends, seed, alpha, target)  # type: ignore[call-arg]
 
     @property
     def unit(self) -> float:

@@ -35,7 +35,7 @@ class LogisticCoordinateDescent:
         self.steepest = self.gap = np.inf
         self.w = rows.transpose_product(self.alpha() * y)
         self._pass = loops.logistic_pass.bind(
-            rows.indptr, rows.indices, rows.values, y, cost, rows.square_norms(), self.t, self.w,
+            *rows.csr_arrays, y, cost, rows.square_norms(), self.t, self.w,
             np.empty(n // self.chunk + 1, np.int64), random_state(n, seed)[1:], self._found,
         )  # fmt: skip
 

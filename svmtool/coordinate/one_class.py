@@ -32,7 +32,7 @@ class OneClassDescent:
         self._active = np.arange(self.n)
         self._state = np.zeros(7)
         self._rounds = pair_loops.pair_rounds.bind(
-            rows.indptr, rows.indices, rows.values, cost, square_norms, self.alpha, self.w, self.z,
+            *rows.csr_arrays, cost, square_norms, self.alpha, self.w, self.z,
             np.zeros(self.d), self._active, np.empty(self.n, np.int64), np.empty(self.n, np.int64), self._state,
         )  # fmt: skip
 

@@ -16,6 +16,8 @@ from svmtool.compiled.threads import alone, run_blocks
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
+    from typing import Any
+
     from svmtool.data.mapped_arrays import MappedArrays
 
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
@@ -42,6 +44,51 @@ class Rows:
     have_kernel = False  # whether inner products among rows can be computed (`fill_kernel`)
     distributed = False  # whether other processes hold the rows: then nobody here can look at one
     mapped: MappedArrays | None = None  # where copies of rows go if not into memory
+
+    if TYPE_CHECKING:  # what each layout implements; c, u, y: f8[n], v, w: length d
+        csr_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # indptr i8[n+1], indices i4[nnz], values f8[nnz], of CSR
+
+        def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+            """z_i = y_i x_i.w"""
+
+        def transpose_product(self, u: np.ndarray) -> np.ndarray:
+            """Return sum_i u_i x_i."""
+
+        def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
+            """Return sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
+
+        def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
+            """Return sum_i c_i (x_i.v) x_i."""
+
+        def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
+            """Add sum_i c_i x_i x_i' to the upper triangle of gram, f8[d, d]."""
+
+        def diagonal(self, c: np.ndarray) -> np.ndarray:
+            """Return the diagonal of sum_i c_i x_i x_i'."""
+
+        def square_norms(self) -> np.ndarray:
+            """Return |x_i|^2, f8[n]."""
+
+        def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
+            """Write the inner products of the rows `chosen` from row `first` of K on, its lower triangle."""
+
+        def dense_of(self, chosen: np.ndarray) -> np.ndarray:
+            """Return the rows `chosen` as a matrix, the bias feature included."""
+
+        def as_csr(self) -> Any:
+            """Return the rows as CsrRows."""
+
+        def take(self, chosen: np.ndarray) -> Any:
+            """Return a copy of the rows `chosen` (i8)."""
+
+        def columns(self, chosen: np.ndarray) -> Any:
+            """Return the features `chosen` (i8, ascending) of all rows; the bias feature stays."""
+
+        def without_bias(self) -> Any:
+            """Return the rows without the bias feature."""
+
+        def _plain_forms(self, M: np.ndarray) -> np.ndarray:
+            """Return x_i'M x_i without the bias feature, f8[n]."""
 
     def new(self, shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
         """An array for a copy of rows."""

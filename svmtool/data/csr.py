@@ -39,15 +39,15 @@ class CsrRows(Rows):
         n_blocks = min(n_blocks, self.nnz // (4 * max(self.d, 1)))
         self.sum_blocks = self._partition(indptr, n_blocks)
         self.gram_blocks = self._partition(indptr, min(n_blocks, 8, 2 * self.nnz // max(self.d**2, 1)))
-        self._arrays = (indptr, indices, values)
+        self.csr_arrays = (indptr, indices, values)
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         """z_i = y_i x_i.w"""
-        call, shift = loops.csr_margins.bind(*self._arrays, w, y, z), self.shift(w)
+        call, shift = loops.csr_margins.bind(*self.csr_arrays, w, y, z), self.shift(w)
         self.for_each_block(lambda lo, hi: call(shift, lo, hi))
 
     def margins_of(self, chosen: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
-        call, shift = loops.csr_margins_of.bind(*self._arrays, w, y, z, chosen), self.shift(w)
+        call, shift = loops.csr_margins_of.bind(*self.csr_arrays, w, y, z, chosen), self.shift(w)
         step = -(-len(chosen) // len(self.blocks)) or 1
 
         def work(b: int) -> None:
@@ -58,13 +58,13 @@ class CsrRows(Rows):
 
     def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
         """sum_i cost_i max(0, target_i - y_i x_i.w) in one pass; terms of length n, or 2 n: each row twice, as rows."""
-        call, shift = loops.csr_hinge.bind(*self._arrays, w, y, target, cost), self.shift(w)
+        call, shift = loops.csr_hinge.bind(*self.csr_arrays, w, y, target, cost), self.shift(w)
         return self._sum_over(self.blocks, 0, lambda _, lo, hi: call(shift, lo, hi))[1]
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
         """sum_i u_i x_i, length d."""
         g, _ = self._sum_over(
-            self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_transpose_product(*self._arrays, u, g, lo, hi)
+            self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_transpose_product(*self.csr_arrays, u, g, lo, hi)
         )
         if self.bias >= 0:
             g[-1] = self.bias * float(np.sum(u))
@@ -77,8 +77,8 @@ class CsrRows(Rows):
     def signed_sums(self, u: np.ndarray) -> np.ndarray:
         """Of each feature but the bias the sum of the positive u_i x_ij, and that of the negative ones, in size;
         f8[plain, 2]."""
-        call = loops.csr_signed_sums
-        sums, _ = self._sum_over(self.sum_blocks, 2 * self.plain, lambda g, lo, hi: call(*self._arrays, u, g, lo, hi))
+        call, lists = loops.csr_signed_sums, self.csr_arrays
+        sums, _ = self._sum_over(self.sum_blocks, 2 * self.plain, lambda g, lo, hi: call(*lists, u, g, lo, hi))
         return sums.reshape(-1, 2)
 
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
@@ -87,7 +87,7 @@ class CsrRows(Rows):
         if len(parts) * k > blocks.MAX_BLOCKS:
             parts = self.cut(blocks.MAX_BLOCKS // k)
         call = loops.csr_class_sums
-        sums, _ = self._sum_over(parts, k * m, lambda g, lo, hi: call(*self._arrays, u, number, g, m, lo, hi))
+        sums, _ = self._sum_over(parts, k * m, lambda g, lo, hi: call(*self.csr_arrays, u, number, g, m, lo, hi))
         return sums.reshape(k, m)
 
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -96,7 +96,7 @@ class CsrRows(Rows):
         g, total = self._sum_over(
             self.sum_blocks,
             self.d,
-            lambda g, lo, hi: loops.csr_curvature_product(*self._arrays, c, v, g, shift, lo, hi),
+            lambda g, lo, hi: loops.csr_curvature_product(*self.csr_arrays, c, v, g, shift, lo, hi),
         )
         if self.bias >= 0:
             g[-1] = self.bias * total
@@ -111,11 +111,11 @@ class CsrRows(Rows):
         def work(g: np.ndarray, lo: int, hi: int) -> float:
             if by_columns:
                 chunk = np.empty((m + 2) * int(loops.CHUNK))
-                loops.csr_gram_by_columns(*self._arrays, c, g, chunk, m, lo, hi)
+                loops.csr_gram_by_columns(*self.csr_arrays, c, g, chunk, m, lo, hi)
                 return 0.0
             for first in range(lo, hi, some):
                 limits.check()
-                loops.csr_gram(*self._arrays, c, g, self.d if g is gram else m, first, min(first + some, hi))
+                loops.csr_gram(*self.csr_arrays, c, g, self.d if g is gram else m, first, min(first + some, hi))
             return 0.0
 
         if len(self.gram_blocks) == 1 and self.mapped is None and not (by_columns and m < self.d):
@@ -130,7 +130,7 @@ class CsrRows(Rows):
     def diagonal(self, c: np.ndarray) -> np.ndarray:
         """sum_i c_i x_ij^2, length d."""
         g, _ = self._sum_over(
-            self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_diagonal(*self._arrays, c, g, lo, hi)
+            self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_diagonal(*self.csr_arrays, c, g, lo, hi)
         )
         if self.bias >= 0:
             g[-1] = self.bias**2 * float(np.sum(c))
@@ -145,7 +145,7 @@ class CsrRows(Rows):
 
     def _plain_forms(self, M: np.ndarray) -> np.ndarray:
         forms = np.empty(self.n)
-        call, some = loops.csr_quadratic.bind(*self._arrays, M, forms), self._rows_of_a_look
+        call, some = loops.csr_quadratic.bind(*self.csr_arrays, M, forms), self._rows_of_a_look
 
         def work(lo: int, hi: int) -> None:
             for first in range(lo, hi, some):
@@ -174,9 +174,9 @@ class CsrRows(Rows):
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
-        step, arrays = blocks.KERNEL_ROWS, self._arrays
+        step, arrays = blocks.KERNEL_ROWS, self.csr_arrays
         if self.mapped is not None:  # each block goes over all of them, wherever they lie: their copy is small
-            arrays, chosen = self.take(chosen)._arrays, np.arange(len(chosen))
+            arrays, chosen = self.take(chosen).csr_arrays, np.arange(len(chosen))
 
         def work(b: int) -> None:
             limits.check()
@@ -190,7 +190,7 @@ class CsrRows(Rows):
 
     def without_bias(self) -> CsrRows:
         """The same rows, nothing copied, without the bias feature."""
-        return CsrRows(*self._arrays, self.plain, mapped=self.mapped)
+        return CsrRows(*self.csr_arrays, self.plain, mapped=self.mapped)
 
     def columns(self, chosen: np.ndarray) -> CsrRows:
         """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
@@ -212,6 +212,9 @@ class CsrRows(Rows):
         X[np.repeat(np.arange(part.n), np.diff(part.indptr)), part.indices] = part.values
         return X
 
+    def as_csr(self) -> CsrRows:
+        return self
+
     def take(self, chosen: np.ndarray) -> CsrRows:
         """The rows `chosen` (i8), copied."""
         indptr = np.zeros(len(chosen) + 1, np.int64)
@@ -219,5 +222,5 @@ class CsrRows(Rows):
         indices, values = self.new(int(indptr[-1]), "i4"), self.new(int(indptr[-1]), "f8")
         for a, b in self.runs(chosen):
             place = slice(int(indptr[a]), int(indptr[b]))
-            loops.csr_take(*self._arrays, chosen[a:b], np.empty(b - a + 1, np.int64), indices[place], values[place])
+            loops.csr_take(*self.csr_arrays, chosen[a:b], np.empty(b - a + 1, np.int64), indices[place], values[place])
         return CsrRows(indptr, indices, values, self.plain, self.bias, self.mapped)

@@ -161,7 +161,7 @@ class Block:
             self._whole = DenseRows(laid.X, bias)
         else:
             csr = laid.as_csr() if isinstance(laid, DenseRows) else laid
-            self._whole = rows.from_csr(csr.indptr, csr.indices, csr.values, plain, bias, self._dense_below)
+            self._whole = rows.from_csr(*csr.csr_arrays, plain, bias, self._dense_below)
         self._laid = self._whole if self._used is None else self._whole.take(self._used)
         return self._laid.gram_entries
 
@@ -210,7 +210,7 @@ class Block:
         some = some.as_csr() if isinstance(some, DenseRows) else some
         copies = chosen + data.n * np.arange(k)[:, None]
         target = None if self.target is None else self.target[copies]
-        return some.indptr, some.indices, some.values, self.y[copies], self.cost[copies] * stands_for, target
+        return *some.csr_arrays, self.y[copies], self.cost[copies] * stands_for, target
 
     # Its objective
 

@@ -50,8 +50,8 @@ class Part:
     def product(self, up: float, down: float, shift: float) -> tuple[np.ndarray, np.ndarray]:
         """The candidate a becomes a `up` or a `down`, less y `shift`; sum a y x, sum target a, sum of conjugates."""
         a, cost = self.candidate, self.cost
-        self._at_zero = a <= 0 if self.loss.floor == 0.0 else np.zeros(len(a), bool)
-        self._at_cap = a >= cost * self.loss.cap if self.loss.cap < np.inf else np.zeros(len(a), bool)
+        self._at_zero = a <= 0 if self.loss.floor == 0.0 else np.zeros(len(a), np.bool_)
+        self._at_cap = a >= cost * self.loss.cap if self.loss.cap < np.inf else np.zeros(len(a), np.bool_)
         self._a = a = a * np.where(self.y > 0, up, down) - self.y * shift
         conjugates = float(cost @ self.loss.conjugate(a / cost))
         return self.rows.transpose_product(a * self.y), np.array([float(self.target @ a), conjugates])

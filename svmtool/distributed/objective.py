@@ -16,7 +16,8 @@ from svmtool.data.blocks import Rows
 from svmtool.data.replicated import RepeatedRows
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.line_search import search
-from svmtool.objectives.base import Losses, Objective
+from svmtool.objectives.base import Objective
+from svmtool.objectives.row_losses import Losses
 from svmtool.objectives.task import Task
 
 SAMPLE_VALUES = 1 << 22  # non-zeros of a sample of the rows, which comes to the driver, at most
@@ -107,9 +108,9 @@ class DistributedObjective(Objective):
 
     def _settle(self) -> None:
         """Tell the blocks of numbers that the solver has set."""
-        if self._sent.get("sigma") != self.sigma:
-            self._sent["sigma"] = self.sigma
-            self.ranks.defer("set", "sigma", self.sigma)
+        if self._sent.get("sigma") != self.sigma:  # type: ignore[attr-defined]
+            self._sent["sigma"] = self.sigma  # type: ignore[attr-defined]
+            self.ranks.defer("set", "sigma", self.sigma)  # type: ignore[attr-defined]
 
     def set_point(self, w: np.ndarray) -> None:
         if not self._ready:
@@ -170,7 +171,7 @@ class DistributedObjective(Objective):
         return None
 
     def dual_point(self) -> Any:
-        self.ranks.defer("keep_dual_point", self._multiple)
+        self.ranks.defer("keep_dual_point", self._multiple)  # type: ignore[attr-defined]
         return KeptDualPoint()
 
     def gradient_on_pieces(self) -> np.ndarray:

@@ -19,7 +19,6 @@ from svmtool import registry
 from svmtool.certify.linear import Certificate
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.objective import DistributedTask
 from svmtool.distributed.problems import DistributedReduction
@@ -50,7 +49,7 @@ class OneClassRows:
         """As of TwoClasses."""
         n, more = data.n, int(rank == 0 and self.k > 0.0)
         if more:
-            csr = data.as_csr() if isinstance(data, DenseRows) else data
+            csr = data.as_csr()
             data = CsrRows(np.append(csr.indptr, csr.indptr[-1]), csr.indices, csr.values, csr.plain, csr.bias)
         cost = np.append(weights * np.ones(n), [self.k] * more)
         return data, np.append(np.ones(n), [-1.0] * more), cost, np.append(np.zeros(n), [self.target] * more)

@@ -102,7 +102,7 @@ class DistributedReduction(Reduction):
         by_gap = self.solver.number in OVER_SUMS or self._l1
         if by_gap and self.eps is not None:
             return Rule(gap=min(GAP_AN_EPS * self.eps, MOST_GAP))
-        return super().rule(k)
+        return super().rule(k)  # type: ignore[safe-super]
 
     @property
     def method(self) -> Solver:
@@ -204,7 +204,7 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
         s, two = self.settings, len(self.classes.labels) == 2
         costs = s.C * np.array([self.factor[k], self.factor[1 - k] if two else 1.0])
         target = 0.0 if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
-        spec = TwoClasses(self.classes.labels[k], *costs.tolist(), target)
+        spec = TwoClasses(self.classes.labels[k], *costs.tolist(), target)  # type: ignore[call-arg]
         return self._begin(
             spec, costs[costs > 0.0], target=None if target is None else np.full(1, target), p=self.loss.power,
             one_of_several=self.count > 1, inner_steps=s.inner_steps, mu=s.mu,

@@ -189,7 +189,7 @@ class Rank:
         try:
             if isinstance(self._block, Exception):
                 raise self._block
-            what = self._block.run(question.calls)
+            what = self._block.run(question.calls)  # type: ignore[attr-defined]
             what = what if question.add else [what]
         except Exception as e:
             self._block = portable(e)

@@ -106,7 +106,7 @@ def _with_bias(rows: CsrRows | DenseRows) -> CsrRows | DenseRows:
     """The same rows, nothing copied, with a bias feature of 1."""
     if isinstance(rows, DenseRows):
         return DenseRows(rows.X, 1.0)
-    return CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, 1.0)
+    return CsrRows(*rows.csr_arrays, rows.plain, 1.0)
 
 
 def _interior(task: Task) -> np.ndarray | None:

@@ -221,7 +221,7 @@ def _weights(rows: CsrRows | DenseRows, coef: np.ndarray, used: np.ndarray) -> n
         some = used[first : first + PART]
         support = as_csr(rows.take(some))
         ends = np.array([0, len(some)])
-        pair_weights(support.indptr, support.indices, support.values, coef[some], ends, w, rest, 1, 1)
+        pair_weights(*support.csr_arrays, coef[some], ends, w, rest, 1, 1)
     return w + rest
 
 

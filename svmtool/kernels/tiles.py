@@ -207,7 +207,7 @@ def dense(rows: CsrRows | DenseRows, lo: int, hi: int, dtype: type = np.float64)
     if isinstance(rows, DenseRows):
         return rows.X[lo:hi].astype(dtype, copy=False)
     X = np.zeros((hi - lo, rows.plain))
-    row_loops.csr_to_dense(rows.indptr, rows.indices, rows.values, X, rows.plain, lo, hi)
+    row_loops.csr_to_dense(*rows.csr_arrays, X, rows.plain, lo, hi)
     return X.astype(dtype, copy=False)
 
 

@@ -120,7 +120,7 @@ class GolubKahan:
         self._theta = self._space.norm(v)
         if self._dual is None:
             self._dual = _Climb(-self.first * rho, u.shape)
-        self._dual.add(u, 1.0 + rho * rho + self._theta**2, theta * rho)
+        self._dual.add(u, 1.0 + rho * rho + self._theta**2, theta * rho)  # type: ignore[attr-defined]
         self._u, self.over = u, self._theta == 0.0
         if not self.over:
             self._v = v / self._theta

@@ -38,7 +38,7 @@ class Columns:
         at = self.starts + np.cumsum(counts, axis=0) - counts  # where each block's part of each column begins
         self.nnz = int(self.starts[-1])
         self.row_numbers, self.values = np.empty(self.nnz, np.int32), np.empty(self.nnz)
-        data, lists = (rows.indptr, rows.indices, rows.values), (self.row_numbers, self.values)
+        data, lists = rows.csr_arrays, (self.row_numbers, self.values)
         run_blocks(lambda b: fill(*data, place, at[b], *lists, *blocks[b]), len(blocks))
         self._face = Face(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
 

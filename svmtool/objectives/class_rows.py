@@ -39,7 +39,7 @@ class ClassRows(Rows):
     def __init__(self, base: CsrRows, k: int):
         self.base, self.k, self.wide = base, k, -(-k // 4) * 4
         self.n, self.d, self.bias, self.nnz = self.wide * base.n, k * base.d, base.bias, k * base.nnz
-        self._arrays = base.indptr, base.indices, base.values
+        self._arrays = base.csr_arrays
         work = self.wide * (base.nnz + PLACES * base.n) // CHEAP
         n_blocks = min(MAX_BLOCKS, work // BLOCK_WORK, base.nnz // (4 * max(base.d, 1)))
         self.blocks = base._partition(base.indptr, n_blocks)  # of rows of `base`

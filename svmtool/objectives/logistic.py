@@ -106,7 +106,7 @@ class Logistic(Objective):
         history = np.empty((most + 1, fused_logistic_loops.FIELDS))
         work = np.empty(4 * self.n + d * d + 2 * d + 4)
         code = fused_logistic_loops.small_logistic(
-            r.indptr, r.indices, r.values, self.y, self.cost, w, work, history, gap, enough, steepest, at_start, sure,
+            *r.csr_arrays, self.y, self.cost, w, work, history, gap, enough, steepest, at_start, sure,
             most,
         )  # fmt: skip
         rounds = int(history[-1, 0])

@@ -35,7 +35,7 @@ class Smoothed:
         self.regular = np.ones(self.d)
         if task.free_bias:
             self.regular[-1] = 0.0
-        self.width = task.rows.largest_entries() if self.hinge else np.ones(self.n)
+        self.width = task.rows.largest_entries() if self.hinge else np.ones(self.n)  # type: ignore[attr-defined]
         self.width[self.width == 0.0] = 1.0
         self.z = np.empty(self.n)
 

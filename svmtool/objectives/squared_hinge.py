@@ -124,7 +124,7 @@ class SquaredHinge(Objective):
             return super()._conjugate_gradient(g, tolerance, most, stopped)
         r, active, p, squares = self.rows, self.active_rows(), np.empty(self.d), np.array([0.0, -1.0])
         call = csr_conjugate_gradient.bind(
-            r.indptr, r.indices, r.values, active, self.c[active], self.hessian_diagonal(), g, p, np.empty(3 * self.d),
+            *r.csr_arrays, active, self.c[active], self.hessian_diagonal(), g, p, np.empty(3 * self.d),
             squares,
         )  # fmt: skip
         each = max(1, int(CALL_WORK / (2.0 * self.mean_row_length * self.active + VECTORS * self.d + 1.0)))
@@ -249,7 +249,7 @@ class SquaredHinge(Objective):
         history = np.empty((most + 1, fused_mfn_loops.FIELDS))
         work = np.empty(5 * self.n + 2 * d * d + 3 * d + 8)
         code = fused_mfn_loops.small_newton(
-            r.indptr, r.indices, r.values, self.y, self.target, self.cost, w, work, history,
+            *r.csr_arrays, self.y, self.target, self.cost, w, work, history,
             gap, enough, at_start, sure, most,
         )  # fmt: skip
         rounds = int(history[-1, 0])

@@ -10,8 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from svmtool.objectives.base import Losses
     from svmtool.objectives.normal_equations import NormalEquations
+    from svmtool.objectives.row_losses import Losses
 
 
 class Task:

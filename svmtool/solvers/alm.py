@@ -145,7 +145,7 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
     history = np.empty((most + 2, fused_alm_loops.FIELDS))
     code = fused_alm_loops.small_hinge(
-        rows.indptr, rows.indices, rows.values, task.y, task.cost, target, w, alpha,
+        *rows.csr_arrays, task.y, task.cost, target, w, alpha,
         np.empty(6 * n + 2 * d * d + 3 * d + 17), np.empty(rows.n + rows.n // chunk + 1, np.int64),
         random_state(rows.n, seed),
         history, gap, -1.0 if rule.projected is None else SAFETY * rule.projected,

@@ -79,7 +79,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
         run.growth, run.handing_over = GROWTH_PRODUCTS, rule.projected is not None
 
     def places(alpha: np.ndarray) -> np.ndarray:
-        return objective.rows.narrowed(alpha).reshape(n, k)
+        return objective.rows.narrowed(alpha).reshape(n, k)  # type: ignore[attr-defined]
 
     status, begun = None, start is not None  # begun: whether there are weights beside those of passes
     while status is None:

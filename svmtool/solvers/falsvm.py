@@ -53,7 +53,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     state, random, order = np.array([0, 0, np.any(w)]), np.zeros(32, np.int64), np.arange(rows.n)
     taken = np.zeros(rows.n, np.int64)
     rand_seed(random, seed)
-    call = falsvm_rows.bind(csr.indptr, csr.indices, csr.values, order, task.y, task.cost, taken, w, P, Z, state)
+    call = falsvm_rows.bind(*csr.csr_arrays, order, task.y, task.cost, taken, w, P, Z, state)
     each = d * (rows.nnz / max(rows.n, 1) + block)  # multiplications of a row that is added
     some = max(1, min(ROWS_A_CALL, int(WORK_A_CALL / max(each, 1.0))))
     status = _record(objective, monitor, w, 0)

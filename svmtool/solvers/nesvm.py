@@ -269,7 +269,7 @@ class _Homotopy:
         if not o.free_bias:
             return rows
         length = float(np.sqrt(np.mean(rows.square_norms())))
-        return CsrRows(rows.indptr, rows.indices, rows.values, rows.plain, length, rows.mapped)
+        return CsrRows(*rows.csr_arrays, rows.plain, length, rows.mapped)
 
     def one_pass(self, seed: int) -> None:
         """One coordinate pass over the dual: stages begin where it leads."""

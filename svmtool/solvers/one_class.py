@@ -90,7 +90,7 @@ def _small(task: Task, monitor: Monitor, rule: Rule) -> tuple[Result, bool]:
     answer, alpha, history = np.zeros(d + 3), np.empty(n), np.empty(SMALL_EVALUATIONS * fused_one_class_loops.FIELDS)
     out = answer[d:]
     code = fused_one_class_loops.small_pairs(
-        rows.indptr, rows.indices, rows.values, cost, alpha, answer[:d], out,
+        *rows.csr_arrays, cost, alpha, answer[:d], out,
         np.empty(2 * n + d + 8 + 2 * SMALL_FACE * (SMALL_FACE + 2)), np.empty(3 * n, np.int64), history,
         task.nu * float(np.sum(cost)), enough, gap, FLOOR, OPTIMAL_GAP, DEPENDENT, SMALL_FACE, ROUNDS, most,
     )  # fmt: skip

@@ -28,14 +28,14 @@ def liblinear_log(row: Solver, result: Result) -> str:
         )
     if row.regulariser == "|w|_1":
         return _l1_text(row, result)
-    lines = []
+    found: list[str] = []
     for record in result.history:
         f, g, k = record["objective"], record["gradient"], record["iteration"]
         if k == 0:
-            lines.append(f"init f {f:5.3e} |g| {g:5.3e}\n")
+            found.append(f"init f {f:5.3e} |g| {g:5.3e}\n")
         else:
-            lines.append(f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n")
-    return "".join(lines)
+            found.append(f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n")
+    return "".join(found)
 
 
 def _l1_text(row: Solver, result: Result) -> str:

@@ -64,7 +64,7 @@ class RawTable:
         from svmtool.data.dataset import Dataset
 
         arrays = (b.array() for b in (self.labels, self.indptr, self.indices, self.values))
-        return Dataset(*arrays, self.n_features)
+        return Dataset(*arrays, self.n_features)  # type: ignore[call-arg]
 
 
 def read(path: str, least: int = 1) -> Dataset:

@@ -14,6 +14,8 @@ coordinate passes over the rows find which rows and weights count, Newton steps 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from svmtool import limits
@@ -58,7 +60,7 @@ class L1Dual:
         self._restrict()
 
     @staticmethod
-    def possible(objective: object) -> bool:
+    def possible(objective: Any) -> bool:
         """Whether the rows are at hand and the bias is not free."""
         o = objective
         return not o.logistic and not o.free_bias and isinstance(o.rows, (CsrRows, DenseRows))
@@ -104,7 +106,7 @@ class L1Dual:
     def _to_minimum(self, u: np.ndarray) -> tuple[int, float]:
         """a to about the minimum of phi, u (of the set) with it; the number of Newton steps, and the shortest one."""
         o, part, out = self.objective, self._part, self._out
-        lists = part.indptr, part.indices, part.values, o.y, o.cost
+        lists = *part.csr_arrays, o.y, o.cost
         shortest, share = 1.0, 1.0 / max(self.columns.nnz, 1)
         largest = np.inf
         for k in range(INNER):

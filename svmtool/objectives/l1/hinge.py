@@ -71,7 +71,7 @@ class L1Hinge(Augmented):
         target = np.ones(base.n) if task.target is None else task.target
         weights = 1.0 / np.tile(self.size[:m], 2)
         super().__init__(
-            WeightRows(base.divided(self.size), m),
+            WeightRows(base.divided(self.size), m),  # type: ignore[attr-defined]
             np.concatenate([task.y, -np.ones(m), np.ones(m)]),
             np.concatenate([task.cost, weights]) / rho,
             1.0,

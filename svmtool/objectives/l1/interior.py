@@ -20,6 +20,7 @@ c'da = -c'a  with that.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ class L1Interior:
         self.w, self._v, self._z = np.zeros(o.d), self._sums(self.a), np.zeros(n)
 
     @staticmethod
-    def possible(objective: object) -> bool:
+    def possible(objective: Any) -> bool:
         """Whether the loss is this one, the rows are at hand, and the systems are small."""
         o = objective
         here = isinstance(o.rows, (CsrRows, DenseRows)) and o.rows.mapped is None
@@ -87,7 +88,8 @@ class L1Interior:
         if isinstance(rows, DenseRows):
             gram = 0.5 * float(n) * d * least
         else:
-            lengths = np.diff(rows.indptr) if n >= d else np.bincount(rows.indices)
+            indptr, indices, _ = rows.csr_arrays
+            lengths = np.diff(indptr) if n >= d else np.bincount(indices)
             gram = SPARSE * 0.5 * float(np.sum(lengths.astype(float) ** 2))
         steps = STEPS * float(n + 2 * d) ** (1.0 / 3.0)
         return steps * (gram + least**3 / 6.0 + PASS * EPOCHS * rows.nnz + CALL * CALLS)

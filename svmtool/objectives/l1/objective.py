@@ -20,7 +20,8 @@ from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.systems import mirror
 from svmtool.linalg.weighted_columns import Columns
-from svmtool.objectives.base import Losses, balance
+from svmtool.objectives.base import balance
+from svmtool.objectives.row_losses import Losses
 from svmtool.objectives.task import Task
 
 # `small_newton`: most features, most numbers of a lone problem, and of one among several, which share the cores
@@ -205,7 +206,7 @@ class L1Objective(Losses):
         work = np.empty((6 + d) * n + (d + 1) * CHUNK + 2 * d * d + 10 * d + 7)
         out = np.empty(n + (most + 1) * FIELDS)
         code = fused_l1_loops.small_l1(
-            r.indptr, r.indices, r.values, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, enough, most
+            *r.csr_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, enough, most
         )
         records = out[n : n + int(out[-FIELDS]) * FIELDS]
         return records.reshape(-1, FIELDS).tolist(), code, out[:n]

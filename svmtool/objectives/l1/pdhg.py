@@ -68,7 +68,7 @@ class L1Saddle:
         everything = len(some) == self.n and len(columns) == rows.plain
         part = rows if everything else rows.take(some).columns(columns)
         by_column = Columns(part)
-        matrix = by_column.starts, by_column.row_numbers, by_column.values, part.indptr, part.indices, part.values
+        matrix = by_column.starts, by_column.row_numbers, by_column.values, *part.csr_arrays
         sizes = CsrRows(part.indptr, part.indices, np.abs(part.values), len(columns))
         ones, of_rows = np.ones(len(some)), np.empty(len(some))
         of_columns = sizes.transpose_product(ones)
@@ -80,7 +80,7 @@ class L1Saddle:
         least = max(SHORT_ROW * float(np.mean(of_rows)), 1e-300) if np.any(filled) else 1.0
         self._sigma = 1.0 / np.maximum(of_rows, least)
         self._centre, total = np.zeros(len(columns)), float(np.sum(self._sigma))
-        plain = CsrRows(part.indptr, part.indices, part.values, len(columns))
+        plain = CsrRows(*part.csr_arrays, len(columns))
         if task.free_bias:
             self._centre = plain.transpose_product(self._sigma) / total
         norm = self._norm(plain) if task.free_bias or rows.bias <= 0.0 else 1.0

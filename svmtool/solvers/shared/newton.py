@@ -67,7 +67,7 @@ def newton_steps(
         if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
         if status is None and 0.0 <= hopeful and f - bound <= min(hopeful, rule.sure) * f:
-            if objective.projected_spread(objective.dual_point()) <= rule.projected:
+            if objective.projected_spread(objective.dual_point()) <= rule.projected:  # type: ignore[attr-defined]
                 status = base.RULE
             hopeful *= SHARPER
         if status is None and f - bound <= rule.gap * f:

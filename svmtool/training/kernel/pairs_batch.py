@@ -139,7 +139,7 @@ class Batch(ABC):
         else:
             K, (n, m) = np.empty((part.n, others.n)), (part.n, others.n)
             loops.products_of_rows(
-                part.rows.indptr, part.rows.indices, part.rows.values, others.indptr, others.indices, others.values,
+                *part.rows.csr_arrays, *others.csr_arrays,
                 np.zeros(part.rows.plain), K, 0, n, 0, m, m,
             )  # fmt: skip
         norms = self.norms[ends[i] : ends[i + 1]], self.norms[columns]
