@@ -1,0 +1,101 @@
+"""A sum of losses over rows: margins at a point, active rows, and the Gram matrix of the active rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from svmtool.compiled.loops.loss import hinge_loops as loops
+from svmtool.data.blocks import Rows
+from svmtool.linalg.systems import mirror
+
+
+class Losses(ABC):
+    """A sum of losses over rows, labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]), whatever it is regularised by.
+
+    w: where we are; z_i = y_i x_i.w the margins.  After `_classify`, which a loss gives (slopes u_i = d loss_i /
+    d(x_i.w) and curvatures c_i at z): active, changed: rows with curvature, and rows that came to another piece of
+    their loss since the last call.
+    """
+
+    def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
+        self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
+        self.n, self.d = rows.n, rows.d
+        self.changed = self.active = 0
+        self.bound = 0.0
+        self._gram: np.ndarray | None = None
+        self._pending: np.ndarray | None = None  # changes of curvature that the Gram matrix has not seen
+        self._ready = False
+
+    def _prepare(self) -> None:
+        """The vectors of length n; not before they are needed."""
+        self.w = np.zeros(self.d)
+        self.z, self.dz, self.u = np.zeros(self.n), np.empty(self.n), np.zeros(self.n)
+        self.c, self._change = np.zeros(self.n), np.zeros(self.n)  # curvature of each row, and its last change
+        self._out = np.zeros(2)
+        self._add = loops.add_scaled.bind(self.z, self.dz)
+        self._ready = True
+
+    @abstractmethod
+    def _classify(self) -> float:
+        """Slopes and curvatures of all rows at the present margins; returns the sum of losses."""
+
+    def sides(self) -> tuple[float, float]:
+        """The sum of the multipliers |u_i| of the rows with y = 1, and of those with y = -1."""
+        total, signed = float(np.sum(self.u)), float(self.y @ self.u)
+        return -0.5 * (total + signed), 0.5 * (total - signed)
+
+    def balanced(self, up: float, down: float) -> np.ndarray:
+        """The slopes u (f8[n]), those of rows with y = 1 times `up`, the others times `down`."""
+        return self.u * np.where(self.y > 0.0, up, down)
+
+    def set_point(self, w: np.ndarray) -> None:
+        """Go to w."""
+        if not self._ready:
+            self._prepare()
+        self.w[:] = w
+        if np.any(w):
+            self.rows.margins(self.w, self.y, self.z)
+        else:
+            self.z[:] = 0.0
+
+    def no_dual_point(self) -> np.ndarray:
+        """The dual point of value 0."""
+        return np.zeros(self.n)
+
+    def _note_change(self, changed: float, active: float) -> None:
+        """Keep the numbers of rows whose curvature changed and that have one; the Gram matrix will need the changes."""
+        self.changed, self.active = int(changed), int(active)
+        if self._gram is not None and self.changed:
+            self._pending = self._change.copy() if self._pending is None else self._pending + self._change
+
+    def gram(self) -> np.ndarray:
+        """sum_i c_i x_i x_i' (d x d; only the upper triangle is meaningful); not to be written to.
+
+        Rows whose activity changed since the last call are added or taken out; where more changed
+        than are active, the matrix is formed again.
+        """
+        if self._gram is not None and self._pending is not None:
+            if int(np.count_nonzero(self._pending)) >= self.active:
+                self._gram = None
+        gram, self._gram = self._gram, None  # none that is half done stays
+        if gram is None:
+            gram = np.zeros((self.d, self.d))
+            self.rows.add_gram(self.c, gram)
+        elif self._pending is not None:
+            self.rows.add_gram(self._pending, gram)
+        self._gram, self._pending = gram, None
+        return gram
+
+    def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
+        """sum_i c_i x_i x_i' for the features `chosen` (i8, ascending, the bias feature last where there is one)."""
+        rows = self.rows.columns(chosen[: len(chosen) - (self.rows.bias >= 0)])
+        H = np.zeros((rows.d, rows.d))
+        rows.add_gram(self.c, H)
+        return mirror(H)
+
+    def step(self, t: float, p: np.ndarray) -> None:
+        """w += t p, margins with it; p is the vector last given to `ray`."""
+        self.w += t * p
+        self._add(t, 0, self.n)
