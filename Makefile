@@ -71,7 +71,7 @@ $(SPARK_ENV)/installed: $(SOURCES)
 	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib
 	@touch $@
 
-# A peer that cannot be installed here is told in the report: the others are measured all the same.
+# A peer that cannot be installed here is reported in the report: the others are measured all the same.
 .venv-peers/installed: scripts/experiments/peers.txt
 	test -x .venv-peers/bin/pip || $(PYTHON) -m venv .venv-peers
 	@grep -v '^#' $< | while read -r peer; do \

@@ -7,7 +7,7 @@ import platform
 
 
 def processor() -> str:
-    """Its name, as far as the system tells."""
+    """Its name, as far as the system states."""
     try:
         with open("/proc/cpuinfo") as f:
             names = (line.split(":")[1].strip() for line in f if line.startswith("model name"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def clipped(text: str) -> str:
-    """Text of the user in a length that fits into a sentence."""
+    """Text of the user in a length that fits into a message."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 

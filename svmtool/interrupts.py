@@ -66,7 +66,7 @@ class Together:
 
 
 def raise_from_now_on() -> None:
-    """Ctrl-C raises KeyboardInterrupt again, where `install` has changed that; `was_raised` tells of it.
+    """Ctrl-C raises KeyboardInterrupt again, where `install` has changed that; `was_raised` reports it.
 
     A second one while the work is put in order changes nothing; a third ends the process then and there.
     """

@@ -46,7 +46,7 @@ class Pair(NamedTuple):
 
 
 def measure(ctx: Context, pair: Pair, data: DataSet) -> dict:
-    """All that the questions ask of a pair: {"runs": by whom, "objective": ...}, each run as `_run_of` tells it."""
+    """All that the questions ask of a pair: {"runs": by whom, "objective": ...}, each run as `_run_of` states it."""
     warm(data.path)
     common = ["-q", "-s", str(pair.solver), "-c", f"{pair.C:g}"]
     mine = [*ours("train"), *common]

@@ -108,7 +108,7 @@ FOSVM_AUC = 0.01  # by which the area under the ROC curve may be below LIBSVM's:
 ON_DISK_SLOWER = 2.0  # svm-train --memory, its folder there, over the same in memory: at most
 ON_DISK_APART = 1.0  # difference of the two objectives, over the sum of their certified gaps: at most
 
-# `all-sets`: LIBLINEAR's time over ours unless told otherwise; the classes are megabytes of text
+# `all-sets`: LIBLINEAR's time over ours unless stated otherwise; the classes are megabytes of text
 ALL_SETS_LARGE, ALL_SETS_MIDDLE = 3.0, 1.0  # files from so many megabytes on
 ALL_SETS_SOLVERS, ALL_SETS_NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7), (11, 12, 13)  # for classes, for regression
 ALL_SETS_LARGE_MEAN, ALL_SETS_COST_MEAN = 2.0, 1.5  # whole process, large files, in all and at each C: at least

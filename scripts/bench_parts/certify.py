@@ -1,4 +1,4 @@
-"""The neutral judge of both tools: LIBLINEAR's objectives of a weight matrix, summed over one-vs-rest classes.
+"""The neutral evaluator of both tools: LIBLINEAR's objectives of a weight matrix, summed over one-vs-rest classes.
 
 Also the loop over costs and tolerances that both measuring children share.
 """

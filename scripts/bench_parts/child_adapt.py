@@ -30,7 +30,7 @@ ROWS_A_BLOCK, REPEATS = 20_000, 5
 
 
 def make(path: str, n: int, d: int, seed: int) -> None:
-    """n rows with labels that a plane tells, but for noise."""
+    """n rows with labels that a plane states, but for noise."""
     rng, w = np.random.default_rng(seed), np.random.default_rng(0).normal(size=d)
     with open(path, "w") as file:
         for start in range(0, n, ROWS_A_BLOCK):

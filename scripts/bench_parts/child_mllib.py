@@ -5,8 +5,8 @@ Its one argument is an order in JSON:
  "problems": [{"loss": "hinge" | "logistic", "optimum", "weights": file for them}, ...]}
 -> {"rows", "reading": seconds, "runs": [{"loss", "seconds", "steps", "there"}, ...]}
 
-Each is given the least number of iterations whose objective, as the fit tells it, is within the target, and no
-tolerance: no other setting of tol and maxIter gets there sooner.  What the weights are worth others judge.
+Each is given the least number of iterations whose objective, as the fit states it, is within the target, and no
+tolerance: no other setting of tol and maxIter gets there sooner.  What the weights are worth others evaluator.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Fits:
     def best(self, budget: float, repeats: int):
         """(seconds, model, iterations, whether they get there), as few iterations as get there.
 
-        Where the budget does not last for that, the longest fit that it had room for.
+        Where the budget does not last for that, the longest fit that it had space for.
         """
         steps = FIRST_STEPS
         while True:

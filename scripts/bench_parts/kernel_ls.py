@@ -72,7 +72,7 @@ def _facts(ctx: Context, tool: str, run: Run, test: str) -> dict:
         said = side_by_side({"predict": argv}, ctx.budget, 0, ctx.path("kernel.out"))["predict"].text
         facts["accuracy"] = float(re.search(r"Accuracy = (\S+)%", said)[1]) / 100
         gap = re.search(r"(?:Certified|Estimated) relative gap = (\S+)", run.text)
-        facts["gap"] = float(gap[1]) if gap else None  # LIBSVM tells none
+        facts["gap"] = float(gap[1]) if gap else None  # LIBSVM states none
     return facts
 
 

@@ -102,7 +102,7 @@ def mllib(ctx: Context, path: str, best: dict) -> dict[str, dict]:
 
 
 def certified(path: str, loss: str, models: list[str], best: str) -> list[float]:
-    """Objectives of models and weights by the judge of the benchmark, that of the best known model last."""
+    """Objectives of models and weights by the evaluator of the benchmark, that of the best known model last."""
     candidates = [{"loss": loss, "weights" if m.endswith(".npy") else "model": m} for m in [*models, best]]
     order = {"path": path, "C": C, "candidates": candidates}
     return child_json([sys.executable, HERE / "child_spark_certify.py", json.dumps(order)])

@@ -1,4 +1,4 @@
-"""The neutral judge: one function for all tools computes the objective and the accuracy of what they give.
+"""The neutral evaluator: one function for all tools computes the objective and the accuracy of what they give.
 
 X is a scipy CSR matrix (n, d), y f8[n] of -1 and 1 (of numbers where classes are as they are), w f8[d], b a number.
 """

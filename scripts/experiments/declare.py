@@ -131,7 +131,7 @@ class Plot:
 class Finding:
     """What came of an experiment.
 
-    measured   one sentence with the figures that the claim is judged by
+    measured   one sentence with the figures that the claim is measured by
     holds      "yes", "no", "partly" or "not measured"
     why        where a solver of ours loses, or the claim fails: what limits it
     """
@@ -149,7 +149,7 @@ class Experiment:
 
     name      as in `make experiments ONLY=name`
     source    paper, table or figure
-    claim     what the paper says, in a sentence
+    claim     what the paper says, in a message
     printed   the figures that it prints
     cells     quick -> the cells; quick: a few small ones that take seconds
     conclude  outcomes, in the order of the cells -> what came of it

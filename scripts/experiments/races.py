@@ -15,7 +15,7 @@ from experiments.measures import geometric_mean, verdict
 
 
 def problem_of(cell: Cell, step: Any = None) -> tuple:
-    """What tells one problem from another; `step` is looked at where it belongs to the problem."""
+    """What distinguishes one problem from another; `step` is examined where it belongs to the problem."""
     settings = {"C": 1.0, "loss_power": 2.0, **cell.settings, **({cell.vary: step} if cell.vary else {})}
     power = settings["loss_power"] if cell.objective == "power" else None
     return cell.data, cell.objective, settings["C"], power, settings.get("rows")

@@ -2,7 +2,7 @@
 
 Times on one machine differ from hour to hour.  What decides a verdict only within that noise must not be told as if it
 were known: `verdicts` says which verdicts the noise leaves.  Where it leaves several, quick cells are measured again,
-which lessens it, and what is left then is told, as in "partly to yes".
+which lessens it, and what is left then is reported, as in "partly to yes".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs cells one after another, each in a process of its own, and keeps what they gave.
 
 A cell whose result is kept is not run again; a change of the cell, of its tool's version, or of the code that runs and
-judges it makes it another one.
+evaluates it makes it another one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from experiments.declare import Cell, Outcome
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 OURS = "ours"  # names of tools that run under our own Python begin so
-WATCH_INTERVAL = 0.05  # seconds from one look at a child to the next
-BESIDE = 60.0  # seconds that a child may take beside its fits, mostly for the judge
+WATCH_INTERVAL = 0.05  # seconds from one check of a child to the next
+BESIDE = 60.0  # seconds that a child may take beside its fits, mostly for the evaluator
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 LAST_WORDS = 400  # characters of what a failed cell said
 

@@ -132,7 +132,7 @@ class Stage:
         found, line = [], shown(JOBS[k])
         for name, new in self.whole[k].items():
             if name == "log" or name.endswith((".npz", ".rows")):
-                continue  # never the same twice; that state, log and model go together the next run tells
+                continue  # never the same twice; that state, log and model go together the next run states
             content, old = (path.read_bytes() if (path := f / name).exists() else None for f in (folder, self.fixed))
             if finished and content != new:
                 found.append(Found("a finished run's files", what, f"{name} is not what it should be", line))

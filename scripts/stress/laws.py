@@ -1,4 +1,4 @@
-"""The laws that every run keeps, each in one place: what is looked at, and the sentence that tells of a breach."""
+"""The laws that every run keeps, each in one place: what is examined, and the message that reports a breach."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ CHECKED = "can be checked"  # of the stress itself: its sums took too long
 
 
 class Told(NamedTuple):
-    """One law looked at: words are empty where it holds."""
+    """One law examined: words are empty where it holds."""
 
     law: str
     words: str
 
 
 class Certified(NamedTuple):
-    """A run with what came of it; values: P of each problem, None where there is no model to look at."""
+    """A run with what came of it; values: P of each problem, None where there is no model to examine."""
 
     run: Run
     ended: Ended
@@ -67,7 +67,7 @@ def values_of(run: Run, rows, model: Model) -> list[Value] | None:
 
 
 def certified(run: Run, case: Case, ended: Ended) -> tuple[Certified, list[Told]]:
-    """Look at one run alone."""
+    """Examine one run alone."""
     told = [Told(ENDS, how_it_ended(run, ended))]
     if ended.model is None:
         return Certified(run, ended, None, None), told

@@ -1,4 +1,4 @@
-"""Model files read by their words, with nothing of the package: what the laws look at is what a user gets."""
+"""Model files read by their words, with nothing of the package: what the laws examine is what a user gets."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Breach(NamedTuple):
 
 @dataclasses.dataclass
 class Tally:
-    """Counts of commands by family, by solver and of laws looked at by (family, law); sentences with exit status 1;
+    """Counts of commands by family, by solver and of laws examined by (family, law); messages with exit status 1;
     of what is fuzzed by (kind, how it ended); and breaches."""
 
     commands: Counter = dataclasses.field(default_factory=Counter)

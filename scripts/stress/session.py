@@ -25,7 +25,7 @@ def run(
     jobs: Iterator[tuple[Plan, int]], workers: int, report: Report, until: float = math.inf,
     say: Callable[[Done, list[str]], None] | None = None,
 ) -> None:  # fmt: skip
-    """Do trials until then, by time.monotonic(), and report them; say(done, lines about new breaches) tells of each."""
+    """Do trials until then, by time.monotonic(), and report them; say(done, lines about new breaches) reports each."""
     for done in pool.run(attempt, jobs, workers, until):
         if done.fault:
             raise RuntimeError(f"trial {done.job[1]}: the stress itself failed:\n{done.fault}")

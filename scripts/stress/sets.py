@@ -12,7 +12,7 @@ import numpy as np
 from stress.families import Sample, numbers, size
 from stress.rows import Rows, parse, read
 
-MOST_LINES = 20_000  # of a real set that are looked at: unpacking takes the time of a hundred trials
+MOST_LINES = 20_000  # of a real set that are examined: unpacking takes the time of a hundred trials
 REAL, HOSTILE = "real:", "hostile:"
 
 

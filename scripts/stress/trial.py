@@ -76,7 +76,7 @@ class Point(NamedTuple):
 
 
 class Trial:
-    """The commands of one case in the catcher's folder, and what is told of them."""
+    """The commands of one case in the catcher's folder, and what is reported of them."""
 
     def __init__(self, tell: Callable[..., None], catcher: Catcher, plan: Plan, family: str, case: Case):
         self.announce, self.catcher, self.plan, self.family, self.case = tell, catcher, plan, family, case
@@ -117,7 +117,7 @@ class Trial:
         return self.catcher.train([*argv, DATA, model], model)
 
     def _one(self, run: Run, start: models.Model | None) -> Certified | None:
-        """Run and look at one command; None where it left nothing to compare with."""
+        """Run and examine one command; None where it left nothing to compare with."""
         ended = self._train(run.argv, MODEL, run)
         self.announce(OUR_SECONDS, family=self.family, solver=run.name, argv=[*run.argv, DATA, MODEL], checking=True)
         self.tally.ran(self.family, run.name, ended.status, ended.err)

@@ -8,7 +8,7 @@ which is the duality gap: the training error of the decision function that is st
 value.  Where a loss costs something else than upper_t (KernelProblem.losses) that stands in its place.  In the terms of
 a primal problem the dual value is D = -f(a), the primal one P = D + gap.
 
-One-class without slack has a judge of its own, objectives/hard_one_class.py.
+One-class without slack has a certifier of its own, objectives/hard_one_class.py.
 For least squares the same s gives  P - D = sum_i C_i s_i^2,  and 1/2 (rho + y'a)^2 more where the bias is not free.
 
 Qa needs the decision values of all training rows, which cost as much as a prediction of them: often half of training.

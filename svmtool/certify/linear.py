@@ -26,8 +26,8 @@ TINY = 1e-20  # multipliers per unit of cost that are nothing: their powers woul
 class Certificate:
     """primal, dual: values; gap: (primal - dual) / primal; violation: largest KKT violation of the dual point.
 
-    sampled: what the user must know where the judge has not computed all of it alone, else empty.
-    seen: of a kernel problem, the gradient (f8[m]) that it was judged by, and how far that may be off.
+    sampled: what the user must know where the certifier has not computed all of it alone, else empty.
+    seen: of a kernel problem, the gradient (f8[m]) that it was measured by, and how far that may be off.
     """
 
     sampled = ""
@@ -74,7 +74,7 @@ class Certifier:
         best = None
         for candidate in (self.cost * self.loss.slope(xi), alpha):
             if candidate is None or (candidate is not alpha and alpha is not None and self.loss.degree == 1.0):
-                continue  # the slopes of a loss with a kink are not determined on rows that lie at it
+                continue  # the slopes of a loss with a breakpoint are not determined on rows that lie at it
             with np.errstate(over="ignore", invalid="ignore"):
                 dual, violation = self._dual_value(candidate, xi, w)
             if not dual >= 0.0:  # sums that overflow: zero is a dual point too, of value 0

@@ -18,7 +18,7 @@ class OneClassCertifier:
     def certify(self, w: np.ndarray, rho: float, alpha: np.ndarray) -> Certificate:
         """Certifier w (length d) and rho; alpha (f8[n], within its bounds) is made to sum to k.
 
-        An infinite rho is judged by the limit of P, which is finite for k = 0 and k = sum c only.
+        An infinite rho is measured by the limit of P, which is finite for k = 0 and k = sum c only.
         """
         cost = self.cost
         k, primal = self.nu * float(np.sum(cost)), self.primal(w, rho)

@@ -1,0 +1,1 @@
+"""The commands svm-train, svm-predict and svm-scale."""

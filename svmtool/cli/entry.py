@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 INTERRUPTED = interrupts.STATUS
-UNMAPPED = "failed to map segment"  # of a compiled module that finds no room, in the words of the C library
+UNMAPPED = "failed to map segment"  # of a compiled module that finds no space, in the words of the C library
 BROKEN_PIPE = 141  # as a shell reports a reader that went away
 
 
@@ -44,7 +44,7 @@ def start(command: str, argv: list[str]) -> int:
     """
     gc.disable()  # looking for garbage among modules that are being imported costs milliseconds; `train` enables it
     _occupy_streams()
-    warnings.simplefilter("ignore", RuntimeWarning)  # numpy's, of overflows: what comes of them is told in sentences
+    warnings.simplefilter("ignore", RuntimeWarning)  # numpy's, of overflows: what comes of them is reported in messages
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     return guarded(lambda: _main_of(command)(argv))
@@ -107,7 +107,7 @@ def _flush_stdout(told: bool) -> None:
 
 
 def _told(e: BaseException) -> int | None:
-    """Print the sentence for what was raised; the exit status, None for a fault of the program."""
+    """Print the message for what was raised; the exit status, None for a fault of the program."""
     if isinstance(e, SvmtoolError):
         error_line(str(e))
         return e.exit_code

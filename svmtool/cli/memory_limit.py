@@ -1,4 +1,4 @@
-"""Checks that a memory limit of the process leaves room for numpy, which would abort without a message.
+"""Checks that a memory limit of the process leaves space for numpy, which would abort without a message.
 
 Its linear algebra ends the process with a text of its own where it finds none.
 """
@@ -18,7 +18,7 @@ M_ARENA_MAX = -8  # of malloc.h
 def require() -> None:
     """MemoryError where a limit of the process (ulimit -v) is below LEAST.
 
-    Where there is a limit, no more threads run than it has room for (their number changes no bit of a result), and
+    Where there is a limit, no more threads run than it has space for (their number changes no bit of a result), and
     glibc is kept from reserving 64 MB for the small arrays of each.
     """
     try:

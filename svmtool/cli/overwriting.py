@@ -35,7 +35,7 @@ def refuse(inputs: Sequence[Named], outputs: Sequence[Named]) -> None:
 
 
 def _identity(path: str, stream: int) -> object:
-    """What tells a regular file from all others, also one that is yet to be; None for anything else.
+    """What states a regular file from all others, also one that is yet to be; None for anything else.
 
     stream: the descriptor that `-` stands for.
     """

@@ -21,7 +21,7 @@ HUGE_FROM = 1 << 22  # bytes from which huge pages are asked for, as numpy does
 
 
 class Buffer:
-    """n zeros of one type, with as much of an array's face as a Loop looks at.
+    """n zeros of one type, with as much of an array's face as a Loop examines.
 
     `memory` is what lies underneath, a bytearray or an anonymous mmap (both have `find` and `rfind`),
     `items` the numbers as a memoryview.  Raises MemoryError.

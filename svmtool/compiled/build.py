@@ -7,7 +7,7 @@ Python header, no numba, no C compiler, only a linker.  Where there is no linker
 the object file is kept, which llvmlite can load (see the package's docstring).
 
 The code is made for x86-64-v3 (AVX2, FMA) where the building processor has it,
-else for the plain architecture; the loader looks at the processor it runs on.
+else for the plain architecture; the loader examines the processor it runs on.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from svmtool import limits
 from svmtool.integers import parse_count
 
-most: int | None = None  # threads at most, whatever is asked for: what a limit of memory has room for
+most: int | None = None  # threads at most, whatever is asked for: what a limit of memory has space for
 _count: int | None = None
 _pool: _Pool | None = None
 _inside = threading.local()  # .yes is set in threads that already run blocks: what they call runs in turn

@@ -83,11 +83,11 @@ class OneClassDescent:
         return done
 
     def run(self, enough: float, gap: float, most: int) -> bool:
-        """At most so many rounds on the rows not shrunk away; returns whether they satisfy what `look` asks for."""
+        """At most so many rounds on the rows not shrunk away; returns whether they satisfy what `evaluate` asks for."""
         return self._rounds(enough, gap, self.scale, most) == 1
 
     def settle(self, most: int) -> bool:
-        """Move the rows between their ends to the minimum over them, if they are at most so many; after look().
+        """Move the rows between their ends to the minimum over them, if they are at most so many; after evaluate().
 
         Pairs get there by many small steps where those rows are nearly dependent.  Newton: with Q_ij = x_i.x_j the step
         s has Q s = mu - z and sum s = 0; a row that it takes to an end stays there, and the others go on.  Returns
@@ -161,7 +161,7 @@ class OneClassDescent:
         return True
 
     def answer(self) -> tuple[float, np.ndarray, float]:
-        """The best multiple of w and the best rho beside it, after P there; after look().
+        """The best multiple of w and the best rho beside it, after P there; after evaluate().
 
         P(t w) = t^2 |w|^2 / 2 - t (sum of the k smallest): with t = 1 it may even be above P(0) = 0.
         """

@@ -1,7 +1,7 @@
 """Interface of row storage: fixed blocks of rows, and sums in block order.
 
 A block of rows depends on the data alone, so that any number of threads gives the same bits.  Rows on disk are passed
-over in pieces, between which the memory they take is looked at (data/mapped_arrays.py).  The layouts are in
+over in pieces, between which the memory they take is examined (data/mapped_arrays.py).  The layouts are in
 rows.py.
 """
 
@@ -26,8 +26,8 @@ KERNEL_ROWS = 64  # rows of a kernel matrix a block: enough to pay for its scrat
 DENSE_FROM = 0.5  # share of non-zeros from which a set is held dense ...
 DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
 COLUMNS_BELOW = 64  # features up to which such a set's Gram matrix is summed column after column
-PAIRS = 1 << 25  # of features of a row, that are gone over between two looks at what ends the run
-PIECE = 1 << 20  # non-zeros of rows on disk that are passed over between two looks at the memory
+PAIRS = 1 << 25  # of features of a row, that are gone over between two checks of what ends the run
+PIECE = 1 << 20  # non-zeros of rows on disk that are passed over between two checks of the memory
 
 
 class Rows:
@@ -42,7 +42,7 @@ class Rows:
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
     have_kernel = False  # whether inner products among rows can be computed (`fill_kernel`)
-    distributed = False  # whether other processes hold the rows: then nobody here can look at one
+    distributed = False  # whether other processes hold the rows: then nobody here can examine one
     mapped: MappedArrays | None = None  # where copies of rows go if not into memory
 
     if TYPE_CHECKING:  # what each layout implements; c, u, y: f8[n], v, w: length d
@@ -116,7 +116,7 @@ class Rows:
         return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
 
     def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
-        """The rows lo .. hi as one piece, or as several of `step` rows (0: about PIECE non-zeros) with a look at the
+        """The rows lo .. hi as one piece, or as several of `step` rows (0: about PIECE non-zeros) with a check of the
         memory between them."""
         if self.mapped is None:
             yield lo, hi

@@ -157,7 +157,7 @@ class CsrRows(Rows):
 
     @property
     def _rows_of_a_look(self) -> int:
-        """Rows whose products of pairs of features are summed between two looks at what ends the run."""
+        """Rows whose products of pairs of features are summed between two checks of what ends the run."""
         return max(1, int(blocks.PAIRS / max(self.nnz / max(self.n, 1), 1.0) ** 2))
 
     def largest_entries(self) -> np.ndarray:

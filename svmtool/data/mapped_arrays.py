@@ -20,7 +20,7 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 
-WATCH_INTERVAL = 0.004  # seconds between two looks of the watcher at the resident memory
+WATCH_INTERVAL = 0.004  # seconds between two checks of the watcher of the resident memory
 RESERVE, LARGEST_RESERVE = 0.5, 300e6  # share of the limit, and bytes at most, for what may come until the next look
 KEPT_IN_MEMORY = 1 << 22  # bytes up to which a new array is an ordinary one
 M_MMAP_THRESHOLD = -3  # of malloc.h: arrays of OWN_MAPPING bytes or more are mapped each for itself

@@ -1,0 +1,1 @@
+"""Training and prediction on a Spark cluster."""

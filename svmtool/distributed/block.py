@@ -250,7 +250,7 @@ class Block:
         self._o.step(t, np.zeros(self._o.d))
 
     def breakpoints(self, low: float, high: float) -> np.ndarray:
-        """What Breakpoints.sums tells between low and high; the kinks are kept as long as the line."""
+        """What Breakpoints.sums states between low and high; the breakpoints are kept as long as the line."""
         found, o = self._breakpoints, self._o
         if found is None or not found.low <= low < high <= found.high:
             found = self._breakpoints = Breakpoints(o.z, o.dz, o.cost, o.strip(), low, high)

@@ -92,7 +92,7 @@ def certify(
     best = None
     for own in (False, True):
         if (own and not kept) or (not own and kept and loss.degree == 1.0):
-            continue  # the slopes of a loss with a kink say nothing of the rows that lie on it
+            continue  # the slopes of a loss with a breakpoint say nothing of the rows that lie on it
         if own:
             ranks.defer("certify_kept")
         else:

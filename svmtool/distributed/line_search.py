@@ -2,7 +2,7 @@
 
 In memory Newton's method finds the zero of the slope (Objective.ray); here each of its steps would be a question.
 Instead a block reads its rows once for each direction and keeps the breakpoints ahead.  The driver asks for their sums
-in bins, which tells the slope at all ends of bins, and goes on within the bin that has its zero.  Widths of bins are
+in bins, which states the slope at all ends of bins, and goes on within the bin that has its zero.  Widths of bins are
 powers of 2 and their ends multiples of them: which one a breakpoint lies in is not a matter of rounding.
 """
 

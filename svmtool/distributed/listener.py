@@ -37,7 +37,7 @@ class Listener:
             try:
                 caller, _ = self._socket.accept()
                 threading.Thread(target=self._handshake, args=(caller,), daemon=True).start()
-            except (OSError, RuntimeError):  # RuntimeError: no room for a thread
+            except (OSError, RuntimeError):  # RuntimeError: no space for a thread
                 time.sleep(PAUSE_SECONDS)
 
     def _handshake(self, caller: socket.socket) -> None:

@@ -58,7 +58,7 @@ class KeptDualPoint:
 
 class DistributedTask(Task):
     """A task whose rows are distributed.  `n` of them take part, with costs out of `costs`; y, cost, target: None, or
-    what says no more than solvers look at."""
+    what says no more than solvers examine."""
 
     __slots__ = ("_made", "ranks")
 

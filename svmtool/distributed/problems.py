@@ -125,7 +125,7 @@ class DistributedReduction(Reduction):
     def fit_and_certify(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
-        """See Reduction: one problem after the other, each judged before the ranks turn to the next."""
+        """See Reduction: one problem after the other, each measured before the ranks turn to the next."""
         stop = self.surviving(lambda: self._prepared(stop))
         turns, results, found = Turns(stop, self.count, 1), [], []
         for k in range(self.count):

@@ -130,7 +130,7 @@ def in_order(context: Any, path: str) -> str:
     """
     names = re.split(r",(?![^{]*\})", path)
     if len(names) > 1:
-        with contextlib.suppress(adapter.java_error()):  # what stands between commas is looked at below
+        with contextlib.suppress(adapter.java_error()):  # what stands between commas is examined below
             if _named(context, path) is not None:
                 names = [path]
     return ",".join(pattern for name in names for pattern in _patterns(context, name))

@@ -33,7 +33,7 @@ EXECUTOR_SECONDS = 60.0  # for the first executor to come, ...
 SETTLED_SECONDS = 1.0  # ... and for more of them, since the last one came
 JAVA_SECONDS = 10.0  # for Java to remove its folders
 STAGE_ATTEMPTS = 8  # of a barrier stage, all but the first after a loss, ...
-ROOM_SECONDS = 60  # ... for each of which the cluster must have room in that time
+ROOM_SECONDS = 60  # ... for each of which the cluster must have space in that time
 LOCAL = re.compile(r"local(\[(\*|\d+)(,\s*(\*|\d+))?\])?\Z")
 LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\]\Z")
 LOOPBACK = ("localhost", "127.0.0.1")
@@ -47,7 +47,7 @@ appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 """
 
-# what the text of a Java exception says, and the sentence for it
+# what the text of a Java exception says, and the message for it
 REASONS = (
     (r"Relative path in absolute URI: (.+)", "can't open input file {0}: Spark's readers want no colon in a name"),
     (r"error parsing regexp: (.+)", "can't open input file: a pattern is wrong: {0}"),

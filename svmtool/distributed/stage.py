@@ -24,7 +24,7 @@ from svmtool.distributed.reading import Text
 from svmtool.distributed.session import Session, error_text, spark_errors
 from svmtool.errors import DataError, SvmtoolError
 
-POLL_SECONDS = 0.5  # between two looks at the job while tasks are silent
+POLL_SECONDS = 0.5  # between two checks of the job while tasks are silent
 END_SECONDS = 5.0  # for the tasks to end after the driver's last message
 GROUP = "svmtool"
 
@@ -47,7 +47,7 @@ class Ranks(Collective):
         self._selector = selectors.DefaultSelector()
         self.listener = Listener(host, self.key, self._accepted, max(128, size))
 
-    def _check(self) -> None:  # noqa: B027  a kind may have nothing to look at
+    def _check(self) -> None:  # noqa: B027  a kind may have nothing to examine
         """Called while ranks are awaited; SvmtoolError if they will not come."""
 
     def _refused(self, rank: int, error: Exception) -> Exception:
@@ -205,7 +205,7 @@ class BarrierStage(Ranks):
 
     def _refused(self, rank: int, error: Exception) -> Exception:
         if isinstance(error, DataError):
-            self.close()  # the tasks would keep every core from the job that looks for the line
+            self.close()  # the tasks would keep every core from the job that searches for the line
             with spark_errors(WHAT):
                 return self.text.fault(rank, error)
         return error

@@ -100,7 +100,7 @@ def _cannot_open(path: str, refusal: str, e: Exception) -> SvmtoolError:
 
 @contextlib.contextmanager
 def _write_errors(path: str) -> Iterator[None]:
-    """Turn a failed write (full disk, quota) into a sentence that names the file."""
+    """Turn a failed write (full disk, quota) into a message that names the file."""
     try:
         yield
     except (BrokenPipeError, InterruptedError):

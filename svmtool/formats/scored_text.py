@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 18  # bytes of text a thread works on at a time; fits the second-level cache
 AHEAD = 1 << 14  # read beyond a block, where its last line ends
 WAVE = 64  # blocks of a file whose results are in memory together
-ROOM_EACH = 64  # bytes of text for which there is room for a row at first
+ROOM_EACH = 64  # bytes of text for which there is space for a row at first
 STREAM = 1 << 23  # bytes of a stream that are in memory together
 
 
@@ -42,7 +42,7 @@ class Scored:
         self.error: DataError | None = None
 
     def resized(self, n: int, room: int, columns: int) -> Scored:
-        """A copy of the first n rows with room for `room`."""
+        """A copy of the first n rows with space for `room`."""
         copy = Scored(room, columns)
         copy.labels.items[:n] = self.labels.items[:n]
         copy.decisions.items[: n * columns] = self.decisions.items[: n * columns]

@@ -36,7 +36,7 @@ def create(target: str, mode: int) -> tuple[str, int]:
         _lock(fd)
         if os.fstat(fd).st_nlink:
             return scratch, fd
-        os.close(fd)  # another run looked at it before it was locked, and took it away
+        os.close(fd)  # another run examined it before it was locked, and took it away
 
 
 def end(scratch: str, whole: bool) -> None:

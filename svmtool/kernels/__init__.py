@@ -1,0 +1,1 @@
+"""Kernel values, row cache, quadratic programmes and their decomposition."""

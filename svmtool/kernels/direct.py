@@ -15,7 +15,7 @@ from svmtool.kernels.linear_direct import Face
 from svmtool.kernels.problems import KernelProblem
 from svmtool.limits import EndedError
 
-EVALUATIONS = 1.5  # times the work at one look at what pairs still need is the next one
+EVALUATIONS = 1.5  # times the work at one check of what pairs still need is the next one
 
 
 class Slower:

@@ -26,7 +26,7 @@ IDLE = 50  # sets within a working set without a smaller violation: f is followe
 EASY = 10  # of these steps are taken among all of them, before they go on ...
 SMALL = 256  # ... within sets of so many, whose block of the kernel matrix takes 256 KB, ...
 MIDDLE = 1024  # ... or where many of them are free up to so many: 4 MB
-WIDEST, FEW_ROWS = 12288, 256  # variables up to which steps go among all of them, if there is room for so many rows:
+WIDEST, FEW_ROWS = 12288, 256  # variables up to which steps go among all of them, if there is space for so many rows:
 # on nine sets of 2,000 to 11,000 rows that took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two
 WHOLE_SHARE, LEAST_MB = 0.6, 2.0  # of the memory for kernel rows: the whole matrix of a pair of classes, whose share of
 # -m is twice as much (training/kernel/fit.py), with its lanes; MB that small problems may take whatever -m says
@@ -145,7 +145,7 @@ class WholeDescent:
 
     @staticmethod
     def fits(problem: KernelProblem, cache_mb: float) -> bool:
-        """Whether steps cost little, and there is room for some rows of each problem that is solved with few."""
+        """Whether steps cost little, and there is space for some rows of each problem that is solved with few."""
         rows = min(FEW_ROWS, problem.n)
         return len(problem.y) <= WIDEST and len(problem.y) * 4 * rows <= _whole_mb(cache_mb) * MEGABYTE
 

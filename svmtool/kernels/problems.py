@@ -295,7 +295,7 @@ class HardOneClass(KernelProblem):
         return found
 
     def says(self, coef: np.ndarray, result: KernelResult) -> str:
-        """What a run that looked at samples of the rows can say of all of them."""
+        """What a run that examined samples of the rows can say of all of them."""
         return f"{result.status.advice}\n" if result.status.name == "sample" else ""
 
 

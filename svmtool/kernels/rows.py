@@ -92,7 +92,7 @@ class KernelRows:
         run_blocks(work, -(-m // width))
 
     def _stored_block(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        """`block` where all rows find room, and stay for the next one."""
+        """`block` where all rows find space, and stay for the next one."""
         rows = np.unique(chosen)
         missing = rows[self.slot[rows] < 0]
         if len(missing):
@@ -134,7 +134,7 @@ class KernelRows:
         run_blocks(work, -(-n // width))
 
     def _reserve(self, rows: np.ndarray) -> np.ndarray:
-        """Slots for as many of the new `rows` as there is room for: free ones, then those used longest ago."""
+        """Slots for as many of the new `rows` as there is space for: free ones, then those used longest ago."""
         free = np.flatnonzero(self.used < self.clock)
         count = min(len(rows), len(free))
         if count < len(free):

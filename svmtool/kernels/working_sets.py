@@ -55,7 +55,7 @@ class PairSets:
     i = argmax F over rising variables, j = argmax over falling ones with F_j < F_i of (F_i - F_j)^2 / (K_ii + K_jj -
     2 K_ij), its equations (14) and (15).  Variables leave the search that change by less than `delta_alpha` from one
     visit to the next, that sit at a bound after `min_opt` visits, or that have been chosen `max_opt` times; they
-    all come back when those that are left are optimal.  j is looked for among the `check` smallest F.
+    all come back when those that are left are optimal.  j is searched for among the `check` smallest F.
     """
 
     def __init__(self, pairs: int, delta_alpha: float, min_opt: float, max_opt: float, check: int | None):

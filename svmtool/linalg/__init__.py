@@ -1,0 +1,1 @@
+"""Linear algebra: Cholesky, conjugate gradients, Golub-Kahan, minimum-norm point."""

@@ -9,7 +9,7 @@ ROUNDING = 1e-14  # share of a sum that may be missing
 
 
 def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
-    """Bring e'a (e of 0 and +-1) to `total`: rounding by variables within their bounds, the rest by all with room."""
+    """Bring e'a (e of 0 and +-1) to `total`: rounding by variables within their bounds, the rest by all with space."""
     for some in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):
         rest = total - float(e @ a)
         if abs(rest) <= ROUNDING * float(np.abs(e) @ a):

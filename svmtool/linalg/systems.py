@@ -73,7 +73,7 @@ class Factored:
     def inverse(self) -> np.ndarray:
         """H^-1, both triangles: f8 of H's shape."""
         d, lower = len(self._lower), self._lower
-        half = np.zeros((d, d))  # L^-1, some rows at a time: each look at a limit comes soon enough
+        half = np.zeros((d, d))  # L^-1, some rows at a time: each check of a limit comes soon enough
         for start in range(0, d, BLOCK):
             limits.check()
             stop = min(start + BLOCK, d)

@@ -71,7 +71,7 @@ class Columns:
 
 
 class WeightedColumns:
-    """Some columns, held together: room for m of them with `most` numbers over n rows."""
+    """Some columns, held together: space for m of them with `most` numbers over n rows."""
 
     def __init__(self, n: int, m: int, most: int):
         self.n = n

@@ -1,0 +1,1 @@
+"""Models: weights or support vectors, with prediction."""

@@ -1,0 +1,1 @@
+"""Objective functions: values, gradients, Hessian products and dual bounds."""

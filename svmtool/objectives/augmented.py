@@ -207,7 +207,7 @@ class Augmented(Objective):
     def best_bias(self) -> float:
         """The free bias that minimises f for the other weights as they are (w[-1] = 0); p = 1.
 
-        The slope of the losses in the shift rises by C_i where row i comes to its kink, y_i target_i - x_i.w.
+        The slope of the losses in the shift rises by C_i where row i comes to its breakpoint, y_i target_i - x_i.w.
         """
         breakpoints = self.y * (self.target - self.z)
         order = np.argsort(breakpoints)
@@ -232,7 +232,7 @@ class Augmented(Objective):
             v[-1] = 0.0
         return float(self.target @ alpha) - 0.5 * float(v @ v)
 
-    def projected_spread(self, alpha: np.ndarray) -> float:
+    def projected_range(self, alpha: np.ndarray) -> float:
         """How far the projected gradients of the hinge's dual at alpha lie apart or from zero: LIBLINEAR's measure."""
         z = np.empty(self.n)
         self.rows.margins(self.rows.transpose_product(alpha * self.y), self.y, z)

@@ -12,7 +12,7 @@ through few fused passes over the rows:
     move(w)      margins at w                         one product X w
     gradient()   value, gradient, active rows         one product X'u over active rows
     hessian()    R + X'CX over active rows            Gram matrix, kept up to date by rows that changed
-    ray(p)       exact minimiser along w + t p        one product X p
+    search direction(p)       exact minimiser along w + t p        one product X p
     advance(t)   margins at w + t p                   none
 """
 
@@ -33,7 +33,7 @@ from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
 from svmtool.objectives.row_losses import Losses
 
 SYSTEMS = {"primal": "a system of features", "dual": "a system of active rows", "cg": "conjugate gradients"}
-SOLVED = 0.01  # what a direction may leave of Newton's equation, beside the gradient.  Of 334 that were looked at on
+SOLVED = 0.01  # what a direction may leave of Newton's equation, beside the gradient.  Of 334 that were examined on
 # subsets of 16 sets (-s 3, 42, 50, C = 1e5) 169 left more, and 31 lay between a tenth and ten times that
 BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
 
@@ -56,8 +56,8 @@ class Objective(Losses):
     are: `_take`, `_dual_bound` and `_balanced_bound`.
     """
 
-    line_search_precision = 1e-14  # of the t that ray() finds, relative
-    # the slope at which a ray may end, as share of that where it begins; 0: at its exact minimum
+    line_search_precision = 1e-14  # of the t that line_search() finds, relative
+    # the slope at which a search direction may end, as share of that where it begins; 0: at its exact minimum
     line_search_share = 0.0
     straight = False  # whether the slope of a row's loss has straight pieces and nothing else: it has `strip` then
     scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
@@ -78,7 +78,7 @@ class Objective(Losses):
         def face(self, active: np.ndarray) -> np.ndarray:
             """Return the minimiser over the dual variables `active`, as weights."""
 
-        def projected_spread(self, point: Any) -> float:
+        def projected_range(self, point: Any) -> float:
             """Return the range of the projected gradients at a dual point."""
 
         def dual_point(self) -> Any:
@@ -222,7 +222,7 @@ class Objective(Losses):
 
         side: "primal" by a factorised d x d matrix; "dual" by one with a row for each active row (a loss that has
         `face`); "cg" by conjugate gradients to the tolerance, with at most so many products, or until stopped().
-        Where the run comes to its end meanwhile p is along -g: f falls on the ray there too.
+        Where the run comes to its end meanwhile p is along -g: f falls on the search direction there too.
         """
         self.way = SYSTEMS[system]
         try:
@@ -297,7 +297,7 @@ class Objective(Losses):
         """The t > 0 that minimises f(w + t p), exactly (paper's Section 4.4).
 
         phi'(t) is continuous and increasing, and for most losses piecewise linear.  Newton steps on it, kept
-        inside a bracket, then land on its zero after finitely many: no kink is sorted, each step is one pass
+        inside a bracket, then land on its zero after finitely many: no breakpoint is sorted, each step is one pass
         over z and dz.
         """
         self.rows.margins(p, self.y, self.dz)
@@ -305,7 +305,7 @@ class Objective(Losses):
         return self._on_line(float(self.w @ inner), float(p @ inner))
 
     def _on_line(self, a: float, b: float) -> float:
-        """`ray` where dz is that of p and the regulariser's slope a + t b."""
+        """`search direction` where dz is that of p and the regulariser's slope a + t b."""
         low, high, t, enough = 0.0, np.inf, 1.0, 0.0
         if self.line_search_share > 0.0:
             enough = self.line_search_share * abs(self.along(0.0)[0] + a)
@@ -329,7 +329,7 @@ class Objective(Losses):
         return t
 
     def _bracketed(self, high: bool) -> None:  # noqa: B027  most losses make nothing of it
-        """A ray goes on below, if `high`, or above the t that `along` was last called with."""
+        """A search direction goes on below, if `high`, or above the t that `along` was last called with."""
 
     def best_multiple(self, w: np.ndarray) -> float:
         """The t > 0 that minimises f(t w); the objective goes to zero for it."""
@@ -339,7 +339,7 @@ class Objective(Losses):
     def least_multiple(self, w: np.ndarray) -> tuple[float, float]:
         """The best multiple t of w, and the value of the problem itself there; 1 where the search has missed it.
 
-        Where rows end at a kink the value rises on both sides of t, and a rounding error of t is felt.
+        Where rows end at a breakpoint the value rises on both sides of t, and a rounding error of t is felt.
         """
         t = self.best_multiple(w)
         margins = self.dz.copy()  # of w; `primal_value` may use the place

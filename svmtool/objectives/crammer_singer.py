@@ -250,7 +250,7 @@ class CrammerSingerLoss(Objective):
         t[np.arange(self.base.n) * self.wide + self.number] -= 1.0
         return g + self._bent(t)
 
-    def projected_spread(self, alpha: np.ndarray) -> float:
+    def projected_range(self, alpha: np.ndarray) -> float:
         """LIBLINEAR's measure for -s 4 at a dual point: the largest max G_i - min {G_im: a_im can rise}."""
         G = np.empty(self.n)
         self.rows.margins(self.rows.transpose_product(alpha), self.y, G)

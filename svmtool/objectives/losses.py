@@ -1,6 +1,6 @@
 """Losses of one row as functions of its slack xi, in plain numpy: value, slope and conjugate.
 
-The judge (certify/linear.py) uses these and nothing of the solvers' loops.  A loss is convex; its slope lies in
+The certifier (certify/linear.py) uses these and nothing of the solvers' loops.  A loss is convex; its slope lies in
 [floor, cap]; its conjugate is l*(b) = max over xi of b xi - l(xi).
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 
 class Loss(ABC):
-    """What the judge asks.  Arrays are of length n, per unit of cost.
+    """What the certifier asks.  Arrays are of length n, per unit of cost.
 
     degree: the q of l*(b) proportional to b^q (1 where l* is 0 on [0, cap]; None where it is no power of b);
     power: the p of a power of the hinge; hinge_power: that where the loss is one, else None.

@@ -18,7 +18,7 @@ from svmtool.data.class_statistics import ClassStatistics
 from svmtool.linalg.systems import Factored, mirror
 
 REFINEMENTS = 2  # of a solution by its residual
-CANCELLATION = 1e-4  # share of C V below which f, a difference of sums, has lost too many digits to judge by
+CANCELLATION = 1e-4  # share of C V below which f, a difference of sums, has lost too many digits to certifier by
 
 
 class Matrix:
@@ -78,7 +78,7 @@ class NormalEquations:
         return w
 
     def cancels(self, f: float) -> bool:
-        """Whether little is left of the sums in f: rounding has taken digits that a look at the rows would bring."""
+        """Whether little is left of the sums in f: rounding has taken digits that a check of the rows would bring."""
         return f < CANCELLATION * self.C * self.V
 
 def equations_of(sums: ClassStatistics, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:

@@ -96,6 +96,6 @@ class Losses(ABC):
         return mirror(H)
 
     def step(self, t: float, p: np.ndarray) -> None:
-        """w += t p, margins with it; p is the vector last given to `ray`."""
+        """w += t p, margins with it; p is the vector last given to `search direction`."""
         self.w += t * p
         self._add(t, 0, self.n)

@@ -28,7 +28,7 @@ SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 # of them, or in a factorisation; so many such times go for each entry of a matrix that is copied and substituted in,
 # and for each of the vectors' in a step of conjugate gradients
 GRAM_PACE, FACTOR_PACE, ENTRY, VECTORS = 4.0, 40.0, 2.0, 6.0
-CALL_WORK = 2e7  # multiplications of conjugate gradients between two looks at the clock
+CALL_WORK = 2e7  # multiplications of conjugate gradients between two checks of the clock
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -220,7 +220,7 @@ class SquaredHinge(Objective):
         """alpha_i = 2 C_i max(0, target_i - z_i), length n: the dual point that belongs to w (paper's Section 4.7)."""
         return 2.0 * self.cost * np.maximum(self.target - self.z, 0.0)
 
-    def projected_spread(self, alpha: np.ndarray) -> float:
+    def projected_range(self, alpha: np.ndarray) -> float:
         """How far the projected gradients of the dual at alpha (f8[n]) lie apart or from zero: LIBLINEAR's measure."""
         z = np.empty(self.n)
         self.rows.margins(self.rows.transpose_product(alpha * self.y), self.y, z)

@@ -23,7 +23,7 @@ class Task:
     target    f8[n]; None: 1 for every row
     p         the power of the hinge, for solvers that serve several
     inner_steps, mu, homotopy: what `--inner-steps`, `--mu` and `--no-homotopy` say, for solvers that honour them
-    sample    rows that a round looks at, for solvers that draw some
+    sample    rows that a round examines, for solvers that draw some
     nu        the share of rows that a one-class problem leaves out
     one_of_several: other problems are solved at the same time
     equations: its normal equations, for solvers whose row of the registry asks for them (`sums_below`), where formed
@@ -64,7 +64,7 @@ class Task:
         """Where a free bias alone brings every row to its target, or to `margin`: no weights, that bias.  Else None.
 
         Rows of one sign have one.  A hinge's f is 0 there, and nothing can be said relative to it; the logistic loss
-        has no target, but a margin from which on it is 0 as far as rounding tells.
+        has no target, but a margin from which on it is 0 as far as rounding states.
         """
         if not self.free_bias or self.rows.n == 0:
             return None

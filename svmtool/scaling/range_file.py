@@ -100,7 +100,7 @@ class _Words:
         return self.words[-1] if self.words else b""
 
     def take(self, end: str = "the file ends where two numbers should be") -> bytes:
-        """The next word; RangeError with the sentence `end` behind the last."""
+        """The next word; RangeError with the message `end` behind the last."""
         if not self.peek():
             raise RangeError(self.path, end)
         return self.words.pop()

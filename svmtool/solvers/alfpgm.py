@@ -37,7 +37,7 @@ POWER_STEPS, SAFETY = 10, 1.1  # of power iteration for the largest eigenvalue, 
 OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient steps of each
 WHOLE = 0.9  # share of eps to which steps among all variables go: more than rounding may add to the violation
 NOISE = 0.5  # share of the violation from which errors of f send steps astray
-EVALUATIONS = 128  # rounds before the first look at what they bring, ...
+EVALUATIONS = 128  # rounds before the first check of progress, ...
 POLISH = 8  # ... and from a direct solution on, where no more than rounding is left to them
 ROUND = 30.0  # values of kernel rows that could be passed over in the time that a round takes for each variable, beside
 # its subproblem: 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in kernels/linear_direct.py) take

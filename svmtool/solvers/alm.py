@@ -6,7 +6,7 @@ Notation and the rounds of Algorithm 1: alm_rounds.py.  Algorithm 2: alm_inexact
 Differs from the paper in:
  1. Exact: each round of Algorithm 1 minimises over e and w one after the other; here both are minimised
     together: e is eliminated (objectives/augmented.py), and what is left in w, smooth and quadratic in pieces for
-    p = 1 and 2, is solved by Newton steps with the exact ray search, factorised where d is small, by conjugate
+    p = 1 and 2, is solved by Newton steps with the exact line search, factorised where d is small, by conjugate
     gradients where it is large, only as far as the multiplier step deserves (INNER).  sigma grows
     geometrically, or by Eq. 29 where task.mu is "merit".
  2. C_i for each row, and sigma in units of it: the same number of rounds whatever C.
@@ -47,7 +47,7 @@ from svmtool.tolerances import ENOUGH, ROUNDOFF_GAP, RULE_MIN_GAP
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate passes
 SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...
-SIGMA_LEAST = 1.0  # ... this, takes Newton steps over fewer of their kinks
+SIGMA_LEAST = 1.0  # ... this, takes Newton steps over fewer of their breakpoints
 # the unit of slacks and of 1 / sigma: 1, or the mean size of the rows' own targets by TARGETS, or by less where there
 TARGETS = 10.0  # are more than SIGMA_FEATURES
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
@@ -57,8 +57,8 @@ ROUNDS = 60
 # largest cost of these ROUNDS, relative to that of the passes so far, for which a regression continues with them after
 # LIBLINEAR's rule: with few rows they reach the gap (arcene -s 13, C = 0.01 and 1: 6e-8 and 1e-3, else 0.8 and 1)
 CHEAP = 4.0
-RECENT = 2  # looks over which the fall of the gap is measured, and WINDOW where d is large, for it wavers there
-EVALUATIONS = 0.1  # share of the visits so far that pass between two looks at the primal, ...
+RECENT = 2  # evaluations over which the fall of the gap is measured, and WINDOW where d is large, for it wavers there
+EVALUATIONS = 0.1  # share of the visits so far that pass between two evaluations of the primal, ...
 NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
 LEAST_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
 SHARPER = 0.3  # each time that shrunk rows come back, the spread at which they will again falls to this share
@@ -223,7 +223,7 @@ class _Run(Rounds):
             if over and objective.p == 1.0 and descent.enough(CHEAP * spent, self.most_rows, steps=ROUNDS):
                 self.ruled = True  # and Newton steps are cheap enough to reach the gap
                 return None
-            near = small and left <= loose  # as of the last look
+            near = small and left <= loose  # as of the last evaluation
             settled = descent.pg_range <= enough
             limit = monitor.limit(descent.count) or (base.RULE if over else None)
             if (settled or near) and not descent.complete and limit is None:

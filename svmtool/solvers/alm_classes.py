@@ -150,7 +150,7 @@ class _Run(Rounds):
             over = not descent.factorised and spent >= (1.0 + AFTER_RULE) * ruled
             settled = descent.pg_range <= enough
             if over and not settled and descent.pg_range <= plain:  # a pass measures rows as it meets them
-                settled = not descent.complete or objective.projected_spread(descent.alpha) <= plain
+                settled = not descent.complete or objective.projected_range(descent.alpha) <= plain
             limit = monitor.limit(descent.count)
             if settled and not descent.complete and limit is None:
                 descent.unshrink()

@@ -17,11 +17,11 @@ Differs from the paper in:
  5. Where the mean of the points since the last restart has the smaller gap, it goes on from there.
  6. Where d is large and the dual allows coordinate passes (p = 1 or 2, no free bias), a few of them give the first w
     and multipliers.
- 7. Where d is small and the iterations get nowhere, or have cost as much as interior-point steps and would cost as
+ 7. Where d is small and the iterations make no progress, or have cost as much as interior-point steps and would cost as
     much again at the rate at which the gap falls, these go on (interior_steps.py): few rows between their ends, raw
     features and p near 1 take thousands of iterations.
 Neither 2, 5, 6 nor 7 with `inner_steps` or with a mu that only grows.
-Stops when: the certified relative gap is as small as asked for, else where iterations get nowhere (progress.py) or
+Stops when: the certified relative gap is as small as asked for, else where iterations make no progress (progress.py) or
 would need more than MOST_ITERATIONS at the rate of the last half of them.
 Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.  With interior-point steps 30
 more of n and a second such set of matrices; none where the rows are on disk.
@@ -53,7 +53,7 @@ SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
 SIGMA_MOST = 1e5  # the paper's cap on mu
 BALANCE, BALANCE_STEP = 2.0, 4.0  # the residuals may differ so much; the most that mu changes at once
 BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least so many, and this share of all so far
-# iterations after a restart when the mean is looked at, and from look to look
+# iterations after a restart when the mean is examined, and between evaluations
 FIRST_EVALUATION, EVALUATION_GROWTH = 20, 1.5
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MOST_ITERATIONS = 10000
@@ -221,7 +221,7 @@ class _Average:
     """The mean of the points since the last restart, from which to go on where its gap is less than that of the last.
 
     With few rows between their ends the points circle about the answer.  All that a point consists of is linear in
-    (w, beta): a mean costs no product, only the look at it does.
+    (w, beta): a mean costs no product, only the check of it does.
     """
 
     def __init__(self, o: Alternating, step: _Step):
@@ -239,7 +239,7 @@ class _Average:
 
     @property
     def due(self) -> bool:
-        """Whether it is time for a look."""
+        """Whether it is time for an evaluation."""
         return self._count >= self._evaluation_due
 
     def restart(self, best: Best) -> np.ndarray | None:

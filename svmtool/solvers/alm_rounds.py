@@ -2,7 +2,7 @@
 
 Notation   paper: e_i   lambda_i   mu   gamma       code: y_i v_i   -C_i y_i beta_i   C_i sigma   1 / sigma
 A round minimises over e and w together: e is eliminated (objectives/augmented.py, objectives/crammer_singer.py), and
-what is left in w, smooth and quadratic in pieces, is solved by Newton steps with the exact ray search, only as far as
+what is left in w, smooth and quadratic in pieces, is solved by Newton steps with the exact line search, only as far as
 the multiplier step deserves (INNER): factorised where d is small, by conjugate gradients, or by a system with a row for
 each active row, where it is large.  sigma grows geometrically, or by Eq. 29.
 """
@@ -33,7 +33,7 @@ IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last o
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 SMOOTH = 0.9  # weight of the spreads before in their mean, for a single one wavers
 RECENT_RANGES = 4  # share of all looks, one in so many, over which the fall of the spread is measured
-WINDOW = 4  # looks over which the fall of the gap is measured where it wavers
+WINDOW = 4  # evaluations over which the fall of the gap is measured where it wavers
 
 
 class Rounds:
@@ -129,7 +129,7 @@ class Rounds:
         if gap <= self.rule.gap:
             return base.RULE
         if self.rule.projected is not None and gap <= self.sure:
-            if self.objective.projected_spread(self.best.alpha) <= self.rule.projected:
+            if self.objective.projected_range(self.best.alpha) <= self.rule.projected:
                 return base.RULE
             self.sure *= 0.1
         if flat:

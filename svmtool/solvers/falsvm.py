@@ -31,7 +31,7 @@ from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 
 LARGEST = 5000  # features, for the sake of P
 BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
-ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two looks at the clock: rows, and multiplications, at most
+ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two checks of the clock: rows, and multiplications, at most
 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is no optimum of all rows")
 
@@ -39,7 +39,7 @@ PASSES = Status("passes", True, "all passes over the rows are made (--passes); t
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
     """Make `task.passes` passes, from w = 0 or, where the task has equations, from their minimiser.
 
-    history tells of f after each, and as `active` the rows added so far; the Result's `taken` how often each row was.
+    history reports f after each, and as `active` the rows added so far; the Result's `taken` how often each row was.
     """
     rows, d = task.rows, task.rows.d
     if d > LARGEST:

@@ -11,7 +11,7 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
 1. The problem on A is solved exactly, from the last solution on (linalg/minimum_norm_point.py).
 2. theta is asked for as a gap (registry.row.gap_of_theta): the dual value -rho / 2 holds for all rows, and w times
    1 - theta with (1 - theta)^2 rho satisfies them all, so that either number gives the other.
-3. Algorithm 3 looks at m rows drawn from outside A.  If a share eps of all rows lay beyond theta, none of the m
+3. Algorithm 3 examines m rows drawn from outside A.  If a share eps of all rows lay beyond theta, none of the m
    would be among them with probability (1 - eps)^m <= exp(-m eps) only: that is what its end says, no more.  A share
    eps of wrong predictions may cost the area under the ROC curve as much: 59 rows leave room for 5%, 3000 for 0.1%, and
    of a small A they take hardly more time.
@@ -21,10 +21,10 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
    dual over all rows, C-SVC's without upper bounds, is decomposed: working sets of half the last one, the rows least
    w.f(x_i) and those of A with the most, solved pair by pair.  The stored rho is then the one that all of A satisfy.
    By samples the same is done over a part of the rows, which doubles until a sample of the others passes; where most
-   of a part carries its plane, a larger one would be nearly all rows, and all are looked at.  Where that stalls, or
+   of a part carries its plane, a larger one would be nearly all rows, and all are examined.  Where that stalls, or
    takes far longer than an exact solution would (PAIR_STEPS), A is solved exactly after all.
 Where the origin lies among the rows rho goes to 0, and w = 0 is the answer; see objectives/hard_one_class.py.
-Memory: the cache (kernel rows of A; those that find no room are computed each round; from MANY on the working set's
+Memory: the cache (kernel rows of A; those that find no space are computed each round; from MANY on the working set's
 block too), 4 vectors of n; of an A solved exactly the kernel matrix and its inverse.
 """
 
@@ -57,18 +57,18 @@ SHARE = 0.001  # of the rows: the eps for which a run by samples gives the proba
 FEW = 2  # rows that A begins with
 MANY = 64  # rows of A beyond which decomposition comes nearer in less time, with a kernel
 GROWTH = 4  # times the support is what joins it as the first part of the rows
-CARRIED = 0.5  # share of a part's rows that carry its plane beyond which all rows are looked at
+CARRIED = 0.5  # share of a part's rows that carry its plane beyond which all rows are examined
 WORKING = 2048  # rows of a working set
 COSTLY = Status("costly", False, "an exact solution costs less than more rounds")  # internal, never returned
 PAIR_STEPS = 1200.0  # budget of pair steps, in kernel values per m^2 for m rows in A: about four times the cost of the
 # exact solution.  Of 12 sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
 EXACT_BYTES = 32.0  # an exact solution's memory per m^2; decomposition goes on where it exceeds the cache
-EVALUATIONS = 128  # rounds of decomposition before the first look at what they bring
+EVALUATIONS = 128  # rounds of decomposition before the first check of progress
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
-    """The linear problem, all rows looked at each round, to the monitor's gap.  Result.w is w and rho."""
+    """The linear problem, all rows examined each round, to the monitor's gap.  Result.w is w and rho."""
     return _linear(task, monitor, None)
 
 
@@ -113,7 +113,7 @@ class Sample:
 
 
 class _Run:
-    """A set A that grows from `first` (i8) over `rows`, at least one; sample: None looks at all of them."""
+    """A set A that grows from `first` (i8) over `rows`, at least one; sample: None examines all of them."""
 
     def __init__(self, rows: RowScores, monitor: Monitor, sample: Sample | None, first: np.ndarray | None = None):
         self.rows, self.monitor, self.sample = rows, monitor, sample
@@ -172,7 +172,7 @@ class _Run:
                 return None
 
     def evaluate(self) -> tuple[np.ndarray, float, bool]:
-        """The worst rows outside A, the least z there, and whether all rows were looked at."""
+        """The worst rows outside A, the least z there, and whether all rows were examined."""
         a = self.small.alpha
         if self.sample is not None and self.rows.n - len(self.chosen) <= self.sample.m:
             self.sample = None  # all rows that are left fit into one sample: nothing is random from now on
@@ -243,7 +243,7 @@ def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sa
         except EndedError:
             status = monitor.end()
     alpha, z = rows.alpha, rows.z
-    if not np.any(alpha):  # ended before all rows were looked at
+    if not np.any(alpha):  # ended before all rows were examined
         alpha[run.chosen], z = run.small.alpha, _guessed(rows.n, run.chosen, run.small.z, run.small.rho)
     rho = float(alpha @ z)
     gap = gap_of(lead_of(z), rho, rows.size)
@@ -256,7 +256,7 @@ def _kernel(problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sa
 def _guessed(n: int, known: np.ndarray, z: np.ndarray, rho: float) -> np.ndarray:
     """z f8[n] of a run that ended before it saw all rows: those `known` (i8), the others as if on the plane.
 
-    How far that is wrong the judge finds by rows that it draws.
+    How far that is wrong the certifier finds by rows that it draws.
     """
     found = np.full(n, rho)
     found[known] = z

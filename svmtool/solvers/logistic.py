@@ -4,7 +4,7 @@ Journal of Machine Learning Research 9 (2008) 627-650.
 
 Notation   paper: w   C   D (diagonal)          H = I + C X'DX      s         code: w   C_i   curvatures c_i   H   p
 Differs from the paper in:
- 1. A ray search in place of a trust region: f is convex, and a step on it costs a pass over two vectors (mfn.py).
+ 1. A line search in place of a trust region: f is convex, and a step on it costs a pass over two vectors (mfn.py).
  2. Where d is small, H is factorised (Gram matrix).  The factor of an earlier H is the preconditioner of later
     steps, until they need more products than a new one costs; large d: the diagonal of H, until CG has taken as long
     as a system of the rows does, where these are few.

@@ -1,7 +1,7 @@
 """Modified Huber loss by finite Newton steps.      min_w  1/2 w'Rw + sum_i C_i L_h(1 - y_i x_i.w)
 L_h(xi) = 0 for xi <= 0, xi^2 / 2 for 0 < xi < 2, 2 (xi - 1) for xi >= 2
 Paper: that of mfn.py, Section 6, Eqs. 21-23.  The index sets I_0, I_1, I_2 are the pieces that rows lie on; with them
-held fixed, f is the shifted least squares problem (23), which a step solves, and then the exact ray search watches
+held fixed, f is the shifted least squares problem (23), which a step solves, and then the exact line search watches
 all three.  Steps, notation and departures from the paper: mfn.py.
 
 In the dual's terms a row's multiplier lies in [0, 2 C_i]: the coordinate passes that come first where d is large

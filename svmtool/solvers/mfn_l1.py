@@ -8,7 +8,7 @@ point and a lower bound of the true hinge objective.  The paper leaves the end o
  1. A stage ends when what is left of the gap is mostly the loss's smoothing (STAGE).
  2. Polish: once the gap is small the multipliers so far take the place of 1/2, and sigma grows faster.  A Newton step
     then holds the rows on the margin as equality constraints (up to a proximal term 1 / (sigma C), which keeps
-    dependent rows solvable), those within at C, those beyond at 0; the ray search and the next clip move rows whose
+    dependent rows solvable), those within at C, those beyond at 0; the line search and the next clip move rows whose
     multiplier left [0, C] or whose margin is violated.  Repeated from the new multipliers, it ends at the exact
     minimiser, for the proximal term vanishes with their change.
  3. Where d is large and a dual point exists, coordinate passes come first, as in mfn.py.

@@ -1,6 +1,6 @@
 """NESVM: Nesterov's smoothing.      min_w  R(w) + sum_i C_i l(1 - y_i x_i.w)
 Paper: T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010.
-Algorithm 1 (`plain`), Eqs. 33-35, 43; Algorithm 2, homotopy (`_Homotopy`), Eq. 44.
+Algorithm 1 (`plain`), Eqs. 33-35, 43; Algorithm 2, homotopy (solvers/shared/homotopy.py), Eq. 44.
 C-SVM (45-48): R = 1/2 |w|^2, l hinge.  LS-SVM (53-56): R = 1/2 |w|^2, l least squares.
 
 Notation   paper: L(y X_i, w)   u_i      mu |X_i|_inf   w*      code: sum of l   C_i u_i = a_i   mu s_i   start
@@ -12,7 +12,7 @@ Algorithm 2 differs from the paper in:
     and mu need not go to zero for the exact answer.  mu falls geometrically.
  2. A stage ends when its gradient is small beside the way that u has to go.
  3. Where d is small, step (33) is taken in the metric of F_mu's curvature at w instead of L_mu I, to the exact
-    minimiser on its ray: what momentum gains is a part of what this gains.
+    minimiser along its direction: what momentum gains is a part of what this gains.
  4. On sparse rows of few features one coordinate pass over the dual says where the first stage begins.
  5. Where d is large, the stage's dual is climbed coordinate by coordinate, each with its own Lipschitz constant
     |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
@@ -30,47 +30,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.csr import CsrRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.hinge import L1Columns, L1Hinge
 from svmtool.objectives.least_squares import LeastSquares
-from svmtool.objectives.opposite_duplicates import cancelling
 from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1.column_generation import by_columns
 from svmtool.solvers.l1.restarted_pdhg import in_rounds
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.homotopy import MU_LEAST, Homotopy
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.least_squares import by_products, in_fewer_features
 from svmtool.solvers.shared.newton import newton_steps
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
 MU = 5.0  # the paper's, for Algorithm 1
-MU_FIRST, MU_LEAST = 0.3, 1e-8  # of Algorithm 2; the first times C where that is above 1
+MU_FIRST = 0.3  # the first mu of Algorithm 2, times C where that is above 1
 MU_RISE = 1e2  # ... up to so many times: beyond, rounding coarsens the dual point
-SHRINK = 0.4  # of mu from stage to stage
-STAGE = 1.0  # a stage ends when the gradient is this small beside the way that u has to go
 MU_PASS, STAGE_PASS = 1.0, 1.5  # the first mu and STAGE where one coordinate pass came before
-STALLED = 3  # ... or after so many steps without a better gap or a lower F_mu: rounding may keep it from that
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
-# certified gaps: of an exact minimiser, and of as good a one where rounding has the word
-# after so many steps without a better gap, a lower F_mu or a new mu rounding has the word
-STALL_RTOL, STALL_STEPS = 1e-13, 12
-CG_TOLERANCE = 0.1  # of a step by conjugate gradients, beside the gradient
 MU_LP, SHRINK_LP = 1.0, 0.5  # LP-SVM: the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see _rise()
-EVALUATION_STEPS = 8  # steps between two looks at the gap within a stage
+EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage
 BACK = 0.1  # LP-SVM in many features: how far mu goes back when columns come in
 PASSES_WORTH = 1e4  # LP-SVM: d^3 operations of a step beside the non-zeros, from which steps without them are faster
 FEW_COLUMNS = 200  # LP-SVM in many features: stages begin where no more columns than this ask to come in at first
-DUAL_ROWS = 4000  # rows between their ends whose system is factorised; with more, conjugate gradients
-PATIENCE = 0.3  # passes may take so much more of the time of such systems than they do elsewhere
 MU_EPOCHS = 10.0  # the first mu after passes
-MOST_EPOCHS = 20000
-EVALUATIONS = 0.25  # share of the visits so far that pass between two looks at the gap
 
 BLURRED = Status("blurred", False, "this smoothing cannot bring a smaller gap: lower --mu or leave out --no-homotopy")
 
@@ -87,7 +75,7 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 def _c_homotopy(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     objective = task.objective(Augmented, target=task.target)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    run, status, mu = _Homotopy(objective, monitor), None, MU_FIRST
+    run, status, mu = Homotopy(objective, monitor), None, MU_FIRST
     if start is None and isinstance(task.rows, CsrRows) and objective.n:
         if objective.d > GRAM_BELOW:
             status, mu = run.epochs(seed), MU_EPOCHS
@@ -200,135 +188,7 @@ def plain(objective: Smoothed, monitor: Monitor, start: np.ndarray | None = None
     raise AssertionError
 
 
-class _Homotopy:
-    """One run of Algorithm 2: the smoothed hinge is an Augmented with beta = u0 and sigma = 1 / mu."""
-
-    def __init__(self, objective: Augmented, monitor: Monitor):
-        self.objective, self.monitor, self.stage = objective, monitor, STAGE
-        self.best = Best(objective)
-
-    def stages(self) -> Status:
-        """Stages, each with a smaller mu, until the gap is as small as asked for."""
-        o, best = self.objective, self.best
-        cg, t, flat = 0, 0.0, 0
-        smallest = lowest = np.inf
-        first = True  # of its stage
-        while True:
-            f, g = o.gradient()
-            norm = float(np.sqrt(g @ g))
-            ends = norm * norm <= self.stage * self.stage * o.moved / o.sigma
-            self._keep(ends)
-            gap = best.gap
-            status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
-            if status is None:
-                better = gap < 0.999 * smallest or (
-                    o.sigma * MU_LEAST < 1.0 if first else f < lowest - STALL_RTOL * abs(f)
-                )
-                flat = 0 if better else flat + 1
-                smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
-                status = base.OPTIMAL if gap <= OPTIMAL_GAP else None
-                if flat >= STALL_STEPS:
-                    status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
-            if status is not None:
-                return status
-            first = flat >= STALLED or ends
-            if first:
-                g = self._next_stage()
-            p, cg = self._step(g, flat)
-            self.monitor.uses(f"stages of the smoothed loss: Newton steps by {o.way}")
-            t = o.line_search(p)
-            o.step(t, p)
-
-    def _keep(self, ends: bool) -> None:
-        """Take the present answers where they are better; ends: whether the stage does."""
-        self.best.keep()
-
-    def _next_stage(self) -> np.ndarray:
-        """u0 <- u and a smaller mu; the gradient of the new F_mu."""
-        o = self.objective
-        o.accept()
-        o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
-        return o.gradient_on_pieces()
-
-    def _step(self, g: np.ndarray, flat: int) -> tuple[np.ndarray, int]:
-        """(33) in the metric of F_mu's curvature, and the number of products that it took.
-
-        flat: steps so far that brought nothing: systems of rows may have lost their digits where numbers are large.
-        """
-        o = self.objective
-        if o.d <= GRAM_BELOW:
-            return o.factorised_direction(g, flat > 0)[:2]
-        system = "dual" if o.has_dual_system and 0 < o.active <= DUAL_ROWS else "cg"
-        return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
-
-    def _sparse_rows(self) -> CsrRows:
-        """The rows, a free bias as a feature like those that they have: what coordinate passes go over."""
-        o = self.objective
-        rows = o.rows
-        assert isinstance(rows, CsrRows)
-        if not o.free_bias:
-            return rows
-        length = float(np.sqrt(np.mean(rows.square_norms())))
-        return CsrRows(*rows.csr_arrays, rows.plain, length, rows.mapped)
-
-    def one_pass(self, seed: int) -> None:
-        """One coordinate pass over the dual: stages begin where it leads."""
-        o = self.objective
-        run = DualCoordinateDescent(self._sparse_rows(), o.y, np.zeros(o.n), o.cost, seed, target=o.target)
-        run.run()
-        if o.free_bias:
-            run.w[-1] = 0.0
-        o.set_point(run.w)
-        if o.free_bias:
-            o.shift(o.best_bias())
-        np.divide(run.alpha, o.cost, out=o.beta)
-
-    def epochs(self, seed: int) -> Status | None:
-        """Coordinate passes over the dual until the gap is as small as asked for.
-
-        None where they do not get there: stages take over.
-        """
-        o, best, monitor = self.objective, self.best, self.monitor
-        rows, free = self._sparse_rows(), o.free_bias
-        alpha = cancelling(rows, o.y, o.cost)
-        run = DualCoordinateDescent(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
-        tolerance, visits, evaluated, spent = 1.0, 0.0, 0.0, 0.0
-        for _ in range(MOST_EPOCHS):
-            visits += run.share
-            spent += run.run()
-            if free:  # the centre of the bias's proximal term
-                run.target -= run.w[-1] * rows.bias * o.y
-            if run.pg_range <= tolerance:
-                if not run.complete:
-                    run.unshrink()
-                else:
-                    tolerance *= 0.3
-            limit = monitor.limit(run.count)
-            if visits - evaluated < max(1.0, EVALUATIONS * visits) and limit is None:
-                continue
-            evaluated = visits
-            w = run.w
-            if free:
-                o.set_point(np.append(w[:-1], 0.0))
-                w = np.append(w[:-1], o.best_bias())
-            # where C is large P of w is far above D though w is short of a few margins only
-            o.step(o.best_multiple(w), w)
-            o.value()
-            best.take(o.primal, o.w, o.dual_value(run.alpha), run.alpha)
-            status = monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
-            if status is None:
-                status = limit or (base.OPTIMAL if best.gap <= OPTIMAL_GAP else None)
-            if status is not None:
-                return status
-            run.unshrink()  # rows that have left too early hold the primal side up
-            if run.enough(PATIENCE * spent, DUAL_ROWS):
-                break
-        o.beta[:] = run.alpha / o.cost
-        o.set_point(np.append(run.w[:-1], o.w[-1]) if free else run.w)
-        return None
-
-
-class _LpHomotopy(_Homotopy):
+class _LpHomotopy(Homotopy):
     """The same for LP-SVM, whose |w|_1 is smoothed alike, with a proximal term that is let go from stage to stage."""
 
     objective: L1Hinge
@@ -355,7 +215,7 @@ class _LpHomotopy(_Homotopy):
         if other is not None:
             o.sigma = max(o.sigma, BACK * other.objective.sigma)
 
-    def _keep(self, ends: bool) -> None:
+    def keep(self, ends: bool) -> None:
         # within a stage the dual point is hardly ever better, and to look costs as much as a step
         if not ends and self.monitor.iterations % EVALUATION_STEPS:
             return
@@ -363,7 +223,7 @@ class _LpHomotopy(_Homotopy):
         o.certify()
         self.best.take(o.primal, o.answer, o.bound, o.alpha)
 
-    def _next_stage(self) -> np.ndarray:
+    def next_stage(self) -> np.ndarray:
         o = self.objective
         o.recentre(min(o.sigma / SHRINK_LP, 1.0 / MU_LEAST), max(o.rho * SHRINK_LP, RHO_LEAST * self.total))
         return o.gradient_on_pieces()

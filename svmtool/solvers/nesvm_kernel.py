@@ -4,7 +4,7 @@ Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICD
 
 C-SVM (45-48): Algorithm 2, homotopy, with what solvers/nesvm.py changes in it for linear ones: the prox-function's
 centre u0 moves to the last stage's u, so that the smoothing vanishes without mu going to zero; step (33) is taken in
-the metric of F_mu's curvature, to the exact minimiser on its ray (kernels/smoothed.py).
+the metric of F_mu's curvature, to the exact minimiser along its direction (kernels/smoothed.py).
 LS-SVM (53-56) is one quadratic: there is nothing to smooth, and conjugate gradients take the place of the optimal
 gradient's momentum.
 Among several classes the C-SVMs of pairs of few rows are solved by steps of pairs of variables instead, many in
@@ -35,7 +35,7 @@ STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this small beside th
 CLEAR = 0.05  # share of the gap's root up to which errors of decision values do not matter
 PATIENCE = 12  # stages without a smaller gap, after which what is left is rounding
 LOST = 4  # stages that one counts for which has neither found F_mu's minimum nor a smaller gap
-EVALUATIONS = 8  # stages before the first look at what they bring
+EVALUATIONS = 8  # stages before the first check of progress
 
 
 def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0) -> KernelResult:

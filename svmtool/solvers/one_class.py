@@ -44,10 +44,10 @@ SAMPLE_ROWS = 400  # ... if that is so many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
 FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
 SMALL_WORK = 1 << 16  # non-zeros of a set that is solved by one compiled call, ...
-# ... non-zeros that it visits at most, about, its looks at all rows, ...
+# ... non-zeros that it visits at most, about, its passes over all rows, ...
 SMALL_ROUNDS_WORK, SMALL_EVALUATIONS = 1 << 24, 64
 SMALL_FACE = 64  # ... and the rows between their ends that it settles
-ROUNDS, WORK = 100, 1 << 26  # between two looks at all rows: most rounds, and most non-zeros visited
+ROUNDS, WORK = 100, 1 << 26  # between two passes over all rows: most rounds, and most non-zeros visited
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
@@ -154,7 +154,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool =
                 if descent.settle_at_zero():
                     continue
                 next_try = 2 * monitor.iterations
-        except EndedError:  # a last look then finds where the rows are
+        except EndedError:  # a last evaluation then finds where the rows are
             continue
         left = some if monitor.max_iter is None else min(some, monitor.max_iter - descent.rounds)
         settled = descent.run(enough, gap, left)

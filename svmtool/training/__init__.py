@@ -1,0 +1,1 @@
+"""Training: reductions, validation, calibration, adapting."""

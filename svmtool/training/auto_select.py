@@ -31,7 +31,7 @@ LABELS = {"two": "two labels", "many": "{values} labels", "real": "labels that a
 
 
 class Facts(NamedTuple):
-    """What the choice looks at: the data's shape, the kind of labels (two, many, real, one) and their number."""
+    """What the choice examines: the data's shape, the kind of labels (two, many, real, one) and their number."""
 
     rows: int
     features: int

@@ -40,7 +40,7 @@ LEAST_SPREAD = 1e-290  # of decision values: below it they count as equal, as th
 
 
 class NotCalibratedError(Exception):
-    """Why there are no sigmoids: the rest of a sentence."""
+    """Why there are no sigmoids: the rest of a message."""
 
 
 def calibrate(

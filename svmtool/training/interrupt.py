@@ -9,7 +9,7 @@ from svmtool.limits import StopFlag
 
 
 class Interruptible:
-    """While it lasts the first Ctrl-C only sets a flag that solvers look at; the second one is final.
+    """While it lasts the first Ctrl-C only sets a flag that solvers examine; the second one is final.
 
     flag: the command's, where it has one.
     """

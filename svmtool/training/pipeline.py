@@ -79,7 +79,7 @@ def fitted(
     problems: Reduction, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
     began: float,
 ) -> Training:  # fmt: skip
-    """Solve the problems, judge the answers and make a model of them; began: when the training did.
+    """Solve the problems, certifier the answers and make a model of them; began: when the training did.
 
     stop: as of `train`.
     """

@@ -26,7 +26,7 @@ from svmtool.tolerances import ENOUGH
 MORE = 0.5  # share of training's visits that polishing may take, besides READING and STARTING for all problems
 CALL = 2e4  # a pass counts as that many visits to non-zeros besides
 SETTLING = 0.5  # share of the work that may go into conjugate gradients over the free dual variables, before passes
-SPARED = 0.5  # share of all visits so far that pass between two looks at the primal
+SPARED = 0.5  # share of all visits so far that pass between two evaluations of the primal
 SETTLED = 0.1  # shrunk rows come back where the others' gradients have fallen to this share of what they were then
 
 

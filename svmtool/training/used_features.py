@@ -14,7 +14,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.models.linear import LinearModel
 
 LEAST, FAR = 1 << 20, 4  # features, and features for each value in the data, above which the used ones are found
-LARGEST_COPY = 1 << 22  # values of rows on disk whose indices may be looked at in memory
+LARGEST_COPY = 1 << 22  # values of rows on disk whose indices may be examined in memory
 
 
 def used_features(table: Dataset) -> np.ndarray | None:

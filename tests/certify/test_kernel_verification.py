@@ -1,4 +1,4 @@
-"""What every answer with a kernel keeps to: no worse than w = 0, statuses that the judge confirms, ends in time."""
+"""What every answer with a kernel keeps to: no worse than w = 0, statuses that the evaluator confirms, ends in time."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_smoothing_ends_where_the_kernel_is_not_positive(C):
 
 def test_progress_counts_as_long_as_there_is_some():
     slow, k = Progress(64), 0
-    while k < 1 << 14:  # the gap falls by a quarter from look to look, the dual value hardly moves
+    while k < 1 << 14:  # the gap falls by a quarter between evaluations, the dual value hardly moves
         k += 1
         assert not slow.stalls(k**-0.4, -(k**-0.4) * 1e-9)
     climbing = Progress(64)

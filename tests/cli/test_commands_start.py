@@ -13,7 +13,7 @@ import pytest
 from conftest import REPOSITORY
 from shell_commands import put_script
 
-# In the place of the script that pip makes: it tells when Python runs, and goes on once it may.
+# In the place of the script that pip makes: it states when Python runs, and goes on once it may.
 SVMTOOL = f"""#!{sys.executable}
 import os, sys
 os.write(2, b"!")

@@ -147,7 +147,7 @@ def test_scale_of_errors_is_libsvms(svm_type, sets, svm_train):
     theirs = subprocess.run([reference, *line, "theirs"], cwd=sets, capture_output=True, text=True, timeout=60)
     out = svm_train(*line, "ours")[1]
     folds, scale, model = re.split(r"(^Prob\. model.*\n.*\n)", without_path(theirs.stdout), flags=re.MULTILINE)
-    same_text(without_path(LINE.sub("", out)), model + folds + scale, 1e-3)  # Debian's 3.24 tells of the folds first
+    same_text(without_path(LINE.sub("", out)), model + folds + scale, 1e-3)  # Debian's 3.24 reports the folds first
     assert (
         re.search(r"sigma= (\S+)\n", out)[1][:5]
         == re.search(r"^probA (\S+)$", (sets / "ours").read_text(), re.M)[1][:5]
@@ -300,7 +300,7 @@ def test_malformed_kernel_values(data, sentence, svm_train, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
-# What is refused, and what is told
+# What is refused, and what is reported
 
 
 @pytest.mark.parametrize(

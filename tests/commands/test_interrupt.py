@@ -117,7 +117,7 @@ def hard_problem() -> str:
     return _text[0]
 
 
-# With an impossible gap it goes on for many seconds; a record a round tells us how far it is.
+# With an impossible gap it goes on for many seconds; a record a round states us how far it is.
 FOREVER = ["-s", 2, "-R", "-B", 1, "-c", 1e9, "--gap", 1e-300, "--solver-log", "log"]
 
 

@@ -253,7 +253,7 @@ def test_no_leave_one_out_where_the_time_is_over():
 
 
 def test_no_adaptable_model_without_its_sums(svm_train, tmp_path):
-    """Its state would hold no row of those that its log tells of."""
+    """Its state would hold no row of those that its log reports."""
     data, model = tmp_path / "data", tmp_path / "model"
     data.write_text(text_of(*made(60, 5, 2)))
     status, _, err = svm_train("-s", 71, "--max-seconds", 1e-9, data, model)

@@ -51,7 +51,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 @every_number
 def test_odd_data_end_well_or_in_one_sentence(number, name, options, svm_train):
-    """A model of finite numbers with a true certificate, or exit 1 with a sentence and no model."""
+    """A model of finite numbers with a true certificate, or exit 1 with a message and no model."""
     status, out, err = svm_train("-s", number, *options, "d", "m", data=ODD[name])
     if status == 1:
         assert err.count("\n") == 1 and err[-2] not in ".:", err
@@ -80,7 +80,7 @@ def test_odd_data_end_well_or_in_one_sentence(number, name, options, svm_train):
 
 @pytest.mark.parametrize("name", ["empty", "no-features", "huge", "largest", "mixed", "huge-far"])
 def test_odd_data_as_a_process(name, command, tmp_path):
-    """Nothing but our own sentences on stderr: no traceback, no warning of a library."""
+    """Nothing but our own messages on stderr: no traceback, no warning of a library."""
     (tmp_path / "d").write_text(ODD[name])
     done = command("train", "-s", 2, "d", "m")
     assert done.returncode in (0, 1)

@@ -147,7 +147,7 @@ def test_step(n, d, logistic):
 
 @pytest.mark.parametrize("m", [1, 2, 8])
 def test_face_step(m):
-    """l1_loops.l1_face_step(...): the exact minimiser on [0, 1], zeros where it lies on a kink."""
+    """l1_loops.l1_face_step(...): the exact minimiser on [0, 1], zeros where it lies on a breakpoint."""
     breakpoints = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)

@@ -33,7 +33,7 @@ def test_hinge_state(n):
     rng = np.random.default_rng(n)
     z, cost, y = rng.normal(1.0, 1.0, n), rng.random(n) * (rng.random(n) < 0.9), rng.choice([-1.0, 1.0], n)
     target = rng.normal(size=n)
-    z[: n // 4] = target[: n // 4]  # on the kink: not active
+    z[: n // 4] = target[: n // 4]  # on the breakpoint: not active
     before = 2.0 * cost * (rng.random(n) < 0.5)
     for lo, hi in halves(n):
         u, c, change, counts = np.zeros(n), before.copy(), np.zeros(n), np.zeros(3)
@@ -70,7 +70,7 @@ every_smoothing = pytest.mark.parametrize("p, sigma, cap", SMOOTHINGS, ids=str)
 
 
 def slacks(n: int):
-    """rng, margins, targets, signs, costs and multipliers, some rows on a kink."""
+    """rng, margins, targets, signs, costs and multipliers, some rows on a breakpoint."""
     rng = np.random.default_rng(n)
     z, target = rng.normal(1.0, 1.0, n), 1.0 + 0.5 * rng.normal(size=n)
     beta = rng.random(n) * (rng.random(n) < 0.5)
@@ -124,7 +124,7 @@ def test_power_ray(n, p, sigma, cap):
 @every_smoothing
 @pytest.mark.parametrize("n", [1, 5, 200])
 def test_power_search(n, p, sigma, cap):
-    """The slope of the losses and of a quadratic is zero at the end of the ray; see reference.smoothed."""
+    """The slope of the losses and of a quadratic is zero at the end of the search direction; see reference.smoothed."""
     rng, z, target, _, cost, beta = slacks(n)
     dz = rng.normal(size=n)
 
@@ -134,7 +134,7 @@ def test_power_search(n, p, sigma, cap):
         return float(parts.sum()), float(np.abs(parts).sum())
 
     a = 0.0
-    a = -slope(0.0)[0] - 0.2  # downhill from where the ray begins
+    a = -slope(0.0)[0] - 0.2  # downhill from where the search direction begins
     t = power_loops.power_search(z, dz, target, cost, beta, np.empty(4), a, 0.3, p, sigma, cap)
     left, size = slope(t)
     assert t > 0.0 and abs(left) <= 1e-9 * size

@@ -152,7 +152,7 @@ def test_dual_point_of_the_passes_is_kept(path, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["hinge", "squared hinge", "tube"])
 def test_a_pass_in_pieces_is_the_pass(kind, monkeypatch):
-    """To the last bit, with rows that leave, whatever the pieces: on disk the memory is looked at between them."""
+    """To the last bit, with rows that leave, whatever the pieces: on disk the memory is examined between them."""
     p = reference.random_problem(4, 300, 12)
     X, n = CsrRows(*csr_of(p.X), 12), 300
 

@@ -296,7 +296,7 @@ def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_di
 
 
 def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypatch, tmp_path):
-    """However few they are, no more of the file is touched between two looks at the memory than a piece of it."""
+    """However few they are, no more of the file is touched between two checks of the memory than a piece of it."""
     looks = []
     monkeypatch.setattr(MappedArrays, "check", lambda self: looks.append(1))
     monkeypatch.setattr("svmtool.data.blocks.PIECE", 40)

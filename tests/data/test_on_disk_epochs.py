@@ -1,4 +1,4 @@
-"""Random passes over rows on disk go in pieces, between which the memory that they take is looked at."""
+"""Random passes over rows on disk go in pieces, between which the memory that they take is examined."""
 
 from __future__ import annotations
 

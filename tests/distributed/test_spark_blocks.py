@@ -172,7 +172,7 @@ def test_a_run_goes_on_from_the_best_weights():
 @every_number
 @pytest.mark.parametrize("name", ODD)
 def test_odd_data_end_as_in_memory(number, name, tmp_path):
-    """A model of finite numbers, or the sentence that memory has."""
+    """A model of finite numbers, or the message that memory has."""
     settings = Settings(solver=number, max_iter=500).with_default_bias()
     try:
         expected: Training | str = in_memory(ODD[name], settings, tmp_path)

@@ -39,7 +39,7 @@ def contents() -> list[bytes]:
 
 
 def refused(ready, sentence: str, *argv) -> None:
-    """The command ends with status 1 and the sentence, and no file has changed."""
+    """The command ends with status 1 and the message, and no file has changed."""
     before, names = contents(), sorted(os.listdir())
     status, _, err = ready(*argv)
     assert status == 1 and sentence in err, err

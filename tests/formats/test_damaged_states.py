@@ -1,4 +1,4 @@
-"""What stands in the place of a state, of its log of rows or of its lock: refused with a sentence, never waited for.
+"""What stands in the place of a state, of its log of rows or of its lock: refused with a message, never waited for.
 
 A training from all rows goes on over a state that is damaged; only what is no file is left as it is.
 """

@@ -23,7 +23,7 @@ WEIGHT = "ERROR: fscanf failed to read the model: 2000000000 weights expected, n
 VECTOR = "ERROR: fscanf failed to read model: support vector"
 RANGE = "ERROR: failed to read scaling parameters: PATH:"
 
-# what reads it: what it begins with, what goes on, the sentence
+# what reads it: what it begins with, what goes on, the message
 CASES = [
     (linear.read, "", "a", NO_TEXT),
     (linear.read, "", "1 ", "unknown text in model file: [1]"),
@@ -50,7 +50,7 @@ CASES = [
 
 @pytest.mark.parametrize("read, begun, goes_on, sentence", CASES)
 def test_refused_early(read, begun, goes_on, sentence, tmp_path, monkeypatch):
-    """What is taken from a pipe without an end, before the sentence comes: a few windows beyond where it is clear."""
+    """What is taken from a pipe without an end, before the message comes: a few windows beyond where it is clear."""
     monkeypatch.setattr(model_text, "LONGEST_LINE", 1 << 23)
     monkeypatch.setattr(kernel, "LONGEST_LINE", 1 << 23)
     path, sent = str(tmp_path / "endless"), 0

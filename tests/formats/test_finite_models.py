@@ -1,4 +1,4 @@
-"""No model with a number that is not finite is written, and faults of range and memory are sentences, with the file."""
+"""No model with a number that is not finite is written, and faults of range and memory are messages, with the file."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path)
 @pytest.mark.parametrize("kilobytes", [150000, 156000, 163000, 170000, 200000])
 @pytest.mark.parametrize("argv", ["-s 2", "-t 2 --threads 8"])
 def test_little_memory_is_enough_or_one_sentence(kilobytes, argv, tmp_path):
-    """The threads' own reserves leave OpenBLAS room for its buffer."""
+    """The threads' own reserves leave OpenBLAS space for its buffer."""
     rng = np.random.default_rng(1)
     (tmp_path / "d").write_text(text_of(rng.normal(size=(400, 40)), rng.integers(0, 5, 400)))
     line = f"ulimit -v {kilobytes}; exec {sys.executable} -m svmtool train -q {argv} d m"

@@ -1,4 +1,4 @@
-"""Reading ahead in a thread: the same table, the same sentences, and no reading where none is due."""
+"""Reading ahead in a thread: the same table, the same messages, and no reading where none is due."""
 
 from __future__ import annotations
 

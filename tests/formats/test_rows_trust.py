@@ -1,4 +1,4 @@
-"""FILE.rows is not believed before it was looked at: whatever it holds, the model is that of the data file."""
+"""FILE.rows is not believed before it was examined: whatever it holds, the model is that of the data file."""
 
 from __future__ import annotations
 

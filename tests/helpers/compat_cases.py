@@ -8,7 +8,7 @@ are written.  What is compared, and how closely:
 * stderr: each line begins with the recorded one, for our errors say more (file, token, reason);
 * lines of our own on stdout, which begin with `Certified`, do not count;
 * what a solver prints on its way is compared by form and objective (check_liblinear_log), and LOOSE gives
-  the numbers of some cases more room, with the reason;
+  the numbers of some cases more space, with the reason;
 * DEVIATIONS lists the cases where the policy asks for something else, and what.
 """
 

@@ -1,4 +1,4 @@
-"""What the tests of solvers with kernels share: problems of every row, and one way to solve and to judge them."""
+"""What the tests of solvers with kernels share: problems of every row, and one way to solve and to evaluator them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of NESVM share: layouts, the roads that a problem may take, and a solved problem."""
+"""What the tests of NESVM share: layouts, the methods that a problem may take, and a solved problem."""
 
 from __future__ import annotations
 

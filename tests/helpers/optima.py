@@ -127,7 +127,7 @@ class Problem(NamedTuple):
         return regular + float(self.cost @ self.l.value(self.slack(w)))
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
-        """The gradient of f; a subgradient on the kink of a hinge, the shortest on those of |w|_1."""
+        """The gradient of f; a subgradient on the breakpoint of a hinge, the shortest on those of |w|_1."""
         smooth = -self.A.T @ (self.y * self.dual_point(w))
         if not self.l1:
             return self.R * w + smooth
@@ -138,7 +138,7 @@ class Problem(NamedTuple):
         return np.diag(self.R) + self.A.T @ ((self.cost * self.l.curvature(self.slack(w)))[:, None] * self.A)
 
     def dual_point(self, w: np.ndarray) -> np.ndarray:
-        """The slopes C_i l'(xi_i): the dual's maximiser at the minimiser, but for rows on a kink."""
+        """The slopes C_i l'(xi_i): the dual's maximiser at the minimiser, but for rows on a breakpoint."""
         return self.cost * self.l.slope(self.slack(w))
 
     def projected_gradients(self, a: np.ndarray) -> np.ndarray:

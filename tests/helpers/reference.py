@@ -43,7 +43,7 @@ def text_of(X: np.ndarray, labels: np.ndarray) -> str:
 
 
 def random_rows(rng: np.random.Generator, n: int, d: int, density: float = 0.6) -> np.ndarray:
-    """Rows with zeros, among them an empty row and an empty column where there is room for one."""
+    """Rows with zeros, among them an empty row and an empty column where there is space for one."""
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < density)
     if n > 3:
         X[n // 2] = 0.0

@@ -87,7 +87,7 @@ def in_memory(text: str, settings: Settings, tmp_path) -> Training:
 
 
 def numbers_text(classes: int, n: int = 150, d: int = 12, density: float = 0.4, seed: int = 3) -> str:
-    """Rows with labels 1 .. classes that a plane tells apart but for noise."""
+    """Rows with labels 1 .. classes that a plane states apart but for noise."""
     rng = np.random.default_rng(seed)
     X = random_rows(rng, n, d, density)
     z = X @ rng.standard_normal((d, classes)) + 0.5 * rng.standard_normal((n, classes))

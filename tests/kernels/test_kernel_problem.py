@@ -1,4 +1,4 @@
-"""The five problems with kernels: their forms, the judge's bound, the slow solver, and what answers mean."""
+"""The five problems with kernels: their forms, the evaluator's bound, the slow solver, and what answers mean."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_records_end_a_run_by_gap(name):
 
 @pytest.fixture
 def sampling(monkeypatch):
-    """The judge computes every third row alone."""
+    """The evaluator computes every third row alone."""
     monkeypatch.setattr(certify_kernel, "SAMPLE", N // 3)
     monkeypatch.setattr(certify_kernel, "VALUES", 0)
 

@@ -84,7 +84,7 @@ def test_pass(n, d, bias):
 
 @cases
 def test_newton(n, d, bias):
-    """It tells the violation, lowers phi or leaves all as it is, and with passes between gets to the minimum."""
+    """It states the violation, lowers phi or leaves all as it is, and with passes between gets to the minimum."""
     s = Smooth(n, d, bias)
     for _ in range(30):
         s.run_pass(np.arange(n))

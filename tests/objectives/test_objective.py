@@ -52,7 +52,7 @@ def test_value_gradient_and_curvature_along_a_walk(case):
         np.testing.assert_allclose(g, p.gradient(w), rtol=1e-10, atol=1e-10)
         assert f.active == np.count_nonzero(active_rows(p, w))
         assert f.active_rows().tolist() == np.flatnonzero(active_rows(p, w)).tolist()
-        if k % 2:  # every other time: two changes between two looks at the matrix
+        if k % 2:  # every other time: two changes between two checks of the matrix
             H = curvature(p, w)
             tolerance = 1e-8 * np.abs(H).max()
             np.testing.assert_allclose(np.triu(f.hessian()), np.triu(H), atol=tolerance)

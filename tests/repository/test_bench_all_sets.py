@@ -1,4 +1,4 @@
-"""The benchmark's part over every set: its order, its limits, its file of results, and what it tells of them."""
+"""The benchmark's part over every set: its order, its limits, its file of results, and what it reports them."""
 
 from __future__ import annotations
 

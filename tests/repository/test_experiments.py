@@ -1,4 +1,4 @@
-"""The frame of the papers' experiments: its judge, its runner, what is made of outcomes, the report."""
+"""The frame of the papers' experiments: its evaluator, its runner, what is made of outcomes, the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The experiments of kernels, least squares and novelty: their judge, their data, and what is made of cut runs."""
+"""The experiments of kernels, least squares and novelty: their evaluator, their data, and what is made of cut runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fixed sample of `make fuzz`, so that it goes on finding nothing, and that what it would find is told."""
+"""A fixed sample of `make fuzz`, so that it goes on finding nothing, and that what it would find is reported."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_limits_are_kept(form):
 
 
 def test_records_bound_the_optimum():
-    """As far as f in single precision tells; the last one is checked in double."""
+    """As far as f in single precision states; the last one is checked in double."""
     problem = problems(KERNELS["rbf"])["c-svc"]
     monitor = Monitor()
     optimum = -alfpgm.solve(problem, Monitor(), 1e-9).objective
@@ -160,7 +160,7 @@ def test_pairs_are_chosen_by_second_order():
     state.certify()
     state.F = np.array([1.0, -1.0, -0.9])
     assert set(PairSets(1, 1e-6, 5, 20, None).choose(state)) == {0, 2}
-    assert set(PairSets(1, 1e-6, 5, 20, 1).choose(state)) == {0, 1}  # only the smallest F is looked at
+    assert set(PairSets(1, 1e-6, 5, 20, 1).choose(state)) == {0, 1}  # only the smallest F is examined
 
 
 @pytest.mark.parametrize("name", ["epsilon-svr", "nu-svr"])

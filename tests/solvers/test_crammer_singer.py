@@ -347,7 +347,7 @@ def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
 
 
 def test_factorised_rounds_that_get_nowhere_hand_back_to_passes(monkeypatch):
-    """Many classes that can be told apart and a large C: Newton steps over all would take hundreds."""
+    """Many classes that can be separated and a large C: Newton steps over all would take hundreds."""
     monkeypatch.setattr(crammer_singer, "PATIENCE", 0.0)
     monkeypatch.setattr(crammer_singer, "NEWTON_STEPS", 3)
     steps, hessian = [], CrammerSingerLoss.hessian

@@ -239,7 +239,7 @@ def test_interruption_keeps_the_best_iterate(case, moment, layout, walk):
 
 @pytest.mark.parametrize("number", [5, 6])
 def test_l1_with_a_free_bias_and_one_class(number):
-    """The bias alone makes every loss 0, as far as rounding tells."""
+    """The bias alone makes every loss 0, as far as rounding states."""
     case = next(case for case in EVERYWHERE if case.row.number == number)
     p = PROBLEMS["tall-free"]
     s = Solved(case, p._replace(y=np.ones_like(p.y)))

@@ -138,7 +138,7 @@ def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss(monkeyp
 
 
 def test_columns_that_depend_on_each_other_are_certified(monkeypatch):
-    """One-hot features of two groups: a step along what both groups have in common is cut short by kinks."""
+    """One-hot features of two groups: a step along what both groups have in common is cut short by breakpoints."""
     monkeypatch.setattr(model_matrix, "GRAM_BELOW", 0)
     monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
     task, X = wide_logistic(2000, 60, 10.0, groups=True)

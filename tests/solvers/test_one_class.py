@@ -1,4 +1,4 @@
-"""-s 21: the optimum by a general-purpose solver, laws that need no oracle, its judge, the course of a run."""
+"""-s 21: the optimum by a general-purpose solver, laws that need no oracle, its evaluator, the course of a run."""
 
 from __future__ import annotations
 

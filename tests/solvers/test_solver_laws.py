@@ -139,7 +139,7 @@ def test_warm_start_at_the_answer_stops_at_once(case, layout, walk):
         s = Solved(case, p, layout, start=best, gap=1e-6)
         assert s.result.history[0]["objective"] == pytest.approx(s.p.value(best), rel=1e-12)
         assert s.status is base.GAP
-        if not case.hinge:  # weights say nothing of the multipliers of rows on the hinge's kink
+        if not case.hinge:  # weights say nothing of the multipliers of rows on the hinge's breakpoint
             assert s.result.iterations == 1, s.result.history
         assert np.linalg.norm(s.w - best) <= 1e-3 * np.linalg.norm(best)
 

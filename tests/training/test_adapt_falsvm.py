@@ -164,7 +164,7 @@ def test_all_rows_go(ready):
 
 
 def test_a_stream_is_a_file_in_pieces(ready, command):
-    """However the rows are cut into pieces: each is looked at by the model of those before it."""
+    """However the rows are cut into pieces: each is examined by the model of those before it."""
     for name in ("m", "m.state.npz", "m.state.rows"):
         Path(name.replace("m", "m2", 1)).write_bytes(Path(name).read_bytes())
     assert ready("--add", "new", "-i", "m")[0] == 0

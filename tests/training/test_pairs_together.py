@@ -235,7 +235,7 @@ def test_the_certificate_of_large_values_is_that_of_the_model():
 
 @pytest.mark.parametrize("row", [0, 1, 52])
 def test_pairs_are_judged_together_as_they_are_alone(row, monkeypatch):
-    """At a large cost each is judged exactly: one by one that took five times as long as their solution."""
+    """At a large cost each is measured exactly: one by one that took five times as long as their solution."""
     data, s, found, certified = classes(), KernelSettings(solver=row, C=1e4, nu=0.1), [], pairs_batch.certified
     calls = []
     monkeypatch.setattr(pairs_batch, "certified", lambda *of, **known: calls.append(known) or certified(*of, **known))

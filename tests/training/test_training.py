@@ -337,7 +337,7 @@ def test_same_bytes_for_any_number_of_threads(name, command, tmp_path):
 @pytest.mark.parametrize("name", SETS)
 @every_number
 def test_no_worse_than_the_oracle_on_real_rows(name, number, here):
-    """-e at its default: the objective stands within the gap that the certificate tells."""
+    """-e at its default: the objective stands within the gap that the certificate states."""
     (here / "d").write_bytes(real(name, min(SETS[name], 1000) if name != "mnist.scale" else 100))
     table, row = svmlight.read("d"), registry.find(number)
     if "--add" in row.supported and table.n_features > row.sums_below:

@@ -42,7 +42,7 @@ def quicker(group: dict[str, Outcome], one: str, other: str) -> bool | None:
 
 
 def against(groups: list[dict[str, Outcome]], one: str, other: str) -> tuple[list[bool], str]:
-    """Where one is the quicker one, and a sentence about it."""
+    """Where one is the quicker one, and a message about it."""
     won = [found for g in groups if (found := quicker(g, one, other)) is not None]
     times = ratios([g[other] for g in groups], [g[one] for g in groups])
     if not won:

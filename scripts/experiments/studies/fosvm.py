@@ -1,7 +1,7 @@
 """FOSVM: novelty by cutting planes beside the one-class SVM, RBF kernel, one class normal and the others thinned.
 
 Every tool takes the gamma, and the theta or nu, with the largest area under the ROC curve on one half of the test rows;
-the other half is what it is judged by.  SVDD is the same problem as the one-class SVM where K(x, x) is constant.
+the other half is what it is measured by.  SVDD is the same problem as the one-class SVM where K(x, x) is constant.
 """
 
 from __future__ import annotations

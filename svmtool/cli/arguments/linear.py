@@ -1,6 +1,6 @@
 """The command line of svm-train, read as LIBLINEAR reads it.
 
-LIBLINEAR looks at the one character after the dash and takes the next argument
+LIBLINEAR examines the one character after the dash and takes the next argument
 as its value, whatever that is (`-s2 -q d` means: -s with the value `-q`).
 Scripts live with this, so it stays.  Our own long options are whole words, take
 `--name value` or `--name=value`, and may stand anywhere before the data file.
@@ -108,7 +108,7 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
     """Refuse options that the chosen solver does not honour.
 
     A number in no list at all passes: LIBLINEAR speaks of it only after it has read the data.
-    Under its own numbers -R too is judged then, and -p and -n are read where they mean nothing, as there.
+    Under its own numbers -R too is measured then, and -p and -n are read where they mean nothing, as there.
     """
     row = next((r for r in registry.SOLVERS if r.number == settings.solver), None)
     if row is None:
@@ -120,7 +120,7 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
             continue
         if option == "--initial-model" and (settings.add or settings.remove):  # the model to change, no start
             continue
-        if option == "-B" and (settings.bias < 0 or row.number < 30):  # says what is so, or is judged then as well
+        if option == "-B" and (settings.bias < 0 or row.number < 30):  # says what is so, or is measured then as well
             continue
         if option in ("-p", "-n") and row.number < 30:
             continue

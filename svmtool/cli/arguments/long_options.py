@@ -105,58 +105,64 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--weights": LongOption("weights", "FILE", _file, "cost factors, one number for each row of the data", "W"),
     "--initial-model": LongOption("initial_model", "FILE", _file, "start from this model", "i"),
     "--probability": LongOption(
-        "probability", "0|1", _zero_or_one, "1: store what svm-predict -b 1 makes probabilities of (default 0)", "b"
+        "probability", "0|1", _zero_or_one, "1: store the sigmoids that svm-predict -b 1 needs (default 0)", "b"
     ),
     "--gap": LongOption("gap", "G", _positive, "stop at this certified relative duality gap instead of by -e"),
     "--max-seconds": LongOption("max_seconds", "T", _positive, "stop after T seconds with the best model so far"),
     "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
-    "--seed": LongOption("seed", "N", _whole(0), "another random order, of folds too (default: LIBLINEAR's folds)"),
-    "--memory": LongOption("memory", "SIZE", _bytes, "hold no more memory than this (2G, 500M): rows stay on disk"),
-    "--scratch": LongOption("scratch", "DIR", _file, "--memory: keep the rows here (default: beside the data)"),
-    "--no-cache": LongOption("no_cache", "", None, "--memory: do not leave the rows on disk for later runs"),
+    "--seed": LongOption("seed", "N", _whole(0), "seed of random orders and folds (default: LIBLINEAR's folds)"),
+    "--memory": LongOption("memory", "SIZE", _bytes, "use at most this much memory (2G, 500M); rows stay on disk"),
+    "--scratch": LongOption("scratch", "DIR", _file, "--memory: folder for the rows (default: that of the data)"),
+    "--no-cache": LongOption("no_cache", "", None, "--memory: delete the rows on disk at the end of the run"),
     "--spark": LongOption(
         "spark", "URL", _master, "train on a Spark cluster (local[2], spark://HOST:PORT ..), which reads the data file"
     ),
     "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 to 2 (default 2)"),
     "--mu": LongOption("mu", "MU", _mu, "ALM: merit (Eq. 29), geometric or balance; NESVM: its (first) smoothing, > 0"),
-    "--no-homotopy": LongOption("no_homotopy", "", None, "NESVM with one smoothing, --mu (default 5): Algorithm 1"),
-    "--inner-steps": LongOption("inner_steps", "N", _whole(1), "CG steps an iteration; 1 is the paper's gradient step"),
+    "--no-homotopy": LongOption(
+        "no_homotopy", "", None, "NESVM's Algorithm 1: one smoothing parameter, --mu (default 5)"
+    ),
+    "--inner-steps": LongOption(
+        "inner_steps", "N", _whole(1), "CG steps per iteration; 1 is the paper's gradient step"
+    ),
     "--passes": LongOption("passes", "N", _whole(1), "FALSVM: passes over the rows (default 1)"),
-    "--loo": LongOption("loo", "", None, "print the exact leave-one-out accuracy of the rows trained on"),
-    "--add": LongOption("add", "FILE", _file, "add these rows to the model of -i instead of training; -: as they come"),
+    "--loo": LongOption("loo", "", None, "print the exact leave-one-out accuracy of the training rows"),
+    "--add": LongOption("add", "FILE", _file, "add these rows to the model of -i; -: rows from standard input"),
     "--remove": LongOption("remove", "FILE", _file, "remove these rows from the model of -i"),
     "--every-rows": LongOption("every_rows", "N", _whole(1), "--add -: write the model every N rows"),
     "--every-seconds": LongOption(
-        "every_seconds", "T", _positive, "--add -: write the model every T seconds that brought rows (default 10)"
+        "every_seconds", "T", _positive, "--add -: write the model every T seconds if rows came (default 10)"
     ),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
-    "--paper-form": LongOption("paper_form", "", None, "the paper's own working sets and subproblems, not ours"),
+    "--paper-form": LongOption("paper_form", "", None, "use the paper's own working sets and subproblems"),
     "--pairs": LongOption(
         "pairs", "P", _whole(1), "pairs of variables in a working set (default 1024; the paper's 50)"
     ),
-    "--delta-alpha": LongOption("delta_alpha", "D", _positive, "--paper-form: changes that are none (default 1e-6)"),
+    "--delta-alpha": LongOption(
+        "delta_alpha", "D", _positive, "--paper-form: smaller changes count as zero (default 1e-6)"
+    ),
     "--min-alpha-opt": LongOption(
-        "min_alpha_opt", "N", _whole(1), "--paper-form: visits at a bound, then a variable rests (default 5)"
+        "min_alpha_opt", "N", _whole(1), "--paper-form: visits at a bound before a variable is set aside (default 5)"
     ),
     "--max-alpha-opt": LongOption(
-        "max_alpha_opt", "N", _whole(1), "--paper-form: visits after which any variable rests (default 20)"
+        "max_alpha_opt", "N", _whole(1), "--paper-form: visits before any variable is set aside (default 20)"
     ),
     "--min-alpha-check": LongOption(
-        "min_alpha_check", "N", _whole(1), "--paper-form: partners that are looked at for a pair (default: all)"
+        "min_alpha_check", "N", _whole(1), "--paper-form: candidates examined for the second variable (default: all)"
     ),
     "--sgd-rows": LongOption(
-        "sgd_rows", "T", _whole(1), "the paper's plain steps, in the T largest gradients at a time (default: blocks)"
+        "sgd_rows", "T", _whole(1), "the paper's plain steps on the T largest gradients (default: blocks)"
     ),
     "--theta": LongOption(
         "gap",
         "T",
         _theta,
-        "stop where no row falls short of the plane by more than this share of rho (default 0.1)",
+        "stop when no row is below the plane by more than this fraction of rho (default 0.1)",
     ),
-    "--sample": LongOption("sample", "M", _whole(1), "rows that a round looks at (default 3000)"),
+    "--sample": LongOption("sample", "M", _whole(1), "rows examined in a round (default 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
     "--strict": LongOption("strict", "", None, "status 2 when not converged, -e left a gap above 1e-2, or -b 1 failed"),
-    "--solver-log": LongOption("solver_log", "FILE", _file, "write a JSON line an iteration, with the method used"),
+    "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line per iteration, with the method used"),
     "--plot": LongOption("plot", "FILE", _file, "draw gap and objective against time (needs matplotlib)"),
     "--explain": LongOption("", "", None, "print the problem, the stopping rule and the paper behind -s, and exit"),
     "--version": LongOption("", "", None, "print the version and exit"),

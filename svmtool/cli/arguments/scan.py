@@ -23,7 +23,7 @@ class Command(NamedTuple):
     settings: Settings | KernelSettings
     data: str = ""
     model: str = ""
-    notes: tuple[str, ...] = ()  # sentences for stderr that stop nothing
+    notes: tuple[str, ...] = ()  # messages for stderr that stop nothing
 
 
 def strict_int(text: str) -> int:
@@ -89,7 +89,7 @@ class Scan:
     def __init__(self, argv: list[str]):
         self.argv, self.i = argv, 0
         self.settings = Settings()
-        self.given: list[str] = []  # options met, by the name that error sentences use
+        self.given: list[str] = []  # options met, by the name that error messages use
         self.notes: list[str] = []
         self.action = "train"
 

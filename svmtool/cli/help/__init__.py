@@ -1,0 +1,1 @@
+"""Texts of --help, generated from the registry."""

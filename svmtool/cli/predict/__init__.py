@@ -1,0 +1,1 @@
+"""svm-predict."""

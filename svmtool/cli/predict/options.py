@@ -9,9 +9,9 @@ from svmtool.integers import parse_count
 USAGE = """\
 Usage: predict [options] test_file model_file output_file
 options:
--b 0|1 : write probabilities, of logistic models and those of svm-train -b 1 (default 0)
+-b 0|1 : write probabilities (logistic models and models of svm-train -b 1; default 0)
 -q : quiet mode (no result lines)
-svm-predict --help tells of the long options
+svm-predict --help lists the long options
 """
 HELP = """\
 Usage: svm-predict [options] test_file model_file output_file
@@ -22,18 +22,18 @@ LIBSVM, and prints the accuracy (or the errors of a regression).
 test_file may be - (standard input), a pipe, or end in .gz, .bz2 or .xz;
 output_file may be - (standard output).  Options stand before the files.
 
-  -b 0|1           write probabilities, of logistic models and of models that
-                   were trained with -b 1 (default 0)
+  -b 0|1           write probabilities (logistic models and models trained
+                   with -b 1; default 0)
   -q               quiet: no accuracy or error lines
-  --scores FILE    write the decision values too: one row a line, blanks between
-                   (kernel models: one for each pair of classes)
-  --metrics        print precision, recall and F1 a class and their means, the
-                   area under the ROC curve (two classes, one-class: rows not
-                   labelled 1 are its outliers, label -1), the mean absolute
-                   error in ranks of a model of -s 43; for a
-                   regression the mean absolute error and R2
+  --scores FILE    also write the decision values: one line per row, separated
+                   by blanks (kernel models: one value for each pair of classes)
+  --metrics        print precision, recall and F1 of each class and their means;
+                   the area under the ROC curve (two classes, or one-class,
+                   where rows not labelled 1 count as outliers); the mean
+                   absolute error in ranks (models of -s 43); the mean
+                   absolute error and R2 (regression)
   --threads N      use N threads (default: all cores, or OMP_NUM_THREADS)
-  --spark MASTER   let Spark do it (local[N], spark://HOST:PORT, yarn, ..):
+  --spark MASTER   predict with Spark (local[N], spark://HOST:PORT, yarn, ..):
                    test_file is a file, directory or pattern as Spark reads
                    them, output_file and --scores name new directories, whose
                    part files hold the lines in the order of the input

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def predict(options: Options) -> Plain | Report:
     """Do what the options ask for; returns what it has counted.
 
-    Model and options are looked at before Spark is started.
+    Model and options are examined before Spark is started.
     """
     path, model, targets = _names(options)
     with load(model) as text:

@@ -25,7 +25,7 @@ from svmtool.formats.regular_file import mode_of, open_regular
 ENTRY = np.dtype("<u8")
 REMOVED = np.uint64(1)
 ENTRIES_A_PIECE = 1 << 17  # of the log in memory at a time
-SIEVE = 1 << 16  # hashes that are looked for are told from most others by so many of their lower bits
+SIEVE = 1 << 16  # hashes that are searched for are distinguished from most others by so many of their lower bits
 ROWS_A_BLOCK = 1 << 12
 
 
@@ -47,7 +47,7 @@ def hashes_of(table: Dataset, labels: np.ndarray, weights: np.ndarray) -> np.nda
 class RowLog:
     """An open log.  number: its own; entries: how many count.  Whoever opens one holds the model's lock.
 
-    A log that takes the place of another has a name of its own, NEXT, until the state that tells of it is written
+    A log that takes the place of another has a name of its own, NEXT, until the state that reports it is written
     (`settle`): a run that is killed leaves the old state with the old log, or the new one with the new.
     """
 
@@ -79,7 +79,7 @@ class RowLog:
 
     @classmethod
     def open(cls, path: str, number: int, entries: int) -> RowLog:
-        """The log that a state tells of; ModelError where it is absent or another one."""
+        """The log that a state reports; ModelError where it is absent or another one."""
         settle_left(path, number)
         try:
             fd = open_regular(path, os.O_RDWR)
@@ -100,7 +100,7 @@ class RowLog:
         return copy
 
     def settle(self) -> None:
-        """Take the place of the log before: the state that tells of this one is written."""
+        """Take the place of the log before: the state that reports this one is written."""
         if self._waits:
             os.replace(self.path + NEXT, self.path)
             interrupts.end_file(self.path + NEXT)
@@ -129,7 +129,7 @@ class RowLog:
         self.entries += len(noted)
 
     def history(self, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the log tells of these hashes u8[n], each there once, in its order: which (i8), and whether removed."""
+        """What the log reports these hashes u8[n], each there once, in its order: which (i8), and whether removed."""
         self.flush()
         order = np.argsort(hashes)
         keys = hashes[order]

@@ -38,7 +38,7 @@ PIECE = 1 << 18  # bytes of support vectors printed at a time
 def parse(text: ModelText) -> KernelModel:
     """The model in a text, in Buffers: without numpy, unless it is large.
 
-    Raises ModelError (LIBSVM's sentences, see the file's docstring).
+    Raises ModelError (LIBSVM's messages, see the file's docstring).
     """
     try:
         found = _read_header(Scanner(text, EARLY_END))

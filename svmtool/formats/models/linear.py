@@ -124,7 +124,7 @@ def _check(model: StoredModel) -> None:
 
 
 def read_stored(path: str) -> StoredModel:
-    """Read a linear model without numpy; raises ModelError (LIBLINEAR's sentences, see the file's docstring)."""
+    """Read a linear model without numpy; raises ModelError (LIBLINEAR's messages, see the file's docstring)."""
     with load(path) as text:
         return parse(text)
 

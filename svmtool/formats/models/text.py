@@ -16,7 +16,7 @@ PADDING = 32  # bytes behind the text: the compiled parser looks ahead
 WINDOW = 1 << 22  # bytes read at a time
 LONGEST_TOKEN = 1 << 20  # bytes; numbers of thousands of digits are taken
 MOST_CLASSES = 1 << 22  # whose labels are read one by one: a packed file of some kilobytes may claim 2^31
-NOTES = 1 << 24  # bytes behind the model in which notes are looked for: the sigmoids of 100,000 classes fit
+NOTES = 1 << 24  # bytes behind the model in which notes are searched for: the sigmoids of 100,000 classes fit
 
 
 KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # LIBSVM's alone
@@ -28,7 +28,7 @@ _INTEGER = re.compile(rb"[+-]?[0-9]+")
 
 
 class NoText(ModelError):
-    """What cannot be the text of a model, however it goes on; the sentence is complete."""
+    """What cannot be the text of a model, however it goes on; the message is complete."""
 
 
 class ModelText:

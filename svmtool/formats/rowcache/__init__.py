@@ -1,0 +1,1 @@
+"""Rows kept on disk between runs (--memory)."""

@@ -1,8 +1,8 @@
 """The arrays of a row folder: a data set's arrays as they are in memory, and a header that describes them.
 
-Loops index by these arrays without looking.  So nothing in a folder is believed before it was looked at: who owns it
+Loops index by these arrays without a check.  So nothing in a folder is believed before it was examined: who owns it
 and who may write to it, what kind its files are and how long, each field of the header, a checksum of each array, and
-that the indices stay inside.  Files are opened by way of the folder that was looked at, never by its name again.
+that the indices stay inside.  Files are opened by way of the folder that was examined, never by its name again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ARRAYS = {"labels": "f8", "indptr": "i8", "indices": "i4", "values": "f8"}
 COUNTS = {"rows": 1 << 48, "pairs": 1 << 48, "features": (1 << 31) - 1}  # what is counted, and the most there may be
 HEADER_BYTES = 1 << 14  # more than any header has: read no further
 OPEN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # neither a link nor a pipe without a writer holds us up
-PIECE = 1 << 18  # numbers looked at between two looks at the memory, about
+PIECE = 1 << 18  # numbers examined between two checks of the memory, about
 WORDS = 1 << 64
 
 

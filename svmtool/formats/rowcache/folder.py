@@ -1,6 +1,6 @@
 """Rows in binary on disk for sets larger than memory: parsed once, used by all later runs.
 
-The folder NAME.rows, beside the data or in --scratch, holds the rows (arrays.py), with what tells which state of
+The folder NAME.rows, beside the data or in --scratch, holds the rows (arrays.py), with what states which state of
 the file they were made from: its size, time and a sample of its bytes.  It belongs to one user, who alone may read it.
 It has its name once it is whole and on the disk (shared_folder.py); one that does not fit its file, or cannot be
 believed, is made anew, and what is no such folder stays as it is.  A link of its name is followed where it is the
@@ -34,7 +34,7 @@ class DiskReading:
     """The reading of a data file by way of its folder; has the face of formats.reading.Reading.
 
     memory: bytes that the run may hold; scratch: a folder, empty: the data file's own,
-    for a pipe the current one; keep: whether the rows stay for later runs; warn takes sentences about rows that are
+    for a pipe the current one; keep: whether the rows stay for later runs; warn takes messages about rows that are
     there but not used.
     """
 
@@ -70,7 +70,7 @@ class DiskReading:
         return table
 
     def _mark(self) -> dict[str, Any] | None:
-        """What tells one state of the data file from another; None where it is no file, or cannot be read."""
+        """What states one state of the data file from another; None where it is no file, or cannot be read."""
         if self.path == "-" or not os.path.isfile(self.path):
             return None
         digest = hashlib.sha256()

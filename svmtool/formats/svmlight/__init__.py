@@ -1,0 +1,1 @@
+"""LIBSVM-format data files."""

@@ -14,7 +14,7 @@ from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE, NUL, too_long
 from svmtool.formats.svmlight.table import RawTable, parse_text
 
 READ = 1 << 22  # bytes at most that are asked for at once
-WAIT_SECONDS = 0.1  # at most between two looks at whether to stop
+WAIT_SECONDS = 0.1  # at most between two checks of whether to stop
 
 
 def rows_as_they_come(stopped: Callable[[], bool], wait: float = WAIT_SECONDS) -> Iterator[RawTable | None]:

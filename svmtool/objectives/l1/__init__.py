@@ -1,0 +1,1 @@
+"""Objectives with an L1 regulariser."""

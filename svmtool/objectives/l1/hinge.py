@@ -56,7 +56,7 @@ class WeightRows(Rows):
 class L1Hinge(Augmented):
     """The LP-SVM of a task around a centre (f8[d], zeros at first); see Augmented, whose w is here w - centre.
 
-    After gradient() and judge(): answer (f8[d], with true zeros) and primal, f there; bound <= min f, and alpha,
+    After gradient() and certifier(): answer (f8[d], with true zeros) and primal, f there; bound <= min f, and alpha,
     which becomes its dual point once it is balanced and shrunk.
     """
 
@@ -108,7 +108,7 @@ class L1Hinge(Augmented):
         self.sigma, self.rho = sigma, rho
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        return 0.0  # `judge` finds it
+        return 0.0  # `certifier` finds it
 
     def certify(self) -> None:
         """answer, primal, alpha and bound after gradient()."""
@@ -162,7 +162,7 @@ class L1Columns:
     def best_multiple(self, w: np.ndarray, slack: np.ndarray) -> float:
         """The t >= 0 that minimises f(t w); slack is that of w.
 
-        Its slope rises by C_i |y_i x_i.w| where a row comes to its kink.
+        Its slope rises by C_i |y_i x_i.w| where a row comes to its breakpoint.
         """
         z, cost = self.target - slack, self.task.cost
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -170,7 +170,7 @@ class L1Saddle:
         self.bound = float(self.whole.target @ self.alpha)
 
     def choose(self) -> None:
-        """Other rows and columns, where the last look() asks for them."""
+        """Other rows and columns, where the last evaluate() asks for them."""
         a, w, slack, size = self.a, self.w[: self.rows.plain], self.slack, np.abs(self.pull[: self.rows.plain])
         full = a >= self.task.cost
         far = max(ROOM, float(np.sort(np.abs(slack))[:FEWEST][-1]))

@@ -1,0 +1,1 @@
+"""Solvers for L1-regularised problems."""

@@ -8,7 +8,7 @@ Differs from the papers in:
  1. l is the squared hinge as well; its H is that of the rows with a positive slack.
  2. H is not made regular by a multiple of I: the curvature of a row has a floor that follows its slope instead
     (LEAST_CURVATURE in compiled/loops/loss/logistic_loops.py), which holds whatever the scale of the features.  A step
-    ends where f falls no more on the ray (at t = 1 at most), not by Armijo's rule on powers of a constant.
+    ends where f falls no more on the search direction (at t = 1 at most), not by Armijo's rule on powers of a constant.
  3. Where d is small the model is held as a matrix; for dense rows over the weights that it can move alone, where
     these are few.  Coordinate passes over it cost little beside a pass over the rows.  A factorised system of the
     non-zero weights ends them, as far as the first weight that becomes zero.  The logistic loss keeps its matrix for
@@ -17,7 +17,7 @@ Differs from the papers in:
     largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
     Between passes the weights that are not zero move together, by conjugate gradients on the model's matrix plus a
     share of its diagonal: columns that depend on each other (one-hot features) would else make long steps that the
-    kinks of |w|_1 cut short.  Weights that reach zero stay there while the others go on.
+    breakpoints of |w|_1 cut short.  Weights that reach zero stay there while the others go on.
  5. Where rows abound the first guess is the answer for a random subset; where d is large, that for smaller costs,
     which grow tenfold.
  6. Models are solved less accurately far from the end, where each holds for a part of the way only.  After a step

@@ -24,7 +24,7 @@ from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import ENOUGH, OPTIMAL_GAP
 
-ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding tells
+ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding states
 PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
 PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way
 # -e ends a run where about so many times its gap, at most, is left to gain (RULE_SHARE in proximal_newton.py)

@@ -10,7 +10,7 @@ What proximal_newton.py does with rows at hand, and differs from it in:
     of the others those with the largest violations.
  2. Where that set is too large for a matrix its model is minimised by products: a proximal step by the diagonal of H
     moves weights away from zero, conjugate gradients then move those that are not zero together.
- 3. The slope of f decides where a step ends: a few numbers for each t, on the ray as far as t = 1.
+ 3. The slope of f decides where a step ends: a few numbers for each t, on the search direction as far as t = 1.
 Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).
 Memory: 6 vectors of d, and a matrix of the working set.
 """

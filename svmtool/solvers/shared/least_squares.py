@@ -17,9 +17,9 @@ from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import newton_steps, rounded
 from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP
 
-# certified gaps: of an exact minimiser, and of as good a one where rounding has the word
+# certified gaps: of an exact minimiser, and of as good a one where round-off stalls progress
 CG_MIN_GAP, CG_ROUND = 0.9, 1e-13  # steps go on to this share of the gap, or of the first difference of P and D
-CG_FLAT = 3  # after so many rounds that do not halve the gap rounding has the word
+CG_FLAT = 3  # after so many rounds that do not halve the gap round-off stalls progress
 DIRECT, FEW_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
 DIRECT_STALL_STEPS = 2  # the same of steps on normal equations
 

@@ -27,9 +27,9 @@ MANY_PRODUCTS, SPARED = 16, 0.5
 # to that tolerance needs more of them than this share of what would take as long
 # Epochs before the first evaluation of the gap, where one is asked for.  Epochs between two evaluations:
 FIRST_EVALUATION = 4
-NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many looks, ...
+NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many evaluations, ...
 LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least so many and at most this share of all so far
-SHARPER = 0.1  # share of the gap at which projected gradients are looked at again
+SHARPER = 0.1  # share of the gap at which projected gradients are examined again
 STALL_RTOL = 1e-14  # relative decrease up to which f falls by no more than rounding
 
 
@@ -67,7 +67,7 @@ def newton_steps(
         if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
         if status is None and 0.0 <= hopeful and f - bound <= min(hopeful, rule.sure) * f:
-            if objective.projected_spread(objective.dual_point()) <= rule.projected:  # type: ignore[attr-defined]
+            if objective.projected_range(objective.dual_point()) <= rule.projected:  # type: ignore[attr-defined]
                 status = base.RULE
             hopeful *= SHARPER
         if status is None and f - bound <= rule.gap * f:

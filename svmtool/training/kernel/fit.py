@@ -25,7 +25,7 @@ from svmtool.training.outcome import worst_status
 
 SOUND = 60  # the row whose solver takes over from others
 WORTH = 0.05  # share of the time at the last turn of all problems that another is taken for
-AT_ONCE = 2  # problems that -m has room for at least where there are several
+AT_ONCE = 2  # problems that -m has space for at least where there are several
 
 
 class Solved(NamedTuple):
@@ -46,7 +46,7 @@ class Solved(NamedTuple):
 
 
 class KernelTraining(NamedTuple):
-    """What training gives: the model (without notes), all its solved problems, LIBSVM's text, sentences for stderr,
+    """What training gives: the model (without notes), all its solved problems, LIBSVM's text, messages for stderr,
     and `lacking`: why there are no probabilities although they were asked for, else empty."""
 
     model: KernelModel
@@ -89,7 +89,7 @@ class Fitting:
         self, problem: KernelProblem | LeastSquaresSvc, label: str | None = None, cache_mb: float | None = None,
         stop: StopFlag | None = None,
     ) -> Solved:  # fmt: skip
-        """Solve and judge; label marks the records of one of several problems, cache_mb is its share of -m.
+        """Solve and certifier; label marks the records of one of several problems, cache_mb is its share of -m.
 
         stop: what ends this problem, None: what ends the run.
         """
@@ -105,7 +105,7 @@ class Fitting:
             monitor = Monitor(gap, s.max_iter, None, report, stop, self.started)
             monitor.uses(s.row.method)
             try:
-                with limits.until(monitor.ended), np.errstate(all="ignore"):  # the judge finds what is not finite
+                with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds what is not finite
                     return solver(problem, monitor, *more, **own)
             except EndedError:  # before there was anything to show
                 return zero(problem, monitor.end())
@@ -131,7 +131,7 @@ class Fitting:
         self, problem: Callable[[int], KernelProblem | LeastSquaresSvc], sizes: list[int], labels: list[str | None],
         row_mb: float,
     ) -> list[Solved]:  # fmt: skip
-        """Solve problem(k), of sizes[k] rows, for each k: side by side as far as -m has room, the largest first.
+        """Solve problem(k), of sizes[k] rows, for each k: side by side as far as -m has space, the largest first.
 
         How much of -m one is given depends on its size alone, so that any number of threads gives the same bits.  Of
         several each has a copy of its rows, of row_mb MB a row, which comes out of its share, up to half of that.

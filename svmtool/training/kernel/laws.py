@@ -1,6 +1,6 @@
 """Checks that every solution of a kernel problem must pass, whichever solver found it.
 
-1. No answer is worse than w = 0.  Where the judge says that one is, or that it is no number at all, a sound method
+1. No answer is worse than w = 0.  Where the certifier says that one is, or that it is no number at all, a sound method
    takes over, decomposition by pairs or a direct solution; where that fails too a multiple of it or w = 0 is the
    answer, not converged.
    Where rounding ends a run its answer is that of such a method, if its gap is smaller.
@@ -47,7 +47,7 @@ from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.tolerances import ENOUGH
 
 STATIONARY = 0.1  # gap up to which a point counts as one where solvers end, whatever the kernel
-APART = 2.0  # times CONFIRMED: a judge who has drawn a sample adds up to half of the gap, and single precision
+APART = 2.0  # times CONFIRMED: a certifier who has drawn a sample adds up to half of the gap, and single precision
 PRINTED = 1.0005  # times the gap asked for: what its three printed digits leave open
 
 
@@ -59,7 +59,7 @@ def lawful(
 ) -> tuple[Answer, KernelResult, Certificate]:
     """The answer that the laws leave, and its certificate, in values of the answer (Answer.scale).
 
-    The laws themselves look at values of the program: times the scale of an answer they may be too small for a number.
+    The laws themselves examine values of the program: times the scale of an answer they may be too small for a number.
     target: the gap that was asked for, if one was; other: an answer by a sound method, None where there is none.
     """
     answer, result, certificate = _lawful(problem, result, target, other)
@@ -149,7 +149,7 @@ def _nothing(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult
 ) -> tuple[Answer, KernelResult, Certificate]:
     """What is left of a run that a limit has ended before there were any weights: nothing is computed for it, since
-    thousands of problems may have to end so.  Such a solver has not looked for the best constants."""
+    thousands of problems may have to end so.  Such a solver has not searched for the best constants."""
     found = certified_zero(problem)
     if not isinstance(problem, HardOneClass):
         _, result.rho, result.r = value_at_zero(problem)

@@ -191,7 +191,7 @@ class Batch(ABC):
         return np.concatenate((-F[j - 1, mine], F[i, theirs]))
 
     def certified(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[Answer, Certificate]:
-        """kernel_laws.judged for pair k, from decision values of all pairs at once where that does not take long.
+        """kernel_laws.measured for pair k, from decision values of all pairs at once where that does not take long.
 
         problem: pair k, with its rows or without.
         """

@@ -1,11 +1,11 @@
 """Solves small pairs of classes in one compiled call: their own flow would cost more than their steps.
 
-The kernel values are pairs_batch.py's, least squares pairs_squares.py's.  The judge's gradients are sums over these
+The kernel values are pairs_batch.py's, least squares pairs_squares.py's.  The certifier's gradients are sums over these
 values, from the answers alone; of a sample of rows, or all if they are few, they are computed a second time by the code
 of svm-predict, and the largest difference goes to the gaps, as in certify/kernel.py.  Where that would widen a
 gap, all decision values are computed so (pairs_apart.exact).  What the laws of
 training/kernel/laws.py do not accept, and what a limit on steps has left open, is solved again in its own flow.
---max-iter counts looks at all variables, as there; pairs that it ends keep what the laws leave of them.
+--max-iter counts checks of all variables, as there; pairs that it ends keep what the laws leave of them.
 """
 
 from __future__ import annotations

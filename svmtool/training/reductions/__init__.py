@@ -1,0 +1,1 @@
+"""Reductions of a training set to optimisation problems."""

@@ -43,7 +43,7 @@ LARGEST_START = 1e100  # weights of an initial model: their squares must stay nu
 
 SURELY = 0.999  # share of the gap asked for that solvers go to: the certifier, whose sums are others, then finds it
 
-FIRST_EVALUATION = 128  # steps of a solver before the first look at whether they still get anywhere
+FIRST_EVALUATION = 128  # steps of a solver before the first check of progress
 
 KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most rows without curvature
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
@@ -226,7 +226,7 @@ class Reduction(ABC):
     ) -> tuple[list[Result], Certificate]:
         """`fit`, and the certificate of all answers: values summed, the worst gap and violation; see verify.py.
 
-        Without a limit no core waits for the last problem: it judges the answers that are there.
+        Without a limit no core waits for the last problem: it certifies the answers that are there.
         """
         results: list[Any] = [None] * self.count
         found: list[Any] = [None] * self.count

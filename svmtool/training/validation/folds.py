@@ -52,7 +52,7 @@ def _generator(seed: int | GlibcRand | None) -> GlibcRand:
 
 
 def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """LIBLINEAR's folds, which do not look at labels.
+    """LIBLINEAR's folds, which do not examine labels.
 
     Returns order (i8[n_rows]) and starts (i8[folds + 1]).  More folds than rows
     become one row a fold; the caller says so with TOO_MANY_FOLDS.

@@ -94,7 +94,7 @@ def l1_dual_newton(
 ):  # fmt: skip
     """A Newton step on the face a_i > 0, by at most `most` conjugate gradients, shortened until phi falls.
 
-    Multipliers that it would make negative become zero.  face_starts .. face_values: room for the rows of the face,
+    Multipliers that it would make negative become zero.  face_starts .. face_values: space for the rows of the face,
     and the bias of each; vectors (6 n), old_u (as u): work.  out: the largest violation (slope, that of rows with
     a_i = 0 where negative) before the step, and the numbers of rows and non-zeros of the face and of conjugate
     gradients.  Returns the step's length, 0 where phi did not fall.

@@ -12,7 +12,7 @@ from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
 FIELDS = 8  # of a pair: why it ended, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
 OPEN, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # why: steps or rounding leave it to others; the violation; the gap; rounds
-ROUNDS = 60  # looks at all variables
+ROUNDS = 60  # examines all variables
 STEPS = 100  # for each lane, in all
 SHARE, INNER = 0.9, 0.1  # steps go to this share of eps; without one, to this share of the violation before them
 ROUNDING = 4.0 * 2.220446049250313e-16  # of the sum of two numbers, each half a sum of two

@@ -26,7 +26,7 @@ RAY_PRECISION = 1e-2  # as in objectives/logistic.py
 
 @helper(fast=True)
 def line_search_step(z, dz, cost, out, a, b, rows):
-    """About the minimiser along the ray; out: 2 numbers for slopes, 2 for the bracket."""
+    """About the minimiser along the search direction; out: 2 numbers for slopes, 2 for the bracket."""
     bracket = out[2:]
     bracket[0] = 0.0
     bracket[1] = np.inf

@@ -107,7 +107,7 @@ def next_line_search_step(t, slope, curvature, bracket):
 
 @helper(fast=True)
 def exact_step(z, dz, target, cost, out, a, b, rows):
-    """The minimiser along the ray; out: 2 numbers for slopes, 2 for the bracket."""
+    """The minimiser along the search direction; out: 2 numbers for slopes, 2 for the bracket."""
     bracket = out[2:]
     bracket[0] = 0.0
     bracket[1] = np.inf

@@ -118,11 +118,11 @@ def small_pairs(
     indptr, indices, values, upper, alpha, w, out, work, rows, history, k, enough, gap, floor, exact, dependent,
     face_rows, some, most,
 ):  # fmt: skip
-    """From the vertex of the first rows: rounds, `some` between two looks at all rows, at most about `most` in all.
+    """From the vertex of the first rows: rounds, `some` between two passes over all rows, at most about `most` in all.
 
     Returns why it ended: 0 what is left is for solvers/one_class.py to do, from alpha and w; 1 the gap is `exact`,
     2 it is <= `gap` and the violation <= `enough`.  Then w is the best multiple and out[0] the best rho; 0 < k < sum U.
-    out[1], out[2] = rounds, records.  history: FIELDS numbers a record, as many as there is room for.
+    out[1], out[2] = rounds, records.  history: FIELDS numbers a record, as many as there is space for.
     work: 2 n + d + 8 + 2 face_rows^2 + 4 face_rows; rows: 3 n.
     """
     n = len(alpha)

@@ -10,9 +10,9 @@ from svmtool.compiled import loop
 
 @loop("i8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8)")
 def gather_breakpoints(z, dz, target, beta, cost, at, bend, start, scale, width, inverse, low, high):
-    """at, bend (room for two a row): the kinks with low <= t < high, and by how much the curvature grows there.
+    """at, bend (space for two a row): the breakpoints with low <= t < high, and by how much the curvature grows there.
 
-    inverse: 1 / sigma.  start = slope at low, and curvature before it.  Returns the number of kinks.
+    inverse: 1 / sigma.  start = slope at low, and curvature before it.  Returns the number of breakpoints.
     """
     count = 0
     slope = 0.0

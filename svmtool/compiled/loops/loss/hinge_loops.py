@@ -61,7 +61,7 @@ def slope_of_rows(z, dz, target, cost, out, at, lo, hi):
 
 @loop("void(f8[], f8[], f8[], f8[], f8[], f8, u8, u8)")
 def hinge2_line_search(z, dz, target, cost, out, at, lo, hi):
-    """out[0], out[1] = slope and curvature along the ray, over rows lo .. hi-1."""
+    """out[0], out[1] = slope and curvature along the search direction, over rows lo .. hi-1."""
     slope_of_rows(z, dz, target, cost, out, at, lo, hi)
 
 

@@ -19,7 +19,7 @@ ONE = np.uint64(1)
 LEFT = 0.1  # see `slopes_of_model`
 TINY = 1e-300  # what a logarithm may be taken of
 EVEN = 0.1  # share of the mean curvature along a ray that it must have where it ends, unless f is known to fall there
-SLOPE_LEFT = 1e-2  # share of its slope at w that f may keep where a step along a ray ends
+SLOPE_LEFT = 1e-2  # share of its slope at w that f may keep where a step along a search direction ends
 
 
 @helper(fast=True)

@@ -151,7 +151,7 @@ def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rh
     The rows themselves are not kept; the sums are those of `decide`.  state
     (position, row) is kept up to date line by line.  Returns 0 at the end of the
     text, 1 at the start of a line that is not of the ordinary form (see
-    text_loops), 2 at the start of a line for which `labels` has no room.
+    text_loops), 2 at the start of a line for which `labels` has no space.
     """
     p, row = state[0], state[1]
     while p < stop:

@@ -8,7 +8,7 @@ def number_classes(labels, values, number, counts):
     """number_i = the index of label i among the different ones, in order of appearance: values, with their counts.
 
     Returns how many there are, or -1 where a label is no whole number of 32 bits or values (and counts, zeros before)
-    has no room.
+    has no space.
     """
     found = 0
     last = 0

@@ -1,0 +1,158 @@
+"""Stages of a smoothed hinge loss with a falling smoothing parameter: Algorithm 2 of NESVM (solvers/nesvm.py)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.coordinate.hinge import DualCoordinateDescent
+from svmtool.data.csr import CsrRows
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.opposite_duplicates import cancelling
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, Status
+from svmtool.solvers.shared.incumbent import Best
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
+
+# The smallest mu, and its factor from stage to stage.
+MU_LEAST, SHRINK = 1e-8, 0.4
+# A stage ends when |gradient| is at most STAGE times the distance that u has to go, or after STALLED steps without a
+# better gap or a lower F_mu: round-off may prevent either.
+STAGE, STALLED = 1.0, 3
+# After STALL_STEPS steps without a better gap, a decrease of F_mu by STALL_RTOL or a new mu, round-off stalls progress.
+STALL_RTOL, STALL_STEPS = 1e-13, 12
+# Tolerance of conjugate gradients relative to the gradient.
+CG_TOLERANCE = 0.1
+# Up to this many rows between their bounds the dual system is factorised; beyond, conjugate gradients.
+DUAL_ROWS = 4000
+# Epochs may take this much more of the time of such systems than they do elsewhere.
+PATIENCE = 0.3
+# Epochs at most, and the share of the visits so far between two evaluations of the gap.
+MOST_EPOCHS, EVALUATIONS = 20000, 0.25
+
+
+class Homotopy:
+    """One run of Algorithm 2: the smoothed hinge is an Augmented with beta = u0 and sigma = 1 / mu."""
+
+    def __init__(self, objective: Augmented, monitor: Monitor):
+        self.objective, self.monitor, self.stage = objective, monitor, STAGE
+        self.best = Best(objective)
+
+    def stages(self) -> Status:
+        """Stages, each with a smaller mu, until the gap is as small as asked for."""
+        o, best = self.objective, self.best
+        cg, t, flat = 0, 0.0, 0
+        smallest = lowest = np.inf
+        first = True  # of its stage
+        while True:
+            f, g = o.gradient()
+            norm = float(np.sqrt(g @ g))
+            ends = norm * norm <= self.stage * self.stage * o.moved / o.sigma
+            self.keep(ends)
+            gap = best.gap
+            status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
+            if status is None:
+                better = gap < 0.999 * smallest or (
+                    o.sigma * MU_LEAST < 1.0 if first else f < lowest - STALL_RTOL * abs(f)
+                )
+                flat = 0 if better else flat + 1
+                smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
+                status = base.OPTIMAL if gap <= OPTIMAL_GAP else None
+                if flat >= STALL_STEPS:
+                    status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
+            if status is not None:
+                return status
+            first = flat >= STALLED or ends
+            if first:
+                g = self.next_stage()
+            p, cg = self._step(g, flat)
+            self.monitor.uses(f"stages of the smoothed loss: Newton steps by {o.way}")
+            t = o.line_search(p)
+            o.step(t, p)
+
+    def keep(self, ends: bool) -> None:
+        """Take the present answers where they are better; ends: whether the stage does."""
+        self.best.keep()
+
+    def next_stage(self) -> np.ndarray:
+        """u0 <- u and a smaller mu; the gradient of the new F_mu."""
+        o = self.objective
+        o.accept()
+        o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
+        return o.gradient_on_pieces()
+
+    def _step(self, g: np.ndarray, flat: int) -> tuple[np.ndarray, int]:
+        """(33) in the metric of F_mu's curvature, and the number of products that it took.
+
+        flat: steps so far that brought nothing: systems of rows may have lost their digits where numbers are large.
+        """
+        o = self.objective
+        if o.d <= GRAM_BELOW:
+            return o.factorised_direction(g, flat > 0)[:2]
+        system = "dual" if o.has_dual_system and 0 < o.active <= DUAL_ROWS else "cg"
+        return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
+
+    def _sparse_rows(self) -> CsrRows:
+        """The rows, a free bias as a feature like those that they have: what coordinate passes go over."""
+        o = self.objective
+        rows = o.rows
+        assert isinstance(rows, CsrRows)
+        if not o.free_bias:
+            return rows
+        length = float(np.sqrt(np.mean(rows.square_norms())))
+        return CsrRows(*rows.csr_arrays, rows.plain, length, rows.mapped)
+
+    def one_pass(self, seed: int) -> None:
+        """One coordinate pass over the dual: stages begin where it leads."""
+        o = self.objective
+        run = DualCoordinateDescent(self._sparse_rows(), o.y, np.zeros(o.n), o.cost, seed, target=o.target)
+        run.run()
+        if o.free_bias:
+            run.w[-1] = 0.0
+        o.set_point(run.w)
+        if o.free_bias:
+            o.shift(o.best_bias())
+        np.divide(run.alpha, o.cost, out=o.beta)
+
+    def epochs(self, seed: int) -> Status | None:
+        """Coordinate passes over the dual until the gap is as small as asked for.
+
+        None where they do not get there: stages take over.
+        """
+        o, best, monitor = self.objective, self.best, self.monitor
+        rows, free = self._sparse_rows(), o.free_bias
+        alpha = cancelling(rows, o.y, o.cost)
+        run = DualCoordinateDescent(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
+        tolerance, visits, evaluated, spent = 1.0, 0.0, 0.0, 0.0
+        for _ in range(MOST_EPOCHS):
+            visits += run.share
+            spent += run.run()
+            if free:  # the centre of the bias's proximal term
+                run.target -= run.w[-1] * rows.bias * o.y
+            if run.pg_range <= tolerance:
+                if not run.complete:
+                    run.unshrink()
+                else:
+                    tolerance *= 0.3
+            limit = monitor.limit(run.count)
+            if visits - evaluated < max(1.0, EVALUATIONS * visits) and limit is None:
+                continue
+            evaluated = visits
+            w = run.w
+            if free:
+                o.set_point(np.append(w[:-1], 0.0))
+                w = np.append(w[:-1], o.best_bias())
+            # where C is large P of w is far above D though w is short of a few margins only
+            o.step(o.best_multiple(w), w)
+            o.value()
+            best.take(o.primal, o.w, o.dual_value(run.alpha), run.alpha)
+            status = monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
+            if status is None:
+                status = limit or (base.OPTIMAL if best.gap <= OPTIMAL_GAP else None)
+            if status is not None:
+                return status
+            run.unshrink()  # rows that have left too early hold the primal side up
+            if run.enough(PATIENCE * spent, DUAL_ROWS):
+                break
+        o.beta[:] = run.alpha / o.cost
+        o.set_point(np.append(run.w[:-1], o.w[-1]) if free else run.w)
+        return None
