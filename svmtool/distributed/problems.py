@@ -18,6 +18,7 @@ from svmtool.distributed.collective import Collective, LostError
 from svmtool.distributed.objective import DistributedRows, DistributedTask, KeptDualPoint
 from svmtool.limits import StopFlag, Turns
 from svmtool.objectives import losses
+from svmtool.objectives.task import Options
 from svmtool.params import Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import INTERRUPTED, Result, Rule
@@ -207,7 +208,7 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
         spec = TwoClasses(self.classes.labels[k], *costs.tolist(), target)  # type: ignore[call-arg]
         return self._begin(
             spec, costs[costs > 0.0], target=None if target is None else np.full(1, target), p=self.loss.power,
-            one_of_several=self.count > 1, inner_steps=s.inner_steps, mu=s.mu,
+            one_of_several=self.count > 1, options=Options(s.mu, s.inner_steps),
             equations=self._equations[k] if self._equations else None,
         )  # fmt: skip
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from svmtool.data.blocks import Rows
@@ -14,6 +16,26 @@ if TYPE_CHECKING:
     from svmtool.objectives.row_losses import Losses
 
 
+class Options(NamedTuple):
+    """Options of single solvers, by the names of their command line options; None or the default: the solver decides.
+
+    mu           --mu: a number, or the name of a rule
+    inner_steps  --inner-steps: conjugate gradient steps within a step of inexact ALM
+    homotopy     False with --no-homotopy
+    passes       --passes: passes of FALSVM over the rows
+    sample       --sample: rows that a round of FOSVM2 draws
+    """
+
+    mu: str | float | None = None
+    inner_steps: int | None = None
+    homotopy: bool = True
+    passes: int = 1
+    sample: int | None = None
+
+
+NO_OPTIONS = Options()
+
+
 class Task:
     """min over w of  1/2 w'Rw + sum_i C_i loss(target_i - y_i x_i.w),   R = I, or I with 0 for a free bias.
 
@@ -22,29 +44,22 @@ class Task:
     cost      C_i > 0, f8[n]
     target    f8[n]; None: 1 for every row
     p         the power of the hinge, for solvers that serve several
-    inner_steps, mu, homotopy: what `--inner-steps`, `--mu` and `--no-homotopy` say, for solvers that honour them
-    sample    rows that a round examines, for solvers that draw some
     nu        the share of rows that a one-class problem leaves out
+    options   of the solver
     one_of_several: other problems are solved at the same time
     equations: its normal equations, for solvers whose row of the registry asks for them (`sums_below`), where formed
-    passes: what `--passes` says
     """
 
-    __slots__ = (
-        "rows", "y", "cost", "free_bias", "target", "p", "one_of_several", "inner_steps", "mu", "homotopy", "nu",
-        "sample", "equations", "passes",
-    )  # fmt: skip
+    __slots__ = ("rows", "y", "cost", "free_bias", "target", "p", "nu", "options", "one_of_several", "equations")
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
-        target: np.ndarray | None = None, p: float = 2.0, one_of_several: bool = False,
-        inner_steps: int | None = None, mu: str | float | None = None, homotopy: bool = True, nu: float = 0.5,
-        sample: int | None = None, equations: NormalEquations | None = None, passes: int = 1,
+        target: np.ndarray | None = None, p: float = 2.0, nu: float = 0.5, options: Options = NO_OPTIONS,
+        one_of_several: bool = False, equations: NormalEquations | None = None,
     ):  # fmt: skip
-        self.rows, self.y, self.cost, self.free_bias = rows, y, cost, free_bias
-        self.target, self.p, self.one_of_several = target, p, one_of_several
-        self.inner_steps, self.mu, self.homotopy, self.nu, self.sample = inner_steps, mu, homotopy, nu, sample
-        self.equations, self.passes = equations, passes
+        self.rows, self.y, self.cost, self.free_bias, self.target = rows, y, cost, free_bias, target
+        self.p, self.nu, self.options = p, nu, options
+        self.one_of_several, self.equations = one_of_several, equations
 
     def objective(self, kind: type[Losses], **more: Any) -> Any:
         """The objective of this kind over the task's rows, wherever they are."""
@@ -54,11 +69,8 @@ class Task:
         """The same task on the rows `chosen` (i8), outside of which there are only rows of no cost."""
         target = None if self.target is None else self.target[chosen]
         rows, y, cost = self.rows.take(chosen), self.y[chosen], self.cost[chosen]
-        more = (
-            self.p, self.one_of_several, self.inner_steps, self.mu, self.homotopy, self.nu, self.sample,
-            self.equations, self.passes,
-        )  # fmt: skip
-        return Task(rows, y, cost, self.free_bias, target, *more)
+        context = self.one_of_several, self.equations
+        return Task(rows, y, cost, self.free_bias, target, self.p, self.nu, self.options, *context)
 
     def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
         """Where a free bias alone brings every row to its target, or to `margin`: no weights, that bias.  Else None.

@@ -8,13 +8,13 @@ Differs from the paper in:
     together: e is eliminated (objectives/augmented.py), and what is left in w, smooth and quadratic in pieces for
     p = 1 and 2, is solved by Newton steps with the exact line search, factorised where d is small, by conjugate
     gradients where it is large, only as far as the multiplier step deserves (INNER).  sigma grows
-    geometrically, or by Eq. 29 where task.mu is "merit".
+    geometrically, or by Eq. 29 where task.options.mu is "merit".
  2. C_i for each row, and sigma in units of it: the same number of rounds whatever C.
  3. The bias is free (the paper), regularised or absent, as the problem says.
  4. Where the dual allows coordinate passes (hinge, or its square where d is large; no free bias), a few of them give
     the first multipliers, and they end the run where they certify first.
  5. Where d is small, a gap is asked for and Newton steps get nowhere, or would take much longer than interior-point
-    steps, these go on (interior_steps.py); not where task.mu is "merit".
+    steps, these go on (interior_steps.py); not where task.options.mu is "merit".
 Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for its -s 3 besides.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -82,7 +82,7 @@ def exact(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if small is not None and small.status is not None:
         return small
     objective = task.objective(Augmented, p=task.p, target=task.target)
-    run = _Run(objective, monitor, rule, task.mu == "merit")
+    run = _Run(objective, monitor, rule, task.options.mu == "merit")
     run.unit = unit = _unit(task)
     if small is not None:
         run.best.dual, run.best.alpha = small.history[-1]["bound"], small.alpha

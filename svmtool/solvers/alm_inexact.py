@@ -10,7 +10,7 @@ Differs from the paper in:
  2. Over-relaxation (Eckstein and Bertsekas 1992): w and the multipliers see e as if its step had been RELAXED times as
     long.
  3. C_i for each row, mu = C_i sigma; no start from w = 1 but from zero, which suits every scale.
- 4. mu keeps the two residuals in balance (task.mu is None or "balance"): constraints |r|, as share of |e|, and their
+ 4. mu keeps the two residuals in balance (task.options.mu is None or "balance"): constraints |r|, as share of |e|, and their
     dual mu |e - e_old|, as share of |lambda| (Wohlberg 2017).  With "merit" it is the paper's Eq. 29, 1/2 w'w as the
     regulariser (the paper prints |w|_2), with "geometric" it grows; either runs away from the answer on most sets: a
     large mu leaves w where it is.
@@ -71,13 +71,13 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if start is not None and task.p > 1.0:
         o.start_multipliers()
     o.sigma = SIGMA_FIRST
-    balance = task.mu in (None, "balance")
-    ours = balance and task.inner_steps is None
+    balance = task.options.mu in (None, "balance")
+    ours = balance and task.options.inner_steps is None
     best = Best(o)
     if ours and start is None:
         _first_guess(o, best, seed, monitor)
     o.begin()
-    step = _Step(o, task.inner_steps, RELAXED if ours else 1.0, monitor)
+    step = _Step(o, task.options.inner_steps, RELAXED if ours else 1.0, monitor)
     average = _Average(o, step)
     balanced, merit, before = BALANCE_EVERY, 0.0, 1.0
     direct = ours and possible(task)
@@ -118,7 +118,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
                 o.sigma *= step.imbalance()
             continue
         rest, residual, sigma = 0.5 * float(o.w @ o.regular(o.w)) + e_loss, step.residual, o.sigma
-        if task.mu == "geometric":
+        if task.options.mu == "geometric":
             sigma = min(GROWTH * sigma, SIGMA_MOST)
         else:  # as large as keeps the merit function of Lemma 3 from growing (Eq. 29)
             grown = (merit - rest) / (0.5 * residual) if residual > 0.0 and k > 0 else 0.0

@@ -37,7 +37,7 @@ PASSES = Status("passes", True, "all passes over the rows are made (--passes); t
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
-    """Make `task.passes` passes, from w = 0 or, where the task has equations, from their minimiser.
+    """Make `task.options.passes` passes, from w = 0 or, where the task has equations, from their minimiser.
 
     history reports f after each, and as `active` the rows added so far; the Result's `taken` how often each row was.
     """
@@ -57,7 +57,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     each = d * (rows.nnz / max(rows.n, 1) + block)  # multiplications of a row that is added
     some = max(1, min(ROWS_A_CALL, int(WORK_A_CALL / max(each, 1.0))))
     status = _record(objective, monitor, w, 0)
-    for _ in range(task.passes):
+    for _ in range(task.options.passes):
         if status is not None:
             break
         if task.equations is None:

@@ -73,8 +73,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 
 
 def solve_sampled(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
-    """The same by samples of task.sample rows."""
-    return _linear(task, monitor, Sample(task.sample or SAMPLE, task.rows.n, seed))
+    """The same by samples of task.options.sample rows."""
+    return _linear(task, monitor, Sample(task.options.sample or SAMPLE, task.rows.n, seed))
 
 
 def solve_kernel(problem: HardOneClass, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0) -> KernelResult:

@@ -67,8 +67,8 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     """Hinge loss, from `start` (zeros if None); see the module's text."""
     if (answer := _without_work(task, monitor)) is not None:
         return answer
-    if not task.homotopy:
-        return plain(Smoothed(task, "hinge", False, MU if task.mu is None else float(task.mu)), monitor, start)
+    if not task.options.homotopy:
+        return plain(Smoothed(task, "hinge", False, MU if task.options.mu is None else float(task.options.mu)), monitor, start)
     return in_fewer_features(_c_homotopy, GRAM_BELOW, task, monitor, rule, start, seed)
 
 
@@ -92,8 +92,8 @@ def lp_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
     """Hinge loss under |w|_1, from `start` (zeros if None); see the module's text."""
     if (answer := _without_work(task, monitor)) is not None:
         return answer
-    if not task.homotopy:
-        return plain(Smoothed(task, "hinge", True, MU if task.mu is None else float(task.mu)), monitor, start)
+    if not task.options.homotopy:
+        return plain(Smoothed(task, "hinge", True, MU if task.options.mu is None else float(task.options.mu)), monitor, start)
     mu = _first_mu(task, MU_LP)
     rows = task.rows
     if isinstance(rows, CsrRows) and (rows.d > GRAM_BELOW or rows.d**3 > PASSES_WORTH * rows.nnz):
@@ -120,7 +120,7 @@ def ls_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
     """Least squares loss, from `start` (zeros if None); see the module's text."""
     if (answer := _without_work(task, monitor)) is not None:
         return answer
-    if not task.homotopy:
+    if not task.options.homotopy:
         return plain(Smoothed(task, "least squares", False, 1.0), monitor, start)
     return in_fewer_features(_ls_steps, GRAM_BELOW, task, monitor, rule, start, seed)
 
@@ -140,8 +140,8 @@ def _first_mu(task: Task, unit: float) -> float:
 
     Where classes are separable a_i stays the same as C grows, and so must the curvature C_i / mu.
     """
-    if task.mu is not None:
-        return float(task.mu)
+    if task.options.mu is not None:
+        return float(task.options.mu)
     return unit * _rise(task)
 
 

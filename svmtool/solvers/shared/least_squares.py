@@ -80,7 +80,7 @@ def in_fewer_features(
     if counts is None:
         return solve(task, monitor, rule, start, seed)
     singletons = SingletonFeatures(task.rows, counts)
-    less = Task(singletons.rows, task.y, task.cost, task.free_bias, task.target, mu=task.mu)
+    less = Task(singletons.rows, task.y, task.cost, task.free_bias, task.target, options=task.options)
     result = solve(less, monitor, rule, None if start is None else singletons.fold(start), seed)
     result.w = singletons.unfold(result.w)
     return result

@@ -17,7 +17,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
-from svmtool.objectives.task import Task
+from svmtool.objectives.task import Options, Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import LATE, Result, Rule
 from svmtool.training.reductions.base import Reduction
@@ -82,11 +82,12 @@ class OneVsRest(Reduction):
 
     def task(self, k: int) -> Task:
         s = self.settings
-        more = self.loss.power, self.count > 1, s.inner_steps, s.mu, not s.no_homotopy
+        options = Options(s.mu, s.inner_steps, not s.no_homotopy, s.passes or 1)
         target = np.zeros(self.rows.n) if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
         return Task(
-            self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, *more,
-            equations=self._equations[k] if self._equations else None, passes=s.passes or 1,
+            self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, self.loss.power,
+            options=options, one_of_several=self.count > 1,
+            equations=self._equations[k] if self._equations else None,
         )  # fmt: skip
 
     def rule(self, k: int) -> Rule:
