@@ -10,7 +10,7 @@ Differs from the paper in:
  2. Over-relaxation (Eckstein and Bertsekas 1992): w and the multipliers see e as if its step had been RELAXED times as
     long.
  3. C_i for each row, mu = C_i sigma; no start from w = 1 but from zero, which suits every scale.
- 4. mu keeps the two residuals in balance (task.options.mu is None or "balance"): constraints |r|, as share of |e|, and their
+ 4. mu keeps the two residuals in balance (options.mu is None or "balance"): constraints |r|, as share of |e|, and their
     dual mu |e - e_old|, as share of |lambda| (Wohlberg 2017).  With "merit" it is the paper's Eq. 29, 1/2 w'w as the
     regulariser (the paper prints |w|_2), with "geometric" it grows; either runs away from the answer on most sets: a
     large mu leaves w where it is.

@@ -68,8 +68,13 @@ def c_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if (answer := _without_work(task, monitor)) is not None:
         return answer
     if not task.options.homotopy:
-        return plain(Smoothed(task, "hinge", False, MU if task.options.mu is None else float(task.options.mu)), monitor, start)
+        return plain(_smoothed(task, False), monitor, start)
     return in_fewer_features(_c_homotopy, GRAM_BELOW, task, monitor, rule, start, seed)
+
+
+def _smoothed(task: Task, l1: bool) -> Smoothed:
+    """The smoothed hinge of Algorithm 1, with --mu or the paper's mu."""
+    return Smoothed(task, "hinge", l1, MU if task.options.mu is None else float(task.options.mu))
 
 
 def _c_homotopy(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
@@ -93,7 +98,7 @@ def lp_svm(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = 
     if (answer := _without_work(task, monitor)) is not None:
         return answer
     if not task.options.homotopy:
-        return plain(Smoothed(task, "hinge", True, MU if task.options.mu is None else float(task.options.mu)), monitor, start)
+        return plain(_smoothed(task, True), monitor, start)
     mu = _first_mu(task, MU_LP)
     rows = task.rows
     if isinstance(rows, CsrRows) and (rows.d > GRAM_BELOW or rows.d**3 > PASSES_WORTH * rows.nnz):
