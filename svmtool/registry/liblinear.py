@@ -1,4 +1,4 @@
-"""Rows of the registry: LIBLINEAR's numbers."""
+"""Registry rows of LIBLINEAR's solver numbers."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ PROJECTED_RULE = (
     "the largest and the smallest projected gradient of the dual, and their difference, are all within -e of zero "
     "(LIBLINEAR's rule for -s {}; default 0.1)"
 )
-# What is added to LIBLINEAR's rule where the features are few and Newton steps converge fast
+# Added to LIBLINEAR's rule when the features are few and Newton steps converge fast
 FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"
 L1_RULE = (
     f"certified relative duality gap (P - D)/P <= 1e-4 times -e, at most {text(ENOUGH)} (default -e 0.01), which is "
     "stricter than LIBLINEAR's rule for -s {}; except on small problems a run also stops when LIBLINEAR's rule holds "
-    "with e / 20, the last steps predict a further decrease of the objective below 0.01 e, and the gap is at most "
-    f"{text(ENOUGH)} or half as much work again has not brought it there"
+    "with e / 20, the predicted further decrease of the objective is below 0.01 e, and either the gap is at most "
+    f"{text(ENOUGH)} or half as much work again has not reduced it to that"
 )
 TUBE_RULE = (
     f"certified relative duality gap (P - D)/P <= 1e-5 times -e, at most {text(RULE_MIN_GAP)} (default -e 0.1), which "
     f"is stricter than LIBLINEAR's rule for -s {{}}; above {GRAM_BELOW} features a run also stops when LIBLINEAR's "
-    "rule holds with e / 20 and the gap is at most min(e, 0.1), or after about twice the work that LIBLINEAR's rule, "
-    "or its limit of 300 epochs, took"
+    "rule holds with e / 20 and the gap is at most min(e, 0.1), or after about twice the work that it took to satisfy "
+    "LIBLINEAR's rule or to reach its limit of 300 epochs"
 )
 
 ROWS = (
@@ -64,9 +64,9 @@ ROWS = (
         space="dual",
         bias=BIAS,
         eps_default=0.1,
-        stopping=PROJECTED_RULE.format(1) + f"; with up to {GRAM_BELOW} features at the exact minimum; with more, "
-        f"where Newton steps end the run, at a certified gap of {text(ENOUGH)}, or after 300 epochs when |f'(w)| <= "
-        "0.1 * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR too continues by the rule of -s 2 then)",
+        stopping=PROJECTED_RULE.format(1) + f"; with up to {GRAM_BELOW} features a run ends at the exact minimum; with "
+        f"more it also ends when Newton steps reach a certified gap of {text(ENOUGH)}, or after 300 epochs when "
+        "|f'(w)| <= 0.1 * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR, too, then continues by the rule of -s 2)",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MFN,
     ),
@@ -113,8 +113,8 @@ ROWS = (
         space="dual",
         bias=BIAS,
         eps_default=0.1,
-        stopping="the largest difference of two dual gradients that a step of one row could reduce is within -e of "
-        "zero (LIBLINEAR's rule for -s 4; default 0.1); " + FEW_FEATURES.replace("features", "features times classes"),
+        stopping="the largest difference of two dual gradients that a step of one row can reduce is at most -e "
+        "(LIBLINEAR's rule for -s 4; default 0.1); " + FEW_FEATURES.replace("features", "features times classes"),
         supported=RUN_OPTIONS,
         paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
         "Linear SVMs, KDD 2008, then " + ALM + "Algorithm 1 with multipliers in the simplex",
@@ -232,9 +232,9 @@ ROWS = (
         space="dual",
         bias="none: rho takes its place",
         eps_default=0.01,
-        stopping="the largest w.x_i of rows whose dual variable may decrease exceeds the smallest of rows whose may "
-        "increase by at most -e (LIBLINEAR's rule for -s 21; default 0.01), and a certified gap of at most "
-        f"{text(RULE_MIN_GAP)}",
+        stopping="the largest w.x_i of rows whose dual variable can decrease exceeds the smallest w.x_i of rows whose "
+        "dual variable can increase by at most -e (LIBLINEAR's rule for -s 21; default 0.01), and a certified gap of "
+        f"at most {text(RULE_MIN_GAP)}",
         supported=(RUN_OPTIONS | SPARK | {"-n"}) - {"-B", "--stratified"},
         paper="Chou, Lin and Lin, Dual Coordinate-Descent Methods for Linear One-Class SVM and SVDD, SDM 2020: "
         "two-level coordinate descent (supplement, Algorithm 7)",

@@ -1,4 +1,4 @@
-"""Rows of the registry: LIBSVM's numbers, named by the words of its model files."""
+"""Registry rows of LIBSVM's solver numbers; their names are the words of its model files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALFPGM_OPTIONS = frozenset(
 )
 C_SVC = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.f(x_i) + b)),  f(x).f(z) = K(x, z)"
 FREE = "free (not regularised); rho in the model file is its negative"
-STOPPING = "the violation of the most violating pair of dual variables, among all of them, is at most -e "
+STOPPING = "the violation of the most violating pair of all dual variables is at most -e "
 STOPPING += "(LIBSVM's rule; default -e 0.001)"
 
 

@@ -1,4 +1,4 @@
-"""Rows of the registry: the papers' own solvers, 30 and above."""
+"""Registry rows of the solvers of the papers, numbers 30 and above."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ ROWS = (
         word="L2R_L2LOSS_SVC",
         module="svmtool.solvers.mfn_huber",
         help="L2-regularized modified Huber loss classification to a certified gap",
-        objective="min over w of  1/2 |w|^2 + sum_i C_i L(1 - y_i w.x_i), L(t) = 0 for t <= 0, t^2/2 for t < 2, "
-        "2 (t - 1) beyond",
+        objective="min over w of  1/2 |w|^2 + sum_i C_i L(1 - y_i w.x_i), L(t) = 0 for t <= 0, "
+        "t^2/2 for 0 < t < 2, 2 (t - 1) for t >= 2",
         loss="modified Huber",
         space="primal",
         bias=BIAS + " unless -R is given",
@@ -227,7 +227,7 @@ ROWS = (
         name="falsvm",
         word="L2R_L2LOSS_SVC",
         module="svmtool.solvers.falsvm",
-        help="LS-SVM of the rows that passes over the data find misclassified (Algorithm 2 of the paper)",
+        help="LS-SVM of the rows found misclassified in passes over the data (Algorithm 2 of the paper)",
         objective=LEAST_SQUARES
         + " over the rows added; the certificate is for all rows, after --add or --remove for the rows added",
         loss="least squares",

@@ -1,7 +1,7 @@
-"""`-s auto`: selects a solver for a training set and says why.
+"""`-s auto`: selects a solver for a training set and gives the reason.
 
-A pure function of the data's shape, the kind of its labels and the options given; scripts/bench.py measures how far
-its choices are from the fastest of their candidates.
+The choice depends only on the shape of the data, the kind of its labels and the options given.  scripts/bench.py
+measures how far it is from the fastest candidate.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from svmtool.errors import SvmtoolError
 from svmtool.params import Settings
 from svmtool.tolerances import GRAM_BELOW
 
-MANY_VALUES = 200  # whole numbers as labels are classes up to so many different ones, a quantity beyond
-GRAM_FEATURES = GRAM_BELOW  # up to so many a Newton step factorises their Gram matrix
+MANY_VALUES = 200  # integer labels with more distinct values than this are a regression
+GRAM_FEATURES = GRAM_BELOW  # largest number of features whose Gram matrix a Newton step factorises
 
-# kind of labels -> solvers in order of preference, few features and many
+# kind of labels -> solvers in order of preference, for few and for many features
 CANDIDATES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "two": ((2, 1, 0, 3, 31, 30, 5, 6), (1, 2, 0, 3, 30, 31, 5, 6)),
     "many": ((2, 1, 0, 3, 4, 31, 30, 5, 6), (1, 2, 0, 3, 4, 30, 31, 5, 6)),
     "real": ((11, 12, 13), (12, 11, 13)),
     "one": ((21, 1, 2), (21, 1, 2)),
 }
-BY_OPTION = (5, 6, 30, 31)  # of these, the ones that answer another question and are there for their options
-LABELS = {"two": "two labels", "many": "{values} labels", "real": "labels that are a quantity", "one": "one label"}
+BY_OPTION = (5, 6, 30, 31)  # candidates that solve another problem: chosen only for their options
+LABELS = {"two": "two labels", "many": "{values} labels", "real": "real-valued labels", "one": "one label"}
 
 
 class Facts(NamedTuple):
-    """What the choice examines: the data's shape, the kind of labels (two, many, real, one) and their number."""
+    """What the choice depends on: shape of the data, kind of labels (two, many, real, one) and their number."""
 
     rows: int
     features: int
@@ -52,9 +52,9 @@ def facts_of(table: Dataset) -> Facts:
 
 
 def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, str]:
-    """The solver, and the reason in words.  given: names of the options on the command line.
+    """The solver and the reason.  given: names of the options on the command line.
 
-    SvmtoolError where no solver for such labels obeys them all.
+    Raises SvmtoolError where no solver for such labels supports all of them.
     """
     wide = facts.features > GRAM_FEATURES
     rows = {row.number: row for row in registry.SOLVERS}
@@ -63,19 +63,19 @@ def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, 
     for k, row in enumerate(fitting):
         if registry.supported_options(row).issuperset(given):
             shape = f"{facts.rows} rows, {facts.features} features, {facts.nonzeros} non-zeros"
-            side = "passes over the rows are cheap" if wide else "steps in the features are cheap"
-            asked = " and it obeys " + " ".join(dict.fromkeys(given)) if k else ""
+            side = "coordinate descent over rows is cheap" if wide else "Newton steps are cheap"
+            asked = " and it supports " + " ".join(dict.fromkeys(given)) if k else ""
             return row, f"{what}; {shape}: {side}{asked}"
     options = " ".join(dict.fromkeys(given))
     raise SvmtoolError(
-        f"ERROR: -s auto: none of -s {registry.in_words(fitting)}, for {what}, obeys {options}: choose -s"
+        f"ERROR: -s auto: none of -s {registry.in_words(fitting)}, for {what}, supports {options}: choose -s"
     )
 
 
 def settle(settings: Settings, table: Dataset) -> tuple[Settings, str]:
-    """Settings with the solver that `-s auto` stands for, and a line for the user; see `choose`."""
+    """Settings with the selected solver, and a line for the user; see `choose`."""
     given = [option for option in settings.given if option != "-s"]
-    if settings.mu == "balance":  # a way of the solver that takes inner steps
+    if settings.mu == "balance":  # needs the solver with inner steps
         given.append("--inner-steps")
     row, reason = choose(facts_of(table), tuple(given))
     chosen = settings._replace(auto=False, solver=row.number).with_default_bias()

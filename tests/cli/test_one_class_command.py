@@ -120,7 +120,7 @@ def test_odd_data_end_well(row, name, options, svm_train):
         (["-n", 1.5], "ERROR: -n is 1.5: the share of rows left out lies between 0 and 1\n"),
         (["-n", "nan"], "ERROR: -n is nan"),
         (["-B", 0], "ERROR: prob->bias >=0, but this is ignored in ONECLASS_SVM\n"),
-        (["--stratified", "-v", 2], "ERROR: solver 21 (one-class) does not honour --stratified"),
+        (["--stratified", "-v", 2], "ERROR: solver 21 (one-class) does not support --stratified"),
         (["-i", "classifier"], "the initial model is of L2R_L2LOSS_SVC: a one-class SVM starts from a one-class model"),
         (["-B", 1, "-R"], "ERROR: prob->bias >=0, but this is ignored in ONECLASS_SVM\n"),
         (["-C"], "Warm-start parameter search only available for "),

@@ -118,7 +118,7 @@ def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
 REFUSED = [  # arguments, the option that some numbers honour all the same, and what the others say to it
     (["-p", -0.1], "", "ERROR: p < 0\n"),
     (["-p", "nan"], "", "ERROR: -p is nan"),
-    (["--stratified", "-v", 2], "", "ERROR: solver {0.number} ({0.name}) does not honour --stratified"),
+    (["--stratified", "-v", 2], "", "ERROR: solver {0.number} ({0.name}) does not support --stratified"),
     (["-i", "classifier"], "", "the initial model is of L2R_L2LOSS_SVC: a regression starts from a regression\n"),
     (["-B", 1, "-R"], "-R", NO_FREE_BIAS),
     (["-C"], "-C", "Warm-start parameter search only available for "),

@@ -178,12 +178,12 @@ def test_a_bad_line_is_named_and_leaves_nothing(svm_train, on_disk, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (("--memory", "2X"), "wants a size such as 500M or 2G"),
-        (("--memory", "0"), "wants a size"),
+        (("--memory", "2X"), "must be a size such as 500M or 2G"),
+        (("--memory", "0"), "must be a size"),
         (("--memory", "100M"), "at least"),
-        (("--scratch", "s"), "--memory puts them there"),
-        (("--no-cache",), "--memory puts them there"),
-        (("-s", "5", *MEMORY), "does not honour --memory"),
+        (("--scratch", "s"), "need --memory"),
+        (("--no-cache",), "need --memory"),
+        (("-s", "5", *MEMORY), "does not support --memory"),
         (("-t", "2", *MEMORY), "is for linear models"),
         ((*MEMORY, "--scratch", "nowhere"), "--scratch DIR names another folder"),
     ],

@@ -29,8 +29,8 @@ from svmtool.models import words
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (("-s", 71), "does not honour --spark: -s 70 solves the same problem there"),
-        (("-s", 4), "does not honour --spark: use -s 0, 1, 2, 3, 5, 6, 7, 11, 12, 13, 21, 30, 31, 40, 41, 42, 50, "),
+        (("-s", 71), "does not support --spark: -s 70 solves the same problem and supports it"),
+        (("-s", 4), "does not support --spark: use -s 0, 1, 2, 3, 5, 6, 7, 11, 12, 13, 21, 30, 31, 40, 41, 42, 50, "),
         (("-s", 50, "--no-homotopy", "--mu", 1), "not with --no-homotopy"),
         (("-s", "auto"), "not with -s auto"),
         (("-s", 70, "--loo"), "not with --loo"),
@@ -45,7 +45,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(argv, words, svm_train):
 
 @pytest.mark.parametrize(
     ("master", "words"),
-    [("nonsense", "wants a master's URL"), ("spark://127.0.0.1:1", "no master answers (127.0.0.1:1: ")],
+    [("nonsense", "needs a master's URL"), ("spark://127.0.0.1:1", "no master answers (127.0.0.1:1: ")],
 )
 def test_masters_that_are_none(master, words, svm_train):
     status, out, err = svm_train("-s", 2, "--spark", master, "d", data="1 1:1\n-1 1:2\n")

@@ -250,18 +250,18 @@ def test_training_anew_behind_a_run_that_was_killed(ready, step):
 @pytest.mark.parametrize(
     "argv, sentence",
     [
-        ("--add new -i m -v 5", "-v is about training"),
-        ("--add new -i m --max-iter 5", "--max-iter is about training"),
-        ("--add new -i m -b 1", "--probability is about training"),
-        ("--add new -i m --loo", "--loo is about training"),
-        ("-s auto --add new -i m", "give the model's own -s"),
+        ("--add new -i m -v 5", "-v cannot be combined with"),
+        ("--add new -i m --max-iter 5", "--max-iter cannot be combined with"),
+        ("--add new -i m -b 1", "--probability cannot be combined with"),
+        ("--add new -i m --loo", "--loo cannot be combined with"),
+        ("-s auto --add new -i m", "give the -s of the model"),
         ("--add new", "--add needs -i MODEL"),
         ("--remove new x", "--remove needs -i MODEL"),
-        ("--add new -i m x y", "y is one name too many"),
-        ("--add new -i m -", "models are files"),
-        ("--add new -i m --every-rows 5", "say how often --add - writes"),
-        ("--every-seconds 5 d", "say how often --add - writes"),
-        ("--add - -i m -W new", "--weights tells of the rows of one file"),
+        ("--add new -i m x y", "y: with --add and --remove only one file"),
+        ("--add new -i m -", "only the added rows can be read from"),
+        ("--add new -i m --every-rows 5", "need --add -"),
+        ("--every-seconds 5 d", "need --add -"),
+        ("--add - -i m -W new", "--weights needs either --add FILE or"),
         ("--add new -i m -w1 2", "-w differs from the class weights of the model"),
         ("--add new -i m -c -1", "C <= 0"),
         ("--add nowhere -i m", "can't open input file nowhere"),
@@ -300,7 +300,7 @@ def test_a_model_needs_a_name(ready, argv):
 
 def test_other_solvers_refuse_rows(ready, svm_train):
     status, _, err = svm_train("-s", 70, "--add", "new", "-i", "m")
-    assert status == 1 and "does not honour --add: use -s 71" in err
+    assert status == 1 and "does not support --add: use -s 71" in err
     assert svm_train("-q", "-s", 2, "d", "m2")[0] == 0
     status, _, err = ready("--add", "new", "-i", "m2")
     assert status == 1 and "only -s 71" in err

@@ -96,7 +96,7 @@ def test_options_of_train(svm_train, argv):
 
 def test_long_options_of_train(svm_train):
     status, _, err = svm_train("--max-iter", LONG, "d", data="1 1:1\n-1 1:-1\n")
-    assert (status, err) == (1, f"ERROR: --max-iter {'1' * 57}...: wants an integer >= 1\n")
+    assert (status, err) == (1, f"ERROR: --max-iter {'1' * 57}...: must be an integer >= 1\n")
 
 
 @pytest.mark.parametrize("option", ["-c", "-s"])

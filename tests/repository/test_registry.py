@@ -92,7 +92,7 @@ def test_option_that_a_row_lacks_is_an_error_naming_those_that_have_it(monkeypat
     poor = registry.find(1)._replace(supported=frozenset())
     monkeypatch.setattr(registry, "SOLVERS", tuple(poor if row.number == 1 else row for row in registry.SOLVERS))
     able = registry.in_words(row for row in registry.SOLVERS if row.number != 1)
-    with pytest.raises(SvmtoolError, match=rf"solver 1 \(l2svc-dual\) does not honour --max-seconds: use -s {able}"):
+    with pytest.raises(SvmtoolError, match=rf"solver 1 \(l2svc-dual\) does not support --max-seconds: use -s {able}"):
         linear.parse(["--max-seconds", "3", "d"])
     assert linear.parse(["--max-seconds", "3", "-s", "2", "d"]).settings.max_seconds == 3
     assert "(not -s 1)" in dict((left, right) for left, right in texts.long_option_rows())["--max-seconds T"]

@@ -49,7 +49,7 @@ def walk(monkeypatch):
 def test_optimum_and_certificate(case, name, layout, walk):
     p = PROBLEMS[name]
     if not supported(case, p):
-        pytest.skip(f"-s {case.row.number} does not honour -R")
+        pytest.skip(f"-s {case.row.number} does not support -R")
     walk(case)
     s = Solved(case, p, layout)
     best = optimum(s.p).value
@@ -89,7 +89,7 @@ def test_gap_is_what_was_asked_for(case, walk):
 def test_liblinear_rule_holds_at_the_end(case, eps, start, layout, walk):
     """-e as LIBLINEAR means it for the number, computed here anew from what the solver returns."""
     if "-e" not in case.row.supported:
-        pytest.skip(f"-s {case.row.number} does not honour -e")
+        pytest.skip(f"-s {case.row.number} does not support -e")
     eps = case.row.eps_default if eps is None else eps
     if eps is None:
         pytest.skip(f"-s {case.row.number} stops by --gap when -e is not given")

@@ -102,4 +102,4 @@ def test_command(svm_train, command, data):
     status, _, err = svm_train("-s", 72, "d", data="1 1:1\n-1 6000:1\n")
     assert status == 1 and "are too many" in err
     status, _, err = svm_train("-s", 72, "--gap", 0.1, "d")
-    assert status == 1 and "does not honour --gap" in err
+    assert status == 1 and "does not support --gap" in err

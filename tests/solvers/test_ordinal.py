@@ -295,9 +295,9 @@ def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
 @pytest.mark.parametrize(
     "argv, data, sentence",
     [
-        (["-B", 1], "1 1:1\n2 1:2\n", "ERROR: solver 43 (mfn-ordinal) does not honour -B: the p - 1 thresholds"),
-        (["-R"], "1 1:1\n2 1:2\n", "ERROR: solver 43 (mfn-ordinal) does not honour -R: use -s "),
-        (["-p", 1], "1 1:1\n2 1:2\n", "ERROR: solver 43 (mfn-ordinal) does not honour -p: use -s 11, 12 or 13"),
+        (["-B", 1], "1 1:1\n2 1:2\n", "ERROR: solver 43 (mfn-ordinal) does not support -B: the p - 1 thresholds"),
+        (["-R"], "1 1:1\n2 1:2\n", "ERROR: solver 43 (mfn-ordinal) does not support -R: use -s "),
+        (["-p", 1], "1 1:1\n2 1:2\n", "ERROR: solver 43 (mfn-ordinal) does not support -p: use -s 11, 12 or 13"),
         ([], "1.5 1:1\n2 1:2\n", "d: label 1.5 is no rank: -s 43 wants whole numbers"),
         ([], "3e9 1:1\n2 1:2\n", "d: label 3e+09 is no rank: -s 43 wants whole numbers of 32 bits"),
         (["-i", "plain"], "1 1:1\n2 1:2\n", "the initial model is no ordinal model"),

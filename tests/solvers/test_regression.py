@@ -27,7 +27,7 @@ def walk(monkeypatch):
 def test_optimum_and_certificate(case, name, layout, walk):
     row, p = case.row, PROBLEMS[name].of(case.row)
     if p.free and "-R" not in row.supported:
-        pytest.skip(f"-s {row.number} does not honour -R")
+        pytest.skip(f"-s {row.number} does not support -R")
     walk(case)
     best, s = optimum(p) if p.eps < 100 else 0.0, Solved(row, p, layout)
     assert s.status.converged, s.status
@@ -191,7 +191,7 @@ def test_extreme_costs(row):
 def test_labels_that_a_free_bias_alone_meets(case, eps, walk):
     """No weights, a bias in every row's tube, and an objective of 0: nothing can be said relative to it."""
     if "-R" not in case.row.supported:
-        pytest.skip(f"-s {case.row.number} does not honour -R")
+        pytest.skip(f"-s {case.row.number} does not support -R")
     walk(case)
     p = PROBLEMS["free"]._replace(t=7.0 + eps * np.sin(np.arange(30)), eps=eps)
     s = Solved(case.row, p)

@@ -191,9 +191,9 @@ def test_what_cannot_be_is_refused(ready, svm_train):
     for argv, sentence in (
         ("-s 72 --add third -i m", "third: line 2: label 5 is a third one beside "),
         ("-s 71 --add new -i m", "the model was trained by -s 72, not -s 71"),
-        ("-s 72 --add - --passes 2 -i m", "--passes is about training"),
-        ("-s 72 --remove d --passes 2 -i m", "--passes is about training"),
-        ("-s 72 --add new --seed 3 -i m", "--seed is about training"),
+        ("-s 72 --add - --passes 2 -i m", "--passes cannot be combined with"),
+        ("-s 72 --remove d --passes 2 -i m", "--passes cannot be combined with"),
+        ("-s 72 --add new --seed 3 -i m", "--seed cannot be combined with"),
         ("-s 70 --add new -i m", "use -s 71 or 72"),
     ):
         status, _, err = svm_train("-q", *argv.split())

@@ -32,15 +32,15 @@ def test_the_first_choice_without_options_is_the_first_candidate_there_is(shape,
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("labels", CANDIDATES)
 @pytest.mark.parametrize("option", sorted(registry.COMMON_OPTIONS.union(*(row.supported for row in registry.SOLVERS))))
-def test_an_option_is_obeyed_or_refused(option, shape, labels):
+def test_an_option_is_supported_or_refused(option, shape, labels):
     able = [n for n in CANDIDATES[labels][0] if n in NUMBERS and registry.find(n) in registry.supporting(option)]
     if able:
         row, reason = auto_select.choose(facts(shape, labels), (option,))
         assert row in registry.supporting(option)
         first = row.number == [n for n in CANDIDATES[labels][shape == "wide"] if n in NUMBERS][0]
-        assert (f"obeys {option}" in reason) == (not first)
+        assert (f"supports {option}" in reason) == (not first)
     else:
-        with pytest.raises(SvmtoolError, match=f"obeys {option}: choose -s"):
+        with pytest.raises(SvmtoolError, match=f"supports {option}: choose -s"):
             auto_select.choose(facts(shape, labels), (option,))
 
 
@@ -95,8 +95,8 @@ def test_validation_and_search(data, svm_train):
 
 def test_refusals(data, svm_train):
     status, _, sentence = svm_train("-s", "auto", "--explain")
-    assert status == 1 and "--explain wants a number or a name" in sentence
+    assert status == 1 and "--explain needs a solver" in sentence
     status, _, sentence = svm_train("-s", "auto", "-n", "0.2", data)
-    assert status == 1 and "obeys -n: choose -s" in sentence
+    assert status == 1 and "supports -n: choose -s" in sentence
     status, out, _ = svm_train("-s", "auto", "-s", "1", "-c", "2", data)
     assert status == 0 and "auto" not in out

@@ -213,7 +213,7 @@ def test_other_tasks_are_refused(row, svm_train, tmp_path):
     status, out, err = svm_train("-s", row.number, "-b", 1, "d", "m", data="1 1:1\n-1 1:-1\n")
     able = registry.in_words(CLASSIFIERS)
     assert (status, out) == (1, "")
-    assert err == f"ERROR: solver {row.number} ({row.name}) does not honour --probability: use -s {able}\n"
+    assert err == f"ERROR: solver {row.number} ({row.name}) does not support --probability: use -s {able}\n"
     assert not (tmp_path / "m").exists()
 
 

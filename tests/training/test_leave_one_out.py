@@ -86,7 +86,8 @@ def test_forms_of_both_layouts():
 
 
 @pytest.mark.parametrize(
-    "argv, sentence", [("-s 2 --loo", "does not honour --loo: use -s 70 or 71"), ("-s 70 --loo -v 3", "not with -v")]
+    "argv, sentence",
+    [("-s 2 --loo", "does not support --loo: use -s 70 or 71"), ("-s 70 --loo -v 3", "cannot be combined with -v")],
 )
 def test_where_it_makes_no_sense_it_is_refused(argv, sentence, svm_train):
     status, _, err = svm_train(*argv.split(), "d", data="1 1:1\n-1 1:2\n")

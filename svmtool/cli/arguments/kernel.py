@@ -1,9 +1,8 @@
 """The command line of svm-train with a kernel, read as LIBSVM reads it.
 
-Such a line (see options.is_kernel_line) has one of -t, -g, -d and -r, or names a solver that is there for kernels
-alone.  As in LIBSVM the second character of an option decides, its value is the next argument, whatever that is, and
--q alone has none.  Our own long options are those of cli/arguments/linear.py; those that kernels cannot obey are
-refused.
+Such a line (see linear.is_kernel_line) has one of -t, -g, -d and -r, or names a solver that always uses a kernel.  As
+in LIBSVM only the second character of an option counts, the next argument is its value, whatever it is, and only -q has
+no value.  Long options that do not apply to kernels are errors.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ _INTEGERS = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probabil
 
 
 class _KernelScan(scan.Scan):
-    """The arguments up to the data file, turned into KernelSettings."""
+    """Scan of the options into KernelSettings."""
 
-    elsewhere = "is for linear models: leave it out, or -t, -g, -d and -r"
+    elsewhere = "is for linear models: remove it, or remove -t, -g, -d and -r"
 
     def __init__(self, argv: list[str]):
         super().__init__(argv)
@@ -49,7 +48,7 @@ class _KernelScan(scan.Scan):
             raise UsageError(f"Unknown option: {option}")
 
     def solver(self, value: str) -> int:
-        """The number that -s VALUE means here."""
+        """The solver number of -s VALUE."""
         name = value.strip()
         if not name[:1].isalpha():
             number = self.number("-s", value, atoi, strict_int)
@@ -63,17 +62,17 @@ class _KernelScan(scan.Scan):
         return row.number
 
     def refuse(self, name: str) -> None:
-        """-s NAME is no solver with kernels."""
+        """Raise: -s NAME is not a kernel solver."""
         known = ", ".join(f"{row.number} ({row.name})" for row in registry.KERNEL_SOLVERS)
         raise SvmtoolError(
-            f"ERROR: -s {name} takes no kernel in this version: with -t, -g, -d or -r there are -s {known}"
+            f"ERROR: -s {name} has no kernel: with -t, -g, -d or -r the solvers are -s {known}"
         )
 
 
 def parse(argv: list[str]) -> Command:
-    """Read the arguments (without the program's name) of a line for which options.is_kernel_line holds.
+    """Parse the arguments (without the program's name) of a line for which linear.is_kernel_line holds.
 
-    UsageError: LIBSVM would print its usage.  SvmtoolError: one sentence says what is wrong.
+    Raises UsageError where LIBSVM prints its usage, and SvmtoolError for other errors.
     """
     found = _KernelScan(argv)
     found.run()
@@ -92,18 +91,18 @@ def parse(argv: list[str]) -> Command:
 
 
 def _check(settings: KernelSettings, given: list[str]) -> None:
-    """Refuse what the solver does not honour and what would be ignored beside other options.
+    """Raise for options that the solver does not support, or that other options make meaningless.
 
-    LIBSVM's own numbers take all of its options, also where they mean nothing.
+    LIBSVM's solver numbers accept all of LIBSVM's options, as LIBSVM does.
     """
     row = registry.find_kernel(settings.solver)
     if row is not None:
         for option in given:
             if option not in registry.supported_options(row) and (row.number >= 30 or option.startswith("--")):
-                raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour {option}")
+                raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not support {option}")
     if not settings.paper_form:
         limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")
         for option in [o for o in given if o in limits]:
-            raise SvmtoolError(f"ERROR: {option} limits the search of --paper-form: give that too, or neither")
+            raise SvmtoolError(f"ERROR: {option} needs --paper-form")
     scan.check_stopping(given)
     scan.check_validation(settings, "" if settings.folds is None else "-v")

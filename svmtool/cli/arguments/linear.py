@@ -1,12 +1,10 @@
 """The command line of svm-train, read as LIBLINEAR reads it.
 
-LIBLINEAR examines the one character after the dash and takes the next argument
-as its value, whatever that is (`-s2 -q d` means: -s with the value `-q`).
-Scripts live with this, so it stays.  Our own long options are whole words, take
-`--name value` or `--name=value`, and may stand anywhere before the data file.
+LIBLINEAR examines only the character after the dash and takes the next argument as its value, whatever it is
+(`-s2 -q d` means: -s with the value `-q`).  Scripts rely on this.  svmtool's long options are written
+`--name value` or `--name=value`, anywhere before the data file.
 
-Checks that LIBLINEAR makes only after it has read the data are in
-`settings.check_after_reading`.
+Checks that LIBLINEAR makes only after it has read the data are in `Settings.check_after_reading`.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _CHOOSES_KERNEL = "tgdr"
 
 
 def is_kernel_line(argv: list[str]) -> bool:
-    """Whether the arguments are LIBSVM's: -t, -g, -d or -r is there, or a -s that is for kernels alone."""
+    """Whether the arguments are LIBSVM's: one is -t, -g, -d or -r, or -s names a solver that always uses a kernel."""
     i, solver = 0, ""
     while i + 1 < len(argv) and argv[i].startswith("-") and argv[i] != "-":
         if is_long(argv[i]):
@@ -51,9 +49,9 @@ def is_kernel_line(argv: list[str]) -> bool:
 
 
 def parse(argv: list[str]) -> Command:
-    """Read the arguments (without the program's name).
+    """Parse the arguments (without the program's name).
 
-    UsageError: LIBLINEAR would print its usage.  SvmtoolError: one sentence says what is wrong.
+    Raises UsageError where LIBLINEAR prints its usage, and SvmtoolError for other errors.
     """
     if is_kernel_line(argv):
         from svmtool.cli.arguments import kernel
@@ -76,7 +74,7 @@ def parse(argv: list[str]) -> Command:
         _check_solver(settings, scan.given)
     if scan.action == "explain":
         if settings.auto:
-            raise SvmtoolError("ERROR: -s auto chooses when it has read the data: --explain wants a number or a name")
+            raise SvmtoolError("ERROR: --explain needs a solver's number or name: -s auto chooses from the data")
         return Command("explain", settings, notes=notes)
     if adapts:
         if settings.spark is not None:
@@ -91,7 +89,7 @@ def parse(argv: list[str]) -> Command:
 
 
 def _choose_for_search(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
-    """-C: without -s it takes -s 2, and not every solver has it."""
+    """Settings for -C, and notes: the default solver is -s 2.  UsageError for a solver that does not support -C."""
     if not settings.find_C:
         return settings, ()
     if settings.auto:
@@ -105,10 +103,10 @@ def _choose_for_search(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
 
 
 def _check_solver(settings: Settings, given: list[str]) -> None:
-    """Refuse options that the chosen solver does not honour.
+    """Raise for options that the chosen solver does not support.
 
-    A number in no list at all passes: LIBLINEAR speaks of it only after it has read the data.
-    Under its own numbers -R too is measured then, and -p and -n are read where they mean nothing, as there.
+    As in LIBLINEAR an unknown solver number and -R are checked only after reading the data, and its solver numbers
+    accept -p and -n without effect.
     """
     row = next((r for r in registry.SOLVERS if r.number == settings.solver), None)
     if row is None:
@@ -116,49 +114,49 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
     for option in given:
         if option in registry.supported_options(row) or (option == "-R" and row.number < 30):
             continue
-        if option == "--probability" and not settings.probability:  # says what is so
+        if option == "--probability" and not settings.probability:  # has no effect
             continue
-        if option == "--initial-model" and (settings.add or settings.remove):  # the model to change, no start
+        if option == "--initial-model" and (settings.add or settings.remove):  # the model to change
             continue
-        if option == "-B" and (settings.bias < 0 or row.number < 30):  # says what is so, or is measured then as well
+        if option == "-B" and (settings.bias < 0 or row.number < 30):  # no effect, or checked later
             continue
         if option in ("-p", "-n") and row.number < 30:
             continue
         able = registry.supporting(option)
         if option == "-B":
-            raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour -B: {row.bias}")
-        advice = f"use -s {registry.in_words(able)}" if able else "no solver of this version does"
+            raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not support -B: {row.bias}")
+        advice = f"use -s {registry.in_words(able)}" if able else "no solver supports it"
         same = [other for other in able if option == "--spark" and registry.same_problem(other, row)]
         if same:
-            advice = f"-s {registry.in_words(same)} solves the same problem there"
-        raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not honour {option}: {advice}")
+            advice = f"-s {registry.in_words(same)} solves the same problem and supports it"
+        raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not support {option}: {advice}")
 
 
 def _check_combinations(settings: Settings) -> None:
-    """Options that would be ignored beside others are refused."""
+    """Raise for combinations of options in which one would be ignored."""
     s = settings
     if s.mu is not None and not s.auto and isinstance(s.mu, float) != ("--no-homotopy" in s.row.supported):
         wanted = "a number > 0" if isinstance(s.mu, str) else "merit or geometric"
-        raise SvmtoolError(f"ERROR: --mu {s.mu}: -s {s.row.number} ({s.row.name}) wants {wanted}")
+        raise SvmtoolError(f"ERROR: --mu {s.mu}: -s {s.row.number} ({s.row.name}) needs {wanted}")
     if not s.auto and s.mu == "balance" and "--inner-steps" not in s.row.supported:
         able = registry.in_words(registry.supporting("--inner-steps"))
-        raise SvmtoolError(f"ERROR: --mu balance is a way of -s {able}: give merit or geometric")
+        raise SvmtoolError(f"ERROR: --mu balance needs -s {able}: use merit or geometric")
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
     if s.spark is not None:
         _check_spark(s)
     if s.stratified and not validating:
-        raise SvmtoolError("ERROR: --stratified needs -v or -C: it says how folds are drawn")
+        raise SvmtoolError("ERROR: --stratified needs -v or -C")
     if s.memory is None and (s.scratch or s.no_cache):
-        raise SvmtoolError("ERROR: --scratch and --no-cache say what becomes of rows on disk: --memory puts them there")
+        raise SvmtoolError("ERROR: --scratch and --no-cache need --memory")
     if s.every_rows is not None or s.every_seconds is not None:
-        raise SvmtoolError("ERROR: --every-rows and --every-seconds say how often --add - writes the model")
+        raise SvmtoolError("ERROR: --every-rows and --every-seconds need --add -")
     if validating and s.initial_model is not None:
         raise of_one_model("--initial-model", validating)
     check_validation(s, validating)
 
 
 def _check_spark(s: Settings) -> None:
-    """Refuse what --spark cannot do."""
+    """Raise for options that cannot be combined with --spark."""
     others = {
         "-s auto": s.auto, "--loo": s.loo,
         "--memory": s.memory is not None, "--threads": s.threads is not None,
@@ -166,6 +164,6 @@ def _check_spark(s: Settings) -> None:
     }  # fmt: skip
     for name, given in others.items():
         if given:
-            raise SvmtoolError(f"ERROR: --spark trains one model on rows that lie in executors: not with {name}")
+            raise SvmtoolError(f"ERROR: --spark cannot be combined with {name}")
 
 

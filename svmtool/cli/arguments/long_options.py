@@ -12,13 +12,13 @@ from svmtool.registry.row import gap_of_theta
 
 
 class LongOption(NamedTuple):
-    """An option of our own: where its value goes and how it is read (None: a flag)."""
+    """A long option: the field of the settings that it sets, and the function that reads its value (None: a flag)."""
 
     setting: str
     metavar: str
     read: Callable[[str, str], object] | None
     help: str
-    letter: str = ""  # a short name that other editions of LIBLINEAR gave it
+    letter: str = ""  # short name, as in other versions of LIBLINEAR
 
 
 def _whole(least: int) -> Callable[[str, str], int]:
@@ -28,14 +28,14 @@ def _whole(least: int) -> Callable[[str, str], int]:
         except ValueError:
             value = least - 1
         if value < least or value >= 2**63:
-            raise SvmtoolError(f"ERROR: {name} {clipped(text)}: wants an integer >= {least}")
+            raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be an integer >= {least}")
         return value
 
     return read
 
 
 def _number(text: str) -> float:
-    """nan for what is none, which lies in no range."""
+    """The number, or nan, which passes no range check."""
     try:
         return float(text)
     except ValueError:
@@ -45,64 +45,64 @@ def _number(text: str) -> float:
 def _positive(name: str, text: str) -> float:
     value = _number(text)
     if not 0 < value < float("inf"):
-        raise SvmtoolError(f"ERROR: {name} {text}: wants a number > 0")
+        raise SvmtoolError(f"ERROR: {name} {text}: must be a number > 0")
     return value
 
 
 def _bytes(name: str, text: str) -> float:
-    """A number of bytes: K, M and G are thousands, millions and thousands of millions."""
+    """A number of bytes; K, M and G stand for 1e3, 1e6 and 1e9."""
     unit = {"K": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:].upper(), 0.0)
     value = _number(text[:-1] if unit else text) * (unit or 1.0)
     if not 0 < value < float("inf"):
-        raise SvmtoolError(f"ERROR: {name} {text}: wants a size such as 500M or 2G")
+        raise SvmtoolError(f"ERROR: {name} {text}: must be a size such as 500M or 2G")
     return value
 
 
 def _theta(name: str, text: str) -> float:
-    """The gap that a theta stands for."""
+    """The relative gap that corresponds to theta."""
     value = _number(text)
     if not 0 < value < 1 or not gap_of_theta(value) > 0:
-        raise SvmtoolError(f"ERROR: {name} {text}: wants a number between 0 and 1")
+        raise SvmtoolError(f"ERROR: {name} {text}: must be a number between 0 and 1")
     return gap_of_theta(value)
 
 
 def _power(name: str, text: str) -> float:
     value = _number(text)
     if not 1 <= value <= 2:
-        raise SvmtoolError(f"ERROR: {name} {text}: wants a number from 1 to 2")
+        raise SvmtoolError(f"ERROR: {name} {text}: must be a number from 1 to 2")
     return value
 
 
 def _mu(name: str, text: str) -> str | float:
-    """A way in which ALM's mu moves, or NESVM's mu itself; which of the two the solver decides."""
+    """The name of an update rule of ALM's mu, or a value of NESVM's mu."""
     if text in ("merit", "geometric", "balance"):
         return text
     try:
         return _positive(name, text)
     except SvmtoolError:
-        raise SvmtoolError(f"ERROR: {name} {text}: wants merit, geometric or balance, or a number > 0") from None
+        raise SvmtoolError(f"ERROR: {name} {text}: must be merit, geometric or balance, or a number > 0") from None
 
 
 def _file(name: str, text: str) -> str:
     if not text:
-        raise SvmtoolError(f"ERROR: {name}: wants a file name")
+        raise SvmtoolError(f"ERROR: {name}: needs a file name")
     return text
 
 
 def _master(name: str, text: str) -> str:
     if not text:
-        raise SvmtoolError(f"ERROR: {name}: wants a master's URL")
+        raise SvmtoolError(f"ERROR: {name}: needs a master's URL")
     return text
 
 
 def _zero_or_one(name: str, text: str) -> bool:
     if text not in ("0", "1"):
-        raise SvmtoolError(f"ERROR: {name} {text}: wants 0 or 1")
+        raise SvmtoolError(f"ERROR: {name} {text}: must be 0 or 1")
     return text == "1"
 
 
 LONG_OPTIONS: dict[str, LongOption] = {
-    "--weights": LongOption("weights", "FILE", _file, "cost factors, one number for each row of the data", "W"),
+    "--weights": LongOption("weights", "FILE", _file, "file of cost factors, one number for each row of the data", "W"),
     "--initial-model": LongOption("initial_model", "FILE", _file, "start from this model", "i"),
     "--probability": LongOption(
         "probability", "0|1", _zero_or_one, "1: store the sigmoids that svm-predict -b 1 needs (default 0)", "b"
@@ -112,15 +112,17 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
     "--seed": LongOption("seed", "N", _whole(0), "seed of random orders and folds (default: LIBLINEAR's folds)"),
     "--memory": LongOption("memory", "SIZE", _bytes, "use at most this much memory (2G, 500M); rows stay on disk"),
-    "--scratch": LongOption("scratch", "DIR", _file, "--memory: folder for the rows (default: that of the data)"),
-    "--no-cache": LongOption("no_cache", "", None, "--memory: delete the rows on disk at the end of the run"),
+    "--scratch": LongOption("scratch", "DIR", _file, "with --memory: folder for the rows (default: that of the data)"),
+    "--no-cache": LongOption("no_cache", "", None, "with --memory: delete the rows on disk at the end"),
     "--spark": LongOption(
         "spark", "URL", _master, "train on a Spark cluster (local[2], spark://HOST:PORT ..), which reads the data file"
     ),
     "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 to 2 (default 2)"),
-    "--mu": LongOption("mu", "MU", _mu, "ALM: merit (Eq. 29), geometric or balance; NESVM: its (first) smoothing, > 0"),
+    "--mu": LongOption(
+        "mu", "MU", _mu, "ALM: update rule of mu (merit, Eq. 29; geometric; balance); NESVM: initial mu, > 0"
+    ),
     "--no-homotopy": LongOption(
-        "no_homotopy", "", None, "NESVM's Algorithm 1: one smoothing parameter, --mu (default 5)"
+        "no_homotopy", "", None, "NESVM's Algorithm 1 with one fixed mu, that of --mu (default 5)"
     ),
     "--inner-steps": LongOption(
         "inner_steps", "N", _whole(1), "CG steps per iteration; 1 is the paper's gradient step"
@@ -129,42 +131,44 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--loo": LongOption("loo", "", None, "print the exact leave-one-out accuracy of the training rows"),
     "--add": LongOption("add", "FILE", _file, "add these rows to the model of -i; -: rows from standard input"),
     "--remove": LongOption("remove", "FILE", _file, "remove these rows from the model of -i"),
-    "--every-rows": LongOption("every_rows", "N", _whole(1), "--add -: write the model every N rows"),
+    "--every-rows": LongOption("every_rows", "N", _whole(1), "with --add -: write the model every N rows"),
     "--every-seconds": LongOption(
-        "every_seconds", "T", _positive, "--add -: write the model every T seconds if rows came (default 10)"
+        "every_seconds", "T", _positive, "with --add -: write the model every T seconds if rows arrived (default 10)"
     ),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
-    "--paper-form": LongOption("paper_form", "", None, "use the paper's own working sets and subproblems"),
+    "--paper-form": LongOption("paper_form", "", None, "use the working sets and subproblems of the paper"),
     "--pairs": LongOption(
         "pairs", "P", _whole(1), "pairs of variables in a working set (default 1024; the paper's 50)"
     ),
     "--delta-alpha": LongOption(
-        "delta_alpha", "D", _positive, "--paper-form: smaller changes count as zero (default 1e-6)"
+        "delta_alpha", "D", _positive, "with --paper-form: smaller changes count as zero (default 1e-6)"
     ),
     "--min-alpha-opt": LongOption(
-        "min_alpha_opt", "N", _whole(1), "--paper-form: visits at a bound before a variable is set aside (default 5)"
+        "min_alpha_opt", "N", _whole(1), "with --paper-form: visits at a bound before a variable is removed (default 5)"
     ),
     "--max-alpha-opt": LongOption(
-        "max_alpha_opt", "N", _whole(1), "--paper-form: visits before any variable is set aside (default 20)"
+        "max_alpha_opt", "N", _whole(1), "with --paper-form: visits before any variable is removed (default 20)"
     ),
     "--min-alpha-check": LongOption(
-        "min_alpha_check", "N", _whole(1), "--paper-form: candidates examined for the second variable (default: all)"
+        "min_alpha_check", "N", _whole(1), "with --paper-form: candidates for the second variable (default: all)"
     ),
     "--sgd-rows": LongOption(
-        "sgd_rows", "T", _whole(1), "the paper's plain steps on the T largest gradients (default: blocks)"
+        "sgd_rows", "T", _whole(1), "use the paper's steps, on the T largest gradients (default: exact steps in blocks)"
     ),
     "--theta": LongOption(
         "gap",
         "T",
         _theta,
-        "stop when no row is below the plane by more than this fraction of rho (default 0.1)",
+        "stop when no row is below the plane by more than this share of rho (default 0.1)",
     ),
-    "--sample": LongOption("sample", "M", _whole(1), "rows examined in a round (default 3000)"),
+    "--sample": LongOption("sample", "M", _whole(1), "rows drawn in each round (default 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
-    "--strict": LongOption("strict", "", None, "status 2 when not converged, -e left a gap above 1e-2, or -b 1 failed"),
+    "--strict": LongOption(
+        "strict", "", None, "exit with 2 if not converged, if -e left a gap above 1e-2, or if -b 1 failed"
+    ),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line per iteration, with the method used"),
     "--plot": LongOption("plot", "FILE", _file, "draw gap and objective against time (needs matplotlib)"),
-    "--explain": LongOption("", "", None, "print the problem, the stopping rule and the paper behind -s, and exit"),
+    "--explain": LongOption("", "", None, "print the problem, stopping rule, options and paper of -s, and exit"),
     "--version": LongOption("", "", None, "print the version and exit"),
     "--help": LongOption("", "", None, "print this help and exit"),
 }

@@ -1,4 +1,4 @@
-"""What the command lines of linear and kernel solvers share: values as C reads them, and the scan of options."""
+"""Common parts of both command lines: numbers as C reads them, and the scan of the options."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """What a command line asks for."""
+    """A parsed command line."""
 
     action: str  # train | adapt | help | version | explain
     settings: Settings | KernelSettings
     data: str = ""
     model: str = ""
-    notes: tuple[str, ...] = ()  # messages for stderr that stop nothing
+    notes: tuple[str, ...] = ()  # messages for stderr
 
 
 def strict_int(text: str) -> int:
-    """The integer that `text` is as a whole; ValueError where C would take its beginning only."""
+    """The integer that the whole of `text` is; ValueError where C would read only its beginning."""
     return parse_integer(text.strip())
 
 
 def strict_real(text: str) -> float:
-    """The number that `text` is as a whole; ValueError where C would take its beginning only."""
+    """The number that the whole of `text` is; ValueError where C would read only its beginning."""
     if "_" in text:  # Python reads 1_000, C does not
         raise ValueError(text)
     return float(text)
@@ -77,19 +77,19 @@ VALUELESS: dict[str, dict[str, Any]] = {
 
 
 def is_long(argument: str) -> bool:
-    """Whether it is one of our own options, with or without =value."""
+    """Whether it is a long option of svmtool, with or without =value."""
     return argument.partition("=")[0] in LONG_OPTIONS
 
 
 class Scan:
-    """The arguments up to the data file, turned into settings."""
+    """Scan of the options into Settings; `i` is the position in argv."""
 
-    elsewhere = "is for kernels: give -t, -g, -d or -r, or leave it out"  # what is said of options that belong there
+    elsewhere = "needs a kernel: give -t, -g, -d or -r, or remove it"  # error for options of the other command line
 
     def __init__(self, argv: list[str]):
         self.argv, self.i = argv, 0
         self.settings = Settings()
-        self.given: list[str] = []  # options met, by the name that error messages use
+        self.given: list[str] = []  # options found, by their names in error messages
         self.notes: list[str] = []
         self.action = "train"
 
@@ -134,7 +134,7 @@ class Scan:
         self.set(name, **{option.setting: option.read(name, value)})
 
     def number(self, option: str, text: str, read: Callable[[str], Any], strict: Callable[[str], Any]) -> Any:
-        """A value as C reads it; a note says so where C takes only the beginning of the text."""
+        """The value as C reads it, with a warning where C reads only the beginning of the text."""
         value = read(text)
         try:
             strict(text)
@@ -154,7 +154,7 @@ class Scan:
         return atoi(argument[2:]), self.number(argument, text, atof, strict_real)
 
     def short(self, argument: str) -> None:
-        """One of LIBLINEAR's options: its second character decides, its value is the next argument."""
+        """Read one of LIBLINEAR's options: the second character names it, the next argument is its value."""
         letter, value = argument[1], self.argv[self.i + 1]
         option = "-" + letter
         self.i += 1 if letter in VALUELESS else 2
@@ -174,7 +174,7 @@ class Scan:
             changes: dict[str, Any] = {_REALS[letter]: x}
             if letter in "cpB":
                 changes[_REALS[letter] + "_given"] = True
-            if letter == "e" and x == float("inf"):  # LIBLINEAR's mark for "not given"
+            if letter == "e" and x == float("inf"):  # LIBLINEAR's value for "not given"
                 changes["eps"] = None
             self.set(option, **changes)
         elif letter in VALUELESS:
@@ -185,7 +185,7 @@ class Scan:
             assert long.read is not None
             self.set(name, **{long.setting: long.read(option, value)})
         elif letter in "mM":
-            raise SvmtoolError(f"ERROR: {option} is an option of another edition: use --threads N")
+            raise SvmtoolError(f"ERROR: {option} is an option of multi-core LIBLINEAR: use --threads N")
         else:
             shown = argument if argument.startswith("--") else option
             raise UsageError(f"unknown option: {shown}")
@@ -195,26 +195,26 @@ class Scan:
 def training(settings: Any, files: list[str], notes: tuple[str, ...]) -> Command:
     """The Command to train on files[0] into files[1], or into the default model."""
     for argument in files[1:2]:
-        if is_long(argument):  # a model file of this name is a slip; `-s` is not refused: LIBLINEAR writes to it
-            raise SvmtoolError(f"ERROR: {argument} stands after the data file: options come before it")
+        if is_long(argument):  # a misplaced option; LIBLINEAR does write to a file named `-s`
+            raise SvmtoolError(f"ERROR: {argument} must stand before the data file")
     model = files[1] if len(files) > 1 else default_model(files[0])
     return Command("train", settings, files[0], model, notes)
 
 
 def default_model(data: str) -> str:
-    """The model's name where none is given: in the current directory, as LIBLINEAR does it; `stdin` for `-`."""
+    """The default name of the model: DATA.model in the current directory, as in LIBLINEAR; stdin.model for `-`."""
     return ("stdin" if data == "-" else data.rpartition("/")[2]) + ".model"
 
 
 def check_stopping(given: list[str]) -> None:
-    """Refuse two options, of those given, that say when to stop."""
+    """Raise if two of the given options are stopping rules."""
     rules = [option for option in ("-e", "--theta", "--gap") if option in given]
     if len(rules) > 1:
-        raise SvmtoolError(f"ERROR: {rules[0]} and {rules[1]} both say when to stop: give one of them")
+        raise SvmtoolError(f"ERROR: {rules[0]} and {rules[1]} are both stopping rules: give one of them")
 
 
 def check_validation(settings: Any, validating: str) -> None:
-    """Refuse what -v or -C (`validating`, empty for neither) leaves without a run to tell of."""
+    """Raise for options of a single run beside -v or -C (`validating`, empty for neither)."""
     loo = getattr(settings, "loo", False) or None
     for name, value in (("--solver-log", settings.solver_log), ("--plot", settings.plot), ("--loo", loo)):
         if validating and value is not None:
@@ -222,4 +222,4 @@ def check_validation(settings: Any, validating: str) -> None:
 
 
 def of_one_model(name: str, validating: str) -> SvmtoolError:
-    return SvmtoolError(f"ERROR: {name} belongs to a run that trains one model: not with {validating}")
+    return SvmtoolError(f"ERROR: {name} cannot be combined with {validating}")

@@ -1,1 +1,1 @@
-"""Texts of --help, generated from the registry."""
+"""Texts of --help and --explain, rendered from the registry."""

@@ -1,4 +1,4 @@
-"""The parts of svm-train's help that concern kernels, rendered from the registry."""
+"""Help texts of svm-train for kernels, rendered from the registry."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.kernel_params import KERNEL_NAMES, PRECOMPUTED, KernelSettings
 
 ABOUT = (
-    "With -t, -g, -d or -r the line is read as LIBSVM's svm-train reads it and trains with a kernel: -s 0 to 4 are "
-    "then LIBSVM's problems, -m is the cache, -b 1 stores probabilities, -v draws LIBSVM's folds, "
-    "and the model is LIBSVM's. The kernel is RBF unless -t says otherwise. -s 60 and -s 73 "
-    "need none of them: alone they take the linear kernel. -s 50, -s 52, -s 80 and "
-    "-s 81 are linear without them."
+    "With -t, -g, -d or -r the options are LIBSVM's and a kernel is used: -s 0 to 4 are LIBSVM's problems, -m is the "
+    "cache size, -b 1 stores probabilities, -v draws LIBSVM's folds, and the model file is LIBSVM's. The default "
+    "kernel is RBF. -s 60 and -s 73 always use a kernel; without these options it is the linear kernel. -s 50, -s 52, "
+    "-s 80 and -s 81 use none without these options."
 )
 
 KERNELS = ("x.z", "(GAMMA x.z + COEF0)^DEGREE", "exp(-GAMMA |x-z|^2)", "tanh(GAMMA x.z + COEF0)", "given in the data")
 
-NO_COSTS = "none: no row is left out at any price"
+NO_COSTS = "none: every row must satisfy its constraint"
 
 # LIBSVM's options: flag, value, meaning.
 OPTIONS = (
@@ -26,20 +25,20 @@ OPTIONS = (
     ("-g", "GAMMA", "gamma of kernels 1 to 3 (default 0: one over the largest feature index)"),
     ("-r", "COEF0", "coef0 of kernels 1 and 3 (default 0)"),
     ("-c", "C", "cost of an error (default 1)"),
-    ("-n", "NU", "of -s 1, 2 and 4: share of support vectors at least, of errors at most (default 0.5)"),
-    ("-p", "P", "of -s 3: half the width of the tube in which errors cost nothing (default 0.1)"),
+    ("-n", "NU", "-s 1, 2, 4: least share of support vectors and largest share of errors (default 0.5)"),
+    ("-p", "P", "-s 3: half the width of the tube in which errors cost nothing (default 0.1)"),
     ("-m", "MB", "memory for rows of the kernel matrix (default 100)"),
     ("-e", "EPS", "tolerance of the stopping rule (default 0.001)"),
-    ("-h", "0|1", "LIBSVM's shrinking: taken, but there is nothing to shrink here, 0 and 1 do the same"),
-    ("-b", "0|1", "1: store what svm-predict -b 1 makes probabilities of (default 0)"),
-    ("-wLABEL", "FACTOR", "multiply C for the rows of a class, of C-SVC"),
+    ("-h", "0|1", "LIBSVM's shrinking: accepted without effect"),
+    ("-b", "0|1", "1: store the sigmoids that svm-predict -b 1 needs (default 0)"),
+    ("-wLABEL", "FACTOR", "multiply C for the rows of a class (C-SVC)"),
     ("-v", "N", "cross-validation with N folds; no model is written"),
-    ("-q", "", "quiet: no text from the solver"),
+    ("-q", "", "quiet: no output of the solver"),
 )
 
 
 def solver_rows() -> list[tuple[str, str]]:
-    """(`-s 0, c_svc`, what it solves and its default tolerance) for each solver with kernels."""
+    """(`-s 0, c_svc`, its problem and default tolerance) for each kernel solver."""
     rows = []
     for row in registry.KERNEL_SOLVERS:
         rows.append((f"-s {row.number}, {row.name}", f"{row.help} (default {row.default})"))
@@ -52,7 +51,7 @@ def option_rows() -> list[tuple[str, str]]:
 
 
 def explain(s: KernelSettings) -> str:
-    """What the chosen solver solves, when it stops and where it comes from."""
+    """The text of --explain: problem, kernel, stopping rule, options and paper of the chosen solver."""
     row = s.row
     if s.gap is not None:
         stops = f"certified relative duality gap (P - D)/|P| <= {s.gap:g} (--gap)"
@@ -73,12 +72,12 @@ def explain(s: KernelSettings) -> str:
             f"-t {s.kernel_type}, {KERNEL_NAMES[s.kernel_type]}: {KERNELS[s.kernel_type]}" if known else "unknown",
         ),
         ("costs", cost),
-        ("classes", "three or more: one problem for each pair of them, whose votes are counted"),
+        ("classes", "three or more: one problem for each pair of classes, then a vote"),
         ("bias", row.bias),
         ("stops when", stops),
         ("model file", f"svm_type {row.word}"),
-        ("honours", " ".join(taken)),
+        ("options", " ".join(taken)),
         ("paper", row.paper),
-        ("back end", row.module),
+        ("module", row.module),
     )
     return "".join(f"{name:<12} {text}\n" for name, text in facts)

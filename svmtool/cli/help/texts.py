@@ -1,4 +1,4 @@
-"""The texts of svm-train: usage, --help and --explain, rendered from the registry and the table of options."""
+"""Usage, --help and --explain of svm-train, rendered from the registry and the table of options."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
 
-# LIBLINEAR's options that some solver of this version obeys: flag, value, meaning.
+# LIBLINEAR's options that some solver supports: flag, value, meaning.
 LIBLINEAR_OPTIONS = (
-    ("-s", "SOLVER", "number or name of the solver, or auto: chosen by data and options (default 1)"),
+    ("-s", "SOLVER", "number or name of the solver, or auto: chosen from data and options (default 1)"),
     ("-c", "C", "cost of a violated margin (default 1); with -C the first value tried"),
     ("-p", "P", "half the width of the tube in which errors cost nothing (default 0.1)"),
-    ("-n", "NU", "share of the rows that the model leaves out, about (default 0.5)"),
-    ("-e", "EPS", "tolerance of the solver's own stopping rule"),
+    ("-n", "NU", "approximate share of rows on the wrong side of the plane (default 0.5)"),
+    ("-e", "EPS", "tolerance of the solver's stopping rule"),
     ("-B", "BIAS", "append a feature of this value to every row if >= 0 (default -1: none)"),
-    ("-R", "", "do not regularise the bias; wants -B 1"),
+    ("-R", "", "do not regularise the bias; needs -B 1"),
     ("-wLABEL", "FACTOR", "multiply C for the rows of a class, e.g. -w1 5 -w-1 0.5"),
     ("-v", "N", "cross-validation with N folds; no model is written"),
     ("-C", "", "search for the best C by cross-validation; no model is written"),
-    ("-q", "", "quiet: no text from the solver"),
+    ("-q", "", "quiet: no output of the solver"),
 )
 
 
 def solver_rows() -> list[tuple[str, str]]:
-    """(`-s 40, mfn`, what it solves and its default tolerance) for each solver."""
+    """(`-s 40, mfn`, its problem and default tolerance) for each linear solver."""
     rows = []
     for row in registry.SOLVERS:
         default = f" (default {row.default})" if row.default else ""
@@ -39,12 +39,12 @@ def solver_rows() -> list[tuple[str, str]]:
 
 
 def option_rows() -> list[tuple[str, str]]:
-    """(flag with its value, meaning) for LIBLINEAR's options that apply."""
+    """(flag with its value, meaning) for LIBLINEAR's options."""
     return [(f"{flag} {value}".strip(), text + _only(flag)) for flag, value, text in LIBLINEAR_OPTIONS]
 
 
 def long_option_rows() -> list[tuple[str, str]]:
-    """(flag with its value, meaning) for the options of our own."""
+    """(flag with its value, meaning) for svmtool's long options."""
     rows = []
     for name, option in LONG_OPTIONS.items():
         letter = f"-{option.letter}, " if option.letter else ""
@@ -54,7 +54,7 @@ def long_option_rows() -> list[tuple[str, str]]:
 
 
 def _only(option: str) -> str:
-    """` (-s 2 or 40 only)`, ` (not -s 43)` or ` (with kernels only)` for an option that not every solver honours."""
+    """` (-s 2 or 40 only)`, ` (not -s 43)` or ` (with kernels only)` for an option that not every solver supports."""
     rows = registry.supporting(option[:2] if option.startswith("-w") else option)
     if not rows:
         rows = [row for row in registry.KERNEL_SOLVERS if option in registry.supported_options(row)]
@@ -66,7 +66,7 @@ def _only(option: str) -> str:
 
 
 def usage() -> str:
-    """What is printed for a command line that cannot be understood.  The first line is LIBLINEAR's."""
+    """The text printed for an invalid command line.  The first line is LIBLINEAR's."""
     lines = [USAGE_LINE]
     parts = (
         ("solvers", solver_rows()),
@@ -77,12 +77,12 @@ def usage() -> str:
     for title, rows in parts:
         lines.append(f"{title}:")
         lines += [f"  {left:<16} {right}" for left, right in rows]
-    lines.append("svm-train --help tells of the long options; -q : quiet mode (no outputs)")
+    lines.append("svm-train --help lists the long options; -q : quiet mode (no outputs)")
     return "\n".join(lines) + "\n"
 
 
 def help_text() -> str:
-    """The page of --help, set by click."""
+    """The text of --help, formatted by click."""
     import click
 
     page = click.HelpFormatter(max_width=100)
@@ -100,7 +100,7 @@ def help_text() -> str:
         ("Options of LIBLINEAR, before the data file", option_rows()),
         ("Solvers with a kernel", kernel_texts.solver_rows()),
         ("Options of LIBSVM, with a kernel", kernel_texts.option_rows()),
-        ("Options of our own, before the data file", long_option_rows()),
+        ("Long options of svmtool, before the data file", long_option_rows()),
     ):
         with page.section(title):
             page.write_dl(rows)
@@ -110,7 +110,7 @@ def help_text() -> str:
 
 
 def explain(settings: Settings | KernelSettings) -> str:
-    """What the chosen solver solves, when it stops and where it comes from."""
+    """The text of --explain: problem, stopping rule, options and paper of the chosen solver."""
     if not isinstance(settings, Settings):
         return kernel_texts.explain(settings)
     row = settings.row
@@ -128,12 +128,12 @@ def explain(settings: Settings | KernelSettings) -> str:
         ("loss", row.loss),
         ("regulariser", row.regulariser),
         ("costs", cost),
-        ("classes", "three or more: one problem each, the class against the rest; the rest carries plain C"),
+        ("classes", "three or more: one problem for each class against the rest, whose cost is C without a factor"),
         ("bias", row.bias),
         ("stops when", stops),
         ("model file", f"solver_type {row.word}"),
-        ("honours", " ".join(sorted(registry.supported_options(row)))),
+        ("options", " ".join(sorted(registry.supported_options(row)))),
         ("paper", row.paper),
-        ("back end", row.module),
+        ("module", row.module),
     )
     return "".join(f"{name:<12} {text}\n" for name, text in facts)
