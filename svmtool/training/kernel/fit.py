@@ -47,13 +47,15 @@ class Solved(NamedTuple):
 
 class KernelTraining(NamedTuple):
     """What training gives: the model (without notes), all its solved problems, LIBSVM's text, messages for stderr,
-    and `lacking`: why there are no probabilities although they were asked for, else empty."""
+    `lacking`: why there are no probabilities although they were asked for, else empty, and `support`: the rows that
+    are support vectors, i8, in the model's order."""
 
     model: KernelModel
     solved: list[Solved]
     text: str
     warnings: list[str]
     lacking: str = ""
+    support: np.ndarray | None = None
 
     @property
     def certificate(self) -> Certificate:

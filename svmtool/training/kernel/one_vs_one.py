@@ -30,7 +30,8 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     s = fitting.settings
     classes = Classes(data.labels)
     factor, missing = classes.weights(s.class_weights)
-    data = data.take(np.argsort(classes.number, kind="stable"))
+    by_class = np.argsort(classes.number, kind="stable")
+    data = data.take(by_class)
     ends = np.concatenate(([0], np.cumsum(classes.counts)))
     members = [np.arange(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
     pairs = list(combinations(range(len(members)), 2))
@@ -71,7 +72,7 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
                 texts[k] = inner + texts[k]
         except calibration.NotCalibratedError as e:
             sigmoids, lacking = None, str(e)
-    model = _model(data, s, classes, members, solved, sigmoids)
+    model, support = _model(data, s, classes, members, solved, sigmoids)
     text = (ONE_CLASS if len(members) == 1 else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in missing]
     doubts = [(pair, doubt) for pair, fit in zip(pairs, solved, strict=True) if (doubt := fit.answer.doubt)]
@@ -80,7 +81,7 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     if len(doubts) > NAMED:
         others = len(doubts) - NAMED
         warnings.append(f"WARNING: {others} other pairs of classes, of {len(pairs)} in all, have such a warning too")
-    return KernelTraining(model, solved, text, warnings, lacking)
+    return KernelTraining(model, solved, text, warnings, lacking, by_class[support])
 
 
 def pair_problem(points: Points, s: KernelSettings, counts: tuple[int, int], costs: tuple[float, float]):
@@ -94,8 +95,9 @@ def pair_problem(points: Points, s: KernelSettings, counts: tuple[int, int], cos
 def _model(
     data: KernelSet, s: KernelSettings, classes: Classes, members: list[np.ndarray], solved: list[Solved],
     sigmoids: list[tuple[float, float]] | None,
-) -> KernelModel:  # fmt: skip
-    """The model of all pairs; a row is a support vector where it has a coefficient other than 0 in any pair."""
+) -> tuple[KernelModel, np.ndarray]:  # fmt: skip
+    """The model of all pairs, and which rows of `data` are its support vectors, i8: those that have a coefficient other
+    than 0 in any pair."""
     count = len(members)
     number = np.repeat(np.arange(count), [len(some) for some in members])
     coef = np.zeros((max(1, count - 1), len(data)))
@@ -109,6 +111,7 @@ def _model(
     rho = np.array([fit.answer.rho for fit in solved])
     coef = np.ascontiguousarray(coef[:, support])
     parts = data.support(support)
-    return KernelModel(
+    model = KernelModel(
         s.svm_type, data.kernel, tuple(classes.labels), count, rho, coef, nr_sv, *parts, probA=probA, probB=probB
     )
+    return model, support

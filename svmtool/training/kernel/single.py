@@ -33,7 +33,8 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
                 text += more
         except calibration.NotCalibratedError as e:
             lacking = str(e)
-    return KernelTraining(model, [fit], text, [f"WARNING: {doubt}"] if (doubt := fit.answer.doubt) else [], lacking)
+    warnings = [f"WARNING: {doubt}"] if (doubt := fit.answer.doubt) else []
+    return KernelTraining(model, [fit], text, warnings, lacking, support)
 
 
 def problem(data: KernelSet, fitting: Fitting) -> KernelProblem:

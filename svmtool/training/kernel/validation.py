@@ -18,6 +18,13 @@ from svmtool.training.validation.report import percent, print_regression
 
 def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: Any) -> int:
     """Train without each fold and predict it; the result lines stand on stdout also when quiet."""
+    return run_validation(data, fitting, rand, console)[1]
+
+
+def run_validation(
+    data: KernelSet, fitting: Fitting, rand: GlibcRand, console: Any
+) -> tuple[np.ndarray, int]:
+    """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
     s, n = fitting.settings, len(data)
     assert s.folds is not None
     if n < 2:
@@ -51,7 +58,7 @@ def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: 
         print_regression(console, data.labels, predictions)
     else:
         console.out(f"Cross Validation Accuracy = {percent(np.count_nonzero(predictions == data.labels) / n)}%\n")
-    return told_folds(open_ends, len(starts) - 1, s, console)
+    return predictions, told_folds(open_ends, len(starts) - 1, s, console)
 
 
 def predict(done: KernelTraining, data: KernelSet) -> np.ndarray:

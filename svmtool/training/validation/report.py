@@ -14,7 +14,7 @@ from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.outcome import NOT_CONVERGED, advice, told_folds
 from svmtool.training.validation import cross_validation, search
-from svmtool.training.validation.cross_validation import Folds
+from svmtool.training.validation.cross_validation import Folds, Validation
 from svmtool.training.validation.search import Search, Tried
 
 DEFAULT_FOLDS = 5  # of -C
@@ -31,6 +31,13 @@ def cross_validate(
 
 def validated(folds: Folds, settings: Settings, console: Any, stop: StopFlag | None = None) -> int:
     """`cross_validate` on folds that are drawn."""
+    return run_validation(folds, settings, console, stop)[1]
+
+
+def run_validation(
+    folds: Folds, settings: Settings, console: Any, stop: StopFlag | None = None
+) -> tuple[Validation, int]:
+    """Validate and print the lines of -v; returns the result and the exit status."""
     labels = folds.table.labels
     try:
         found = cross_validation.cross_validate(folds, settings, stop)
@@ -44,7 +51,7 @@ def validated(folds: Folds, settings: Settings, console: Any, stop: StopFlag | N
         from svmtool.training.reductions.ordinal import validation_lines
 
         console.out(validation_lines(labels, found.predictions))
-    return told_folds(found.open_ends, folds.count, settings, console)
+    return found, told_folds(found.open_ends, folds.count, settings, console)
 
 
 def print_regression(console: Any, labels: np.ndarray, predictions: np.ndarray) -> None:
@@ -70,6 +77,11 @@ def search_C(
 
 def searched(folds: Folds, settings: Settings, console: Any, stop: StopFlag | None = None) -> int:
     """`search_C` on folds that are drawn."""
+    return run_search(folds, settings, console, stop)[1]
+
+
+def run_search(folds: Folds, settings: Settings, console: Any, stop: StopFlag | None = None) -> tuple[Search, int]:
+    """Search and print the lines of -C; returns the result and the exit status."""
     regression = settings.row.task == "regression"
 
     def line(tried: Tried | None) -> None:
@@ -89,7 +101,7 @@ def searched(folds: Folds, settings: Settings, console: Any, stop: StopFlag | No
         console.out(f"Best C = {best.C:g} Best p = {best.p:g}  CV MSE = {-best.score:g}\n")
     else:
         console.out(f"Best C = {best.C:g}  CV accuracy = {percent(best.score)}%\n")
-    return _search_status(found, settings, console)
+    return found, _search_status(found, settings, console)
 
 
 def _warn(folds: Folds, console: Any) -> None:
