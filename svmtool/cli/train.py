@@ -10,6 +10,10 @@ from svmtool.cli.console import Console
 from svmtool.formats.adaptable import names
 from svmtool.params import Settings
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 def main(argv: list[str]) -> int:
     """Run svm-train with these arguments (without the program's name); returns the exit status."""
@@ -45,7 +49,34 @@ def run(command: options.Command, console: Console) -> int:
     from svmtool.cli.help import texts
 
     console.out(texts.help_text() if command.action == "help" else texts.explain(command.settings))
+    if command.action == "explain" and command.data and isinstance(command.settings, Settings):
+        console.out(texts.methods(_methods(command, console)))
     return 0
+
+
+def _methods(command: options.Command, console: Console) -> list[str]:
+    """The methods with which training on the command's data file would begin, with the reasons."""
+    data = _reading(command, console)
+    gc.enable()
+    from svmtool.training.plans import methods
+
+    return methods(command.settings, data)
+
+
+def _reading(command: options.Command, console: Console) -> Any:
+    """The reading of the command's data file, not started."""
+    from svmtool.formats.svmlight.background import Reading
+
+    s = command.settings
+    if not isinstance(s, Settings):
+        from svmtool.kernel_params import PRECOMPUTED
+
+        return Reading(command.data, least=0 if s.kernel_type == PRECOMPUTED else 1)
+    if s.memory is not None:
+        from svmtool.formats.rowcache.folder import DiskReading
+
+        return DiskReading(command.data, s.memory, s.scratch, not s.no_cache, console.warn)
+    return Reading(command.data)
 
 
 def refuse_overwriting(command: options.Command) -> None:
@@ -70,7 +101,6 @@ def refuse_overwriting(command: options.Command) -> None:
 def train(command: options.Command, console: Console) -> int:
     """Train, with the data being read already while the pipeline and numpy are imported; returns the exit status."""
     from svmtool.compiled import threads
-    from svmtool.formats.svmlight.background import Reading
 
     settings = command.settings
     refuse_overwriting(command)
@@ -83,19 +113,12 @@ def train(command: options.Command, console: Console) -> int:
 
             gc.enable()
             return run_spark(settings, command.data, command.model, console)
-        data = Reading(command.data)
-        if settings.memory is not None:
-            from svmtool.formats.rowcache.folder import DiskReading
-
-            keep = not settings.no_cache
-            data = DiskReading(command.data, settings.memory, settings.scratch, keep, console.warn)
+        data = _reading(command, console)
         if settings.initial_model is None:  # else that is read first: its faults come first, both may be one pipe
             data.start()
         from svmtool.training.pipeline import run
     else:
-        from svmtool.kernel_params import PRECOMPUTED
-
-        data = Reading(command.data, least=0 if settings.kernel_type == PRECOMPUTED else 1)
+        data = _reading(command, console)
         data.start()
         from svmtool.training.kernel.pipeline import run
 

@@ -85,14 +85,14 @@ class DualCoordinateDescent:
 
     @staticmethod
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool) -> bool:
-        return isinstance(of_data(rows), CsrRows) and not free_bias and bool(np.all(cost > 0))
+        """Return whether the dual of a problem on these rows is one of this form, and single rows can be visited."""
+        return of_data(rows).offers_coordinate_descent and not free_bias and bool(np.all(cost > 0))
 
     def __init__(
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
         alpha: np.ndarray | None = None, target: np.ndarray | None = None,
     ):  # fmt: skip
         data = of_data(rows)
-        assert isinstance(data, CsrRows)
         self.data, self._rows, self.y = data, rows, y
         self.n, self.bias = rows.n, rows.bias
         self.count, self.visits = 0, 0.0  # epochs so far, and visits to each row, on average

@@ -41,6 +41,7 @@ class Rows:
     largest_value = np.inf  # a bound of |x_ij|, the bias feature included, where one is known
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
+    offers_coordinate_descent = False  # whether compiled loops can visit one row after another (`csr_arrays`)
     have_kernel = False  # whether inner products among rows can be computed (`fill_kernel`)
     distributed = False  # whether other processes hold the rows: then nobody here can examine one
     mapped: MappedArrays | None = None  # where copies of rows go if not into memory
@@ -53,6 +54,9 @@ class Rows:
 
         def transpose_product(self, u: np.ndarray) -> np.ndarray:
             """Return sum_i u_i x_i."""
+
+        def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
+            """Return sum_i C_i max(0, target_i - y_i x_i.w); where the rows offer coordinate descent."""
 
         def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
             """Return sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
@@ -93,6 +97,10 @@ class Rows:
     def new(self, shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
         """An array for a copy of rows."""
         return np.empty(shape, dtype) if self.mapped is None else self.mapped.zeros(shape, dtype)
+
+    def as_sparse(self) -> Rows:
+        """Return the rows in a layout that offers coordinate descent where there is one, else the rows themselves."""
+        return self
 
     def serve_several(self) -> None:
         """Several problems on these rows will run at the same time: none needs blocks for its Gram matrix."""

@@ -173,6 +173,9 @@ class DenseRows(Rows):
             np.take(self.X, chosen[a:b], 0, X[a:b])
         return X
 
+    def as_sparse(self) -> CsrRows:
+        return self.as_csr()
+
     def as_csr(self) -> CsrRows:
         """The same rows with an index beside each number, zeros included; the numbers are shared."""
         indptr = np.arange(self.n + 1) * self.plain

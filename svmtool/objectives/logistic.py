@@ -7,11 +7,7 @@ import numpy as np
 from svmtool.compiled.loops.fused import fused_logistic_loops
 from svmtool.compiled.loops.loss import logistic_loops as loops
 from svmtool.data.blocks import Rows
-from svmtool.data.csr import CsrRows
 from svmtool.objectives.base import Objective
-
-# `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
-SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 
 
 class Logistic(Objective):
@@ -85,13 +81,6 @@ class Logistic(Objective):
         chosen = self.rows.draw(group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
         return Logistic(self.rows.take(chosen), self.y[chosen], cost, self.free_bias)
-
-    @property
-    def small(self) -> bool:
-        """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a round than in its calls."""
-        r = self.rows
-        most = SMALL_SHARE if self.one_of_several else SMALL_WORK
-        return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= most and self.n > 0
 
     def small_newton(
         self, w: np.ndarray, gap: float, enough: float, steepest: float, at_start: float, sure: float, most: int

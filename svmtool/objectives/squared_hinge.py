@@ -22,8 +22,6 @@ from svmtool.linalg.systems import mirror, solve_positive, solve_shifted
 from svmtool.objectives.base import Objective
 from svmtool.objectives.orthogonal import minimiser, possible
 
-# `small_newton`: most features, most non-zeros of a lone problem, and of one among several, which share the cores
-SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 16, 1 << 21
 # `products_a_matrix`: in the time of one multiplication in a product with sparse rows so many are done in a Gram matrix
 # of them, or in a factorisation; so many such times go for each entry of a matrix that is copied and substituted in,
 # and for each of the vectors' in a step of conjugate gradients
@@ -228,13 +226,6 @@ class SquaredHinge(Objective):
         np.minimum(z, 0.0, out=z, where=alpha <= 0.0)
         largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
         return max(largest - smallest, largest, -smallest)
-
-    @property
-    def small(self) -> bool:
-        """Whether `small_newton` can be used: sparse rows, no bias feature, less work in a round than in its calls."""
-        r = of_data(self.rows)
-        most = SMALL_SHARE if self.one_of_several else SMALL_WORK
-        return isinstance(r, CsrRows) and r.bias < 0 and r.d <= SMALL_FEATURES and r.nnz <= most and self.n > 0
 
     def small_newton(
         self, w: np.ndarray, gap: float, enough: float, at_start: float, sure: float, most: int

@@ -9,11 +9,15 @@ Solver modules are named by strings, so that reading this table imports none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from svmtool.errors import SvmtoolError
 from svmtool.registry import liblinear, libsvm, papers
 from svmtool.registry.row import Solver
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict"})
 COSTS = frozenset({"-c", "-w"})
@@ -69,6 +73,29 @@ def in_words(rows: Iterable[Solver]) -> str:
 
 def entry(row: Solver) -> Callable:
     """Import the module of a row and return its function."""
+    return getattr(_module(row), row.entry)
+
+
+def planner(row: Solver) -> Callable:
+    """Import the module of a row and return the function that chooses its method.
+
+    It is called as plan(task, rule, start) for linear models and as plan(problem, rule, start) with kernels.
+    """
+    return getattr(_module(row), row.plan)
+
+
+def methods(row: Solver) -> Mapping[str, str]:
+    """Import the module of a row and return its METHODS: a line of text for each name."""
+    return _module(row).METHODS
+
+
+def planned(row: Solver, plans: Iterable[Any]) -> list[str]:
+    """Return a line for each distinct plan of a row's solver: the method and the reason for it."""
+    known = methods(row)
+    return list(dict.fromkeys(f"{known[plan.method]}: {plan.why}" for plan in plans))
+
+
+def _module(row: Solver) -> Any:
     import importlib
 
-    return getattr(importlib.import_module(row.module), row.entry)
+    return importlib.import_module(row.module)

@@ -6,7 +6,17 @@ from typing import NamedTuple
 
 
 class Solver(NamedTuple):
-    """One solver: what `-s number` (or `-s name`) solves, when it stops and which options it supports."""
+    """One solver: what `-s number` (or `-s name`) solves, when it stops and which options it supports.
+
+    The contract of its module, for linear models; with kernels a `problem` stands in place of task and start:
+
+    METHODS: dict[str, str]
+        A line of text for each method that a run can begin with.
+    plan(task, rule, start=None) -> Plan
+        Chooses one of them from the problem alone; no side effects.
+    entry(task, monitor, rule, start=None, seed=1, method=None) -> Result
+        Solves.  It calls `plan` itself, unless `method` names one of METHODS, and reports the choice to the monitor.
+    """
 
     number: int
     name: str  # -s takes it in place of the number
@@ -21,7 +31,8 @@ class Solver(NamedTuple):
     supported: frozenset[str]  # options beyond those of every row (COMMON_OPTIONS) and of its task (TASK_OPTIONS)
     paper: str
     over_sums: str = ""  # module for distributed rows, where `module` needs more than sums over the rows
-    entry: str = "solve"  # entry(task, monitor, rule, start, seed) -> Result
+    entry: str = "solve"  # the function that solves; its arguments: see Solver
+    plan: str = "plan"  # the function that chooses the method; its arguments: see Solver
     task: str = "classification"  # or: all classes | regression | ordinal | one-class | hard one-class
     regulariser: str = "1/2 |w|^2"
     kernel: bool = False

@@ -36,9 +36,9 @@ from svmtool.limits import EndedError
 from svmtool.linalg.systems import Factored, conjugate_gradient
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base
+from svmtool.solvers.shared import base, fused
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.newton import STALL_RTOL, rounded, small_end, small_most
+from svmtool.solvers.shared.newton import STALL_RTOL, rounded
 from svmtool.tolerances import ENOUGH, GRAM_BELOW, OPTIMAL_GAP, RULE_MIN_GAP
 
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
@@ -62,7 +62,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if (answer := task.one_sided_answer(ZERO_LOSS)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
     run = _Run(objective, monitor, rule)
-    if objective.small:
+    if fused.fits(task):
         return _small(objective, monitor, run, start)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     if objective.d <= GRAM_BELOW:
@@ -80,10 +80,10 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 def _small(objective: Logistic, monitor: Monitor, run: _Run, start: np.ndarray | None) -> Result:
     """All rounds in one compiled call: a small problem is solved sooner than Python could follow it."""
     w = np.zeros(objective.d) if start is None else start.copy()
-    most = small_most(monitor, objective.rows.nnz)
+    most = fused.most_rounds(monitor, objective.rows.nnz)
     gap, steepest = monitor.gap or -1.0, run.rule.projected or -1.0
     records, code = objective.small_newton(w, gap, run.enough, steepest, run.rule.at_start, RULE_MIN_GAP, most)
-    status = small_end(monitor, records, code)
+    status = fused.end(monitor, records, code)
     if status is None:
         objective.set_point(w)
         status, w = run.steps(), objective.w

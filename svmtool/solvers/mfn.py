@@ -33,10 +33,11 @@ from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
 from svmtool.data.replicated import of_data
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base
+from svmtool.solvers.shared import base, fused
 from svmtool.solvers.shared.alternation import by_turns
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.newton import newton_steps, small_end, small_most
+from svmtool.solvers.shared.newton import newton_steps
+from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
@@ -47,47 +48,81 @@ FIRST_EPOCHS = 1  # coordinate passes for a first guess where the subset would b
 DUAL_ROWS = 4000  # active rows up to which their system is factorised in place of further passes
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
-    """Minimise from `start` (zeros if None); see the module's text."""
-    if task.target is not None and (answer := task.one_sided_answer()) is not None:
-        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
-        return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
-    objective = task.objective(SquaredHinge, one_of_several=task.one_of_several, target=task.target)
-    if objective.small:
-        return _small(objective, monitor, rule, start, seed)
-    objective.set_point(np.zeros(objective.d) if start is None else start)
-    by_epochs = _passes_possible(objective)
+METHODS = {
+    "bias": "the bias alone, which brings every row to its target",
+    "fused": "Newton steps in one compiled call",
+    "fused-sampled": "Newton steps in one compiled call, from the minimiser over a sample of the rows",
+    "features": "Newton steps on a factorised matrix, or by conjugate gradients where they cost less",
+    "features-sampled": "Newton steps on a factorised matrix, from the minimiser over a sample of the rows",
+    "epochs": "epochs of coordinate descent, and Newton steps by turns where these do not end the run",
+    "rows": "Newton steps with a system of the active rows",
+    "products": "Newton steps by conjugate gradients",
+}
+
+
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose one of METHODS by the number of features and rows, their layout and the bias."""
+    n, d = task.rows.n, task.rows.d
+    if task.target is not None and task.one_sided_answer() is not None:
+        return Plan("bias", "a free bias, and targets that one value of it meets")
+    sampled = "-sampled" if start is None and n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d) else ""
+    if fused.fits(task):
+        return Plan("fused" + sampled, f"{d} features, at most {fused.SMALL_FEATURES}, and little data")
+    by_epochs = _offers_epochs(task)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many.  On
     # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05
     # times the time and, up to noise of some 0.03 s, the same
-    if objective.d <= GRAM_BELOW and not (by_epochs and objective.n < objective.d):
-        if start is None:
-            _first_guess(objective, monitor, seed)
-        monitor.uses("Newton steps", f"at most {GRAM_BELOW} features: by the cheapest of three systems")
-        status = newton_steps(objective, monitor, rule, "primal or cg")
-        return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
-    if not by_epochs:
-        status = newton_steps(objective, monitor, rule, "cg", DUAL_ROWS if objective.has_dual_system else 0)
-        return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
-    if objective.d <= GRAM_BELOW and rule.at_start == RULE_MIN_GAP:
-        rule = copy(rule)
-        rule.sure = RULE_MIN_GAP  # as cheap here as with factorised features
-    descent = _descent_from(objective, seed)
-    return by_turns(objective, descent, monitor, rule, MOST_VISITS, DUAL_ROWS)
+    if d <= GRAM_BELOW and not (by_epochs and n < d):
+        return Plan("features" + sampled, f"{d} features, at most {GRAM_BELOW}")
+    if by_epochs:
+        return Plan("epochs", f"{d} features, more than " + (f"{GRAM_BELOW}" if d > GRAM_BELOW else f"{n} rows"))
+    return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
 
 
-def _small(
-    objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
 ) -> Result:
-    """All rounds in one compiled call: a small problem is solved sooner than Python could follow it."""
+    """Minimise from `start` (zeros if None); see the module's text."""
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
+    if method == "bias":
+        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        return Result(task.one_sided_answer(), base.OPTIMAL, monitor.iterations, monitor.history)
+    objective = task.objective(SquaredHinge, one_of_several=task.one_of_several, target=task.target)
+    if method.startswith("fused"):
+        return _fused(objective, monitor, rule, start, seed if method == "fused-sampled" else None)
+    objective.set_point(np.zeros(objective.d) if start is None else start)
+    if method == "epochs":
+        if objective.d <= GRAM_BELOW and rule.at_start == RULE_MIN_GAP:
+            rule = copy(rule)
+            rule.sure = RULE_MIN_GAP  # as cheap here as with factorised features
+        return by_turns(objective, descent_from(objective, seed), monitor, rule, MOST_VISITS, DUAL_ROWS)
+    if method == "features-sampled":
+        _sampled(objective, monitor, seed)
+    elif method == "features" and start is None and _offers_epochs(task):
+        descent = descent_from(objective, seed)
+        for _ in range(FIRST_EPOCHS):
+            descent.run()
+        objective.set_point(descent.w)
+    system = {"rows": "dual", "products": "cg"}.get(method, "primal or cg")
+    most_rows = DUAL_ROWS if objective.has_dual_system and system != "primal or cg" else 0
+    status = newton_steps(objective, monitor, rule, system, most_rows)
+    return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
+
+
+def _offers_epochs(task: Task) -> bool:
+    return DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
+
+
+def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int | None) -> Result:
+    """All rounds in one compiled call; seed: of the sample whose minimiser comes first, None for none."""
     w = np.zeros(objective.d) if start is None else start.copy()
-    if start is None and _sampling_pays(objective):
+    if seed is not None:
         objective.sample(SAMPLE_GROUP, seed).small_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
     gap = rule.gap if monitor.gap is None else monitor.gap
-    most = small_most(monitor, of_data(objective.rows).nnz)
+    most = fused.most_rounds(monitor, of_data(objective.rows).nnz)
     records, code = objective.small_newton(w, gap, enough, rule.at_start, RULE_MIN_GAP, most)
-    status = small_end(monitor, records, code)
+    status = fused.end(monitor, records, code)
     if status is None:
         objective.set_point(w)
         status = newton_steps(objective, monitor, rule, "primal")
@@ -95,31 +130,17 @@ def _small(
     return Result(w, status, monitor.iterations, monitor.history)
 
 
-def _first_guess(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
-    """Move to the minimiser over a random subset of the rows (heuristic 3), or where a coordinate pass leads."""
-    if _sampling_pays(objective):
-        subset = objective.sample(SAMPLE_GROUP, seed)
-        subset.set_point(np.zeros(objective.d))
-        newton_steps(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "primal")
-        objective.set_point(subset.w)
-    elif _passes_possible(objective):
-        descent = _descent_from(objective, seed)
-        for _ in range(FIRST_EPOCHS):
-            descent.run()
-        objective.set_point(descent.w)
+def _sampled(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
+    """Move to the minimiser over a random subset of the rows (heuristic 3)."""
+    subset = objective.sample(SAMPLE_GROUP, seed)
+    subset.set_point(np.zeros(objective.d))
+    newton_steps(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "primal")
+    objective.set_point(subset.w)
 
 
-def _passes_possible(objective: SquaredHinge) -> bool:
-    return DualCoordinateDescent.possible(objective.rows, objective.cost, objective.free_bias)
-
-
-def _descent_from(objective: SquaredHinge, seed: int) -> DualCoordinateDescent:
+def descent_from(objective: SquaredHinge, seed: int) -> DualCoordinateDescent:
     """Coordinate passes from the dual point that belongs to the objective's w."""
     alpha = objective.dual_point() if np.any(objective.w) else None
     upper = np.full(objective.n, np.inf)
     target = None if len(objective.target) == 1 else objective.target
     return DualCoordinateDescent(objective.rows, objective.y, 0.5 / objective.cost, upper, seed, alpha, target)
-
-
-def _sampling_pays(objective: SquaredHinge) -> bool:
-    return objective.n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d)

@@ -206,7 +206,6 @@ def test_value_that_c_reads_in_part_is_named():
         ("--version", "svmtool "),
         ("--explain", "solver       -s 1, l2svc-dual: "),
         ("-s 40 --explain", "solver       -s 40, mfn: "),
-        ("--explain -s 2 d", "solver       -s 2, l2svc: "),
     ],
 )
 def test_answers_that_need_no_data(line, beginning, capsys):

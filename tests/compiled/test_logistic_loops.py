@@ -131,8 +131,8 @@ def test_best_logit_is_the_root(z, s, strength):
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
 def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C, monkeypatch):
     """small_logistic_loops.small_logistic(...) against solvers/logistic.py with a Gram matrix each step."""
-    from svmtool.objectives import logistic as objective
     from svmtool.solvers import logistic
+    from svmtool.solvers.shared import fused
 
     p = reference.random_problem(8, n, d, C)._replace(loss="logistic")
     task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost, target=np.zeros(n))
@@ -140,9 +140,8 @@ def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C, monkeypatch)
     def run():
         return logistic.solve(task, Monitor(gap=1e-13), Rule(), np.full(d, 0.01))
 
-    assert objective.Logistic(task.rows, p.y, p.cost).small
     small = run()
-    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
+    monkeypatch.setattr(fused, "SMALL_FEATURES", -1)
     monkeypatch.setattr(logistic, "FACTOR", np.inf)
     monkeypatch.setattr(CsrRows, "gram_entries", np.inf)  # it costs nothing
     same_steps(small, run())

@@ -276,22 +276,18 @@ def tube_of(p, rows: CsrRows, power: float) -> Task:
 
 @pytest.mark.parametrize("kind", ["hinge", "tube"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (40, 39, 1.0)])
-def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, kind, monkeypatch):
+def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, kind):
     """small_loops.small_newton(...) against solvers/mfn.py with objectives/squared_hinge.py: record by record."""
-    from svmtool.objectives import squared_hinge
     from svmtool.solvers import mfn
 
     p = reference.random_problem(8, n, d, C)
     rows = CsrRows(*csr_of(p.X), d)
     task = Task(rows, p.y, p.cost) if kind == "hinge" else tube_of(p, rows, 2.0)
 
-    def run():
-        return mfn.solve(task, Monitor(), Rule(), np.full(d, 0.01))
+    def run(method):
+        return mfn.solve(task, Monitor(), Rule(), np.full(d, 0.01), method=method)
 
-    assert squared_hinge.SquaredHinge(task.rows, p.y, p.cost).small
-    small = run()
-    monkeypatch.setattr(squared_hinge, "SMALL_FEATURES", -1)
-    plain = run()
+    small, plain = run("fused"), run("features")
     same_steps(small, plain)
     assert small.status is OPTIMAL
     if kind == "hinge":

@@ -6,21 +6,31 @@ import numpy as np
 import pytest
 import reference
 from reference import csr_of
-from solver_suite import ALM, MFN, PATHS
+from solver_suite import ALM, PATHS
 
 from svmtool.coordinate import hinge
 from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, DualCoordinateDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.data.replicated import RepeatedRows
+from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers import alm, alm_rounds, mfn
 from svmtool.solvers.shared import alternation
-from svmtool.solvers.shared.base import GAP, RULE, SIZE_SHARE, Monitor, Rule
+from svmtool.solvers.shared.alternation import FIRST_TURN, by_turns
+from svmtool.solvers.shared.base import GAP, RULE, SIZE_SHARE, Monitor, Result, Rule
+
+
+def squared_hinge(task: Task, monitor: Monitor, rule: Rule, most_rows: int = 0, first_turn: float = 1000.0) -> Result:
+    """Epochs and conjugate gradients by turns, the first long enough for epochs to end the run."""
+    objective = task.objective(SquaredHinge, target=task.target)
+    objective.set_point(np.zeros(objective.d))
+    return by_turns(objective, mfn.descent_from(objective, 1), monitor, rule, 5000.0, most_rows, first_turn)
+
 
 WAYS = {  # loss -> constants that leave a run to its passes, and the solver
     "hinge": ({**PATHS[ALM]["products"], (ALM, "MOST_VISITS"): 1000}, alm.exact),
-    "squared hinge": ({**PATHS[MFN]["products"], (MFN, "MOST_VISITS"): 1000}, mfn.solve),
+    "squared hinge": ({}, squared_hinge),
 }
 
 
@@ -32,9 +42,7 @@ def restored(monkeypatch):
         raise AssertionError("the passes did not end the run")
 
     monkeypatch.setattr(alm._Run, "multiplier_rounds", none)
-    for module in (mfn, alternation):
-        monkeypatch.setattr(module, "newton_steps", none)
-    monkeypatch.setattr(alternation, "FIRST_TURN", 1000.0)
+    monkeypatch.setattr(alternation, "newton_steps", none)
     shares, plain = [], DualCoordinateDescent.unshrink
     monkeypatch.setattr(DualCoordinateDescent, "unshrink", lambda self: (shares.append(self.share), plain(self)))
     return shares
@@ -199,13 +207,10 @@ def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
 
 def test_turns_end_though_no_pass_is_left(monkeypatch):
     """Passes that may not run any more leave the rest to Newton steps."""
-    for (module, name), value in PATHS[MFN]["rows"].items():
-        monkeypatch.setattr(f"{module}.{name}", value)
     for module in ("alternation", "newton"):
         monkeypatch.setattr(f"svmtool.solvers.shared.{module}.MOST_EPOCHS", 1)
-    monkeypatch.setattr(mfn, "MOST_VISITS", 5000.0)
     p = reference.random_problem(4, 60, 30, 10.0)._replace(loss="squared hinge")
-    found = mfn.solve(Task(CsrRows(*csr_of(p.X), 30), p.y, p.cost), Monitor(gap=1e-6), Rule())
+    found = mfn.solve(Task(CsrRows(*csr_of(p.X), 30), p.y, p.cost), Monitor(gap=1e-6), Rule(), method="epochs")
     assert found.status.converged
 
 
@@ -217,9 +222,7 @@ def uneven(n: int = 1000, d: int = 100, C: float = 100.0) -> Task:
     return Task(CsrRows(*csr_of(X), d), y, np.full(n, C))
 
 
-def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal(monkeypatch):
-    monkeypatch.setattr(mfn, "GRAM_BELOW", 0)
-    monkeypatch.setattr(mfn, "DUAL_ROWS", 0)
+def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal():
     task, late = uneven(), 1e-3
 
     def norms(w: np.ndarray) -> float:
@@ -230,7 +233,7 @@ def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal(monkeypatch):
 
     def visits(**rule: float) -> tuple[float, float]:
         """Of a run, and the gradient where it ends, as a share of that at 0."""
-        found = mfn.solve(task, Monitor(), Rule(**rule))
+        found = squared_hinge(task, Monitor(), Rule(**rule), first_turn=FIRST_TURN)
         assert found.status.converged
         return found.visits, norms(found.w) / norms(np.zeros(task.rows.d))
 
@@ -239,10 +242,11 @@ def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal(monkeypatch):
     assert share <= late and early < exact
 
 
-def test_a_rule_that_passes_meet_knows_no_other(monkeypatch):
-    monkeypatch.setattr(mfn, "GRAM_BELOW", 0)
+def test_a_rule_that_passes_meet_knows_no_other():
     task = uneven(C=0.01)
-    plain, late = (mfn.solve(task, Monitor(), Rule(projected=0.1, late=share)) for share in (None, 1.0))
+    plain, late = (
+        mfn.solve(task, Monitor(), Rule(projected=0.1, late=share), method="epochs") for share in (None, 1.0)
+    )
     assert plain.status is late.status is RULE and np.array_equal(plain.w, late.w)
 
 

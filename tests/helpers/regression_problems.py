@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 from reference import random_rows, table_of
-from solver_suite import Case, each_path
+from solver_suite import Case, each_path, force
 
 from svmtool import registry
 from svmtool.data.csr import CsrRows
@@ -113,9 +113,10 @@ SOME = PROBLEMS["tall"], PROBLEMS["tall-bias"], PROBLEMS["wide"]
 
 
 class Solved:
-    """Answer of one row to one problem."""
+    """Answer of one row, or of a case of it, to one problem."""
 
     def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, stop=None, **settings):
+        row, path = (row.row, row.path) if isinstance(row, Case) else (row, "")
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         s = Settings(solver=row.number, solver_given=True, p=p.eps, bias=p.bias, regularize_bias=not p.free, **settings)
         p = p.of(row)
@@ -123,6 +124,7 @@ class Solved:
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
         assert isinstance(problems.rows, DenseRows if layout == "dense" else CsrRows)
+        force(problems, path)
         [self.result] = problems.fit(None if start is None else np.asarray(start)[:, None], report, stop)
         self.certificate = problems.certify(0, self.result)
         self.w, self.status, self.f = self.result.w, self.result.status, p.value(self.result.w)

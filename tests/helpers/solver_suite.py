@@ -1,14 +1,14 @@
 """What the tests of solvers share: rows of the registry, their ways to an answer, problems, and one way to solve.
 
-What is asked of a row comes from the row.  A back end with several ways to its
-answer lists them in PATHS, as constants to change, so that small problems walk
-each of them; test_every_solver.test_paths_are_taken holds that they do.  A row
-that leaves the power of its loss open is asked with each of POWERS.
+What is asked of a row comes from the row.  A solver with several methods (METHODS in its module) is asked with each
+of them, wherever it applies to a problem, through `Reduction.solver_method`.  A solver that is still in PATHS lists
+constants to change in place of that.  A row that leaves the power of its loss open is asked with each of POWERS.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -19,28 +19,28 @@ from optima import Problem
 from reference import table_of
 
 from svmtool import registry
+from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data import blocks as rows_module
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
+from svmtool.data.replicated import data_of, of_data
+from svmtool.objectives.task import Task
 from svmtool.params import Settings
+from svmtool.training.reductions.base import Reduction
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 GAP = 1e-11
 
-OBJECTIVE, MFN, ALM = "svmtool.objectives.squared_hinge", "svmtool.solvers.mfn", "svmtool.solvers.alm"
+MFN, ALM = "svmtool.solvers.mfn", "svmtool.solvers.alm"
 ROUNDS, INEXACT = "svmtool.solvers.alm_rounds", "svmtool.solvers.alm_inexact"
 INTERIOR = "svmtool.solvers.shared.interior_steps"
+FUSED = "svmtool.solvers.shared.fused"
 LOGISTIC = "svmtool.solvers.logistic"
-NEWTON = "svmtool.solvers.shared.newton"
 L1, L1_TURNS = "svmtool.solvers.l1.proximal_newton", "svmtool.solvers.l1.turns"
 L1_OBJECTIVE = "svmtool.objectives.l1.objective"
 L1_MATRIX, L1_COLUMNS = "svmtool.solvers.l1.model_matrix", "svmtool.solvers.l1.model_columns"
 NESVM = "svmtool.solvers.nesvm"
-_NOT_SMALL = {(OBJECTIVE, "SMALL_FEATURES"): -1}
-_SAMPLED = {(MFN, "SAMPLE_GROUP"): 2, (MFN, "SAMPLE_ROWS"): 4, (MFN, "SAMPLE_ROWS_A_FEATURE"): 0}
-_WIDE = {**_NOT_SMALL, (MFN, "GRAM_BELOW"): 0}
-_ONE_PASS = {**_WIDE, (MFN, "MOST_VISITS"): 1}
-_LR_STEPS = {("svmtool.objectives.logistic", "SMALL_FEATURES"): -1}
+_LR_STEPS = {(FUSED, "SMALL_FEATURES"): -1}
 _LR_WIDE = {**_LR_STEPS, (LOGISTIC, "GRAM_BELOW"): 0}
 _ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "EPOCHS"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
 _ALM_WIDE = {**_ALM_STEPS, (ROUNDS, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
@@ -51,16 +51,6 @@ _L1_WIDE = {**_L1_STEPS, (L1_MATRIX, "GRAM_BELOW"): 0, (L1, "PATH_FROM"): 1e9}
 
 # back end -> name of a path -> constants that lead there
 PATHS: dict[str, dict[str, dict]] = {
-    MFN: {
-        "small": {(OBJECTIVE, "SMALL_FEATURES"): 1000},
-        "small-sampled": {(OBJECTIVE, "SMALL_FEATURES"): 1000, **_SAMPLED},
-        "features": {**_NOT_SMALL, (NEWTON, "MANY_PRODUCTS"): 1e9},
-        "features-sampled": {**_NOT_SMALL, **_SAMPLED, (NEWTON, "MANY_PRODUCTS"): 1e9},
-        "sparing": {**_NOT_SMALL, (NEWTON, "MANY_PRODUCTS"): 1e-9, (NEWTON, "SPARED"): 100.0},
-        "passes": _WIDE,
-        "rows": _ONE_PASS,
-        "products": {**_ONE_PASS, (MFN, "DUAL_ROWS"): 0},
-    },
     ALM: {
         "small": {(ALM, "SMALL_FEATURES"): 1000},
         "passes": {(ALM, "SMALL_FEATURES"): -1, (ALM, "EPOCHS"): 300, (ALM, "PASSES_WORTH"): 300},
@@ -75,7 +65,7 @@ PATHS: dict[str, dict[str, dict]] = {
         "products": {(INEXACT, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0},
     },
     LOGISTIC: {
-        "small": {("svmtool.objectives.logistic", "SMALL_FEATURES"): 1000},
+        "small": {(FUSED, "SMALL_FEATURES"): 1000},
         "features": _LR_STEPS,
         "sampled": {**_LR_STEPS, (LOGISTIC, "SAMPLE_ROWS"): 4, (LOGISTIC, "SAMPLE_ROWS_A_FEATURE"): 0},
         "passes": {**_LR_WIDE, (LOGISTIC, "MOST_EPOCHS"): 1e9},
@@ -102,8 +92,35 @@ PATHS: dict[str, dict[str, dict]] = {
     },
     NESVM: {"features": {}, "wide": {(NESVM, "GRAM_BELOW"): 0}},
 }
+# method -> whether it applies to a task; others apply everywhere
+NEEDS: dict[str, Callable[[Task], bool]] = {
+    "bias": lambda task: task.one_sided_answer() is not None,
+    "fused": lambda task: of_data(task.rows).offers_coordinate_descent and task.rows.bias < 0,
+    "epochs": lambda task: DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias),
+    "rows": lambda task: data_of(task.rows).have_kernel and not task.free_bias,
+}
 HINGE_ONLY = {ALM: ("small", "passes", "rows")}  # paths that are there for the hinge alone
 POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)
+
+
+def methods_of(row: registry.Solver) -> list[str]:
+    """The methods of a row's solver that problems with two classes can be asked with; none for a solver without."""
+    if not hasattr(importlib.import_module(row.module), "METHODS"):
+        return []
+    return [method for method in registry.methods(row) if method != "bias"]
+
+
+def applies(method: str, task: Task) -> bool:
+    """Whether a solver can begin with this method."""
+    enough = not method.endswith("-sampled") or data_of(task.rows).n >= 16  # a sample has one row in so many
+    return enough and NEEDS.get(method.partition("-")[0], lambda task: True)(task)
+
+
+def force(problems: Reduction, method: str) -> None:
+    """From now on the solver begins with this method, if it is one and applies; else with its own choice."""
+    known, task = registry.methods(problems.method) if methods_of(problems.method) else {}, problems.task(0)
+    at_bias = "bias" in known and applies("bias", task)
+    problems.solver_method = method if method in known and applies(method, task) and not at_bias else None
 
 
 class Case(NamedTuple):
@@ -129,7 +146,8 @@ def each_power(row: registry.Solver) -> list[Case]:
 
 def each_path(case: Case) -> list[Case]:
     module = case.row.module
-    paths = [path for path in PATHS.get(module, {}) if case.hinge or path not in HINGE_ONLY.get(module, ())]
+    known = PATHS[module] if module in PATHS else methods_of(case.row)
+    paths = [path for path in known if case.hinge or path not in HINGE_ONLY.get(module, ())]
     return [case._replace(path=path) for path in paths] or [case]
 
 
@@ -175,6 +193,7 @@ class Solved:
             problems.rows = DenseRows(np.ascontiguousarray(p.X[kept]), p.bias)
         elif not isinstance(problems.rows, CsrRows):
             pytest.fail("the sparse layout was not kept")
+        force(problems, case.path)
         first = problems.classes.labels[0]
         start = None if start is None else first * np.asarray(start)[:, None]
         [self.result] = problems.fit(start, report, stop)

@@ -291,15 +291,12 @@ def test_paths_of_mfn_are_taken(case, walk, spy):
         spy(module, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
     walk(case)
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
-    assert ("small" in spy.taken) == case.path.startswith("small")
+    assert ("small" in spy.taken) == case.path.startswith("fused")
     assert ("sampled" in spy.taken) == case.path.endswith("sampled")
-    ends = {
-        "features": "newton primal or cg", "sparing": "newton primal or cg", "rows": "newton dual",
-        "products": "newton cg", "passes": "passes",
-    }  # fmt: skip
-    if not case.path.startswith("small"):
+    ends = {"features": "newton primal or cg", "rows": "newton dual", "products": "newton cg", "epochs": "passes"}
+    if not case.path.startswith("fused"):
         assert ends[case.path.partition("-")[0]] in spy.taken
-    if case.path in ("sparing", "products"):
+    if case.path == "products":
         assert "products" in spy.taken
     elif case.path.startswith("features"):
         assert "matrix" in spy.taken and "products" not in spy.taken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -16,7 +17,6 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
 from svmtool.params import Settings
-from svmtool.solvers import mfn
 from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
 from svmtool.training.reductions.ordinal import Ordinal
@@ -24,13 +24,9 @@ from svmtool.training.validation import folds
 
 ROWS = [row for row in registry.SOLVERS if row.task == "ordinal"]
 GAP = 1e-12
-PATHS = {
-    "features": {},
-    "sampled": {"SAMPLE_GROUP": 2, "SAMPLE_ROWS": 4, "SAMPLE_ROWS_A_FEATURE": 0},
-    "products": {"GRAM_BELOW": 0},
-}
+METHODS = ("features", "features-sampled", "products")
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-every_path = pytest.mark.parametrize("path", PATHS)
+every_method = pytest.mark.parametrize("method", METHODS)
 
 
 def made(seed: int, ranks: list[int], n: int = 60, d: int = 5) -> tuple[np.ndarray, np.ndarray]:
@@ -55,13 +51,14 @@ def written_out(X: np.ndarray, labels: np.ndarray, cost: np.ndarray) -> Problem:
 class Solved:
     """Answer to ranks: beta = (w, b), its objective and the best one."""
 
-    def __init__(self, row, X, labels, C=1.0, layout="csr", start=None, weights=None, **settings):
+    def __init__(self, row, X, labels, C=1.0, layout="csr", start=None, weights=None, method=None, **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         s = Settings(solver=row.number, solver_given=True, C=C, **settings)
         self.problems = Ordinal(table_of(X, labels), s, weights)
         if layout == "dense":
             self.problems.rows = DenseRows(np.ascontiguousarray(X))
         assert isinstance(self.problems.rows, DenseRows if layout == "dense" else CsrRows)
+        self.problems.solver_method = method
         [self.result] = self.problems.fit(None if start is None else start[:, None])
         self.certificate = self.problems.certify(0, self.result)
         self.beta, self.status = self.result.w, self.result.status
@@ -75,12 +72,11 @@ class Solved:
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("ranks", [[1, 2], [-3, 0, 7], list(range(1, 11))], ids=str)
 @pytest.mark.parametrize("d", [5, 40])
-@every_path
+@every_method
 @every_row
-def test_optimum_thresholds_and_certificate(row, path, d, ranks, C, layout, take_path):
-    take_path(mfn, PATHS[path])
+def test_optimum_thresholds_and_certificate(row, method, d, ranks, C, layout):
     X, labels = made(1, ranks, d=d)
-    s = Solved(row, X, labels, C, layout)
+    s = Solved(row, X, labels, C, layout, method=method)
     best = s.p.value(minimiser(s.p))
     assert s.status.converged, s.status
     assert best * (1 - 1e-10) <= s.f <= best * (1 + 1e-8)
@@ -93,7 +89,7 @@ def test_optimum_thresholds_and_certificate(row, path, d, ranks, C, layout, take
 
 
 @every_row
-def test_paths_are_taken(row, monkeypatch, take_path):
+def test_methods_are_used(row, monkeypatch):
     from svmtool.objectives.squared_hinge import SquaredHinge
 
     taken = set()
@@ -103,10 +99,9 @@ def test_paths_are_taken(row, monkeypatch, take_path):
             SquaredHinge, name, lambda self, *a, name=name, plain=plain: (taken.add(name), plain(self, *a))[1]
         )
     X, labels = made(2, [1, 2, 3])
-    for path, wanted in (("features", {"hessian"}), ("sampled", {"hessian", "sample"}), ("products", None)):
-        take_path(mfn, PATHS[path])
+    for method, wanted in (("features", {"hessian"}), ("features-sampled", {"hessian", "sample"}), ("products", None)):
         taken.clear()
-        assert Solved(row, X, labels).status.converged
+        assert Solved(row, X, labels, method=method).status.converged
         assert taken == wanted if wanted else "hessian_product" in taken and "hessian" not in taken
 
 
@@ -122,30 +117,30 @@ def test_sorting_thresholds_never_raises_the_objective(row):
         assert p.value(ordered) <= p.value(beta) * (1 + 1e-12)
 
 
-@every_path
+@every_method
 @every_row
-def test_laws(row, path, take_path):
-    take_path(mfn, PATHS[path])
+def test_laws(row, method):
     X, labels = made(5, [1, 2, 3, 4])
-    a = Solved(row, X, labels)
+    solved = functools.partial(Solved, row, method=method)
+    a = solved(X, labels)
     k = np.random.default_rng(0).permutation(len(X))
     weights = np.where(np.arange(len(X)) < 20, 2.0, 1.0)
     near = a.mapped * 4
-    assert np.linalg.norm(Solved(row, np.vstack([X, X]), np.tile(labels, 2), C=0.5).beta - a.beta) <= near
-    assert np.linalg.norm(Solved(row, X[k], labels[k]).beta - a.beta) <= near
-    twice = Solved(row, np.vstack([X, X[:20]]), np.append(labels, labels[:20]))
-    assert np.linalg.norm(Solved(row, X, labels, weights=weights).beta - twice.beta) <= near
-    assert np.linalg.norm(Solved(row, X, labels, layout="dense").beta - a.beta) <= near
-    opposite = Solved(row, X, -labels)  # ranks the other way round: w and thresholds change sign, thresholds order
+    assert np.linalg.norm(solved(np.vstack([X, X]), np.tile(labels, 2), C=0.5).beta - a.beta) <= near
+    assert np.linalg.norm(solved(X[k], labels[k]).beta - a.beta) <= near
+    twice = solved(np.vstack([X, X[:20]]), np.append(labels, labels[:20]))
+    assert np.linalg.norm(solved(X, labels, weights=weights).beta - twice.beta) <= near
+    assert np.linalg.norm(solved(X, labels, layout="dense").beta - a.beta) <= near
+    opposite = solved(X, -labels)  # ranks the other way round: w and thresholds change sign, thresholds order
     assert np.linalg.norm(np.append(-opposite.beta[:5], -opposite.b[::-1]) - a.beta) <= near
-    assert np.linalg.norm(Solved(row, X, 10 * labels - 100).beta - a.beta) == 0, "only the order of labels counts"
-    assert Solved(row, X, labels, class_weights=((2, 3.0),)).beta == pytest.approx(
-        Solved(row, X, labels, weights=np.where(labels == 2, 3.0, 1.0)).beta, abs=near
+    assert np.linalg.norm(solved(X, 10 * labels - 100).beta - a.beta) == 0, "only the order of labels counts"
+    assert solved(X, labels, class_weights=((2, 3.0),)).beta == pytest.approx(
+        solved(X, labels, weights=np.where(labels == 2, 3.0, 1.0)).beta, abs=near
     )
     kept = labels != 3
     silent, absent = (
-        Solved(row, X, labels, class_weights=((3, 0.0),)),
-        Solved(row, X[kept], labels[kept]),
+        solved(X, labels, class_weights=((3, 0.0),)),
+        solved(X[kept], labels[kept]),
     )
     rank_3, others = silent.b[1:], absent.b  # nobody between the two thresholds around rank 3: they fall together
     assert rank_3[0] == pytest.approx(rank_3[1], abs=near) and len(others) == 2

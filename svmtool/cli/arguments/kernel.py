@@ -84,7 +84,7 @@ def parse(argv: list[str]) -> Command:
         settings = settings._replace(kernel_type=RBF if chosen or settings.solver < 30 else LINEAR)
     _check(settings, found.given)
     if found.action == "explain":
-        return Command("explain", settings, notes=tuple(found.notes))
+        return Command("explain", settings, files[0] if files else "", notes=tuple(found.notes))
     if not files:
         raise UsageError("")
     return scan.training(settings, files, tuple(found.notes))

@@ -75,7 +75,7 @@ def parse(argv: list[str]) -> Command:
     if scan.action == "explain":
         if settings.auto:
             raise SvmtoolError("ERROR: --explain needs a solver's number or name: -s auto chooses from the data")
-        return Command("explain", settings, notes=notes)
+        return Command("explain", settings, files[0] if files else "", notes=notes)
     if adapts:
         if settings.spark is not None:
             _check_spark(settings)

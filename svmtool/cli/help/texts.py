@@ -109,6 +109,11 @@ def help_text() -> str:
     return page.getvalue()
 
 
+def methods(found: list[str]) -> str:
+    """The lines of --explain on a data file: the methods with which training would begin."""
+    return "".join(f"{'method':<12} {text}\n" for text in found)
+
+
 def explain(settings: Settings | KernelSettings) -> str:
     """The text of --explain: problem, stopping rule, options and paper of the chosen solver."""
     if not isinstance(settings, Settings):

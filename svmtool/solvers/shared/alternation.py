@@ -37,6 +37,7 @@ LONGER = 2.0  # how much longer each turn is than the last
 # each time that the epochs do not end the run.
 NEAR = 1e-2
 NEARER = 0.1
+EPOCHS = "epochs of coordinate descent"  # in the solver log
 BEHIND = 0.25  # length of a turn of steps that are behind, relative to that of the epochs
 
 
@@ -57,13 +58,15 @@ def by_turns(
     rule: Rule,
     most_visits: float,
     most_rows: int,
+    first_turn: float = FIRST_TURN,
 ) -> Result:
     """Minimise from the dual point of `descent` and the w of `objective`.
 
-    most_visits: visits to each row after which Newton steps continue alone; most_rows: largest row system to factorise.
+    most_visits: visits to each row after which Newton steps continue alone; most_rows: largest row system to factorise;
+    first_turn: visits to each row in the first turn, fewer where a visit costs more.
     """
     unit = descent.cost
-    turn, share = FIRST_TURN * VISIT * objective.rows.nnz / max(unit, 1.0), 1.0
+    turn, share = first_turn * VISIT * objective.rows.nnz / max(unit, 1.0), 1.0
     best, least = objective.w.copy(), np.inf  # the best weights so far, and their f
     while True:
         visits = min(descent.visits + turn, most_visits)
@@ -80,8 +83,8 @@ def by_turns(
         late = rule.late is not None and (over or max(descent.count, descent.visits) >= LATE_EPOCHS)
         if few and (descent.enough(unit * descent.visits, most_rows) or over):
             return _by_rows(objective, descent, monitor, rule, most_rows, dual)
-        if descent.visits < FIRST_TURN <= most_visits and active <= objective.d:
-            turn = FIRST_TURN
+        if descent.visits < first_turn <= most_visits and active <= objective.d:
+            turn = first_turn
             continue
         # Steps may meet a rule for the gradient: on nine sets, -s 2, C = 1 and 100, with this turn news20 and
         # farm-ads took 0.68 and 0.29 times as long at C = 100, and the others as long as before
@@ -92,7 +95,7 @@ def by_turns(
             best, least = t * descent.w, value
         objective.set_point(best)
         work = np.inf if over else share * turn * unit
-        monitor.uses("Newton steps", f"passes have not ended the run in {descent.visits:.0f} visits to each row")
+        monitor.uses("Newton steps", f"epochs have not ended the run in {descent.visits:.0f} visits to each row")
         status = newton_steps(objective, monitor, steps_rule(rule, late), "cg", most_rows, work, dual)
         primal, bound = monitor.history[-1]["objective"], monitor.history[-1]["bound"]
         if primal <= least:
@@ -103,6 +106,7 @@ def by_turns(
             most_visits = 0.0
         share = 1.0 if primal <= value or bound > dual else BEHIND
         turn *= LONGER
+        monitor.uses(EPOCHS, "Newton steps have not ended the run in their turn")
 
 
 def _by_rows(
@@ -117,7 +121,7 @@ def _by_rows(
     with contextlib.suppress(EndedError):
         w = objective.face(np.flatnonzero(descent.alpha))
     objective.set_point(w)
-    monitor.uses("Newton steps", f"few active rows: their system costs less than passes, {descent.visits:.0f} so far")
+    monitor.uses("Newton steps", f"few active rows: their system costs less than epochs, {descent.visits:.0f} so far")
     near = NEAR if rule.projected is not None and monitor.gap is None else -1.0
     while True:
         status = newton_steps(objective, monitor, rule, "dual", most_rows, known=dual, near=near)
@@ -126,6 +130,7 @@ def _by_rows(
         best, least = objective.w.copy(), monitor.history[-1]["objective"]
         alpha = objective.best_dual_point()
         descent.resume(objective.dual_point() if alpha is None else alpha)
+        monitor.uses(EPOCHS, "they soon meet the rule of -e near the end")
         status = coordinate_epochs(objective, descent, monitor, rule, descent.visits + FIRST_TURN, 0)
         if status is not None:
             w = best if least < monitor.history[-1]["objective"] else descent.w

@@ -128,35 +128,6 @@ def rounded(f: float, bound: float) -> Status:
     return base.OPTIMAL if f - bound <= ROUNDOFF_GAP * f else base.PRECISION
 
 
-# A compiled call makes at most SMALL_ROUNDS rounds, or as many as visit SMALL_WORK non-zeros: limits are checked
-# between calls.  SMALL_ENDS: the statuses by the call's return code.
-SMALL_ROUNDS = 200
-SMALL_WORK = 1 << 26
-SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)
-
-
-def small_most(monitor: Monitor, nnz: int) -> int:
-    """Return how many rounds a compiled call over nnz non-zeros may make."""
-    most = min(SMALL_ROUNDS, SMALL_WORK // max(nnz, 1))
-    return most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
-
-
-def small_end(monitor: Monitor, records: list[list[float]], code: int) -> Status | None:
-    """Record the rounds of a compiled call (`small_newton` of the objectives); return why it ended.
-
-    None if it made all its rounds and nothing else ends the run.
-    """
-    status = None
-    monitor.uses("Newton steps in one compiled call", "a small problem")
-    for f, bound, norm, active, t in records:
-        status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
-    if SMALL_ENDS[code] is base.PRECISION:
-        return rounded(*records[-1][:2])
-    if SMALL_ENDS[code] is base.GAP and monitor.gap is None:
-        return base.RULE
-    return SMALL_ENDS[code] or status
-
-
 def coordinate_epochs(
     objective: Objective,
     descent: DualCoordinateDescent,
@@ -175,7 +146,6 @@ def coordinate_epochs(
     lefts, counts, evaluate = [1.0], [0.0], FIRST_EVALUATION if gap > 0.0 else MOST_EPOCHS
     size, spent = SIZE_SHARE * rule.size, 0.0
     least, best = np.inf, descent.w
-    monitor.uses("coordinate passes", "many features, or fewer rows: a pass costs little compared with a Newton step")
     while descent.visits < most_visits and descent.count < MOST_EPOCHS:
         status = monitor.limit(descent.count)
         if status:  # early epochs overshoot: use the best multiple of their w

@@ -28,6 +28,7 @@ from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.registry import Solver
 from svmtool.solvers.shared.base import INTERRUPTED, OPTIMAL, PRECISION, TIME, Monitor, Result, Rule
+from svmtool.solvers.shared.plan import Plan
 from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import GRAM_BELOW
 from svmtool.training import verify
@@ -91,6 +92,7 @@ class Reduction(ABC):
     sums: ClassStatistics | None = None
     missing: list[int] = []
     untrained = "the model knows no class"
+    solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
 
     def __init__(self, table: Dataset, settings: Settings, row_weights: np.ndarray | None = None):
@@ -356,25 +358,41 @@ class Reduction(ABC):
         sink = report
         if report is not None and name is not None:
             sink = lambda **record: report(label=name, **record)  # noqa: E731
-        task, used = self.task(k), None
-        n = task.rows.n
-        if n and s.class_weights and task.cost.min() <= 0:  # -wi 0: rows that cost nothing are left out
-            used = np.flatnonzero(task.cost > 0)
-            task = task.only(used)
+        whole = self.task(k)
+        task, used = self._with_costs(whole)
         monitor = self._monitor(sink, stop)
         w = None if start is None else np.ascontiguousarray(start[:, k])
         if before is not None:
             monitor.history, monitor.iterations, w = before.history, before.history[-1]["iteration"] + 1, before.w
         solve = registry.entry(self.method)
-        rule = self.rule(k)
-        if self.any_start:
-            rule.at_start = np.inf
+        rule = self._rule(k)
         with until(monitor.ended):
-            result = solve(task, monitor, rule, w, 1 if s.seed is None else s.seed % 2**31)
+            forced = {} if self.solver_method is None else {"method": self.solver_method}
+            result = solve(task, monitor, rule, w, 1 if s.seed is None else s.seed % 2**31, **forced)
         if used is not None:
+            n = whole.rows.n
             result.alpha, result.taken = _spread(result.alpha, used, n), _spread(result.taken, used, n)
         self.finish(result)
         return result
+
+    def _with_costs(self, task: Any) -> tuple[Any, np.ndarray | None]:
+        """The task without rows of cost zero (-wi 0), and the rows kept, i8; the task itself and None if all are."""
+        if not (task.rows.n and self.settings.class_weights and task.cost.min() <= 0):
+            return task, None
+        used = np.flatnonzero(task.cost > 0)
+        return task.only(used), used
+
+    def plan(self, k: int) -> Plan:
+        """The method with which the solver begins problem k from zero weights."""
+        task, _ = self._with_costs(self.task(k))
+        return registry.planner(self.method)(task, self._rule(k))
+
+    def _rule(self, k: int) -> Rule:
+        """The rule of problem k, which in a search for C may end a run where it starts."""
+        rule = self.rule(k)
+        if self.any_start:
+            rule.at_start = np.inf
+        return rule
 
     def weights(self, results: list[Result]) -> np.ndarray:
         """The answers as columns, f8 (length of w, problems)."""

@@ -1,0 +1,86 @@
+"""The contract of solvers: METHODS, a pure plan, and every method reaches the certified gap."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import reference
+from reference import table_of
+from solver_suite import applies, methods_of
+
+from svmtool import registry
+from svmtool.params import Settings
+from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.training.reductions.base import Reduction, problems_of
+
+ROWS = [row for row in registry.SOLVERS if methods_of(row)]
+every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+SIZES = {"small": (60, 8), "tall": (3000, 70), "few rows": (20, 45), "wide": (30, 1600)}
+
+
+def problems(row: registry.Solver, size: str, **settings) -> Reduction:
+    """Labels 1, -1 and 2 for classes or ranks, real numbers for a regression."""
+    n, d = SIZES[size]
+    p = reference.random_problem(3, n, d)
+    labels = p.X[:, 0] if row.task == "regression" else p.y
+    return problems_of(table_of(p.X, labels), Settings(solver=row.number, solver_given=True, **settings))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@every_row
+def test_a_plan_is_pure_and_names_a_method(row, size):
+    found = problems(row, size)
+    found.prepare()
+    task, rule = found.task(0), found.rule(0)
+    before = [copy.deepcopy(x) for x in (task.y, task.cost, vars(rule))]
+    first, second = (registry.planner(found.method)(task, rule) for _ in range(2))
+    assert first == second and first.method in registry.methods(found.method) and first.why
+    for old, new in zip(before, (task.y, task.cost, vars(rule)), strict=True):
+        np.testing.assert_equal(old, new)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@every_row
+def test_a_run_begins_with_the_plans_method(row, size):
+    found, seen = problems(row, size, max_iter=2), []
+    found.prepare()
+    plan = found.plan(0)
+    found.fit(report=lambda **record: seen.append(record))
+    assert seen[0]["method"] == registry.methods(found.method)[plan.method] and seen[0]["why"] == plan.why
+
+
+@pytest.mark.parametrize("size", ["small", "few rows"])
+@every_row
+def test_every_method_reaches_the_gap(row, size):
+    gap = 1e-6
+    for method in methods_of(row):
+        found, seen = problems(row, size, gap=gap), []
+        if not applies(method, found.task(0)):
+            continue
+        found.solver_method = method
+        results, certificate = found.fit_and_certify(report=lambda seen=seen, **record: seen.append(record))
+        assert seen[0]["method"] == registry.methods(row)[method]
+        assert results[0].status.converged and certificate.gap <= gap, method
+
+
+@every_row
+def test_an_unknown_method_is_refused(row):
+    found = problems(row, "small")
+    with pytest.raises(ValueError, match="no method 'none'"):
+        registry.entry(found.method)(found.task(0), Monitor(), Rule(), method="none")
+
+
+@pytest.mark.parametrize("size, words", [("small", "in one compiled call: 8 features"), ("wide", "1600 features")])
+@pytest.mark.parametrize("number", [2, 40])
+def test_explain_of_a_data_file_tells_the_methods(number, size, words, svm_train):
+    n, d = SIZES[size]
+    p = reference.random_problem(3, n, d)
+    data = reference.text_of(p.X, np.arange(n) % 3)
+    plain = svm_train("--explain", "-s", number)[1]
+    status, text, error = svm_train("--explain", "-s", number, "d", data=data)
+    assert status == 0 and error == "" and text.startswith(plain)
+    [line] = text[len(plain) :].splitlines()
+    assert line.startswith("method       ") and words in line
+    assert svm_train("--explain", "-s", number, "absent")[0] == 1
