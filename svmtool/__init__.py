@@ -1,3 +1,36 @@
-"""svmtool: support vector machines for the command line, with certified answers."""
+"""svmtool: support vector machines with certified answers, for the command line and for Python.
+
+The functions of `svmtool.api` are loaded when they are first used: `svmtool.fit`, `svmtool.predict` and the others.
+"""
 
 __version__ = "0.1.0"
+
+# Their types are in __init__.pyi.  Importing this package loads nothing else: the commands start with it.
+__all__ = [
+    "Fit",
+    "cross_validate",
+    "decision_values",
+    "dumps",
+    "fit",
+    "load_model",
+    "loads",
+    "predict",
+    "probabilities",
+    "read_svmlight",
+    "save_model",
+    "search_C",
+    "write_svmlight",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name != "api" and name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    api = importlib.import_module("svmtool.api")
+    return api if name == "api" else getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "api"])

@@ -11,7 +11,7 @@ def clipped(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-class SvmtoolError(Exception):
+class SvmtoolError(ValueError):
     """A fault of input, options or surroundings, described in one sentence.
 
     `exit_code` is the status the command ends with; `stdout_usage` asks the

@@ -7,6 +7,7 @@ combined in block order: one thread or many give the same bits.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -17,7 +18,10 @@ from svmtool.integers import parse_count
 most: int | None = None  # threads at most, whatever is asked for: what a limit of memory has space for
 _count: int | None = None
 _pool: _Pool | None = None
-_inside = threading.local()  # .yes is set in threads that already run blocks: what they call runs in turn
+_changing = threading.Lock()  # of _pool and _wanted
+_wanted = 0  # workers of all runs of blocks at this moment
+# .inside is set in threads that already run blocks: what they call runs in turn; .count: number of threads of the run
+_here = threading.local()
 
 
 def available() -> int:
@@ -31,21 +35,41 @@ def available() -> int:
 
 
 def set_count(n: int | None) -> None:
-    """Use n threads from now on (None: `available()`)."""
+    """Use n threads from now on (None: `available()`) wherever `Limited` does not say otherwise."""
     global _count
     _count = n
 
 
 def count() -> int:
+    """Threads that the caller may use."""
     global _count
-    if _count is None:
-        _count = available()
-    return _count if most is None else min(_count, most)
+    n = getattr(_here, "count", None)
+    if n is None:
+        if _count is None:
+            _count = available()
+        n = _count
+    return n if most is None else min(n, most)
+
+
+class Limited:
+    """A block in which what this thread runs, and what it hands to workers, uses n threads; other threads do not."""
+
+    __slots__ = ("n", "before")
+
+    def __init__(self, n: int):
+        self.n = n
+
+    def __enter__(self) -> None:
+        self.before = getattr(_here, "count", None)
+        _here.count = self.n
+
+    def __exit__(self, *_: object) -> None:
+        _here.count = self.before
 
 
 def alone() -> bool:
     """Whether blocks would run in turn on the thread that asks."""
-    return count() == 1 or getattr(_inside, "yes", False)
+    return count() == 1 or getattr(_here, "inside", False)
 
 
 def beside(n_blocks: int) -> int:
@@ -54,19 +78,57 @@ def beside(n_blocks: int) -> int:
 
 
 class _Pool:
-    """Workers that wait on a queue; started once, they end with the process."""
+    """Workers that wait on a queue; once started they end with the process."""
 
-    def __init__(self, size: int):
+    def __init__(self) -> None:
         import queue
 
-        self.size = size
+        self.size = 0
         self.tasks: queue.SimpleQueue = queue.SimpleQueue()
-        for _ in range(size):
+
+    def grow(self, size: int) -> None:
+        """Let there be so many workers at least."""
+        while self.size < size:
             threading.Thread(target=self._work, daemon=True).start()
+            self.size += 1
 
     def _work(self) -> None:
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            numpy.seterr(all="ignore")  # as in runs from Python; the commands print no such warning either
         while True:
             self.tasks.get()()
+
+
+def _hire(workers: int) -> _Pool:
+    """The pool, with so many workers for a run that begins, beside those of others; `_dismiss` them at its end."""
+    global _pool, _wanted
+    with _changing:
+        if _pool is None:
+            _pool = _Pool()
+        _wanted += workers
+        try:
+            _pool.grow(_wanted)
+        except BaseException:
+            _wanted -= workers
+            raise
+        return _pool
+
+
+def _dismiss(workers: int) -> None:
+    global _wanted
+    with _changing:
+        _wanted -= workers
+
+
+def _after_fork() -> None:
+    """The child of a fork has none of the workers."""
+    global _pool, _changing, _wanted
+    _pool, _changing, _wanted = None, threading.Lock(), 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
@@ -74,21 +136,19 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
 
     Called from within such work it uses the one thread it is on.
     """
-    global _pool
     order = iter(range(n_blocks))  # next() on it is atomic under the GIL
     workers = beside(n_blocks) - 1
     if workers <= 0:
         for b in order:
             work(b)
         return
-    if _pool is None or _pool.size < workers:
-        _pool = _Pool(workers)
+    pool, threads_of_run = _hire(workers), count()
     failures: list[BaseException] = []
     ended = limits.current()
     finished, joining, begun, over = threading.Semaphore(0), threading.Lock(), 0, False
 
     def drain() -> None:
-        _inside.yes = True
+        _here.inside = True
         try:
             for b in order:
                 if failures:
@@ -97,7 +157,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
         except BaseException as e:  # handed to the caller below
             failures.append(e)
         finally:
-            _inside.yes = False
+            _here.inside = False
 
     def worker() -> None:
         nonlocal begun
@@ -105,17 +165,20 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
             if over:  # on a busy machine this thread's turn comes when there is nothing left to do
                 return
             begun += 1
-        with limits.until(ended):
+        with limits.until(ended), Limited(threads_of_run):
             drain()
         finished.release()
 
-    for _ in range(workers):
-        _pool.tasks.put(worker)
-    drain()
-    with joining:
-        over = True
-    for _ in range(begun):
-        finished.acquire()
+    try:
+        for _ in range(workers):
+            pool.tasks.put(worker)
+        drain()
+        with joining:
+            over = True
+        for _ in range(begun):
+            finished.acquire()
+    finally:
+        _dismiss(workers)
     if failures:
         raise failures[0]
 

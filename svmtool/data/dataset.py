@@ -7,12 +7,32 @@ import numpy as np
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.data.rows import from_csr
+from svmtool.data.rows import dense_is_faster, from_csr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 
+
+
+AT_ONCE = 4096  # rows of a dense matrix whose zeros are counted at a time
+
+
+def _nonzeros(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The values of X that are not zero, as CSR."""
+    counts = np.count_nonzero(X, axis=1)
+    indptr = np.zeros(len(X) + 1, np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    if indptr[-1] == X.size:
+        indices = np.tile(np.arange(X.shape[1], dtype=np.int32), len(X))
+        return indptr, indices, X.reshape(-1)
+    indices, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    for at in range(0, len(X), AT_ONCE):
+        some = X[at : at + AT_ONCE]
+        rows, columns = np.nonzero(some)
+        place = slice(indptr[at], indptr[min(at + AT_ONCE, len(X))])
+        indices[place], values[place] = columns, some[rows, columns]
+    return indptr, indices, values
 
 
 class Dataset:
@@ -74,7 +94,10 @@ class Dataset:
 
 
 class DenseDataset(Dataset):
-    """A Dataset of dense rows X f8 (n, features), C order.  X is not copied and never changed."""
+    """A Dataset of dense rows X f8 (n, features), C order.
+
+    X is never changed.  It is copied where sparse rows are faster.
+    """
 
     __slots__ = ("X",)
 
@@ -99,17 +122,26 @@ class DenseDataset(Dataset):
         return DenseDataset(labels, self.X)
 
     def rows(self, bias: float, dense_below: int) -> Rows:
-        return DenseRows(self.X, bias)
+        """As of the same rows in a file, which has no zeros."""
+        n, d = self.X.shape
+        if dense_is_faster(n, d, n * d, dense_below) and dense_is_faster(
+            n, d, sum(np.count_nonzero(self.X[at : at + AT_ONCE]) for at in range(0, n, AT_ONCE)), dense_below
+        ):
+            return DenseRows(self.X, bias)
+        return self.as_sparse().rows(bias, -1)
+
+    def as_sparse(self) -> Dataset:
+        """The same rows in CSR without their zeros."""
+        indptr, indices, values = _nonzeros(self.X)
+        found = Dataset(self.labels, indptr, indices, values, self.n_features)
+        found.largest = self.largest
+        return found
 
     def squares(self, bias: float) -> np.ndarray:
         return DenseRows(self.X, bias).square_norms()
 
     def csr(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        X = self.X[chosen]
-        at, indices = np.nonzero(X)
-        indptr = np.zeros(len(X) + 1, np.int64)
-        np.cumsum(np.bincount(at, minlength=len(X)), out=indptr[1:])
-        return indptr, indices.astype(np.int32), X[at, indices]
+        return _nonzeros(self.X[chosen])
 
     def products(self, W: np.ndarray, bias: float) -> np.ndarray | None:
         known = min(self.n_features, len(W) - (bias >= 0))

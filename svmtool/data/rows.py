@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 
 
+def dense_is_faster(n: int, plain: int, nnz: int, dense_below: int) -> bool:
+    """Whether n rows of `plain` features with nnz non-zeros are held dense; dense_below: as of `from_csr`."""
+    return blocks.DENSE_FEATURES < plain <= dense_below and nnz >= blocks.DENSE_FROM * n * plain
+
+
 def from_csr(
     indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float, dense_below: int,
     mapped: MappedArrays | None = None,
@@ -24,7 +29,7 @@ def from_csr(
     dense_below: the number of features up to which the solver forms Gram matrices.
     """
     n = len(indptr) - 1
-    if blocks.DENSE_FEATURES < plain <= dense_below and len(values) >= blocks.DENSE_FROM * n * plain:
+    if dense_is_faster(n, plain, len(values), dense_below):
         X = np.zeros((n, plain)) if mapped is None else mapped.zeros((n, plain))
         step = max(1, blocks.BLOCK_WORK // plain)
 

@@ -19,6 +19,7 @@ from svmtool.formats.models.text import PADDING, ModelText, NoText, Scanner, loa
 from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE
 from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
 from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text
+from svmtool.formats.svmlight.writing import rows_text
 from svmtool.models.kernel import CLASSIFIERS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 from svmtool.models.words import NO_CLASSES, OVERFLOWN
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 EARLY_END = "ERROR: fscanf failed to read model"
 MARKS = 10
 TAKERS = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that a number belongs to
-PIECE = 1 << 18  # bytes of support vectors printed at a time
 
 
 def parse(text: ModelText) -> KernelModel:
@@ -66,7 +66,12 @@ def parse(text: ModelText) -> KernelModel:
 def read(path: str) -> KernelModel:
     """Read a kernel model into numpy arrays; raises as `parse` does."""
     with load(path) as text:
-        model = parse(text)
+        return of_text(text)
+
+
+def of_text(text: ModelText) -> KernelModel:
+    """`read` of a text that has been opened."""
+    model = parse(text)
     for name in ("rho", "coef", "indptr", "indices", "values", "probA", "probB"):
         numbers = getattr(model, name)
         if numbers is not None:
@@ -254,15 +259,30 @@ def write(path: str, model: KernelModel) -> None:
     """
     from svmtool.formats.output import replacing
 
+    pieces = text_of(model)
+    with replacing(path, "can't save model to file") as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def text_of(model: KernelModel, digits: int = 8) -> Iterator[bytes]:
+    """The text of a KernelModel of numpy arrays, in pieces; digits: of the support vectors' values, 8 in files.
+
+    ModelError where it holds a number that is not finite.
+    """
     _refuse_overflow(model)
     for note in model.notes:
         if not note.startswith("#") or "\n" in note:
             raise ValueError(f"a note behind the support vectors is one line that starts with '#', not {note!r}")
-    with replacing(path, "can't save model to file") as file:
-        file.write(header_text(model).encode())
-        for piece in _support_lines(model):
-            file.write(piece)
-        file.write("".join(note + "\n" for note in model.notes).encode())
+    return _pieces(model, digits)
+
+
+def _pieces(model: KernelModel, digits: int) -> Iterator[bytes]:
+    yield header_text(model).encode()
+    digits = 17 if model.kernel.kind == PRECOMPUTED else digits  # serial numbers are printed whole
+    front = model.coef.reshape(model.coef_rows, model.total_sv)
+    yield from rows_text(front, model.indptr, model.indices, model.values, digits)
+    yield "".join(note + "\n" for note in model.notes).encode()
 
 
 def _refuse_overflow(model: KernelModel) -> None:
@@ -274,26 +294,3 @@ def _refuse_overflow(model: KernelModel) -> None:
     numbers = [kernel.gamma, kernel.coef0, *(x for x in lists if x is not None)]
     if not all(np.all(np.isfinite(x)) for x in numbers):
         raise ModelError(OVERFLOWN)
-
-
-def _support_lines(model: KernelModel) -> Iterator[bytes]:
-    """The text of the support vectors, a piece at a time."""
-    from svmtool.compiled.loops.text.support_vector_loops import DONE, UNSETTLED, support_text
-
-    columns, n = model.coef_rows, model.total_sv
-    digits = 17 if model.kernel.kind == PRECOMPUTED else 8  # serial numbers are printed whole
-    out, state = Buffer("u1", PIECE), Buffer("i8", 3)
-    call = support_text.bind(out, model.coef, model.indptr, model.indices, model.values, state)
-    status = None
-    while status != DONE:
-        status = call(columns, digits)
-        s, item, p = state.items
-        yield bytes(out.items[:p])
-        state.items[2] = 0
-        if status == UNSETTLED:
-            if item < columns:
-                yield format_one(float(model.coef.reshape(columns, n)[item, s]), 17).encode() + b" "
-            else:
-                k = int(model.indptr[s]) + item - columns
-                yield b"%d:%s " % (model.indices[k] + 1, format_one(float(model.values[k]), digits).encode())
-            state.items[1] = item + 1

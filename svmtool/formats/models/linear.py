@@ -145,9 +145,15 @@ def parse(text: ModelText) -> StoredModel:
 
 def read(path: str) -> LinearModel:
     """Read a linear model; raises as `read_stored` does."""
+    with load(path) as text:
+        return of_text(text)
+
+
+def of_text(text: ModelText) -> LinearModel:
+    """`read` of a text that has been opened."""
     from svmtool.models.linear import LinearModel
 
-    stored = read_stored(path)
+    stored = parse(text)
     W = stored.W.array()
     return LinearModel(stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes)
 

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.limits import Turns
+from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.kernel.train import trainer
 from svmtool.training.outcome import told_folds
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, refuse_all_in_one, stratified_folds
 from svmtool.training.validation.report import percent, print_regression
+
+
+class Folds:
+    """The folds of one data set, as LIBSVM draws them.
+
+    order, starts : fold k holds the rows order[starts[k]:starts[k + 1]]
+    warning : a sentence about their number, or empty
+
+    Raises SvmtoolError where no fold can be drawn.
+    """
+
+    def __init__(self, data: KernelSet, classifies: bool, wanted: int, rand: GlibcRand):
+        n = len(data)
+        if n < 2:
+            raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {n}")
+        self.warning = ""
+        if wanted > n:
+            self.warning = f"WARNING: # folds ({wanted}) > # data ({n}). Will use # folds = # data instead "
+            self.warning += "(i.e., leave-one-out cross validation)"
+        draw = stratified_folds(data.labels, wanted, rand) if classifies else liblinear_folds(n, wanted, rand)
+        self.order, self.starts = draw
+        refuse_all_in_one(self.starts)
+        self.count = len(self.starts) - 1
 
 
 def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: Any) -> int:
@@ -25,22 +50,39 @@ def run_validation(
     data: KernelSet, fitting: Fitting, rand: GlibcRand, console: Any
 ) -> tuple[np.ndarray, int]:
     """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
-    s, n = fitting.settings, len(data)
+    s = fitting.settings
     assert s.folds is not None
-    if n < 2:
-        raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {n}")
-    if s.folds > n:
-        console.warn(
-            f"WARNING: # folds ({s.folds}) > # data ({n}). Will use # folds = # data instead "
-            "(i.e., leave-one-out cross validation)"
-        )
+    folds = Folds(data, s.row.task == "classification", s.folds, rand)
+    if folds.warning:
+        console.warn(folds.warning)
+
+    def show(done: KernelTraining) -> None:
+        console.solver(done.text)
+        for warning in done.warnings:
+            console.warn(warning)
+
+    predictions, open_ends = evaluate(data, fitting, folds, rand, show)
+    if s.row.task == "regression":
+        print_regression(console, data.labels, predictions)
+    else:
+        share = np.count_nonzero(predictions == data.labels) / len(data)
+        console.out(f"Cross Validation Accuracy = {percent(share)}%\n")
+    return predictions, told_folds(open_ends, folds.count, s, console)
+
+
+def evaluate(
+    data: KernelSet, fitting: Fitting, folds: Folds, rand: GlibcRand, show: Callable[[KernelTraining], None]
+) -> tuple[np.ndarray, list[Status]]:
+    """Predictions f8[n] of each row by the training without its fold, and the statuses of those not converged.
+
+    show receives each training.
+    """
+    s = fitting.settings
     classifies = s.row.task == "classification"
-    order, starts = stratified_folds(data.labels, s.folds, rand) if classifies else liblinear_folds(n, s.folds, rand)
-    refuse_all_in_one(starts)
-    train = trainer(s)
-    predictions, open_ends = np.empty(n), []
-    turns = Turns(fitting.stop, len(starts) - 1, 1)
-    for k in range(len(starts) - 1):
+    order, starts, train = folds.order, folds.starts, trainer(s)
+    predictions, open_ends = np.empty(len(data)), []
+    turns = Turns(fitting.stop, folds.count, 1)
+    for k in range(folds.count):
         inside, outside = fold_rows(order, starts, k)
         within = Fitting(s, fitting.report, turns.next())
         done = train(data.take(inside), within, rand if classifies else None)
@@ -48,17 +90,11 @@ def run_validation(
             raise KeyboardInterrupt  # half a cross-validation says nothing
         if done.lacking:
             raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
-        console.solver(done.text)
-        for warning in done.warnings:
-            console.warn(warning)
+        show(done)
         if done.status is not None and not done.status.converged:
             open_ends.append(done.status)
         predictions[outside] = predict(done, data.take(outside))
-    if s.row.task == "regression":
-        print_regression(console, data.labels, predictions)
-    else:
-        console.out(f"Cross Validation Accuracy = {percent(np.count_nonzero(predictions == data.labels) / n)}%\n")
-    return predictions, told_folds(open_ends, len(starts) - 1, s, console)
+    return predictions, open_ends
 
 
 def predict(done: KernelTraining, data: KernelSet) -> np.ndarray:

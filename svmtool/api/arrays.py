@@ -1,0 +1,166 @@
+"""Checks of arrays that callers give, with the messages of scikit-learn, and their way into a Dataset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.data.dataset import Dataset, DenseDataset
+
+MOST_FEATURES = 2**31 - 1
+PIECE = 1 << 22  # values that are checked at a time
+
+
+def dataset(X: Any, y: Any = None) -> Dataset:
+    """Return a Dataset of an array or a sparse matrix, which is not changed.
+
+    Parameters
+    ----------
+    X : 2-D array of numbers, anything that numpy makes one of, or a scipy sparse matrix or array; (n, features)
+        Values are used without a copy in a C-ordered float64 array, and in CSR with sorted indices and float64 values.
+    y : labels or target values, length n; None: zeros
+
+    Raises
+    ------
+    ValueError
+        for values that are not finite numbers, and for shapes that do not agree.
+    """
+    if hasattr(X, "tocsr"):
+        indptr, indices, values, n_features = _csr(X)
+        largest = largest_of(values, "X")
+        found = Dataset(labels(y, len(indptr) - 1), indptr, indices, values, n_features)
+    else:
+        matrix = _matrix(X)
+        largest = largest_of(matrix.reshape(-1), "X")
+        found = DenseDataset(labels(y, len(matrix)), matrix)
+    found.largest = largest
+    if not len(found):
+        shape = f"(shape=(0, {found.n_features}))"
+        raise ValueError(f"Found array with 0 sample(s) {shape} while a minimum of 1 is required.")
+    return found
+
+
+def _matrix(X: Any) -> np.ndarray:
+    """X as f8 (n, features), C order; the array itself where it is one."""
+    X = np.asarray(X)
+    _refuse_complex(X)
+    X = np.ascontiguousarray(X, np.float64) if X.ndim else np.asarray(X, np.float64)
+    if X.ndim != 2:
+        found = f"Expected 2D array, got {'scalar' if X.ndim == 0 else f'{X.ndim}D'} array instead"
+        raise ValueError(
+            f"{found}:\narray={X}.\nReshape your data either using array.reshape(-1, 1) if your data has a single "
+            "feature or array.reshape(1, -1) if it contains a single sample."
+        )
+    return X
+
+
+def _refuse_complex(x: np.ndarray) -> None:
+    if x.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{x}\n")
+
+
+def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """indptr i8, indices i4, values f8 and the number of features of a sparse matrix."""
+    if getattr(X, "ndim", 2) != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
+    csr = X if X.format == "csr" else X.tocsr()
+    _refuse_complex(csr.data)
+    n, n_features = csr.shape
+    if n_features > MOST_FEATURES:
+        raise ValueError(f"X has {n_features} features, the most are {MOST_FEATURES}")
+    indptr = np.ascontiguousarray(csr.indptr, np.int64)
+    count = int(indptr[-1])
+    wrong = indptr[0] != 0 or not count <= min(len(csr.data), len(csr.indices)) or np.any(indptr[1:] < indptr[:-1])
+    indices = csr.indices[: max(count, 0)]
+    if wrong or (count and not 0 <= int(indices.min()) <= int(indices.max()) < n_features):
+        raise ValueError("X is no valid CSR matrix: indptr must ascend, and indices must lie within its shape")
+    if not csr.has_canonical_format:  # sorted, and none twice
+        csr = csr.copy()
+        csr.sum_duplicates()
+        indptr = np.ascontiguousarray(csr.indptr, np.int64)
+        count = int(indptr[-1])
+    indices, values = csr.indices[:count], csr.data[:count]
+    return indptr, np.ascontiguousarray(indices, np.int32), np.ascontiguousarray(values, np.float64), n_features
+
+
+def largest_of(values: np.ndarray, name: str) -> float:
+    """The largest absolute value, f8[n], 0 for none; ValueError where one is nan or infinite."""
+    largest = 0.0
+    for at in range(0, len(values), PIECE):
+        some = values[at : at + PIECE]
+        low, high = float(some.min()), float(some.max())  # nan where there is one
+        if not high - low < np.inf and not np.isfinite(some).all():
+            kind = "NaN" if np.isnan(some).any() else "infinity or a value too large for dtype('float64')"
+            raise ValueError(f"Input {name} contains {kind}.")
+        largest = max(largest, high, -low)
+    return largest
+
+
+def labels(y: Any, n: int) -> np.ndarray:
+    """y as f8[n], a column vector flattened; zeros for None."""
+    if y is None:
+        return np.zeros(n)
+    y = np.asarray(y)
+    _refuse_complex(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y.reshape(-1)
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    if len(y) != n:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(y)}]")
+    y = np.ascontiguousarray(y, np.float64)
+    largest_of(y, "y")
+    return y
+
+
+def row_weights(sample_weight: Any, n: int) -> np.ndarray | None:
+    """sample_weight as f8[n]; a number stands for all rows, None for none."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight)
+    _refuse_complex(weights)
+    weights = np.full(n, weights, np.float64) if weights.ndim == 0 else np.ascontiguousarray(weights, np.float64)
+    if weights.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(weights) != n:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")
+    largest_of(weights, "sample_weight")
+    return weights
+
+
+def with_serials(data: Dataset, serials: int) -> Dataset:
+    """Rows of a precomputed kernel's values as LIBSVM's files have them: before them the row's number at index -1.
+
+    serials: the number of training rows, which are numbered from 1 on; 1: rows to predict, whose number is not used.
+    """
+    if isinstance(data, DenseDataset):
+        K = data.X
+    else:
+        K = np.zeros((len(data), data.n_features))
+        K[np.repeat(np.arange(len(data)), np.diff(data.indptr)), data.indices] = data.values
+    n, m = K.shape
+    if serials > 1 and n != m:
+        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {n}x{m} matrix.")
+    numbers = np.arange(1.0, n + 1.0) if serials > 1 else np.ones(n)
+    values = np.column_stack((numbers, K)).reshape(-1)
+    indices = np.tile(np.arange(-1, m, dtype=np.int32), n)
+    return Dataset(data.labels, np.arange(n + 1, dtype=np.int64) * (m + 1), indices, values, m)
+
+
+def refuse_fractions(y: np.ndarray) -> None:
+    """ValueError where labels of classes are not whole numbers."""
+    if not np.array_equal(np.trunc(y), y):
+        raise ValueError(
+            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes "
+            "on a regression target with continuous values."
+        )
+
+
+def refuse_one_class(y: np.ndarray) -> None:
+    """ValueError where all labels, one at least, are equal."""
+    if (y == y[0]).all():
+        raise ValueError(
+            "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
+            f"{int(y[0])}"
+        )

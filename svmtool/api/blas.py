@@ -1,0 +1,83 @@
+"""BLAS on one thread while a run lasts, as in the commands.
+
+Dense rows, Gram matrices and factors go through numpy's and scipy's BLAS, whose sums may depend on its number of
+threads.  OpenBLAS, as numpy's and scipy's wheels bring it, has one number for the process: it is 1 from the beginning
+of the first run to the end of the last of those that overlap, and then what it was.  Of another BLAS the number stays
+as it is; then the last bits of results for dense rows may depend on it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import _flapack
+
+
+class _Library(NamedTuple):
+    get: Callable[[], int]
+    set: Callable[[int], None]
+
+
+def _openblas(file: str) -> _Library | None:
+    """The OpenBLAS that an extension module is linked with, None where it is another library."""
+    try:
+        handle = ctypes.CDLL(file)
+    except OSError:
+        return None
+    for before in ("scipy_openblas_", "openblas_"):
+        for behind in ("64_", "", "_64"):
+            try:
+                get, set_ = handle[f"{before}get_num_threads{behind}"], handle[f"{before}set_num_threads{behind}"]
+            except AttributeError:
+                continue
+            get.restype, set_.restype, set_.argtypes = ctypes.c_int, None, [ctypes.c_int]
+            return _Library(get, set_)
+    return None
+
+
+def _find() -> list[_Library]:
+    core = getattr(np, "_core", None) or np.core
+    files = core._multiarray_umath.__file__, _flapack.__file__
+    return [library for library in map(_openblas, files) if library is not None]
+
+
+_libraries = _find()
+_lock = threading.Lock()
+_runs = 0
+_before: list[int] = []
+_first = min((library.get() for library in _libraries), default=0)
+
+
+def begin() -> None:
+    """A run begins: one thread."""
+    global _runs, _before
+    with _lock:
+        _runs += 1
+        if _runs == 1:
+            _before = [library.get() for library in _libraries]
+            for library, n in zip(_libraries, _before, strict=True):
+                if n != 1:
+                    library.set(1)
+
+
+def end() -> None:
+    """A run ends: as before, if it is the last."""
+    global _runs
+    with _lock:
+        _runs -= 1
+        if _runs == 0:
+            for library, n in zip(_libraries, _before, strict=True):
+                if n != 1:
+                    library.set(n)
+
+
+def limit() -> int | None:
+    """The number of BLAS threads where somebody (threadpoolctl) has lowered it since this module was imported."""
+    if not _libraries:
+        return None
+    now = min(_before) if _runs else min(library.get() for library in _libraries)
+    return now if now < _first else None

@@ -1,0 +1,143 @@
+"""Models and data sets in files and texts."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from svmtool.api import arrays
+from svmtool.api.prediction import Model, _model_of
+from svmtool.api.run import Run
+from svmtool.data.dataset import DenseDataset
+from svmtool.formats.models import kernel, linear
+from svmtool.formats.models.text import ModelText, is_kernel_model
+from svmtool.formats.models.text import load as load_text
+from svmtool.formats.source import Source
+from svmtool.formats.svmlight import table
+from svmtool.models.kernel import KernelModel
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
+    """Read a model file of svm-train, LIBLINEAR or LIBSVM.
+
+    Raises
+    ------
+    OSError
+        Where there is no such file.
+    ValueError
+        For anything that is no model.
+    """
+    name = os.fspath(path)
+    os.stat(name)
+    with Run(1), load_text(name) as text:
+        return _model_in(text)
+
+
+def _model_in(text: ModelText) -> Model:
+    return kernel.of_text(text) if is_kernel_model(text) else linear.of_text(text)
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model file that LIBLINEAR or LIBSVM reads; an old file stays whole until the new one is.
+
+    Parameters
+    ----------
+    model : Fit, LinearModel or KernelModel
+    path : str or PathLike
+    """
+    found = _model_of(model)
+    with Run(1):
+        (kernel if isinstance(found, KernelModel) else linear).write(os.fspath(path), found)
+
+
+def dumps(model: Any) -> str:
+    """Return a model as the text of its file, from which `loads` restores it to the bit.
+
+    Support vectors have all their digits there, in files of LIBSVM 8.
+    """
+    found = _model_of(model)
+    with Run(1):
+        pieces = kernel.text_of(found, 17) if isinstance(found, KernelModel) else linear.text_of(found)
+        return b"".join(pieces).decode()
+
+
+def loads(text: str | bytes) -> Model:
+    """Return the model of a text as `dumps` returns it."""
+    with Run(1):
+        return _model_in(ModelText.of(text.encode() if isinstance(text, str) else text, "<text>"))
+
+
+def read_svmlight(
+    path: Any, n_features: int | None = None, *, threads: int | None = None
+) -> tuple[Any, np.ndarray]:  # fmt: skip
+    """Read rows in LIBSVM's text format.
+
+    Parameters
+    ----------
+    path : str, PathLike or binary file
+        Names that end in .gz, .bz2 or .xz are decompressed.
+    n_features : int, optional
+        None: the largest index in the file.
+    threads : int, optional
+        As of `fit`.
+
+    Returns
+    -------
+    X : scipy.sparse.csr_matrix of float64, (n, features)
+    y : ndarray of float64, (n,)
+
+    Raises
+    ------
+    OSError
+        Where there is no such file.
+    ValueError
+        For a malformed line, which it names.
+    """
+    from scipy.sparse import csr_matrix
+
+    with Run(threads):
+        if hasattr(path, "read"):
+            found = table.joined(table.read_raw(_source_of(path)))
+        else:
+            name = os.fspath(path)
+            os.stat(name)
+            found = table.read(name)
+    if n_features is None:
+        n_features = found.n_features
+    elif n_features < found.n_features:
+        raise ValueError(f"n_features was set to {n_features}, but input file contains {found.n_features} features")
+    X = csr_matrix((found.values, found.indices, found.indptr), shape=(len(found), n_features))
+    return X, found.labels
+
+
+def _source_of(file: Any) -> Source:
+    """An open binary file, or what reads like one, as a Source; it stays open."""
+    import io
+
+    name = str(getattr(file, "name", "<file>"))
+    if not hasattr(file, "readinto"):
+        text = file.read()
+        file = io.BytesIO(text.encode() if isinstance(text, str) else text)
+    return Source(name, -1, None, file, own=False)
+
+
+def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
+    """Write rows in LIBSVM's text format; `read_svmlight` reads the same numbers, to the bit.
+
+    Zeros of an array are left out, those of a sparse matrix that it holds are written.
+
+    Parameters
+    ----------
+    X : array or sparse matrix, (n, features)
+    y : array, (n,)
+    path : str or PathLike
+    """
+    from svmtool.formats.svmlight.writing import write
+
+    data = arrays.dataset(X, y)
+    if isinstance(data, DenseDataset):
+        data = data.as_sparse()
+    with Run(1):
+        write(os.fspath(path), data)

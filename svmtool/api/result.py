@@ -1,0 +1,126 @@
+"""What `fit` returns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.api.settings import in_keywords
+from svmtool.certify.linear import Certificate
+from svmtool.models.kernel import KernelModel
+from svmtool.models.linear import LinearModel
+from svmtool.registry.row import Solver
+from svmtool.solvers.shared.base import RULE, Status
+from svmtool.training.liblinear_log import liblinear_log
+from svmtool.training.outcome import advice, worst_status
+
+
+class Fit:
+    """The result of `fit`: a model and what is known about it.  Immutable.
+
+    Attributes
+    ----------
+    model : LinearModel or KernelModel
+    certificate : Certificate
+        `primal` and `dual` value, relative `gap` and KKT `violation`, of several problems sums and the worst; computed
+        from the weights, not reported by the solver.
+    status : Status
+        of the problem that fared worst: `name`, `converged` and `advice`.
+    converged : bool
+        whether every problem met its stopping rule.
+    message : str
+        why the run ended, and what to do about it.
+    n_iter : ndarray of int, (problems,)
+    alpha : ndarray or None
+        linear: the dual variables (n, problems) where the solver has them, of a regression their differences.  With a
+        kernel: the coefficients of the support vectors, as the model has them.
+    support : ndarray of int or None
+        the rows that are support vectors, with a kernel in the model's order; None where there is no alpha.
+    warnings : tuple of str
+    seconds : float
+        of the whole call.
+    log : str
+        what LIBLINEAR or LIBSVM prints about the run.
+    """
+
+    __slots__ = ("model", "certificate", "warnings", "seconds", "_row", "_results", "_kept", "_n", "_support", "_text")
+
+    model: LinearModel | KernelModel
+    certificate: Certificate
+    warnings: tuple[str, ...]
+    seconds: float
+    _row: Solver
+    _results: list[Any]
+    _kept: np.ndarray | None
+    _n: int
+    _support: np.ndarray | None
+    _text: str | None
+
+    def __init__(self, **fields: Any):
+        for name in self.__slots__:
+            object.__setattr__(self, name, fields.get(name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Fit cannot be changed: {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Fit cannot be changed: {name}")
+
+    def __reduce__(self) -> tuple:
+        return _restored, ({name: getattr(self, name) for name in self.__slots__},)
+
+    @property
+    def status(self) -> Status:
+        return worst_status(self._results) or RULE
+
+    @property
+    def converged(self) -> bool:
+        return self.status.converged
+
+    @property
+    def message(self) -> str:
+        return in_keywords(advice(self.status, self._row))
+
+    @property
+    def n_iter(self) -> np.ndarray:
+        return np.array([r.iterations for r in self._results], np.int64)
+
+    @property
+    def alpha(self) -> np.ndarray | None:
+        if isinstance(self.model, KernelModel):
+            return self.model.coef
+        found = [r.alpha for r in self._results]
+        if not found or any(a is None for a in found):
+            return None
+        alpha = found[0] if found[0].ndim == 2 else np.stack(found, axis=1)
+        if self._kept is None:
+            return alpha
+        whole = np.zeros((self._n, *alpha.shape[1:]))
+        whole[self._kept] = alpha
+        return whole
+
+    @property
+    def support(self) -> np.ndarray | None:
+        if isinstance(self.model, KernelModel):
+            return self._support
+        alpha = self.alpha
+        return None if alpha is None else np.flatnonzero(np.any(alpha != 0.0, axis=1))
+
+    @property
+    def log(self) -> str:
+        if self._text is not None:
+            return self._text
+        return "".join(liblinear_log(self._row, result) for result in self._results)
+
+    def __repr__(self) -> str:
+        c = self.certificate
+        word = "converged" if self.converged else "not converged"
+        return (
+            f"<Fit: solver {self._row.number} ({self._row.name}), {word}: {self.message}; objective {c.primal:.6g}, "
+            f"{c.kind.lower()} gap {c.gap:.2g}, {self.seconds:.3g} s>"
+        )
+
+
+def _restored(fields: dict[str, Any]) -> Fit:
+    return Fit(**fields)

@@ -1,0 +1,78 @@
+"""What surrounds every run from Python: threads, BLAS, floating-point warnings, Ctrl-C and errors."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from svmtool.api import blas
+from svmtool.api.settings import in_keywords
+from svmtool.compiled import threads as pool
+from svmtool.errors import SvmtoolError
+from svmtool.limits import StopFlag
+from svmtool.training.interrupt import Interruptible
+
+
+def thread_count(threads: int | None) -> int:
+    """The number of threads of a run; None: the cores that it may use.
+
+    That is no more than OMP_NUM_THREADS and than threadpoolctl's limit of BLAS; in a worker of joblib without such a
+    number it is 1.
+    """
+    if threads is None:
+        n = pool.available()
+        limited = blas.limit()
+        if limited is not None:
+            n = min(n, limited)
+        return 1 if n > 1 and _inside_joblib() and "OMP_NUM_THREADS" not in pool.os.environ else n
+    if isinstance(threads, (bool, str)) or int(threads) != threads:
+        raise TypeError(f"threads must be an integer or None, not {threads!r}")
+    if threads == -1:
+        return pool.available()
+    if threads < 1:
+        raise ValueError(f"threads == {threads}, must be >= 1, or -1 for all cores.")
+    return int(threads)
+
+
+def _inside_joblib() -> bool:
+    """Whether this is a task of joblib.Parallel."""
+    joblib = sys.modules.get("joblib.parallel")
+    if joblib is None:
+        return False
+    backend = joblib.get_active_backend()[0]
+    return bool(getattr(backend, "nesting_level", 0))
+
+
+class Run:
+    """A block that is one run.
+
+    `stop` ends it: after max_seconds, or at Ctrl-C in the main thread.  Behind the block Ctrl-C is a KeyboardInterrupt,
+    and a SvmtoolError a ValueError that names keywords.
+    """
+
+    __slots__ = ("stop", "_threads", "_interruptible", "_errors")
+
+    def __init__(self, threads: int | None, max_seconds: float | None = None):
+        self._threads = pool.Limited(thread_count(threads))
+        self.stop = StopFlag(max_seconds)
+
+    def __enter__(self) -> Run:
+        self._errors = np.errstate(all="ignore")  # certificates find what is not finite
+        self._interruptible = Interruptible(self.stop)
+        self._threads.__enter__()
+        self._errors.__enter__()
+        blas.begin()
+        self._interruptible.__enter__()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self._interruptible.__exit__()
+        blas.end()
+        self._errors.__exit__(kind, error, trace)
+        self._threads.__exit__(kind, error, trace)
+        if self.stop.set and not isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        if isinstance(error, SvmtoolError):
+            raise ValueError(in_keywords(str(error))) from None

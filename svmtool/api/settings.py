@@ -1,0 +1,271 @@
+"""Keywords of `fit` and its companions to Settings or KernelSettings; messages name keywords, not options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from svmtool import kernel_params, params, registry
+from svmtool.data.dataset import Dataset
+from svmtool.errors import SvmtoolError
+from svmtool.kernel_params import KernelSettings
+from svmtool.params import Settings
+from svmtool.registry.row import Solver, gap_of_theta
+
+KERNELS = {
+    "linear": kernel_params.LINEAR, "poly": kernel_params.POLYNOMIAL, "polynomial": kernel_params.POLYNOMIAL,
+    "rbf": kernel_params.RBF, "sigmoid": kernel_params.SIGMOID, "precomputed": kernel_params.PRECOMPUTED,
+}  # fmt: skip
+
+# Keywords and their defaults: of all runs, of linear models, and of models with a kernel.
+COMMON: dict[str, Any] = {
+    "C": 1.0, "p": 0.1, "nu": 0.5, "eps": None, "gap": None, "class_weight": None, "max_iter": None,
+    "max_seconds": None, "seed": None, "probability": False,
+}  # fmt: skip
+LINEAR: dict[str, Any] = {"bias": None, "regularize_bias": True, "loss_power": 2.0}
+KERNEL: dict[str, Any] = {"gamma": "auto", "degree": 3, "coef0": 0.0, "cache_mb": 100.0, "shrinking": True}
+DEFAULTS = {**COMMON, **LINEAR, **KERNEL}
+
+# Keywords of single solvers, and those of `COMMON` and `LINEAR` that not every solver has: the option that a row of the
+# registry must support.
+OPTIONS = {
+    "mu": "--mu", "inner_steps": "--inner-steps", "homotopy": "--no-homotopy", "passes": "--passes",
+    "sample": "--sample", "loo": "--loo", "theta": "--theta",
+    **{name: "--" + name.replace("_", "-") for name in kernel_params.FOR_SOLVERS},
+}  # fmt: skip
+CHECKED = {
+    "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",
+    "max_seconds": "--max-seconds", "seed": "--seed", "probability": "--probability", "bias": "-B",
+    "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
+    "stratified": "--stratified", "search": "-C",
+}  # fmt: skip
+COUNTS = frozenset(
+    {
+        "inner_steps", "passes", "sample", "pairs", "min_alpha_opt", "max_alpha_opt", "min_alpha_check", "sgd_rows",
+        "max_iter",
+    }
+)  # fmt: skip
+REALS = frozenset(
+    {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
+)
+POSITIVE = frozenset({"gap", "max_seconds", "delta_alpha"})
+# LIBLINEAR and LIBSVM take these for all of their numbers, also where they mean nothing.
+EVERYWHERE = frozenset({"-p", "-n", "-R"})
+
+_KEYWORD_OF = {option: name for name, option in CHECKED.items() if not option.startswith("--")} | {
+    "-g": "gamma", "-r": "coef0", "-d": "degree", "-m": "cache_mb", "-s": "solver", "-t": "kernel", "-v": "folds",
+    "-b": "probability", "--weights": "sample_weight", "--initial-model": "init",
+}  # fmt: skip
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+|-[a-zA-Z])(?![\w-])")
+
+
+def in_keywords(text: str) -> str:
+    """A message of the commands with keywords in place of options."""
+
+    def keyword(found: re.Match) -> str:
+        option = found[1]
+        if option.startswith("--"):
+            return _KEYWORD_OF.get(option) or option[2:].replace("-", "_")
+        return _KEYWORD_OF.get(option, option)
+
+    return _OPTION.sub(keyword, text.removeprefix("ERROR: "))
+
+
+def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
+    """TypeError for a keyword that there is not, naming the closest one."""
+    for name in given:
+        if name not in DEFAULTS and name not in OPTIONS:
+            close = get_close_matches(name, [*DEFAULTS, *OPTIONS, *more], 1)
+            hint = f". Did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"unexpected keyword argument {name!r}{hint}")
+
+
+def settings_of(
+    data: Dataset, solver: int | str, kernel: str | None, given: Mapping[str, Any], also: tuple[str, ...] = ()
+) -> Settings | KernelSettings:
+    """The settings of a run.
+
+    Parameters
+    ----------
+    data : the rows, for `solver="auto"` and `class_weight="balanced"`
+    given : keywords, those at their defaults included; their names are checked
+    also : names in `CHECKED` of what else the solver must support
+
+    Raises
+    ------
+    ValueError, SvmtoolError, TypeError
+        for values that no run can have, and for keywords that the solver does not have.
+    """
+    changed = {k: _checked(k, v) for k, v in given.items() if not (k in DEFAULTS and _same(v, DEFAULTS[k]))}
+    if changed.get("eps") is not None and changed.get("gap") is not None:
+        raise ValueError("eps and gap both decide when to stop: give one of them")
+    if kernel is None:
+        return _linear(data, solver, changed, also)
+    return _with_kernel(data, solver, kernel, changed, also)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and a == b)
+
+
+def _checked(name: str, value: Any) -> Any:
+    """The value of a keyword in its type; TypeError or ValueError for what it cannot be."""
+    if value is None:
+        return None
+    if name in COUNTS or name in ("seed", "degree"):
+        least = 1 if name in COUNTS else 0
+        if isinstance(value, (bool, str)) or int(value) != value:
+            raise TypeError(f"{name} must be an integer, not {value!r}")
+        if value < least:
+            raise ValueError(f"{name} == {value}, must be >= {least}.")
+        return int(value)
+    if name in REALS:
+        if isinstance(value, str):
+            raise TypeError(f"{name} must be a number, not {value!r}")
+        value = float(value)
+        if name in POSITIVE and not 0 < value < float("inf"):
+            raise ValueError(f"{name} == {value:g}, must be a number > 0.")
+    return value
+
+
+def _linear(data: Dataset, solver: int | str, changed: dict[str, Any], also: tuple[str, ...]) -> Settings:
+    for name in changed:
+        if name in KERNEL:
+            raise ValueError(f"{name} is for kernels: give kernel too, or leave it out")
+    s = dict(changed)
+    weights, theta = s.pop("class_weight", None), s.pop("theta", None)
+    if theta is not None:
+        s["gap"] = _gap_of(theta, s)
+    if "homotopy" in s:
+        s["no_homotopy"] = not s.pop("homotopy")
+    if not 1.0 <= s.get("loss_power", 2.0) <= 2.0:
+        raise ValueError(f"loss_power == {s['loss_power']:g}, must be from 1 to 2.")
+    if s.get("bias") is None:
+        s.pop("bias", None)
+        if not s.get("regularize_bias", True):
+            s["bias"] = 1.0
+    s["bias_given"], s["C_given"], s["p_given"] = "bias" in s, "C" in s, "p" in s
+    settings = Settings(**s)
+    names = [*changed, *also]
+    if solver == "auto":
+        from svmtool.training import auto_select
+
+        options = tuple(CHECKED.get(name) or OPTIONS[name] for name in names)
+        settings, _ = auto_select.settle(settings._replace(auto=True, given=options), data)
+    else:
+        row = _row(solver, registry.find)
+        _refuse_unsupported(row, names)
+        settings = settings._replace(solver=row.number).with_default_bias()
+    if settings.mu is not None:
+        _check_mu(settings)
+    if weights is not None:
+        settings = settings._replace(class_weights=class_weights(weights, data, settings.row))
+    params.check_after_reading(settings)
+    return settings
+
+
+def _check_mu(settings: Settings) -> None:
+    mu, row = settings.mu, settings.row
+    if isinstance(mu, str) and mu not in ("merit", "geometric", "balance"):
+        raise ValueError(f"mu must be 'merit', 'geometric', 'balance' or a number > 0, not {mu!r}")
+    if isinstance(mu, str) == ("--no-homotopy" in row.supported):
+        wanted = "'merit' or 'geometric'" if "--no-homotopy" not in row.supported else "a number > 0"
+        raise ValueError(f"mu of solver {row.number} ({row.name}) must be {wanted}, not {mu!r}")
+    if not isinstance(mu, str) and not 0.0 < mu < float("inf"):
+        raise ValueError(f"mu == {mu:g}, must be a number > 0.")
+    if mu == "balance" and "--inner-steps" not in row.supported:
+        able = registry.in_words(registry.supporting("--inner-steps"))
+        raise ValueError(f"mu='balance' is for solver {able}: give 'merit' or 'geometric'")
+
+
+def _with_kernel(
+    data: Dataset, solver: int | str, kernel: str, changed: dict[str, Any], also: tuple[str, ...]
+) -> KernelSettings:
+    if kernel not in KERNELS:
+        raise ValueError(f"kernel must be None or one of {sorted(KERNELS)}, not {kernel!r}")
+    s = dict(changed)
+    for name in LINEAR:
+        if s.pop(name, None) is not None and name != "regularize_bias":
+            raise ValueError(f"{name} is for linear models: leave it or kernel out")
+    for name in s:
+        if name in OPTIONS and name != "theta" and name not in kernel_params.FOR_SOLVERS:
+            raise ValueError(f"{name} is for linear models: leave it or kernel out")
+    row = _row(solver, registry.find_kernel)
+    _refuse_unsupported(row, [name for name in (*s, *also)])
+    weights, theta, gamma = s.pop("class_weight", None), s.pop("theta", None), s.pop("gamma", "auto")
+    if theta is not None:
+        s["gap"] = _gap_of(theta, s)
+    if isinstance(gamma, str):
+        if gamma != "auto":
+            raise ValueError(f"gamma must be 'auto' or a number >= 0, not {gamma!r}")
+        gamma = 0.0
+    if "shrinking" in s:
+        s["shrinking"] = int(s["shrinking"])
+    settings = KernelSettings(
+        **{**s, "probability": int(s.get("probability", False))}, solver=row.number, kernel_type=KERNELS[kernel],
+        gamma=float(gamma),
+    )  # fmt: skip
+    if weights is not None:
+        settings = settings._replace(class_weights=class_weights(weights, data, row))
+    kernel_params.check_after_reading(settings)
+    return settings
+
+
+def _gap_of(theta: float, s: dict[str, Any]) -> float:
+    if s.get("gap") is not None:
+        raise ValueError("theta and gap both decide when to stop: give one of them")
+    if not 0.0 < theta < 1.0:
+        raise ValueError(f"theta == {theta:g}, must be between 0 and 1.")
+    return gap_of_theta(theta)
+
+
+def _row(solver: int | str, find: Any) -> Solver:
+    """The row of a number or a name."""
+    key = solver
+    if not isinstance(solver, str):
+        if isinstance(solver, bool) or int(solver) != solver:
+            raise TypeError(f"solver must be a number or a name of the registry, not {solver!r}")
+        key = int(solver)
+    row = find(key)
+    if row is None:
+        known = registry.in_words(registry.KERNEL_SOLVERS)
+        raise SvmtoolError(f"unknown solver: {key}: with a kernel there are {known}")
+    return row
+
+
+def _refuse_unsupported(row: Solver, names: list[str]) -> None:
+    """ValueError for a keyword that would be ignored."""
+    supported = registry.supported_options(row)
+    for name in names:
+        option = OPTIONS.get(name) or CHECKED.get(name)
+        if option is None or option in supported or (row.number < 30 and option in EVERYWHERE):
+            continue
+        if option == "--probability" and row.kernel and row.number < 30:
+            continue
+        able = [] if row.kernel else registry.supporting(option)
+        hint = f": solver {registry.in_words(able)} has" if able else ""
+        raise ValueError(f"solver {row.number} ({row.name}) has no {name}{hint}")
+
+
+def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, float], ...]:
+    """Pairs of label and factor of a dict, or of "balanced": n rows / (classes * rows of the class)."""
+    if row.task not in ("classification", "all classes", "ordinal"):
+        raise ValueError(f"class_weight is for classification, not for solver {row.number} ({row.name})")
+    if isinstance(given, str):
+        if given != "balanced":
+            raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {given!r}")
+        found, counts = np.unique(np.trunc(data.labels), return_counts=True)
+        factors = len(data) / (len(found) * counts)
+        return tuple(zip((int(label) for label in found), factors.tolist(), strict=True))
+    if not isinstance(given, Mapping):
+        raise TypeError(f"class_weight must be a dict, 'balanced' or None, not {given!r}")
+    pairs = []
+    for label, factor in given.items():
+        if isinstance(label, str) or int(label) != label:
+            raise ValueError(f"class_weight: labels are whole numbers, not {label!r}")
+        pairs.append((int(label), float(factor)))
+    return tuple(pairs)

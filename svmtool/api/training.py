@@ -1,0 +1,212 @@
+"""`fit`: arrays to a model with its certificate."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmtool import kernel_params
+from svmtool.api import arrays
+from svmtool.api.result import Fit
+from svmtool.api.run import Run
+from svmtool.api.settings import check_names, settings_of
+from svmtool.data.dataset import Dataset
+from svmtool.kernel_params import KernelSettings
+from svmtool.models.linear import LinearModel
+from svmtool.params import Settings
+from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.pipeline import notes
+from svmtool.training.kernel.train import trainer
+from svmtool.training.pipeline import train
+from svmtool.training.used_features import on_used, restricted, spread, used_features
+from svmtool.training.validation.folds import GlibcRand
+
+
+def fit(
+    X: Any, y: Any = None, solver: int | str = 1, *, kernel: str | None = None, C: float = 1.0, p: float = 0.1,
+    nu: float = 0.5, eps: float | None = None, gap: float | None = None, bias: float | None = None,
+    regularize_bias: bool = True, loss_power: float = 2.0, gamma: float | str = "auto", degree: int = 3,
+    coef0: float = 0.0, sample_weight: Any = None, class_weight: Any = None, init: Any = None,
+    callback: Callable[[dict[str, Any]], object] | None = None, max_iter: int | None = None,
+    max_seconds: float | None = None, seed: int | None = None, threads: int | None = None, probability: bool = False,
+    cache_mb: float = 100.0, shrinking: bool = True, one_class: bool = False, **options: Any,
+) -> Fit:  # fmt: skip
+    """Train a model.
+
+    Parameters
+    ----------
+    X : array or sparse matrix, (n, features)
+        CSR with sorted indices and float64 values is not copied, nor is a C-ordered float64 array in which most values
+        of many features are other than zero.  Anything else is converted; nothing is changed.
+    y : array, (n,), optional
+        Labels, which are whole numbers, or targets of a regression.  One-class problems need none.
+    solver : int or str
+        Number or name of a solver, as of `svm-train -s`; "auto" selects one.  With a kernel LIBSVM's numbers and names.
+    kernel : {None, "linear", "poly", "rbf", "sigmoid", "precomputed"}
+        None: a linear model.  "precomputed": X holds the kernel's values, (n, n).
+    C : float
+        Cost of a row.
+    p : float
+        Half the width of a regression's tube.
+    nu : float
+        Share of rows left out, of one-class and nu problems.
+    eps : float, optional
+        Tolerance of the stopping rule of LIBLINEAR or LIBSVM; None: the solver's own default.
+    gap : float, optional
+        Stop at this certified relative gap instead.
+    bias : float, optional
+        Value of an appended feature, below 0: none; None: the solver's own default.
+    regularize_bias : bool
+        False: the bias is free (bias 1).
+    loss_power : float
+        Power of the hinge, 1 to 2, of solvers that take it.
+    gamma : float or "auto"
+        Of the kernel; "auto": 1 / features.
+    degree : int
+        Of the polynomial kernel.
+    coef0 : float
+        Of the polynomial and sigmoid kernels.
+    sample_weight : array, (n,), optional
+        Factor of each row's cost; rows of weight 0 take no part.
+    class_weight : dict or "balanced", optional
+        Factor of the cost of each label's rows.
+    init : Fit or LinearModel, optional
+        Linear models: where to start.
+    callback : callable, optional
+        Receives a dict for each step of a solver, from the thread that makes it, one at a time.
+    max_iter, max_seconds : int, float, optional
+        Limits of the run.
+    seed : int, optional
+        Of random choices.
+    threads : int, optional
+        -1: all cores; None: all cores too, but no more than OMP_NUM_THREADS or threadpoolctl allows, and 1 in a worker
+        of joblib.  Results do not depend on it.
+    probability : bool
+        Fit sigmoids for `probabilities`.
+    cache_mb : float
+        Memory for kernel values, in MB.
+    shrinking : bool
+        Accepted for LIBSVM's sake.
+    one_class : bool
+        Whether rows of a single class are taken by classifiers, as LIBLINEAR and LIBSVM take them.
+    **options
+        Options of single solvers by their names in `svm-train --help`: mu, inner_steps, homotopy, passes, sample, loo,
+        theta, paper_form, pairs, sgd_rows and others.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    ValueError
+        For data or values that make no problem, and for keywords that the solver does not have.
+    TypeError
+        For unknown keywords.
+    KeyboardInterrupt
+        After Ctrl-C in the main thread, once the solver has stopped; there is no result then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmtool import api
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), [-1, -1, 1, 1]
+    >>> done = api.fit(X, y, solver="l2svc", C=10.0, gap=1e-8)
+    >>> done.certificate.gap <= 1e-8
+    True
+    >>> done.model.W.round(3)
+    array([[0.952]])
+    """
+    began = time.perf_counter()
+    if options:
+        check_names(options, ("kernel", "sample_weight", "init", "callback", "threads", "one_class"))
+    given = {
+        "C": C, "p": p, "nu": nu, "eps": eps, "gap": gap, "bias": bias, "regularize_bias": regularize_bias,
+        "loss_power": loss_power, "gamma": gamma, "degree": degree, "coef0": coef0, "class_weight": class_weight,
+        "max_iter": max_iter, "max_seconds": max_seconds, "seed": seed, "probability": probability,
+        "cache_mb": cache_mb, "shrinking": shrinking, **options,
+    }  # fmt: skip
+    data = arrays.dataset(X, y)
+    weights = arrays.row_weights(sample_weight, len(data))
+    with Run(threads, max_seconds) as run:
+        also = (*(("sample_weight",) if weights is not None else ()), *(("init",) if init is not None else ()))
+        settings = settings_of(data, solver, kernel, given, also)
+        check_labels(data, settings, one_class, y is None)
+        if isinstance(settings, KernelSettings):
+            return _fit_kernel(data, settings, _report(callback), run, began)
+        return _fit_linear(data, settings, weights, init, _report(callback), run, began)
+
+
+def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[..., None] | None:
+    """What solvers call with keywords, from any thread."""
+    if callback is None:
+        return None
+    lock = threading.Lock()
+
+    def report(**record: Any) -> None:
+        with lock:
+            callback(record)
+
+    return report
+
+
+def check_labels(data: Dataset, settings: Settings | KernelSettings, one_class: bool, missing: bool) -> None:
+    """ValueError where the labels are not what the task needs."""
+    task = settings.row.task
+    if missing and "one-class" not in task:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if task in ("classification", "all classes", "ordinal"):
+        arrays.refuse_fractions(data.labels)
+        if not one_class:
+            arrays.refuse_one_class(data.labels)
+
+
+def _fit_linear(
+    data: Dataset, settings: Settings, weights: np.ndarray | None, init: Any, report: Any, run: Run, began: float
+) -> Fit:
+    start = init.model if isinstance(init, Fit) else init
+    if start is not None and not isinstance(start, LinearModel):
+        raise TypeError(f"init must be a Fit or a model of a linear solver, not {type(start).__name__}")
+    kept = None if weights is None or np.all(weights > 0.0) else np.flatnonzero(weights > 0.0)
+    n, n_features, used = len(data), data.n_features, used_features(data)
+    if used is not None:
+        data = on_used(data, used)
+        start = start and restricted(start, used)
+    done = train(data, settings, report, weights, start, run.stop)
+    model = done.model
+    if used is not None:
+        model = spread(model, used, n_features)
+        model.W = model.W[:]
+    warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
+    return Fit(
+        model=model, certificate=done.certificate, warnings=tuple(warnings), _row=settings.row, _results=done.results,
+        _kept=kept, _n=n, seconds=time.perf_counter() - began,
+    )  # fmt: skip
+
+
+def kernel_rows(data: Dataset, s: KernelSettings) -> KernelSet:
+    """The rows with their kernel, after LIBSVM's checks."""
+    if s.kernel_type == kernel_params.PRECOMPUTED:
+        data = arrays.with_serials(data, len(data))
+    rows = kernel_set(data, s, "X")
+    refuse_overflow(rows, s)
+    if s.row.task == "classification":
+        _, counts = np.unique(np.trunc(data.labels), return_counts=True)
+        kernel_params.check_feasible(s, counts.tolist())
+    return rows
+
+
+def _fit_kernel(data: Dataset, s: KernelSettings, report: Any, run: Run, began: float) -> Fit:
+    rows = kernel_rows(data, s)
+    done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(1 if s.seed is None else s.seed))
+    done.model.notes = notes(s, done)
+    warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
+    return Fit(
+        model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=s.row, _results=done.results,
+        _n=len(data), _support=done.support, _text=done.text, seconds=time.perf_counter() - began,
+    )  # fmt: skip

@@ -1,0 +1,219 @@
+"""Cross-validation and the search for C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from svmtool import metrics as measures
+from svmtool.api import arrays
+from svmtool.api.run import Run
+from svmtool.api.settings import check_names, settings_of
+from svmtool.api.training import check_labels, kernel_rows
+from svmtool.data.dataset import Dataset
+from svmtool.kernel_params import KernelSettings
+from svmtool.params import Settings
+from svmtool.solvers.shared.base import Status
+from svmtool.training.kernel import validation as kernel_validation
+from svmtool.training.kernel.fit import Fitting
+from svmtool.training.validation import search
+from svmtool.training.validation.cross_validation import Folds
+from svmtool.training.validation.folds import GlibcRand
+from svmtool.training.validation.search import Search
+
+Metric = str | Callable[[np.ndarray, np.ndarray], float]
+
+
+def accuracy(y: np.ndarray, predictions: np.ndarray) -> float:
+    """Share of rows whose label is predicted."""
+    return float(np.mean(y == predictions))
+
+
+def _errors(y: np.ndarray, predictions: np.ndarray) -> measures.RegressionErrors:
+    found = measures.RegressionErrors()
+    found.add(y, predictions)
+    return found
+
+
+def _macro(k: int) -> Callable[[np.ndarray, np.ndarray], float]:
+    def metric(y: np.ndarray, predictions: np.ndarray) -> float:
+        counts = measures.ClassCounts()
+        counts.add(y, predictions)
+        return counts.macro()[k]
+
+    return metric
+
+
+METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "accuracy": accuracy,
+    "precision": _macro(0),
+    "recall": _macro(1),
+    "f1": _macro(2),
+    "mean_squared_error": lambda y, predictions: float(np.mean((y - predictions) ** 2)),
+    "mean_absolute_error": lambda y, predictions: float(np.mean(np.abs(y - predictions))),
+    "r2": lambda y, predictions: _errors(y, predictions).determination(),
+}
+
+
+class Validation(NamedTuple):
+    """The result of a cross-validation.
+
+    Attributes
+    ----------
+    predictions : ndarray, (n,)
+        of each row, by the model that has not seen it.
+    decision_values : ndarray, (n, columns), or None
+        of these models, with the columns of a model of all rows; nan where a fold's model lacks a class.
+    metrics : dict
+        of the measures that were asked for: name to value.
+    fold : ndarray of int, (n,)
+        the fold of each row.
+    open_ends : tuple of Status
+        of the folds that did not converge.
+    warnings : tuple of str
+    """
+
+    predictions: np.ndarray
+    decision_values: np.ndarray | None
+    metrics: dict[str, float]
+    fold: np.ndarray
+    open_ends: tuple[Status, ...]
+    warnings: tuple[str, ...]
+
+
+def cross_validate(
+    X: Any, y: Any, solver: int | str = 1, *, folds: int = 5, stratified: bool = False,
+    metrics: Metric | Mapping[str, Metric] | list[Metric] | tuple[Metric, ...] | None = None, kernel: str | None = None,
+    sample_weight: Any = None, threads: int | None = None, one_class: bool = False, **keywords: Any,
+) -> Validation:  # fmt: skip
+    """Predict every row by a model trained without the row's fold.
+
+    Folds are those of `svm-train -v`: LIBLINEAR's, with a kernel LIBSVM's, which are stratified for classification.
+
+    Parameters
+    ----------
+    X, y, solver, kernel, sample_weight, threads, one_class : see `fit`
+    folds : int
+        Number of folds.
+    stratified : bool
+        Folds with equal shares of each class.
+    metrics : str, callable, or several of them, optional
+        Names: accuracy, precision, recall, f1 (means over the classes), mean_squared_error, mean_absolute_error, r2.
+        A callable takes (y, predictions).
+    **keywords
+        Others of `fit`: C, eps, gap, bias, ...
+
+    Returns
+    -------
+    Validation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmtool import api
+    >>> X = np.vstack([np.eye(3), 2 * np.eye(3)])
+    >>> found = api.cross_validate(X, [1, 2, 2, 1, 2, 2], solver=2, folds=2, metrics="accuracy")
+    >>> found.predictions.shape, sorted(found.metrics)
+    ((6,), ['accuracy'])
+    """
+    check_names(keywords, ("kernel", "sample_weight", "threads", "folds", "stratified", "metrics"))
+    wanted = _metrics(metrics)
+    data = arrays.dataset(X, y)
+    weights = arrays.row_weights(sample_weight, len(data))
+    with Run(threads, keywords.get("max_seconds")) as run:
+        also = (*(("sample_weight",) if weights is not None else ()), *(("stratified",) if stratified else ()))
+        settings = settings_of(data, solver, kernel, keywords, () if kernel else also)
+        check_labels(data, settings, one_class, False)
+        if isinstance(settings, KernelSettings):
+            found = _with_kernel(data, settings, folds, run)
+        else:
+            found = _linear(data, settings._replace(stratified=stratified), weights, folds, run)
+    return found._replace(metrics={name: float(measure(data.labels, found.predictions)) for name, measure in wanted})
+
+
+def _metrics(given: Any) -> list[tuple[str, Callable[[np.ndarray, np.ndarray], float]]]:
+    """Names and functions of the measures that were asked for."""
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        items = list(given.items())
+    else:
+        some = [given] if isinstance(given, str) or callable(given) else list(given)
+        items = [(m if isinstance(m, str) else getattr(m, "__name__", repr(m)), m) for m in some]
+    found = []
+    for name, metric in items:
+        if isinstance(metric, str):
+            if metric not in METRICS:
+                raise ValueError(f"unknown metric {metric!r}: there are {', '.join(sorted(METRICS))}")
+            metric = METRICS[metric]
+        found.append((name, metric))
+    return found
+
+
+def _linear(data: Dataset, s: Settings, weights: np.ndarray | None, count: int, run: Run) -> Validation:
+    folds = Folds(data, s, weights, count)
+    predictions, _ = folds.evaluate(s, run.stop)
+    fold = _numbers(folds.order, folds.starts)
+    return Validation(predictions, None, {}, fold, folds.open_ends, tuple(folds.warnings))
+
+
+def _with_kernel(data: Dataset, s: KernelSettings, count: int, run: Run) -> Validation:
+    rows = kernel_rows(data, s)
+    rand = GlibcRand(1 if s.seed is None else s.seed)
+    folds = kernel_validation.Folds(rows, s.row.task == "classification", count, rand)
+    warnings = [folds.warning] if folds.warning else []
+    predictions, open_ends = kernel_validation.evaluate(
+        rows, Fitting(s, None, run.stop), folds, rand, lambda done: warnings.extend(done.warnings)
+    )
+    return Validation(
+        predictions, None, {}, _numbers(folds.order, folds.starts), tuple(open_ends), tuple(warnings)
+    )
+
+
+def _numbers(order: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The fold of each row."""
+    fold = np.empty(len(order), np.int64)
+    fold[order] = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    return fold
+
+
+def search_C(
+    X: Any, y: Any, solver: int | str = 2, *, folds: int = 5, stratified: bool = False, sample_weight: Any = None,
+    threads: int | None = None, one_class: bool = False,
+    callback: Callable[[search.Tried], object] | None = None, **keywords: Any,
+) -> Search:  # fmt: skip
+    """Search for the best C, of regressions also for p, by cross-validation, as `svm-train -C` does.
+
+    Parameters
+    ----------
+    X, y, solver, sample_weight, threads, one_class : see `fit`
+    folds, stratified : see `cross_validate`
+    callback : callable, optional
+        Receives each value that was tried.
+    **keywords
+        Others of `fit` for linear models; C and p are the first values.
+
+    Returns
+    -------
+    Search
+        `best` and `tried`, with p, C, score and open_ends; `ended_at`: where max_seconds ended it.
+    """
+    check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "callback"))
+    data = arrays.dataset(X, y)
+    weights = arrays.row_weights(sample_weight, len(data))
+    with Run(threads, keywords.get("max_seconds")) as run:
+        also = ("search", *(("sample_weight",) if weights is not None else ()))
+        settings = settings_of(data, solver, None, {**keywords}, (*also, *(("stratified",) if stratified else ())))
+        check_labels(data, settings, one_class, False)
+        assert isinstance(settings, Settings)
+        settings = settings._replace(
+            stratified=stratified, C_given="C" in keywords, p_given="p" in keywords and keywords["p"] is not None
+        )
+
+        def tell(tried: search.Tried | None) -> None:
+            if tried is not None and callback is not None:
+                callback(tried)
+
+        return search.search_C(Folds(data, settings, weights, folds), settings, run.stop, tell)
