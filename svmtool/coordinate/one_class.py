@@ -60,12 +60,6 @@ class OneClassDescent:
             self.alpha[near] = self.cost[near] * min((self.k - float(np.sum(self.alpha))) / room, 1.0)
         self.w[:] = self.rows.transpose_product(self.alpha)
 
-    def resume(self, alpha: np.ndarray, rounds: int) -> None:
-        """Go on from a dual point that so many rounds led to."""
-        self.alpha[:] = alpha
-        self.w[:] = self.rows.transpose_product(self.alpha)
-        self._state[6] = rounds
-
     @property
     def rounds(self) -> int:
         return int(self._state[6])

@@ -42,6 +42,7 @@ class Rows:
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
     offers_coordinate_descent = False  # whether compiled loops can visit one row after another (`csr_arrays`)
+    gram_of_few = False  # whether a Gram matrix of few of the features costs as much less as they are fewer
     have_kernel = False  # whether inner products among rows can be computed (`fill_kernel`)
     distributed = False  # whether other processes hold the rows: then nobody here can examine one
     mapped: MappedArrays | None = None  # where copies of rows go if not into memory
@@ -72,6 +73,9 @@ class Rows:
 
         def square_norms(self) -> np.ndarray:
             """Return |x_i|^2, f8[n]."""
+
+        def signed_sums(self, u: np.ndarray) -> np.ndarray:
+            """Return what u_i x_ij sum up to over the rows where it is positive, and the rest, f8[plain, 2]; CSR."""
 
         def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
             """Write the inner products of the rows `chosen` from row `first` of K on, its lower triangle."""

@@ -7,6 +7,8 @@ number.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from svmtool import limits
@@ -187,6 +189,15 @@ class CsrRows(Rows):
                 K[lo:hi] += self.bias**2
 
         run_blocks(work, -(-(len(chosen) - first) // step))
+
+    @cached_property
+    def feature_counts(self) -> np.ndarray:
+        """In how many rows each feature is, i8[plain]."""
+        return np.bincount(self.indices, minlength=self.plain)
+
+    def with_bias(self, bias: float) -> CsrRows:
+        """The same rows, nothing copied, with a bias feature of this value."""
+        return CsrRows(*self.csr_arrays, self.plain, bias, self.mapped)
 
     def without_bias(self) -> CsrRows:
         """The same rows, nothing copied, without the bias feature."""

@@ -19,6 +19,7 @@ class DenseRows(Rows):
     """A matrix X (n x plain), C order; products by BLAS, a block at a time."""
 
     gram_entries = 14.0
+    gram_of_few = True
     GATHER = 1 << 16  # numbers copied at once for the Gram matrix: they stay in cache
 
     def __init__(self, X: np.ndarray, bias: float = -1.0, mapped: MappedArrays | None = None):

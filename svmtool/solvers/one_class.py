@@ -16,7 +16,6 @@ Differs from the paper in:
  4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
  5. Where the origin lies among the rows w = 0 is the answer: one system with a row a feature finds multipliers with it.
  6. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
- 7. A small set is solved, or its solution begun, by one compiled call (compiled/loops/fused/fused_one_class_loops.py).
 Stops when: the certified relative gap (objectives/one_class.py) is as small as asked for; with -e, where
 max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of RULE_MIN_GAP besides.
 Memory: 9 vectors of n, 3 of d.
@@ -26,90 +25,72 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.loops.fused import fused_one_class_loops
-from svmtool.coordinate.one_class import DEPENDENT, OneClassDescent
+from svmtool.coordinate.one_class import OneClassDescent
 from svmtool.limits import EndedError
-from svmtool.objectives.one_class import EQUAL, FLOOR
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SAFETY, Monitor, Result, Rule, Status
+from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
-# A run ends after so many evaluations without a better gap or dual value: what is left is round-off
+# A run ends after so many evaluations without a better gap or dual value: what is left is round-off.
 STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
-# after a gap of ROUNDOFF_GAP, besides as many as that took: the violation may never reach a small -e
+# After a gap of ROUNDOFF_GAP, besides as many as that took: the violation may never reach a small -e.
 MORE_EVALUATIONS = 300
 SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
 SAMPLE_ROWS = 400  # ... if that is so many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
 FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
-SMALL_WORK = 1 << 16  # non-zeros of a set that is solved by one compiled call, ...
-# ... non-zeros that it visits at most, about, its passes over all rows, ...
-SMALL_ROUNDS_WORK, SMALL_EVALUATIONS = 1 << 24, 64
-SMALL_FACE = 64  # ... and the rows between their ends that it settles
 ROUNDS, WORK = 100, 1 << 26  # between two passes over all rows: most rounds, and most non-zeros visited
 
+METHODS = {
+    "rows": "rounds of pairs, from the vertex of the first rows",
+    "sample": "rounds of pairs, from the vertex in the direction that solves a sample of the rows",
+    "start": "rounds of pairs, from the vertex in the direction of the initial weights",
+}
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
-    """Minimise from `start` (w and rho, zeros if None); see the module's text.  Result.w is w and rho."""
-    warm = start is not None and bool(np.any(start[:-1]))
-    begun = None
-    if not warm and _is_small(task):
-        begun, ended = _small(task, monitor, rule)
-        if ended:
-            return begun
+
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose the vertex that rounds begin at."""
+    if start is not None and np.any(start[:-1]):
+        return Plan("start", "initial weights are given")
+    if task.rows.n >= SAMPLE_GROUP * SAMPLE_ROWS:
+        return Plan("sample", f"at least {SAMPLE_GROUP * SAMPLE_ROWS} rows")
+    return Plan("rows", f"fewer than {SAMPLE_GROUP * SAMPLE_ROWS} rows")
+
+
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None,
+    rounds: int = ROUNDS, face_rows: int = FACE_ROWS,
+) -> Result:  # fmt: skip
+    """Minimise from `start` (w and rho, zeros if None); see the module's text.
+
+    rounds: at most so many between two passes over all rows.  face_rows: largest number of rows whose system is
+    factorised.  Result.w is w and rho.
+    """
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
     descent = OneClassDescent(task.rows, task.cost, task.nu)
-    if begun is not None:
-        descent.resume(begun.alpha, begun.iterations)
-    elif warm:
-        descent.begin_towards(start[:-1])
-    elif task.rows.n >= SAMPLE_GROUP * SAMPLE_ROWS:
-        _learn_direction(task, descent, monitor, seed)
-    else:
+    if method == "rows":
         descent.begin()
-    status = _rounds(descent, monitor, rule, warm or begun is not None)
+    elif method == "sample":
+        descent.begin_towards(_direction_of_sample(task, monitor, seed))
+    else:
+        descent.begin_towards(np.zeros(task.rows.d) if start is None else start[:-1])
+    status = _rounds(descent, monitor, rule, method == "start", rounds, face_rows)
     _, w, rho = best = descent.answer()
-    if warm:  # what it begins with it can lose: pairs know the dual point alone
+    if start is not None and np.any(start[:-1]):  # what weights better than those of its dual point may be lost
         start = np.ascontiguousarray(start[:-1])
         _, w, rho = min(best, descent.value(start), key=lambda found: found[0])
     return Result(np.append(w, rho), status, descent.rounds, monitor.history, descent.alpha)
 
 
-def _is_small(task: Task) -> bool:
-    """Whether a round costs less than its calls from Python; nu leaves some rows out and some not."""
-    n = task.rows.n
-    return 0 < n < SAMPLE_GROUP * SAMPLE_ROWS and task.rows.nnz <= SMALL_WORK and 0.0 < task.nu < 1.0 - EQUAL
-
-
-def _small(task: Task, monitor: Monitor, rule: Rule) -> tuple[Result, bool]:
-    """All of `solve` in one compiled call, or as much of it as is soon done; and whether that was all."""
-    rows, cost, n, d = task.rows, task.cost, task.rows.n, task.rows.d
-    enough, gap = _tolerances(monitor, rule)
-    most = max(SMALL_ROUNDS_WORK // max(rows.nnz, 1), 1)
-    most = most if monitor.max_iter is None else min(most, monitor.max_iter)
-    answer, alpha, history = np.zeros(d + 3), np.empty(n), np.empty(SMALL_EVALUATIONS * fused_one_class_loops.FIELDS)
-    out = answer[d:]
-    code = fused_one_class_loops.small_pairs(
-        *rows.csr_arrays, cost, alpha, answer[:d], out,
-        np.empty(2 * n + d + 8 + 2 * SMALL_FACE * (SMALL_FACE + 2)), np.empty(3 * n, np.int64), history,
-        task.nu * float(np.sum(cost)), enough, gap, FLOOR, OPTIMAL_GAP, DEPENDENT, SMALL_FACE, ROUNDS, most,
-    )  # fmt: skip
-    rounds, evaluations = map(int, out[1:].tolist())
-    status = None
-    records = history.reshape(-1, fused_one_class_loops.FIELDS)[:evaluations]
-    for primal, dual, relative, violation, support in records.tolist():
-        status = monitor.step(primal, dual, relative, violation=violation, active=int(support))
-    status = status or (base.RULE if code == 2 and rule.projected is not None else base.OPTIMAL)
-    return Result(answer[: d + 1], status, rounds, monitor.history, alpha), code != 0
-
-
-def _learn_direction(task: Task, descent: OneClassDescent, monitor: Monitor, seed: int) -> None:
-    """Begin at the vertex of the direction that solves the problem of a random subset of the rows."""
-    chosen = task.rows.draw(SAMPLE_GROUP, seed)
+def _direction_of_sample(task: Task, monitor: Monitor, seed: int) -> np.ndarray:
+    """The weights (length d) that solve the problem of a random subset of the rows."""
+    chosen = task.rows.draw(max(1, min(SAMPLE_GROUP, task.rows.n)), seed)
     some = OneClassDescent(task.rows.take(chosen), task.cost[chosen], task.nu)
     some.begin()
     _rounds(some, monitor.child(SAMPLE_GAP, SAMPLE_MOST), Rule())
-    descent.begin_towards(some.w)
+    return some.w
 
 
 def _tolerances(monitor: Monitor, rule: Rule) -> tuple[float, float]:
@@ -119,10 +100,13 @@ def _tolerances(monitor: Monitor, rule: Rule) -> tuple[float, float]:
     return (SAFETY * rule.projected, RULE_MIN_GAP) if rule.projected is not None else (np.inf, OPTIMAL_GAP)
 
 
-def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool = False) -> Status:
+def _rounds(
+    descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool = False, rounds: int = ROUNDS,
+    face_rows: int = FACE_ROWS,
+) -> Status:  # fmt: skip
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
     enough, gap = _tolerances(monitor, rule)
-    some = max(1, min(ROUNDS, WORK // max(descent.rows.nnz, 1)))
+    some = max(1, min(rounds, WORK // max(descent.rows.nnz, 1)))
     smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
     evaluations, most_evaluations = 0, np.inf
     while True:
@@ -146,7 +130,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool =
         if status is not None:
             return status
         try:
-            if not settled and descent.settle(FACE_ROWS):
+            if not settled and descent.settle(face_rows):
                 settled = True
                 continue
             # no multiple of w with P < 0 so far: the origin may lie among the rows

@@ -139,7 +139,7 @@ def test_no_wrong_answer_leaves_as_converged(row, which, monkeypatch):
     assert certificate.primal <= answer.scale * (value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9) + 1e-12
     if result.status.converged:
         assert certificate.gap <= 2e-3, "another method took over"
-        assert row.module != "svmtool.solvers.fosvm"
+        assert row.module != "svmtool.solvers.fosvm_kernel"
     else:
         assert result.status is PRECISION
 

@@ -6,20 +6,15 @@ import numpy as np
 import pytest
 import reference
 from loop_suite import check_each_loop_is_called, close, made
-from one_class_problems import PROBLEMS
 from reference import csr_of
 
 from svmtool.compiled.loops.cd import pair_loops
-from svmtool.compiled.loops.fused import fused_one_class_loops
 from svmtool.coordinate.one_class import OneClassDescent
 from svmtool.data.csr import CsrRows
-from svmtool.objectives.task import Task
-from svmtool.solvers import one_class
-from svmtool.solvers.shared.base import Monitor, Rule
 
 
 def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, pair_loops, fused_one_class_loops)
+    check_each_loop_is_called(__file__, pair_loops)
 
 
 @pytest.mark.parametrize("n, d", [(1, 1), (2, 3), (12, 5), (29, 3), (25, 70), (120, 8)])
@@ -73,35 +68,3 @@ def test_best_rho_of_rows(n, low, high):
             close(out[1], float(np.sum(np.clip(k - before, 0.0, cost[order]) * z[order])))
             least, most = (z[order][np.searchsorted(np.cumsum(cost[order]), k * t)] for t in (1 - 1e-9, 1 + 1e-9))
             close(out[0], 0.5 * (least + most))
-
-
-@pytest.mark.parametrize("rounds", [1, 3, 100])
-@pytest.mark.parametrize("rule", [Rule(), Rule(projected=1e-3)], ids=["exact", "rule"])
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_small_pairs_takes_the_steps_of_its_python_form(name, rule, rounds, monkeypatch):
-    """small_pair_loops.small_pairs(...) looks where solvers/one_class.py does, sees the same, and ends there.
-
-    Where a face was settled its products are equal but for rounding, which chooses the next pair: steps are compared
-    up to the first settled face.
-    """
-    p = PROBLEMS[name]
-    task = Task(CsrRows(*csr_of(p.X), p.X.shape[1]), np.ones(len(p.X)), p.cost, nu=p.nu)
-    monkeypatch.setattr(one_class, "ROUNDS", rounds)
-    if p.X.shape[1] > 1:  # with one feature a face has no unique minimum, and rounding may end the call before it
-        monkeypatch.setattr(OneClassDescent, "resume", None)  # the call goes to the end
-    for gap in (1e-3, 1e-6, None):
-        monkeypatch.setattr(one_class, "SMALL_WORK", 1 << 16)
-        small = one_class.solve(task, Monitor(gap), rule)
-        monkeypatch.setattr(one_class, "SMALL_WORK", -1)
-        plain = one_class.solve(task, Monitor(gap), rule)
-        same = min(len(plain.history), 3 if p.X.shape[1] > 1 else 2)
-        assert small.status.converged and small.status is plain.status
-        assert rounds < 100 or gap is None or small.iterations == plain.iterations
-        for a, b in zip(small.history[:same], plain.history[:same], strict=True):
-            for field in ("objective", "bound", "violation"):
-                assert a[field] == pytest.approx(b[field], rel=1e-7, abs=1e-7 * -b["bound"])
-            assert a["active"] == b["active"] or a["gap"] < 1e-9
-        mapped = np.sqrt(
-            2.0 * (1e-9 if gap is None else gap) * -plain.history[-1]["bound"]
-        )  # of each about the optimum
-        assert np.linalg.norm(small.w[:-1] - plain.w[:-1]) <= 2.0 * mapped

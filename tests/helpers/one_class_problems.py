@@ -11,18 +11,18 @@ from reference import random_rows, table_of
 
 from svmtool import registry
 from svmtool.params import Settings
+from svmtool.solvers import one_class
+from svmtool.solvers.shared.base import Monitor
 from svmtool.training.reductions.one_class import OneClass
 
 ROWS = [row for row in registry.SOLVERS if row.task == "one-class"]
 GAP = 1e-11
-PATHS = {  # which of them these small problems take: one compiled call where SMALL_WORK does not forbid it
-    "usual": {},
-    "settled": {"ROUNDS": 1},
-    "by calls": {"SMALL_WORK": -1},
-    "begun in one call": {"SMALL_EVALUATIONS": 2, "ROUNDS": 3},
-    "sampled": {"SAMPLE_GROUP": 2, "SAMPLE_ROWS": 4},
-    "by calls, settled": {"SMALL_WORK": -1, "ROUNDS": 1},
-    "sampled, settled": {"SAMPLE_GROUP": 2, "SAMPLE_ROWS": 4, "ROUNDS": 3},
+PATHS = {  # a method of the solver, and its arguments
+    "rows": ("rows", {}),
+    "rows, settled": ("rows", {"rounds": 1}),
+    "sample": ("sample", {}),
+    "sample, settled": ("sample", {"rounds": 3}),
+    "start": ("start", {}),
 }
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 every_path = pytest.mark.parametrize("path", PATHS)
@@ -97,13 +97,21 @@ SOME = PROBLEMS["tall"], PROBLEMS["wide"], PROBLEMS["tall-equal"]
 
 
 class Solved:
-    """Answer of one row to one problem."""
+    """Answer of one row to one problem; path: a method and arguments of the solver in place of its own choice."""
 
-    def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, **settings):
+    def __init__(self, row, p: Problem, start=None, report=None, path=(None, {}), **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         s = Settings(solver=row.number, solver_given=True, nu=p.nu, **settings)
         self.problems = OneClass(table_of(p.X, np.zeros(len(p.X))), s, p.cost)
-        [self.result] = self.problems.fit(None if start is None else np.asarray(start)[:, None], report)
+        method, arguments = path
+        if arguments:
+            monitor = Monitor(self.problems.gap(), s.max_iter, s.max_seconds, report)
+            self.result = one_class.solve(
+                self.problems.task(0), monitor, self.problems.rule(0), start, method=method, **arguments
+            )
+        else:
+            self.problems.solver_method = method
+            [self.result] = self.problems.fit(None if start is None else np.asarray(start)[:, None], report)
         self.certificate = self.problems.certify(0, self.result)
         self.w, self.rho, self.status = self.result.w[:-1], float(self.result.w[-1]), self.result.status
         self.f = p.value(self.w, self.rho)

@@ -12,16 +12,18 @@ from svmtool.kernels.problems import HardOneClass, Points
 from svmtool.linalg.minimum_norm_point import NearestPoint
 from svmtool.models.kernel_functions import Kernel
 from svmtool.objectives import hard_one_class
+from svmtool.objectives.task import Options, Task
 from svmtool.params import Settings
 from svmtool.registry.row import gap_of_theta
-from svmtool.solvers import fosvm
-from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, StopFlag
+from svmtool.solvers import fosvm, fosvm_kernel
+from svmtool.solvers.shared import base, cutting_planes
+from svmtool.solvers.shared.base import Monitor, Rule, StopFlag
 from svmtool.training.reductions.hard_one_class import HardOneClass as LinearSet
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 both_kinds = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 THETAS = (0.5, 0.2, 0.05, 0.005)
+FEW = {"many": 8, "working": 64}  # some hundred rows go the way of large sets then
 
 
 @every_kernel
@@ -105,10 +107,9 @@ def test_errors_of_kernel_rows_end_no_run(size, monkeypatch):
         f += size * np.cos(np.arange(len(f)) + len(chosen))
 
     monkeypatch.setattr(KernelRows, "add", blurred)
-    monkeypatch.setattr(fosvm, "MANY", 300)
     X = cloud(300, 3, 11)
     for theta in (0.05, 0.001):
-        s = solve(X, KERNELS["rbf"], theta)
+        s = solve(X, KERNELS["rbf"], theta, many=300)
         assert s.result.status is base.GAP and s.short <= theta * (1 + 1e-9)
 
 
@@ -131,13 +132,12 @@ def test_samples_repeat_with_their_seed():
     assert linear[0] == linear[1] and len(set(linear)) > 1
 
 
-def test_what_a_sample_says_holds(monkeypatch):
+def test_what_a_sample_says_holds():
     """Few runs end with more than 5% of the rows beyond theta: a sample of 59 misses them with 5% each time."""
-    monkeypatch.setattr(fosvm, "MANY", 800)
     X = cloud(800, 3, 8)
     beyond = []
     for seed in range(40):
-        s = solve(X, KERNELS["rbf"], 0.1, 81, sample=59, seed=seed)
+        s = solve(X, KERNELS["rbf"], 0.1, 81, sample=59, seed=seed, many=800)
         assert s.result.status.name == "sample" and "not certified" in s.result.status.advice
         assert f"rounds: {s.result.iterations + 1}" in s.result.status.advice
         beyond.append(np.mean(s.z < 0.9 * s.rho))
@@ -170,30 +170,27 @@ def test_hardly_a_row_is_beyond_after_samples():
 
 
 @pytest.fixture
-def few_are_many(monkeypatch):
-    """OneVsRest of some hundred rows go the way of large ones; returns how many rows each decomposition had."""
-    monkeypatch.setattr(fosvm, "MANY", 8)
-    monkeypatch.setattr(fosvm, "WORKING", 64)
-    sizes, plain = [], fosvm._descend
+def decomposed(monkeypatch):
+    """How many rows each decomposition had."""
+    sizes, plain = [], fosvm_kernel._descend
 
     def descend(problem, *more):
         sizes.append(problem.n)
         return plain(problem, *more)
 
-    monkeypatch.setattr(fosvm, "_descend", descend)
+    monkeypatch.setattr(fosvm_kernel, "_descend", descend)
     return sizes
 
 
 @both_kinds
 @pytest.mark.parametrize("kernel", [KERNELS["rbf"], KERNELS["narrow"]], ids=["rbf", "narrow"])
-def test_decomposition_agrees_with_exact_small_problems(kernel, sparse, few_are_many, monkeypatch):
+def test_decomposition_agrees_with_exact_small_problems(kernel, sparse, decomposed):
     X = cloud(400, 3, 12)
-    found = {theta: solve(X, kernel, theta, sparse=sparse) for theta in THETAS}
-    close = solve(X, kernel, gap=1e-9, sparse=sparse)
-    assert few_are_many == [400] * 5
-    monkeypatch.setattr(fosvm, "MANY", 400)
-    exact = solve(X, kernel, gap=1e-10, sparse=sparse)
-    assert len(few_are_many) == 5, "the exact problems alone"
+    found = {theta: solve(X, kernel, theta, sparse=sparse, **FEW) for theta in THETAS}
+    close = solve(X, kernel, gap=1e-9, sparse=sparse, **FEW)
+    assert decomposed == [400] * 5
+    exact = solve(X, kernel, gap=1e-10, sparse=sparse, many=400)
+    assert len(decomposed) == 5, "the exact problems alone"
     assert close.rho == pytest.approx(exact.rho, rel=2e-9)
     np.testing.assert_allclose(close.z, exact.z, rtol=1e-3)
     for theta, s in found.items():
@@ -214,13 +211,13 @@ class Idle:
         return state.a[chosen]
 
 
-def test_what_decomposition_cannot_tell_exact_small_problems_can(few_are_many, monkeypatch):
+def test_what_decomposition_cannot_tell_exact_small_problems_can(decomposed, monkeypatch):
     """Coarse kernel values in its blocks stop it; the run goes on from there to the same optimum."""
     X = cloud(200, 3, 13)
-    exact = solve(X, KERNELS["narrow"], gap=1e-10)
-    monkeypatch.setattr("svmtool.solvers.fosvm.PairDescent", Idle)
-    s = solve(X, KERNELS["narrow"], gap=1e-10)
-    assert few_are_many == [200, 200] and s.result.status.converged
+    exact = solve(X, KERNELS["narrow"], gap=1e-10, **FEW)
+    monkeypatch.setattr(fosvm_kernel, "PairDescent", Idle)
+    s = solve(X, KERNELS["narrow"], gap=1e-10, **FEW)
+    assert decomposed == [200, 200] and s.result.status.converged
     assert s.rho == pytest.approx(exact.rho, rel=1e-9) and np.min(s.z) >= s.rho * (1 - 1e-9)
 
 
@@ -228,68 +225,69 @@ def test_decomposition_that_costs_more_than_exact_small_problems_leaves_the_rest
     """Kernel values of 1e20 to 1e27: rounds by the thousand brought the gap from 1e3 to 300 in a minute."""
     X = 800.0 * np.random.default_rng(6).normal(size=(120, 8)) + 50.0
     s = solve(X, Kernel(1, 0.1, 5, 0.0), gap=1e-3)
-    assert s.result.status is base.GAP and np.count_nonzero(s.alpha) > fosvm.MANY
+    assert s.result.status is base.GAP and np.count_nonzero(s.alpha) > fosvm_kernel.MANY
     assert s.result.iterations < 100
 
 
 def test_a_limit_during_the_exact_solution_keeps_what_decomposition_had(monkeypatch):
-    X, stop, plain, gaps = 800.0 * np.random.default_rng(6).normal(size=(120, 8)) + 50.0, StopFlag(), fosvm._of_many, []
+    X = 800.0 * np.random.default_rng(6).normal(size=(120, 8)) + 50.0
+    stop, plain, gaps = StopFlag(), fosvm_kernel._decompose, []
 
-    def of_many(*args):
+    def decompose(*args):
         result = plain(*args)
-        assert result.status is fosvm.COSTLY
+        assert result.status is fosvm_kernel.COSTLY
         gaps.append(result.gap)
         stop.set = True
         return result
 
-    monkeypatch.setattr(fosvm, "_of_many", of_many)
+    monkeypatch.setattr(fosvm_kernel, "_decompose", decompose)
     s = solve(X, Kernel(1, 0.1, 5, 0.0), gap=1e-3, stop=stop)
     assert s.result.status is base.INTERRUPTED and np.count_nonzero(s.alpha) > 8
     assert s.result.gap <= gaps[0]
 
 
-def test_samples_of_many_rows(few_are_many):
+def test_samples_of_many_rows(decomposed):
     """Parts of the rows that double, until a fresh sample of the others is clean; or all rows."""
     X, wide = cloud(3000, 3, 14), Kernel(2, 0.3)
-    runs = [solve(X, wide, 0.3, 81, sample=100, seed=seed) for seed in (2, 2, 3)]
+    runs = [solve(X, wide, 0.3, 81, sample=100, seed=seed, **FEW) for seed in (2, 2, 3)]
     assert runs[0].alpha.tobytes() == runs[1].alpha.tobytes() != runs[2].alpha.tobytes()
-    assert all(n < 1500 for n in few_are_many) and len(few_are_many) > 3, "parts"
+    assert all(n < 1500 for n in decomposed) and len(decomposed) > 3, "parts"
     for s in runs:
         assert s.result.status.name == "sample" and "of 100 rows drawn none" in s.result.status.advice
         assert np.mean(s.z < 0.7 * s.rho) <= 0.05
         assert s.result.gap == pytest.approx((1 - s.short) ** -2 - 1, rel=1e-4)
-    few_are_many.clear()
-    s = solve(X[:800], KERNELS["narrow"], 0.1, 81)
-    assert few_are_many[-1] == 800 and s.result.status is base.GAP and s.short <= 0.1 * (1 + 1e-9)
+    decomposed.clear()
+    s = solve(X[:800], KERNELS["narrow"], 0.1, 81, **FEW)
+    assert decomposed[-1] == 800 and s.result.status is base.GAP and s.short <= 0.1 * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("row", [80, 81])
-def test_threads_leave_the_bits_of_decomposition(row, few_are_many):
+def test_threads_leave_the_bits_of_decomposition(row, decomposed):
     X, found = cloud(1500, 3, 15), []
     try:
         for count in (1, 2, 3):
             threads.set_count(count)
-            found.append(solve(X, KERNELS["rbf"], 0.1, row).alpha.tobytes())
+            found.append(solve(X, KERNELS["rbf"], 0.1, row, **FEW).alpha.tobytes())
     finally:
         threads.set_count(None)
-    assert few_are_many and found[0] == found[1] == found[2]
+    assert decomposed and found[0] == found[1] == found[2]
 
 
-def test_limits_of_decomposition_are_reported(few_are_many):
+def test_limits_of_decomposition_are_reported(decomposed):
     X = cloud(400, 3, 12)
-    s = solve(X, KERNELS["narrow"], 0.01, max_iter=20)
-    assert few_are_many and s.result.status is base.ITERATIONS and s.result.iterations == 20
+    s = solve(X, KERNELS["narrow"], 0.01, max_iter=20, **FEW)
+    assert decomposed and s.result.status is base.ITERATIONS and s.result.iterations == 20
     assert np.sum(s.alpha) == pytest.approx(1.0, rel=1e-12) and s.short > 0.01
 
 
-def test_an_indefinite_kernel_is_reported_by_decomposition(few_are_many):
+def test_an_indefinite_kernel_is_reported_by_decomposition():
     """Its first rows are unrelated; where w.w would be negative comes to light among many."""
     rng = np.random.default_rng(0)
     K = np.eye(60)
     noise = rng.standard_normal((52, 52))
     K[8:, 8:] += 0.2 * (noise + noise.T)
-    result = fosvm.solve_kernel(HardOneClass(Points(Kernel(4), None, K)), Monitor(0.1, 500, 10.0))
-    assert result.status is fosvm.INDEFINITE and not result.status.converged
+    result = fosvm_kernel.solve(HardOneClass(Points(Kernel(4), None, K)), Monitor(0.1, 500, 10.0), **FEW)
+    assert result.status is cutting_planes.INDEFINITE and not result.status.converged
 
 
 def test_origin_among_the_rows():
@@ -344,8 +342,8 @@ def test_limits_are_reported():
 def test_a_precomputed_kernel_of_no_feature_space_is_reported():
     K = np.array([[1.0, -3.0, 0.2], [-3.0, 1.0, 0.1], [0.2, 0.1, 1.0]])
     problem = HardOneClass(Points(Kernel(4), None, K))
-    result = fosvm.solve_kernel(problem, Monitor(0.1, 50, 10.0))
-    assert result.status is fosvm.INDEFINITE and not result.status.converged
+    result = fosvm_kernel.solve(problem, Monitor(0.1, 50, 10.0))
+    assert result.status is cutting_planes.INDEFINITE and not result.status.converged
 
 
 @pytest.mark.parametrize("parts", [1, 7, 40])
@@ -372,3 +370,27 @@ def test_nearest_point_of_dependent_rows():
     assert small.solve() and not small.solve()
     assert small.rho == pytest.approx(optimum(X @ X.T), rel=1e-9)
     assert np.min(small.z) >= small.rho * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("n, sample, method", [(62, 60, "all"), (63, 60, "sample"), (100, None, "all")])
+def test_plan(n, sample, method):
+    rows, rule = _dense(cloud(n)), Rule()
+    task = Task(rows, np.ones(n), np.ones(n), options=Options(sample=sample))
+    problem = HardOneClass(Points(KERNELS["rbf"], rows, None))
+    for _ in range(2):
+        assert fosvm.plan(task, rule).method == fosvm_kernel.plan(problem, rule).method == "all"
+        assert fosvm.plan_sampled(task, rule).method == method
+        assert fosvm_kernel.plan_sampled(problem, rule, None, sample).method == method
+
+
+@pytest.mark.parametrize("method", fosvm.METHODS)
+def test_each_method_keeps_what_it_says(method):
+    X = cloud(300, 3, 4)
+    problem = HardOneClass(Points(KERNELS["rbf"], _dense(X), None))
+    task = Task(_dense(X), np.ones(300), np.ones(300), options=Options(sample=100))
+    gap, status = gap_of_theta(0.1), "gap" if method == "all" else "sample"
+    found = fosvm.solve_sampled(task, Monitor(gap), Rule(), method=method)
+    with_kernel = fosvm_kernel.solve_sampled(problem, Monitor(gap), sample=100, method=method)
+    assert found.status.name == with_kernel.status.name == status
+    for z in (X @ found.w[:-1] / found.w[-1], values(X, KERNELS["rbf"]) @ with_kernel.alpha / with_kernel.rho):
+        assert np.mean(z < 0.9 * (1 - 1e-5)) <= (0.0 if method == "all" else 0.05)

@@ -15,27 +15,29 @@ from one_class_problems import (
     optimum,
     random_problem,
 )
-from reference import csr_of, table_of, text_of
+from reference import csr_of, table_of
 
 from svmtool.certify.one_class import OneClassCertifier
+from svmtool.compiled import threads
 from svmtool.coordinate.one_class import OneClassDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
 from svmtool.objectives.one_class import FLOOR, best_rho
+from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers import one_class
 from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Rule
 from svmtool.training.reductions.one_class import OneClass
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @every_path
 @every_row
-def test_optimum_and_certificate(row, path, name, take_path):
-    take_path(one_class, PATHS[path])
+def test_optimum_and_certificate(row, path, name):
     p = PROBLEMS[name]
-    best, s = optimum(p), Solved(row, p)
+    best, s = optimum(p), Solved(row, p, path=PATHS[path])
     assert best < 0.0
     assert s.status.converged, s.status
     assert abs(s.f - best) <= 1e-8 * -best
@@ -55,9 +57,8 @@ def test_optimum_and_certificate(row, path, name, take_path):
 
 @every_row
 @pytest.mark.parametrize("n, d, nu", [(60, 4, 0.5), (200, 10, 0.1), (60, 4, 1.0)])
-def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, take_path, monkeypatch):
+def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, monkeypatch):
     """A step that leaves its bounds is not taken; nu = 1 leaves no row between its ends."""
-    take_path(one_class, {"FACE_ROWS": 0, "SMALL_WORK": -1, "ROUNDS": 1})
     settled, plain = [], OneClassDescent.settle_at_zero
 
     def spied(passes):
@@ -69,7 +70,7 @@ def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, take_path, mon
     monkeypatch.setattr(OneClassDescent, "settle_at_zero", spied)
     p = random_problem(1, n, d, nu, shift=0.0)
     p = p._replace(X=np.concatenate((p.X, -p.X)), cost=np.tile(p.cost, 2))
-    s = Solved(row, p)
+    s = Solved(row, p, path=("rows", {"face_rows": 0, "rounds": 1}))
     assert s.status.converged and not np.any(s.w) and s.certificate.gap <= 1e-10
     a = s.result.alpha
     assert np.all(a >= 0.0) and np.all(a <= p.cost) and np.sum(a) == pytest.approx(p.k, rel=1e-12)
@@ -77,49 +78,53 @@ def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, take_path, mon
     assert any(settled) == (nu < 1.0)
 
 
-@pytest.mark.parametrize("path", [{"SMALL_FACE": 0}, {"SMALL_WORK": -1}], ids=str)
 @every_row
-def test_pairs_alone_get_there(row, path, take_path):
-    take_path(one_class, {"FACE_ROWS": 0, **path})
+def test_pairs_alone_get_there(row):
     for name, p in PROBLEMS.items():
-        s = Solved(row, p, gap=1e-6)
+        s = Solved(row, p, gap=1e-6, path=("rows", {"face_rows": 0}))
         assert s.status is base.GAP and s.certificate.gap <= 1e-6, name
 
 
 @every_row
-def test_paths_are_taken(row, monkeypatch, take_path):
+def test_methods_begin_as_they_say(row, monkeypatch):
     taken = []
-    for name in ("begin", "begin_towards", "resume", "run", "settle"):
+    for name in ("begin", "begin_towards", "run", "settle"):
         plain = getattr(OneClassDescent, name)
         monkeypatch.setattr(
             OneClassDescent, name, lambda self, *a, name=name, plain=plain: (taken.append(name), plain(self, *a))[1]
         )
-    Solved(row, PROBLEMS["tall"], gap=1e-2)
-    assert not taken
-    take_path(one_class, PATHS["begun in one call"])
-    Solved(row, PROBLEMS["tall"])
-    assert taken[0] == "resume" and not {"begin", "begin_towards"} & set(taken)
-    taken.clear()
-    take_path(one_class, {**PATHS["by calls"], "ROUNDS": 100})
-    Solved(row, PROBLEMS["tall"], gap=1e-2)
-    assert set(taken) == {"begin", "run"}
-    taken.clear()
-    take_path(one_class, PATHS["sampled"])
-    Solved(row, PROBLEMS["tall"], gap=1e-2)
-    assert taken[0] == "begin" and "begin_towards" in taken
-    take_path(one_class, PATHS["by calls, settled"])
-    Solved(row, PROBLEMS["tall"])
+    p, first = PROBLEMS["tall"], {"rows": ["begin"], "sample": ["begin", "begin_towards"], "start": ["begin_towards"]}
+    assert set(first) == set(one_class.METHODS)
+    for method, wanted in first.items():
+        taken.clear()
+        Solved(row, p, gap=1e-2, path=(method, {}))
+        assert [name for name in taken if name.startswith("begin")] == wanted
+        assert ("settle" in taken) == (method == "start"), "the free rows of a start may be the right ones"
+    Solved(row, p, path=PATHS["rows, settled"])
     assert "settle" in taken
+
+
+@pytest.mark.parametrize("n, start, method", [(6399, None, "rows"), (6400, None, "sample"), (6400, 1.0, "start")])
+def test_plan(n, start, method):
+    """Initial weights of zero are none, whatever rho."""
+    rows = CsrRows(np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), 1)
+    task, rule = Task(rows, np.ones(n), np.ones(n)), Rule()
+    for w in (None, np.array([0.0, 5.0])) if start is None else (np.array([start, 0.0]),):
+        first = one_class.plan(task, rule, w)
+        assert first.method == method and first == one_class.plan(task, rule, w)
 
 
 @every_path
 @every_row
-def test_laws(row, path, take_path):
+def test_laws(row, path):
     """What must not change when a problem is put differently."""
-    take_path(one_class, PATHS[path])
+
+    def solved(p):
+        return Solved(row, p, path=PATHS[path])
+
     for p in SOME:
         n, d = p.X.shape
-        a, order = Solved(row, p), np.random.default_rng(0).permutation(n)
+        a, order = solved(p), np.random.default_rng(0).permutation(n)
         rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(d, d)))[0]
         same = {
             "rows twice": p._replace(X=np.vstack([p.X] * 2), cost=np.tile(p.cost / 2, 2)),
@@ -127,17 +132,17 @@ def test_laws(row, path, take_path):
             "no cost, no row": p._replace(X=np.vstack([p.X, -p.X[:5]]), cost=np.append(p.cost, np.zeros(5))),
         }
         for law, other in same.items():
-            b = Solved(row, other)
+            b = solved(other)
             assert np.linalg.norm(a.w - b.w) <= 2 * a.mapped, law
             assert b.f == pytest.approx(a.f, rel=1e-9), law
-        turned = Solved(row, p._replace(X=p.X @ rotation))
+        turned = solved(p._replace(X=p.X @ rotation))
         assert np.linalg.norm(rotation @ turned.w - a.w) <= 2 * a.mapped
         for factor in (1e-6, 30.0, 1e9):  # of features, or of costs: w grows with both
-            b, c = Solved(row, p._replace(X=factor * p.X)), Solved(row, p._replace(cost=factor * p.cost))
+            b, c = solved(p._replace(X=factor * p.X)), solved(p._replace(cost=factor * p.cost))
             assert np.linalg.norm(b.w / factor - a.w) <= 2 * a.mapped
             assert np.linalg.norm(c.w / factor - a.w) <= 2 * a.mapped
             assert b.rho / factor**2 == pytest.approx(a.rho, rel=1e-5)
-        zero = Solved(row, p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
+        zero = solved(p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
         assert zero.w[2] == 0.0 and np.linalg.norm(np.delete(zero.w, 2) - a.w) <= 2 * a.mapped
 
 
@@ -250,8 +255,7 @@ def test_warm_start_at_the_answer_stops_early(row):
 
 
 @every_row
-def test_limits(row, take_path):
-    take_path(one_class, PATHS["by calls"])
+def test_limits(row):
     p = PROBLEMS["tall-most-out"]
     for k in (1, 2, 4):
         s = Solved(row, p, max_iter=k, gap=1e-14)
@@ -284,8 +288,7 @@ def test_a_violation_below_rounding_of_huge_values_is_not_waited_for(row):
 
 
 @every_row
-def test_ctrl_c_keeps_the_best_so_far(row, take_path):
-    take_path(one_class, PATHS["by calls"])
+def test_ctrl_c_keeps_the_best_so_far(row):
     flag = base.StopFlag()
     flag.set = True
     p = PROBLEMS["tall"]
@@ -294,12 +297,14 @@ def test_ctrl_c_keeps_the_best_so_far(row, take_path):
     assert result.status is base.INTERRUPTED and p.value(result.w[:-1], result.w[-1]) <= 0.0
 
 
+@pytest.mark.parametrize("method", one_class.METHODS)
 @every_row
-def test_same_bits_for_one_and_two_threads(row, svm_train, take_path):
-    take_path(one_class, PATHS["sampled"])
-    text = text_of(random_problem(2, 300, 20, 0.2, equal=True).X, np.ones(300))
-    models = []
-    for threads in (1, 2):
-        assert svm_train("-q", "-s", row.number, "--threads", threads, "d", "m", data=text) == (0, "", "")
-        models.append(linear.read("m"))
-    assert np.array_equal(models[0].W, models[1].W) and models[0].rho == models[1].rho
+def test_same_bits_for_any_number_of_threads(row, method):
+    p, found = random_problem(2, 300, 20, 0.2, equal=True), []
+    for count in (1, 2, 3):
+        threads.set_count(count)
+        try:
+            found.append(Solved(row, p, path=(method, {})).result.w.tobytes())
+        finally:
+            threads.set_count(None)
+    assert found[0] == found[1] == found[2]

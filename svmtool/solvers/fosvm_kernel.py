@@ -1,0 +1,218 @@
+"""FOSVM with a kernel: -s 80 and 81 with -t, -g, -d or -r.  Problem and paper: solvers/fosvm.py.
+
+Differs from the paper in, besides 1 to 4 there:
+ 5. A row that single precision took for the worst and that double precision does not makes z be computed anew.
+ 6. An A of more than MANY rows is no longer solved exactly, since any feasible alpha has its gap.  The
+    dual over all rows, C-SVC's without upper bounds, is decomposed: working sets of half the last one, the rows with
+    the least w.f(x_i) and those of A with the largest, solved pair by pair.  The stored rho is then the one that all
+    of A satisfy.  By samples the same is done over a part of the rows, which doubles until a sample of the others
+    passes; where most of a part carries its plane, a larger one would be nearly all rows, and all are examined.  Where
+    that stalls, or takes far longer than an exact solution would (PAIR_STEPS), A is solved exactly after all.
+Memory: the cache (kernel rows of A; those that do not fit are computed each round; beyond MANY rows the working set's
+block too), 4 vectors of n; of an A solved exactly the kernel matrix and its inverse.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.certify.hard_one_class import gap_of
+from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, capacity_for_rows
+from svmtool.kernels.problems import HardOneClass, KernelResult, Points
+from svmtool.kernels.row_scores import KernelRowScores
+from svmtool.kernels.rows import MEGABYTE, exact_sum
+from svmtool.kernels.working_sets import ViolatingSets
+from svmtool.limits import EndedError
+from svmtool.objectives.hard_one_class import lead_of
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Rule, Status
+from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample, method_of
+from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
+from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.progress import Progress
+from svmtool.tolerances import ROUNDOFF_GAP
+
+MANY = 64  # rows of A beyond which decomposition comes nearer in less time
+GROWTH = 4  # times the support is what joins it as the first part of the rows
+CARRIED = 0.5  # share of a part's rows that carry its plane beyond which all rows are examined
+WORKING = 2048  # rows of a working set
+COSTLY = Status("costly", False, "an exact solution costs less than more rounds")  # internal, never returned
+PAIR_STEPS = 1200.0  # budget of pair steps, in kernel values per m^2 for m rows in A: about four times the cost of the
+# exact solution.  Of 12 sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
+EXACT_BYTES = 32.0  # an exact solution's memory per m^2; decomposition goes on where it exceeds the cache
+EVALUATIONS = 128  # rounds of decomposition before the first check of progress
+INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
+
+
+def plan(problem: HardOneClass, rule: Rule | None = None, start: np.ndarray | None = None) -> Plan:
+    """Plan of FOSVM1 (-s 80)."""
+    return Plan("all", "FOSVM1 takes no samples")
+
+
+def plan_sampled(
+    problem: HardOneClass, rule: Rule | None = None, start: np.ndarray | None = None, sample: int | None = None
+) -> Plan:
+    """Plan of FOSVM2 (-s 81) with samples of `sample` rows: samples, unless one holds all rows."""
+    return Plan(*method_of(problem.n, sample or SAMPLE))
+
+
+def solve(
+    problem: HardOneClass, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0, method: str | None = None,
+    many: int = MANY, working: int = WORKING,
+) -> KernelResult:  # fmt: skip
+    """Solve to the monitor's gap; `eps` is not used.
+
+    cache_mb: memory for kernel rows.  many: rows of A beyond which the dual is decomposed.  working: rows of a working
+    set.
+    """
+    method = begin(monitor, METHODS, plan(problem), method)
+    return _solve(problem, monitor, cache_mb, _sample_of(problem, method, SAMPLE, None), many, working)
+
+
+def solve_sampled(
+    problem: HardOneClass, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0, sample: int | None = None,
+    seed: int | None = None, method: str | None = None, many: int = MANY, working: int = WORKING,
+) -> KernelResult:  # fmt: skip
+    """The same by samples of `sample` rows."""
+    method = begin(monitor, METHODS, plan_sampled(problem, sample=sample), method)
+    return _solve(problem, monitor, cache_mb, _sample_of(problem, method, sample or SAMPLE, seed), many, working)
+
+
+def _sample_of(problem: HardOneClass, method: str, m: int, seed: int | None) -> Sample | None:
+    return Sample(m, problem.n, 1 if seed is None else seed) if method == "sample" else None
+
+
+def _solve(
+    problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None, many: int, working: int
+) -> KernelResult:
+    rows, before = KernelRowScores(problem, cache_mb), None
+    run = CuttingPlanes(rows, monitor, sample)
+    status = run.run(many)
+    if status is None:
+        alpha = np.zeros(rows.n)
+        alpha[run.chosen] = run.small.alpha
+        rows = None  # its memory goes to the working sets
+        try:
+            result = _decompose(problem, monitor, cache_mb, run.sample, alpha, working)
+        except EndedError:  # before it began
+            z, rho = _guessed(len(alpha), run.chosen, run.small.z, run.small.rho), run.small.rho
+            gap = gap_of(lead_of(z), rho, problem.size)
+            count = monitor.iterations - 1
+            return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
+        if result.status not in (PRECISION, COSTLY):
+            return result
+        rows = KernelRowScores(problem, cache_mb)  # an exact solution goes on from their support
+        sample = run.sample if result.status is COSTLY else None
+        run = CuttingPlanes(rows, monitor, sample, np.flatnonzero(result.alpha))
+        status = run.run()
+        before = result
+    if not monitor.ended():
+        rows.alpha[run.chosen] = run.small.alpha
+        try:
+            if run.sample is not None or not rows.exact:
+                rows.refresh()
+        except EndedError:
+            status = monitor.end()
+    alpha, z = rows.alpha, rows.z
+    if not np.any(alpha):  # ended before all rows were examined
+        alpha[run.chosen], z = run.small.alpha, _guessed(rows.n, run.chosen, run.small.z, run.small.rho)
+    rho = float(alpha @ z)
+    gap = gap_of(lead_of(z), rho, rows.size)
+    if before is not None and monitor.ended() and before.gap < gap:  # a limit came before A was solved
+        before.status, before.iterations = status, monitor.iterations - 1
+        return before
+    return KernelResult(alpha, rho * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+
+
+def _guessed(n: int, known: np.ndarray, z: np.ndarray, rho: float) -> np.ndarray:
+    """z f8[n] of a run that ended before it saw all rows: those `known` (i8), the others as if on the plane.
+
+    How far that is wrong the certifier finds by rows that it draws.
+    """
+    found = np.full(n, rho)
+    found[known] = z
+    return found
+
+
+def _decompose(
+    problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None, alpha: np.ndarray, working: int
+) -> KernelResult:
+    """Continue from alpha f8[n] by decomposition, over all rows or a part of them that doubles until samples pass."""
+    monitor.uses("pairs of rows in working sets", "too many rows carry the plane for exact solutions")
+    n, points = problem.n, Points(problem.kernel, problem.rows, problem.matrix)
+    part = np.flatnonzero(alpha)
+    more = GROWTH * len(part)
+    while True:
+        if sample is None or len(part) + more + sample.m > n // 2:
+            part, sample = np.arange(n), None
+        else:
+            part = np.sort(np.append(part, sample.draw(part, more)))
+        state, status = _descend(HardOneClass(points.take(part), alpha[part]), monitor, cache_mb, working)
+        alpha[part] = state.a / float(np.sum(state.a))
+        if sample is None or status is not GAP:
+            break
+        drawn = sample.draw(part, sample.m)
+        try:
+            z = exact_sum(problem, alpha, drawn)
+        except EndedError:
+            status = monitor.end()
+            break
+        rho = float(state.a @ state.f)
+        if gap_of(lead_of(z), rho, problem.size) <= monitor.gap:
+            status = sample.status(monitor.iterations)
+            break
+        more = n if np.count_nonzero(state.a) > CARRIED * len(part) else len(part) + len(drawn)
+        part = np.append(part, drawn)
+    z = _guessed(n, part, state.f, float(state.a @ state.f))
+    if sample is not None:
+        try:
+            z = exact_sum(problem, alpha)
+        except EndedError:
+            status = monitor.end()
+    rho = float(alpha @ z)
+    gap = gap_of(lead_of(z), rho, problem.size)
+    inside = lead_of(z[alpha > 0.0])  # the rho that satisfies all rows of A: theirs are only nearly the same
+    return KernelResult(alpha, inside * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+
+
+def _descend(
+    problem: HardOneClass, monitor: Monitor, cache_mb: float, working: int
+) -> tuple[Decomposition, Status]:
+    """From problem.start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
+    state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb))
+    sets, subproblem = ViolatingSets(working), PairDescent()
+    best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
+    theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
+    wanted = monitor.gap or 0.0
+    while True:
+        violation, _, _ = state.certify()
+        f = state.f.copy()
+        rho, lead = float(state.a @ f), lead_of(f)
+        apart = 0.0 if state.exact else state.error()
+        gap = gap_of(lead - apart, rho + apart, problem.size)
+        try:
+            if not state.exact and (not moved or (gap > wanted >= gap_of(lead, rho, problem.size))):
+                state.refresh()  # what is in the way may be single precision alone
+                moved = True
+                continue
+            if state.exact:
+                stalled = 0 if violation < best else stalled + 1
+                best = min(best, violation)
+            dual = -0.5 * rho
+            primal = -0.5 * max(lead, 0.0) * (max(lead, 0.0) / rho) if rho > 0.0 else 0.0
+            status = monitor.step(primal, dual, gap, active=np.count_nonzero(state.a))
+            if rho < -ROUNDOFF_GAP * problem.size:
+                status = INDEFINITE
+            still = progress.stalls(primal - dual, dual) or stalled >= PATIENCE or (state.exact and not moved)
+            if status is None and still:
+                status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
+            square = float(max(MANY, np.count_nonzero(state.a))) ** 2
+            if status is None and subproblem.work > PAIR_STEPS * square and EXACT_BYTES * square < cache_mb * MEGABYTE:
+                status = COSTLY
+            if status is None:
+                chosen = sets.choose(state)
+                moved = state.change(chosen, subproblem(state, chosen, max(LAST * theta * rho, INNER * violation)))
+        except EndedError:
+            status, state.f = monitor.end(), f
+        if status is not None:
+            return state, status

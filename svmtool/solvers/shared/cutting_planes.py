@@ -1,0 +1,141 @@
+"""The cutting planes of FOSVM: a set A of rows that grows by those beyond the plane of A (solvers/fosvm.py)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.certify.hard_one_class import gap_of
+from svmtool.kernels.row_scores import RowScores
+from svmtool.limits import EndedError
+from svmtool.linalg.minimum_norm_point import NearestPoint
+from svmtool.objectives.hard_one_class import lead_of
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Status
+from svmtool.tolerances import ROUNDOFF_GAP
+
+SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
+SHARE = 0.001  # of the rows: the eps for which a run by samples gives the probability
+SHARE_JOINS = 8  # one in so many of A's rows is the number that joins next, one at least
+INSIDE = 1e-6  # of rho: by so much the rho that is stored is less
+FEW = 2  # rows that A begins with
+INDEFINITE = Status(
+    "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"
+)
+# The methods of FOSVM, with a kernel too.
+METHODS = {
+    "all": "cutting planes, all rows examined each round",
+    "sample": "cutting planes, samples of the rows examined",
+}
+
+
+def method_of(n: int, m: int) -> tuple[str, str]:
+    """The method for samples of m out of n rows, and the reason."""
+    if n - FEW <= m:
+        return "all", f"the rows fit into one sample of {m}"
+    return "sample", f"more rows than a sample of {m}"
+
+
+class Sample:
+    """Draws m rows at a time from those outside A."""
+
+    def __init__(self, m: int, n: int, seed: int):
+        self.m, self.n, self._random = m, n, np.random.default_rng(seed)
+
+    def draw(self, chosen: np.ndarray, m: int) -> np.ndarray:
+        """Draw m rows (i8, ascending) outside `chosen`; more than m must be left."""
+        drawn = self._random.choice(self.n, m + len(chosen), replace=False)
+        return np.sort(drawn[~np.isin(drawn, chosen)][:m])
+
+    def status(self, evaluations: int) -> Status:
+        """The status of a run whose last sample held no row beyond theta; evaluations: rounds so far."""
+        return Status(
+            "sample",
+            True,
+            f"by a sample, not certified: of {self.m} rows drawn none lies beyond theta; were a share eps of all rows "
+            f"beyond, a sample would miss them with probability exp(-{self.m} eps) at most "
+            f"({np.exp(-self.m * SHARE):.2g} for eps = {SHARE:.1%}); rounds: {evaluations}",
+        )
+
+
+class CuttingPlanes:
+    """Grows A from the rows `first` (i8, at least one); sample: None examines all rows each round."""
+
+    def __init__(self, rows: RowScores, monitor: Monitor, sample: Sample | None, first: np.ndarray | None = None):
+        self.rows, self.monitor, self.sample = rows, monitor, sample
+        self.small = NearestPoint()
+        self.chosen = np.empty(0, np.int64)
+        self.join(np.arange(min(FEW, rows.n)) if first is None else first)
+
+    def join(self, some: np.ndarray) -> None:
+        """Add the rows `some` (i8) to A."""
+        self.chosen = np.append(self.chosen, some)
+        self.small.join(self.rows.inner(some, self.chosen))
+
+    @property
+    def stored_rho(self) -> float:
+        """The model's rho: rows on the hyperplane are inside, in whatever order their values are summed."""
+        return self.small.rho * (1.0 - INSIDE)
+
+    def run(self, most: float = np.inf) -> Status | None:
+        """Add rows until the gap is reached; returns why the run ended, None where A has more than `most` rows."""
+        try:
+            return self._rounds(most)
+        except EndedError:
+            if not self.monitor.iterations:  # only A has a dual value: nothing is known of the other rows
+                rho = self.small.rho
+                self.monitor.step(0.0, -0.5 * rho, gap_of(0.0, rho, self.rows.size), active=len(self.chosen))
+            return self.monitor.end()
+
+    def _rounds(self, most: float) -> Status | None:
+        sure = False  # whether the rows that joined last were chosen by exact z
+        while True:
+            moved = self.small.solve()
+            worst, least, all_seen = self.evaluate()
+            lead = min(lead_of(self.small.z), least)
+            rho = self.small.rho
+            gap = gap_of(lead, rho, self.rows.size)
+            reached = self.monitor.gap is not None and gap <= self.monitor.gap
+            if all_seen and not self.rows.exact and (reached or (not moved and self.monitor.iterations)):
+                self.rows.refresh()  # or else the last row that joined was not what it seemed
+                continue
+            lead = max(lead, 0.0)
+            status = self.monitor.step(-0.5 * lead * (lead / rho) if rho > 0.0 else 0.0, -0.5 * rho, gap,
+                                       active=len(self.chosen))  # fmt: skip
+            if status is GAP and not all_seen:
+                status = self.sample.status(self.monitor.iterations)
+            if rho < -ROUNDOFF_GAP * self.rows.size:
+                status = INDEFINITE
+            if status is None and not len(worst):
+                status = OPTIMAL
+            if status is None and sure and not moved:
+                status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
+            if status is not None:
+                return status
+            sure = all_seen and self.rows.exact
+            self.join(worst)
+            if len(self.chosen) > most:
+                return None
+
+    def evaluate(self) -> tuple[np.ndarray, float, bool]:
+        """The worst rows outside A, the least z there, and whether all rows were examined."""
+        a = self.small.alpha
+        if self.sample is not None and self.rows.n - len(self.chosen) <= self.sample.m:
+            self.sample = None  # all rows that are left fit into one sample
+        if self.sample is None:
+            self.rows.set_point(self.chosen, a)
+            z = self.rows.z
+            z[self.chosen] = np.inf
+            worst, least = self.worst(z), float(np.min(z))
+            z[self.chosen] = self.small.z
+            return worst, least, True
+        drawn = self.sample.draw(self.chosen, self.sample.m)
+        z = self.rows.some(drawn, self.chosen, a)
+        return drawn[self.worst(z)], float(np.min(z)), False
+
+    def worst(self, z: np.ndarray) -> np.ndarray:
+        """The places of the least in z (infinite: of no row): one, of a large A a share of those beyond theta."""
+        most = min(max(1, len(self.chosen) // SHARE_JOINS), len(z))
+        places = np.argpartition(z, most - 1)[:most]
+        places = places[np.lexsort((places, z[places]))]
+        enough = self.small.rho / (1.0 + (self.monitor.gap or 0.0)) ** 0.5
+        count = max(int(np.count_nonzero(z[places] < enough)), 1)
+        return places[:count][z[places[:count]] < np.inf]
