@@ -42,7 +42,7 @@ def pick(data: str, cost: float, folds: int, solver: str, gap: float) -> int:
         able = registry.in_words(registry.supporting("--loss-power"))
         print(f"solver {row.name} has no --loss-power: use the name of -s {able}", file=sys.stderr)
         return 1
-    settings = Settings(
+    settings = Settings.of(
         solver=row.number, C=cost, gap=gap, bias=1.0 if row.free_bias else -1.0, regularize_bias=not row.free_bias
     )
     validation = Folds(table.read(data), settings, None, folds)
@@ -50,7 +50,7 @@ def pick(data: str, cost: float, folds: int, solver: str, gap: float) -> int:
     found = []
     for p in POWERS:
         with Interruptible() as stop:
-            predictions, _ = validation.evaluate(settings._replace(loss_power=p), stop, warm)
+            predictions, _ = validation.evaluate(settings.replace(loss_power=p), stop, warm)
         found.append((validation.rate(predictions), -p))
         print(f"p = {p:.1f}   accuracy {100 * found[-1][0]:.4f}%", flush=True)
     rate, negative = max(found)

@@ -1,85 +1,177 @@
-"""Parameters of a training run with a linear model, and LIBLINEAR's checks of them.
+"""Parameters of a training: Problem, Stopping and Run, and LIBLINEAR's checks of them.
 
-The checks keep LIBLINEAR's messages and their order.  They run after the data has been read, because LIBLINEAR
-reports a malformed file before a bad -c.
+They are NamedTuples: `dataclasses` would cost every start milliseconds of import.  The checks keep LIBLINEAR's
+messages and their order.  They run after the data has been read, because LIBLINEAR reports a malformed file before a
+bad -c.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError
 
 
-class Settings(NamedTuple):
-    """All settings of a run.  Immutable: `settings._replace(C=2.0)` returns a changed copy.
+class KernelChoice(NamedTuple):
+    """A kernel by LIBSVM's parameters: the number of -t, degree, gamma (0: one over the features) and coef0."""
 
-    None means "not given".  Times are in seconds.
-    """
+    kernel_type: int = 2  # RBF
+    degree: int = 3
+    gamma: float = 0.0
+    coef0: float = 0.0
+
+
+class Problem(NamedTuple):
+    """The optimisation problem; with a kernel `solver` is a number of registry.KERNEL_SOLVERS."""
 
     solver: int = 1
-    auto: bool = False  # -s auto: the solver is chosen once the data are read
     C: float = 1.0
-    p: float = 0.1
+    p: float = 0.1  # half the width of the tube of a regression
     nu: float = 0.5
-    eps: float | None = None  # -e; None: the solver's own default
     bias: float = -1.0  # value of the appended feature, < 0: none
     regularize_bias: bool = True
     class_weights: tuple[tuple[int, float], ...] = ()  # (label, factor) in the order given; factors of a label multiply
-    folds: int | None = None  # -v
-    find_C: bool = False
-    solver_given: bool = False
-    bias_given: bool = False
-    C_given: bool = False
-    p_given: bool = False
-    quiet: bool = False
-    weights: str | None = None  # file with one cost factor for each row
-    initial_model: str | None = None
-    gap: float | None = None  # stop at this certified relative gap
-    max_seconds: float | None = None
-    max_iter: int | None = None
-    seed: int | None = None
-    probability: bool = False  # -b 1: fit and store a sigmoid for each decision value
-    loss_power: float = 2.0  # --loss-power: the p of the Lp hinge
-    inner_steps: int | None = None  # conjugate gradient steps in an iteration of inexact ALM; None: as many as needed
-    mu: str | float | None = None  # --mu: growth of ALM's penalty, or NESVM's smoothing; None: the solver decides
-    passes: int | None = None  # --passes: passes of FALSVM over the rows
-    loo: bool = False  # --loo: print the leave-one-out accuracy
-    add: str | None = None  # --add: rows to add to an adaptable model
-    remove: str | None = None  # --remove: rows to remove from it
-    every_rows: int | None = None  # --every-rows: rows of a stream between two written models
-    every_seconds: float | None = None
-    sample: int | None = None  # --sample: rows drawn in a round of FOSVM2; None: 3000
-    memory: float | None = None  # --memory: bytes that the process may use; None: rows are kept in memory
-    scratch: str = ""  # --scratch: folder of rows on disk; empty: beside the data
-    no_cache: bool = False  # remove rows on disk at the end of the run
-    spark: str | None = None  # --spark: the master's URL
-    no_homotopy: bool = False  # NESVM with one smoothing parameter: Algorithm 1 of its paper
-    threads: int | None = None
-    stratified: bool = False
-    strict: bool = False
-    solver_log: str | None = None
-    plot: str | None = None
-    given: tuple[str, ...] = ()  # with -s auto: names of the options on the command line
-
-    @property
-    def homotopy(self) -> bool:
-        return not self.no_homotopy
+    loss_power: float = 2.0  # the p of the Lp hinge
+    kernel: KernelChoice | None = None  # None: a linear model
 
     @property
     def row(self) -> registry.Solver:
-        """The registry's row of the chosen solver; raises SvmtoolError if there is none."""
-        return registry.find(self.solver)
+        """The registry's row of the solver; raises SvmtoolError if there is none."""
+        if self.kernel is None:
+            return registry.find(self.solver)
+        row = registry.find_kernel(self.solver)
+        if row is None:
+            known = registry.in_words(registry.KERNEL_SOLVERS)
+            raise SvmtoolError(f"ERROR: unknown svm type: {self.solver}: with a kernel use -s {known}")
+        return row
 
-    def with_default_bias(self) -> Settings:
-        """Return settings with the bias of the solver's paper, free or regularised, unless -B was given."""
+    def with_default_bias(self) -> Problem:
+        """Return the problem of a linear model with the bias of the solver's paper, free or regularised."""
         row = next((r for r in registry.SOLVERS if r.number == self.solver), None)
-        if row is None or self.bias_given:
+        if row is None:
             return self
         if row.free_bias:
             return self._replace(bias=1.0, regularize_bias=False)
         return self._replace(bias=row.bias_default)
+
+
+class Stopping(NamedTuple):
+    """When a run ends; None means that the solver's own rule decides, or that there is no limit."""
+
+    eps: float | None = None  # -e
+    gap: float | None = None  # certified relative gap, in place of eps
+    max_iter: int | None = None
+    max_seconds: float | None = None
+
+
+class Options(NamedTuple):
+    """Options of single solvers, by the names of their command line options; None or the default: the solver decides.
+
+    mu           --mu: a number, or the name of a rule
+    inner_steps  --inner-steps: conjugate gradient steps within a step of inexact ALM
+    homotopy     False with --no-homotopy
+    passes       --passes: passes of FALSVM over the rows
+    sample       --sample: rows that a round of FOSVM2 draws
+    sgd_rows     --sgd-rows: rows of the largest gradients that a step of -s 73 uses
+    paper_form, pairs, delta_alpha, min_alpha_opt, max_alpha_opt, min_alpha_check: see solvers.alfpgm.Options
+    """
+
+    mu: str | float | None = None
+    inner_steps: int | None = None
+    homotopy: bool = True
+    passes: int = 1
+    sample: int | None = None
+    sgd_rows: int | None = None
+    paper_form: bool = False
+    pairs: int | None = None
+    delta_alpha: float = 1e-6
+    min_alpha_opt: int = 5
+    max_alpha_opt: int = 20
+    min_alpha_check: int | None = None
+
+
+NO_OPTIONS = Options()
+
+
+class Run(NamedTuple):
+    """How a training is computed, and what it gives beside the model."""
+
+    seed: int | None = None
+    threads: int | None = None  # None: as set for the process
+    probability: int = 0  # 1: fit what svm-predict -b 1 needs
+    loo: bool = False  # leave-one-out accuracy
+    stratified: bool = False  # folds with equal shares of each class
+    cache_mb: float = 100.0  # kernel rows that are kept, in MB
+    shrinking: int = 1
+    options: Options = NO_OPTIONS
+
+
+class Settings(NamedTuple):
+    """All parameters of a training.  Immutable: `settings.replace(C=2.0)` returns a changed copy.
+
+    >>> Settings.of(solver=3, C=0.5, gap=1e-6).problem.C
+    0.5
+    """
+
+    problem: Problem = Problem()
+    stopping: Stopping = Stopping()
+    run: Run = Run()
+
+    @classmethod
+    def of(cls, **flat: Any) -> Settings:
+        """Return settings of a linear model from keywords of any part; TypeError names one that no part has."""
+        return cls().replace(**flat)
+
+    @classmethod
+    def of_kernel(cls, **flat: Any) -> Settings:
+        """Return settings of a model with a kernel: `of` with LIBSVM's defaults, C-SVC and the RBF kernel."""
+        return cls(Problem(solver=0, kernel=KernelChoice())).replace(**flat)
+
+    def replace(self, **flat: Any) -> Settings:
+        """Return a copy with some fields of its parts changed; TypeError names a keyword that no part has."""
+        problem, stopping, run = self.problem, self.stopping, self.run
+        changes: dict[str, dict[str, Any]] = {}
+        for name, value in flat.items():
+            part = PART_OF.get(name)
+            if part is None or (part == "kernel" and problem.kernel is None):
+                raise TypeError(f"{name!r} is not a parameter of a {'kernel' if problem.kernel else 'linear'} model")
+            changes.setdefault(part, {})[name] = value
+        if problem.kernel is not None and "kernel" in changes:
+            changes.setdefault("problem", {})["kernel"] = problem.kernel._replace(**changes["kernel"])
+        if "options" in changes:
+            changes.setdefault("run", {})["options"] = run.options._replace(**changes["options"])
+        return Settings(
+            problem._replace(**changes.get("problem", {})),
+            stopping._replace(**changes.get("stopping", {})),
+            run._replace(**changes.get("run", {})),
+        )
+
+    @property
+    def row(self) -> registry.Solver:
+        """See Problem.row."""
+        return self.problem.row
+
+    @property
+    def target(self) -> float | None:
+        """The certified gap to stop at; None if eps decides instead."""
+        gap, eps = self.stopping.gap, self.stopping.eps
+        return gap if gap is not None or eps is not None else self.row.gap_default
+
+    def with_default_bias(self) -> Settings:
+        """See Problem.with_default_bias."""
+        return self._replace(problem=self.problem.with_default_bias())
+
+
+# The part that holds each field.
+PART_OF = {
+    name: part
+    for part, kind in (
+        ("problem", Problem), ("kernel", KernelChoice), ("stopping", Stopping), ("run", Run), ("options", Options),
+    )
+    for name in kind._fields
+    if name not in ("kernel", "options")
+}  # fmt: skip
 
 
 _FREE_BIAS_WORDS = "L2R_LR, L2R_L2LOSS_SVC, L1R_L2LOSS_SVC, L1R_LR, and L2R_L2LOSS_SVR"
@@ -95,9 +187,8 @@ def check_after_reading(settings: Settings) -> None:
 
     Values that LIBLINEAR accepts but no problem can use (nan, infinity, negative costs) are refused afterwards.
     """
-    s, number = settings, settings.solver
-    eps = s.eps if s.eps is not None else 1.0
-    if eps <= 0:
+    s, number, eps = settings.problem, settings.problem.solver, settings.stopping.eps
+    if eps is not None and eps <= 0:
         raise SvmtoolError("ERROR: eps <= 0")
     if s.C <= 0:
         raise SvmtoolError("ERROR: C <= 0")
@@ -117,12 +208,13 @@ def check_after_reading(settings: Settings) -> None:
 
 def _check_numbers(settings: Settings) -> None:
     """Refuse nan, infinities and negative costs."""
-    named = [("-e", settings.eps), ("-c", settings.C), ("-p", settings.p), ("-n", settings.nu), ("-B", settings.bias)]
+    s = settings.problem
+    named = [("-e", settings.stopping.eps), ("-c", s.C), ("-p", s.p), ("-n", s.nu), ("-B", s.bias)]
     for option, value in named:
         if value is not None and not _is_finite(value):
             raise SvmtoolError(f"ERROR: {option} is {value}: it must be a finite number")
-    if settings.solver == 21 and not 0 <= settings.nu <= 1:
-        raise SvmtoolError(f"ERROR: -n is {settings.nu:g}: the share of rows left out lies between 0 and 1")
-    for label, factor in settings.class_weights:
+    if s.solver == 21 and not 0 <= s.nu <= 1:
+        raise SvmtoolError(f"ERROR: -n is {s.nu:g}: the share of rows left out lies between 0 and 1")
+    for label, factor in s.class_weights:
         if not _is_finite(factor) or factor < 0:
             raise SvmtoolError(f"ERROR: -w{label} is {factor:g}: a class weight must be a finite number >= 0")

@@ -51,7 +51,7 @@ def main() -> None:
     order = json.loads(sys.argv[1])
     make(order["many"], order["rows"], order["d"], 1)
     make(order["some"], order["new"], order["d"], 2)
-    settings = Settings(solver=71, quiet=True, solver_given=True).with_default_bias()
+    settings = Settings.of(solver=71).with_default_bias()
     table, new = svmlight.read(order["many"]), svmlight.read(order["some"])
     files = adapt_new.NewState(settings, table, np.ones(len(table)), order["model"])
     runs = [pipeline.train(table, settings) for _ in range(3)]

@@ -30,7 +30,7 @@ def main() -> None:
     first = True
     runs = []
     for settings in order["runs"]:
-        chosen = Settings(quiet=True, **settings)
+        chosen = Settings.of(**settings)
         seconds: list[float] = []
         while True:
             rows = Dataset(table.labels, table.indptr, table.indices, table.values, table.n_features)

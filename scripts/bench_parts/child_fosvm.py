@@ -25,8 +25,8 @@ import numpy as np
 from bench_parts.certify import answer
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.kernel_params import KernelSettings
 from svmtool.metrics import RankCurve
+from svmtool.params import Settings
 from svmtool.training.kernel import single
 from svmtool.training.kernel.dataset import kernel_set
 from svmtool.training.kernel.fit import Fitting
@@ -64,8 +64,8 @@ class Split:
 
 def fit(table, solver: int, gamma: float, limit: float | None = None) -> tuple:
     """The training, and its seconds alone."""
-    settings = KernelSettings(solver=solver, gamma=gamma, max_seconds=limit, quiet=True)
-    data = kernel_set(table, settings._replace(gap=settings.row.gap_default), "rows")
+    settings = Settings.of_kernel(solver=solver, gamma=gamma, max_seconds=limit)
+    data = kernel_set(table, settings.replace(gap=settings.row.gap_default), "rows")
     start = time.perf_counter()
     done = single.train(data, Fitting(settings))
     return done, time.perf_counter() - start

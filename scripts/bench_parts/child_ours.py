@@ -30,7 +30,7 @@ def main() -> None:
         )  # training uses it up
         by_gap = e is not None and (solver in bars.OUR_GAPS or order.get("by") == "gap")
         asked = {varied(solver): C, "gap" if by_gap else "eps": e, "max_seconds": order.get("limit")}
-        done = pipeline.train(rows, Settings(solver=solver, quiet=True, **asked))
+        done = pipeline.train(rows, Settings.of(solver=solver, **asked))
         return done.seconds, (solver, done.model)
 
     def value(solution, C: float) -> float:

@@ -18,7 +18,8 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 from bench_parts.certify import answer
 from svmtool.certify.kernel import certify
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.kernel_params import KernelSettings
+from svmtool.kernel_params import tolerance
+from svmtool.params import Settings
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training.kernel import one_vs_one
@@ -29,16 +30,16 @@ from svmtool.training.kernel.fit import Fitting, Solved
 class PairFitting(Fitting):
     """Solves with given options, and adds up seconds of the solver alone, of all pairs of classes."""
 
-    def __init__(self, settings: KernelSettings, options: alfpgm.Options):
+    def __init__(self, settings: Settings, options: alfpgm.Options):
         super().__init__(settings)
         self.options, self.seconds = options, 0.0
 
     def solve(self, problem, label: str | None = None, cache_mb: float | None = None) -> Solved:
         s = self.settings
-        monitor = Monitor(s.gap, None, s.max_seconds, None, None, self.started)
+        monitor = Monitor(s.stopping.gap, None, s.stopping.max_seconds, None, None, self.started)
         start = time.perf_counter()
-        mapped = s.cache_mb if cache_mb is None else cache_mb
-        result = alfpgm.solve(problem, monitor, s.tolerance, mapped, **self.options._asdict())
+        mapped = s.run.cache_mb if cache_mb is None else cache_mb
+        result = alfpgm.solve(problem, monitor, tolerance(s), mapped, **self.options._asdict())
         self.seconds += time.perf_counter() - start
         found = problem.answer(result)
         return Solved(found, result, certify(problem, result.alpha, result.gradient, result.rho, result.r, found.scale))
@@ -47,8 +48,8 @@ class PairFitting(Fitting):
 def main() -> None:
     order = json.loads(sys.argv[1])
     table = svmlight.read(order["path"])
-    settings = KernelSettings(
-        C=order["C"], gamma=order["gamma"] or 0.0, eps=order["eps"], cache_mb=order["cache_mb"], quiet=True,
+    settings = Settings.of_kernel(
+        C=order["C"], gamma=order["gamma"] or 0.0, eps=order["eps"], cache_mb=order["cache_mb"],
         max_seconds=order["limit"],
     )  # fmt: skip
     data = kernel_set(table, settings, order["path"])

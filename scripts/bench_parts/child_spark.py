@@ -95,7 +95,7 @@ def main() -> None:
     with Session(order["master"], "benchmark", {"spark.driver.memory": order["memory"]}) as session:
         for run in order["runs"]:
             found = [
-                train(session, order["path"], Settings(quiet=True, **run["settings"])) for _ in range(order["repeats"])
+                train(session, order["path"], Settings.of(**run["settings"])) for _ in range(order["repeats"])
             ]
             done, answer["reading"], costs, answer["rows"] = found[-1]
             linear.write(run["model"], done.model)

@@ -1,4 +1,4 @@
-"""Keywords of `fit` and its companions to Settings or KernelSettings; messages name keywords, not options."""
+"""Keywords of `fit` and its companions to Settings; messages name keywords, not options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from svmtool import kernel_params, params, registry
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
-from svmtool.kernel_params import KernelSettings
 from svmtool.params import Settings
 from svmtool.registry.row import Solver, gap_of_theta
 
@@ -33,9 +32,8 @@ DEFAULTS = {**COMMON, **LINEAR, **KERNEL}
 # Keywords of single solvers, and those of `COMMON` and `LINEAR` that not every solver has: the option that a row of the
 # registry must support.
 OPTIONS = {
-    "mu": "--mu", "inner_steps": "--inner-steps", "homotopy": "--no-homotopy", "passes": "--passes",
-    "sample": "--sample", "loo": "--loo", "theta": "--theta",
-    **{name: "--" + name.replace("_", "-") for name in kernel_params.FOR_SOLVERS},
+    **{name: "--" + name.replace("_", "-") for name in params.Options._fields},
+    "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta",
 }  # fmt: skip
 CHECKED = {
     "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",
@@ -86,7 +84,7 @@ def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
 
 def settings_of(
     data: Dataset, solver: int | str, kernel: str | None, given: Mapping[str, Any], also: tuple[str, ...] = ()
-) -> Settings | KernelSettings:
+) -> Settings:
     """The settings of a run.
 
     Parameters
@@ -140,36 +138,34 @@ def _linear(data: Dataset, solver: int | str, changed: dict[str, Any], also: tup
     weights, theta = s.pop("class_weight", None), s.pop("theta", None)
     if theta is not None:
         s["gap"] = _gap_of(theta, s)
-    if "homotopy" in s:
-        s["no_homotopy"] = not s.pop("homotopy")
     if not 1.0 <= s.get("loss_power", 2.0) <= 2.0:
         raise ValueError(f"loss_power == {s['loss_power']:g}, must be from 1 to 2.")
     if s.get("bias") is None:
         s.pop("bias", None)
         if not s.get("regularize_bias", True):
             s["bias"] = 1.0
-    s["bias_given"], s["C_given"], s["p_given"] = "bias" in s, "C" in s, "p" in s
-    settings = Settings(**s)
+    settings = Settings.of(**s)
     names = [*changed, *also]
     if solver == "auto":
         from svmtool.training import auto_select
 
-        options = tuple(CHECKED.get(name) or OPTIONS[name] for name in names)
-        settings, _ = auto_select.settle(settings._replace(auto=True, given=options), data)
+        options = [CHECKED.get(name) or OPTIONS[name] for name in names]
+        settings, _ = auto_select.settle(settings, [*options, *(["-B"] if "bias" in s else [])], data)
     else:
         row = _row(solver, registry.find)
         _refuse_unsupported(row, names)
-        settings = settings._replace(solver=row.number).with_default_bias()
-    if settings.mu is not None:
+        settings = settings.replace(solver=row.number)
+        settings = settings if "bias" in s else settings.with_default_bias()
+    if settings.run.options.mu is not None:
         _check_mu(settings)
     if weights is not None:
-        settings = settings._replace(class_weights=class_weights(weights, data, settings.row))
+        settings = settings.replace(class_weights=class_weights(weights, data, settings.row))
     params.check_after_reading(settings)
     return settings
 
 
 def _check_mu(settings: Settings) -> None:
-    mu, row = settings.mu, settings.row
+    mu, row = settings.run.options.mu, settings.row
     if isinstance(mu, str) and mu not in ("merit", "geometric", "balance"):
         raise ValueError(f"mu must be 'merit', 'geometric', 'balance' or a number > 0, not {mu!r}")
     if isinstance(mu, str) == ("--no-homotopy" in row.supported):
@@ -184,7 +180,7 @@ def _check_mu(settings: Settings) -> None:
 
 def _with_kernel(
     data: Dataset, solver: int | str, kernel: str, changed: dict[str, Any], also: tuple[str, ...]
-) -> KernelSettings:
+) -> Settings:
     if kernel not in KERNELS:
         raise ValueError(f"kernel must be None or one of {sorted(KERNELS)}, not {kernel!r}")
     s = dict(changed)
@@ -192,7 +188,7 @@ def _with_kernel(
         if s.pop(name, None) is not None and name != "regularize_bias":
             raise ValueError(f"{name} is for linear models: leave it or kernel out")
     for name in s:
-        if name in OPTIONS and name != "theta" and name not in kernel_params.FOR_SOLVERS:
+        if name in OPTIONS and not registry.anywhere(OPTIONS[name], registry.KERNEL_SOLVERS):
             raise ValueError(f"{name} is for linear models: leave it or kernel out")
     row = _row(solver, registry.find_kernel)
     _refuse_unsupported(row, [name for name in (*s, *also)])
@@ -205,12 +201,12 @@ def _with_kernel(
         gamma = 0.0
     if "shrinking" in s:
         s["shrinking"] = int(s["shrinking"])
-    settings = KernelSettings(
+    settings = Settings.of_kernel(
         **{**s, "probability": int(s.get("probability", False))}, solver=row.number, kernel_type=KERNELS[kernel],
         gamma=float(gamma),
     )  # fmt: skip
     if weights is not None:
-        settings = settings._replace(class_weights=class_weights(weights, data, row))
+        settings = settings.replace(class_weights=class_weights(weights, data, row))
     kernel_params.check_after_reading(settings)
     return settings
 

@@ -15,7 +15,6 @@ from svmtool.api.result import Fit
 from svmtool.api.run import Run
 from svmtool.api.settings import check_names, settings_of
 from svmtool.data.dataset import Dataset
-from svmtool.kernel_params import KernelSettings
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
@@ -137,7 +136,7 @@ def fit(
         also = (*(("sample_weight",) if weights is not None else ()), *(("init",) if init is not None else ()))
         settings = settings_of(data, solver, kernel, given, also)
         check_labels(data, settings, one_class, y is None)
-        if isinstance(settings, KernelSettings):
+        if settings.problem.kernel is not None:
             return _fit_kernel(data, settings, _report(callback), run, began)
         return _fit_linear(data, settings, weights, init, _report(callback), run, began)
 
@@ -155,7 +154,7 @@ def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[...
     return report
 
 
-def check_labels(data: Dataset, settings: Settings | KernelSettings, one_class: bool, missing: bool) -> None:
+def check_labels(data: Dataset, settings: Settings, one_class: bool, missing: bool) -> None:
     """ValueError where the labels are not what the task needs."""
     task = settings.row.task
     if missing and "one-class" not in task:
@@ -189,9 +188,9 @@ def _fit_linear(
     )  # fmt: skip
 
 
-def kernel_rows(data: Dataset, s: KernelSettings) -> KernelSet:
+def kernel_rows(data: Dataset, s: Settings) -> KernelSet:
     """The rows with their kernel, after LIBSVM's checks."""
-    if s.kernel_type == kernel_params.PRECOMPUTED:
+    if kernel_params.kernel_of(s).kernel_type == kernel_params.PRECOMPUTED:
         data = arrays.with_serials(data, len(data))
     rows = kernel_set(data, s, "X")
     refuse_overflow(rows, s)
@@ -201,9 +200,9 @@ def kernel_rows(data: Dataset, s: KernelSettings) -> KernelSet:
     return rows
 
 
-def _fit_kernel(data: Dataset, s: KernelSettings, report: Any, run: Run, began: float) -> Fit:
+def _fit_kernel(data: Dataset, s: Settings, report: Any, run: Run, began: float) -> Fit:
     rows = kernel_rows(data, s)
-    done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(1 if s.seed is None else s.seed))
+    done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(1 if s.run.seed is None else s.run.seed))
     done.model.notes = notes(s, done)
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     return Fit(

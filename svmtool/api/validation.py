@@ -13,7 +13,6 @@ from svmtool.api.run import Run
 from svmtool.api.settings import check_names, settings_of
 from svmtool.api.training import check_labels, kernel_rows
 from svmtool.data.dataset import Dataset
-from svmtool.kernel_params import KernelSettings
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel import validation as kernel_validation
@@ -126,10 +125,10 @@ def cross_validate(
         also = (*(("sample_weight",) if weights is not None else ()), *(("stratified",) if stratified else ()))
         settings = settings_of(data, solver, kernel, keywords, () if kernel else also)
         check_labels(data, settings, one_class, False)
-        if isinstance(settings, KernelSettings):
+        if settings.problem.kernel is not None:
             found = _with_kernel(data, settings, folds, run)
         else:
-            found = _linear(data, settings._replace(stratified=stratified), weights, folds, run)
+            found = _linear(data, settings.replace(stratified=stratified), weights, folds, run)
     return found._replace(metrics={name: float(measure(data.labels, found.predictions)) for name, measure in wanted})
 
 
@@ -159,9 +158,9 @@ def _linear(data: Dataset, s: Settings, weights: np.ndarray | None, count: int, 
     return Validation(predictions, None, {}, fold, folds.open_ends, tuple(folds.warnings))
 
 
-def _with_kernel(data: Dataset, s: KernelSettings, count: int, run: Run) -> Validation:
+def _with_kernel(data: Dataset, s: Settings, count: int, run: Run) -> Validation:
     rows = kernel_rows(data, s)
-    rand = GlibcRand(1 if s.seed is None else s.seed)
+    rand = GlibcRand(1 if s.run.seed is None else s.run.seed)
     folds = kernel_validation.Folds(rows, s.row.task == "classification", count, rand)
     warnings = [folds.warning] if folds.warning else []
     predictions, open_ends = kernel_validation.evaluate(
@@ -207,13 +206,13 @@ def search_C(
         also = ("search", *(("sample_weight",) if weights is not None else ()))
         settings = settings_of(data, solver, None, {**keywords}, (*also, *(("stratified",) if stratified else ())))
         check_labels(data, settings, one_class, False)
-        assert isinstance(settings, Settings)
-        settings = settings._replace(
-            stratified=stratified, C_given="C" in keywords, p_given="p" in keywords and keywords["p"] is not None
-        )
+        settings = settings.replace(stratified=stratified)
+        first_C = settings.problem.C if "C" in keywords else None
+        first_p = settings.problem.p if keywords.get("p") is not None else None
 
         def tell(tried: search.Tried | None) -> None:
             if tried is not None and callback is not None:
                 callback(tried)
 
-        return search.search_C(Folds(data, settings, weights, folds), settings, run.stop, tell)
+        drawn = Folds(data, settings, weights, folds)
+        return search.search_C(drawn, settings, run.stop, tell, first_C, first_p)

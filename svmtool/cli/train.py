@@ -8,7 +8,6 @@ from svmtool import interrupts, registry
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.console import Console
 from svmtool.formats.adaptable import names
-from svmtool.params import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def main(argv: list[str]) -> int:
 
     def work() -> int:
         command = options.parse(argv)
-        console.quiet = command.settings.quiet
+        console.quiet = command.request.quiet
         for note in command.notes:
             console.warn(note)
         return run(command, console)
@@ -49,7 +48,7 @@ def run(command: options.Command, console: Console) -> int:
     from svmtool.cli.help import texts
 
     console.out(texts.help_text() if command.action == "help" else texts.explain(command.settings))
-    if command.action == "explain" and command.data and isinstance(command.settings, Settings):
+    if command.action == "explain" and command.data and command.settings.problem.kernel is None:
         console.out(texts.methods(_methods(command, console)))
     return 0
 
@@ -60,18 +59,18 @@ def _methods(command: options.Command, console: Console) -> list[str]:
     gc.enable()
     from svmtool.training.plans import methods
 
-    return methods(command.settings, data)
+    return methods(command.settings, command.request, data)
 
 
 def _reading(command: options.Command, console: Console) -> Any:
     """The reading of the command's data file, not started."""
     from svmtool.formats.svmlight.background import Reading
 
-    s = command.settings
-    if not isinstance(s, Settings):
+    s, kernel = command.request, command.settings.problem.kernel
+    if kernel is not None:
         from svmtool.kernel_params import PRECOMPUTED
 
-        return Reading(command.data, least=0 if s.kernel_type == PRECOMPUTED else 1)
+        return Reading(command.data, least=0 if kernel.kernel_type == PRECOMPUTED else 1)
     if s.memory is not None:
         from svmtool.formats.rowcache.folder import DiskReading
 
@@ -83,17 +82,16 @@ def refuse_overwriting(command: options.Command) -> None:
     """SvmtoolError where a file that the command reads is one that it writes; -i and the model may be the same."""
     from svmtool.cli import overwriting
 
-    s, adapts = command.settings, command.action == "adapt"
-    linear = isinstance(s, Settings)
+    s, adapts = command.request, command.action == "adapt"
     inputs = [("the added rows" if adapts else "the data", command.data)]
     outputs = [("--solver-log", s.solver_log), ("--plot", s.plot)]
-    start = s.initial_model if linear else None
-    overwriting.refuse([("the initial model", start)], outputs)
-    if linear:
-        inputs += [("the removed rows", s.remove), ("--weights", s.weights)]  # type: ignore[list-item]
-    if s.folds is None and not (linear and s.find_C):
+    overwriting.refuse([("the initial model", s.initial_model)], outputs)
+    inputs += [("the removed rows", s.remove), ("--weights", s.weights)]  # type: ignore[list-item]
+    if s.folds is None and not s.find_C:
         outputs.append(("the model", command.model))
-        if linear and any(row.number == s.solver and "--add" in row.supported for row in registry.SOLVERS):
+        problem = command.settings.problem
+        rows = registry.SOLVERS if problem.kernel is None else ()
+        if any(row.number == problem.solver and "--add" in row.supported for row in rows):
             outputs += [("the model's state", command.model + suffix) for suffix in names.ALL]
     overwriting.refuse(inputs, outputs)
 
@@ -102,19 +100,19 @@ def train(command: options.Command, console: Console) -> int:
     """Train, with the data being read already while the pipeline and numpy are imported; returns the exit status."""
     from svmtool.compiled import threads
 
-    settings = command.settings
+    settings, request = command.settings, command.request
     refuse_overwriting(command)
-    threads.set_count(settings.threads)
-    if isinstance(settings, Settings):
-        if settings.spark is not None or settings.memory is not None:  # folders, and a Java process, are to go
+    threads.set_count(settings.run.threads)
+    if settings.problem.kernel is None:
+        if request.spark is not None or request.memory is not None:  # folders, and a Java process, are to go
             interrupts.raise_from_now_on()
-        if settings.spark is not None:
+        if request.spark is not None:
             from svmtool.distributed.train import run as run_spark
 
             gc.enable()
-            return run_spark(settings, command.data, command.model, console)
+            return run_spark(settings, request, command.data, command.model, console)
         data = _reading(command, console)
-        if settings.initial_model is None:  # else that is read first: its faults come first, both may be one pipe
+        if request.initial_model is None:  # else that is read first: its faults come first, both may be one pipe
             data.start()
         from svmtool.training.pipeline import run
     else:
@@ -124,7 +122,7 @@ def train(command: options.Command, console: Console) -> int:
 
     gc.freeze()  # what was imported is no garbage: the first search need not look there
     gc.enable()  # see entry.start
-    return run(settings, data, command.model, console)
+    return run(settings, request, data, command.model, console)
 
 
 def adapt(command: options.Command, console: Console) -> int:
@@ -132,16 +130,15 @@ def adapt(command: options.Command, console: Console) -> int:
     from svmtool.compiled import threads
     from svmtool.formats.svmlight.background import Reading
 
-    settings = command.settings
     refuse_overwriting(command)
-    threads.set_count(settings.threads)
+    threads.set_count(command.settings.run.threads)
     added = Reading(command.data) if command.data not in ("", "-") else None
     if added is not None:
         added.start()
     from svmtool.params import check_after_reading
     from svmtool.training.adapting.adapt import run
 
-    check_after_reading(settings)
+    check_after_reading(command.settings)
     gc.freeze()
     gc.enable()
-    return run(settings, added, command.model, console)
+    return run(command.settings, command.request, added, command.model, console)

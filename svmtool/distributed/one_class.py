@@ -189,7 +189,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
     ) -> Result:  # fmt: skip
         self.task(k)
         _, total, squares = self.ranks.sum("certifier", "sums").tolist()
-        self.fills = fills = self.settings.nu * total
+        self.fills = fills = self.settings.problem.nu * total
         d = self.rows.d
         if not self.rows.n or fills <= 0.0 or fills >= total * (1.0 - 1e-12):
             w, rho = np.zeros(d), -np.inf if self.rows.n else math.copysign(math.nan, -1.0)
@@ -204,7 +204,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
         T = ABOVE * float(mean @ mean) / fills
         if not T > 0.0:
             T = math.sqrt(squares / total) or 1.0
-        monitor = Shifted(self._aim(), self.settings.max_iter, sink=report, stop=stop)
+        monitor = Shifted(self._aim(), self.settings.stopping.max_iter, sink=report, stop=stop)
         monitor.uses(registry.find(METHOD))
         monitor.scale = scale_of_sums(squares, total, fills)
         w = self._start_of(k, start)

@@ -18,7 +18,6 @@ from svmtool.distributed.collective import Collective, LostError
 from svmtool.distributed.objective import DistributedRows, DistributedTask, KeptDualPoint
 from svmtool.limits import StopFlag, Turns
 from svmtool.objectives import losses
-from svmtool.objectives.task import Options
 from svmtool.params import Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import INTERRUPTED, Result, Rule
@@ -43,12 +42,12 @@ class DistributedReduction(Reduction):
     def __init__(self, ranks: Collective, settings: Settings, labels: np.ndarray | None = None):
         """labels: of all rows that take part, in the order in which classes are to appear; None: the rows' own."""
         self.ranks, self.settings, self.solver, self._ordered = ranks, settings, settings.row, labels
-        self.loss = losses.of(self.solver.loss, settings.loss_power)
+        self.loss = losses.of(self.solver.loss, settings.problem.loss_power)
         self.row_weights = None
         ranks.surviving(self._read_facts)
 
     def _read_facts(self) -> None:
-        s, facts = self.settings, self.ranks.gather("facts")
+        s, facts = self.settings.problem, self.ranks.gather("facts")
         n, nnz = (sum(part[key] for part in facts) for key in ("n", "nnz"))
         self.n_features = max((part["features"] for part in facts), default=0)
         largest = max([1.0, self.bias, *(part["largest"] for part in facts)])
@@ -61,7 +60,7 @@ class DistributedReduction(Reduction):
     @property
     def bias(self) -> float:
         """Of the rows as the ranks lay them out."""
-        return self.settings.bias
+        return self.settings.problem.bias
 
     def answer_at(self, w: np.ndarray) -> np.ndarray:
         """The answer that the weights w of the task at hand are, copied."""
@@ -94,7 +93,7 @@ class DistributedReduction(Reduction):
         weights = self.ranks.weights
         if weights is not None and n:  # of costs solvers ask how large they are
             costs = costs * float(np.mean(weights[weights > 0.0]))
-        free_bias = more.pop("free_bias", not self.settings.regularize_bias)
+        free_bias = more.pop("free_bias", not self.settings.problem.regularize_bias)
         self._task = DistributedTask(self.ranks, rows, costs, free_bias, **more)
         return self._task
 
@@ -166,7 +165,7 @@ class DistributedReduction(Reduction):
         """The certificate of an answer to problem k, which is the one that the ranks are at."""
         if not self.rows.n:
             return Certificate(0.0, 0.0, 0.0)
-        free_bias = not self.settings.regularize_bias
+        free_bias = not self.settings.problem.regularize_bias
         return certify(self.ranks, self.loss, result.w, free_bias, isinstance(result.alpha, KeptDualPoint), self._l1)
 
 
@@ -182,17 +181,17 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
         """The labels that the blocks have, in order of appearance, and the rows of each."""
         if self._ordered is not None:
             self.classes = Classes(self._ordered)
-            self.factor, self.missing = self.classes.weights(self.settings.class_weights)
+            self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
             return
         parts = self.ranks.gather("classes")
         found = np.array([label for part, _ in parts for label in part])
         self.classes = Classes(found)
         self.classes.counts = np.zeros(len(self.classes.labels), np.int64)
         np.add.at(self.classes.counts, self.classes.number, [n for _, counts in parts for n in counts])
-        self.factor, self.missing = self.classes.weights(self.settings.class_weights)
+        self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
 
     def _summed(self, r: np.ndarray | None) -> ClassStatistics:
-        own = [label for label, _ in self.settings.class_weights]
+        own = [label for label, _ in self.settings.problem.class_weights]
         parts = self.ranks.gather("label_sums", own, list(self.classes.labels))
         whole = parts[0]
         for part in parts[1:]:
@@ -202,13 +201,13 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
 
     def task(self, k: int) -> DistributedTask:
         """See Reduction."""
-        s, two = self.settings, len(self.classes.labels) == 2
+        s, two = self.settings.problem, len(self.classes.labels) == 2
         costs = s.C * np.array([self.factor[k], self.factor[1 - k] if two else 1.0])
         target = 0.0 if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
         spec = TwoClasses(self.classes.labels[k], *costs.tolist(), target)  # type: ignore[call-arg]
         return self._begin(
             spec, costs[costs > 0.0], target=None if target is None else np.full(1, target), p=self.loss.power,
-            one_of_several=self.count > 1, options=Options(s.mu, s.inner_steps),
+            one_of_several=self.count > 1, options=self.settings.run.options,
             equations=self._equations[k] if self._equations else None,
         )  # fmt: skip
 
@@ -224,8 +223,8 @@ class DistributedRegression(DistributedReduction, Regression):
 
     def task(self, k: int) -> DistributedTask:
         """See Reduction."""
-        C = self.settings.C
+        C = self.settings.problem.C
         targets = np.array([self._largest])
-        return self._begin(Tube(C, self.settings.p), np.array([C]), target=targets, p=self.loss.power)
+        return self._begin(Tube(C, self.settings.problem.p), np.array([C]), target=targets, p=self.loss.power)
 
 

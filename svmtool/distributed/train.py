@@ -23,10 +23,11 @@ from svmtool.limits import StopFlag
 from svmtool.models import words
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings, check_after_reading
+from svmtool.request import Request
 from svmtool.training.calibration import NotCalibratedError
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, exit_status
-from svmtool.training.pipeline import ModelFile, Training, fitted, show, target_gap
+from svmtool.training.pipeline import ModelFile, Training, fitted, show
 from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, searched, validated
 
 
@@ -44,66 +45,67 @@ QUIET = _Quiet()
 
 def trained(
     session: Session, settings: Settings, source: Text, initial: LinearModel | None = None,
-    recorder: Recorder | None = None, console: Any = QUIET,
+    recorder: Recorder | None = None, console: Any = QUIET, weights: str | None = None,
 ) -> tuple[Training, BarrierStage, bool]:  # fmt: skip
     """Train on the rows of a Text or Frame; also the stage that held them, ended, and whether Ctrl-C asked for an end.
 
-    No command line is needed, and no file: what a notebook calls with its own data frame and Session.over.
+    weights: a file of this machine with a number for each row.  A notebook calls this with its own data frame and
+    Session.over.
     """
-    weights = source.weights()  # a job of Spark's: the stage takes all cores
+    found = source.weights()  # a job of Spark's: the stage takes all cores
     with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
         check_after_reading(settings)
-        take_weights(stage, settings, weights)
+        take_weights(stage, weights, found)
         began = time.perf_counter()
         problems = kind_of(settings)(stage, settings)
         console.solver(problems.method_line)
         start = None if initial is None else problems.start_from(initial)
-        with Interruptible(StopFlag(settings.max_seconds)) as stop:
+        with Interruptible(StopFlag(settings.stopping.max_seconds)) as stop:
             done = fitted(problems, start, None if recorder is None else recorder.record, stop, began)
-            if settings.probability and not done.model.gives_probabilities:
+            if settings.run.probability and not done.model.gives_probabilities:
                 try:
-                    found = calibrate(stage, settings, done.model.labels or (), stop, console)
-                    done.model.notes += words.sigmoid_notes(found)
+                    marks = calibrate(stage, settings, done.model.labels or (), stop, console)
+                    done.model.notes += words.sigmoid_notes(marks)
                 except NotCalibratedError as e:
                     done.lacking = str(e)
             return done, stage, stop.set
 
 
-def take_weights(ranks: Collective, settings: Settings, found: np.ndarray | None = None) -> None:
-    """Give the rows their weights: those `found` in the input, or a file of this machine's with a number for each."""
-    if found is not None or settings.weights:
+def take_weights(ranks: Collective, path: str | None = None, found: np.ndarray | None = None) -> None:
+    """Give the rows their weights: those `found` in the input, or the numbers in the file `path`."""
+    if found is not None or path:
         counts = [part["n"] for part in ranks.surviving(lambda: ranks.gather("facts"))]
-        ranks.take_weights(weight_file.read(settings.weights, sum(counts)) if found is None else found, counts)
+        ranks.take_weights(weight_file.read(str(path), sum(counts)) if found is None else found, counts)
 
 
-def validate(session: Session, settings: Settings, source: Text, console: Any) -> int:
+def validate(session: Session, settings: Settings, request: Request, source: Text, console: Any) -> int:
     """-v and -C: LIBLINEAR's lines; returns the exit status."""
-    wanted = DEFAULT_FOLDS if settings.folds is None else settings.folds
-    weights = source.weights()  # a job of Spark's: the stage takes all cores
+    wanted = DEFAULT_FOLDS if request.folds is None else request.folds
+    found = source.weights()  # a job of Spark's: the stage takes all cores
     with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
         check_after_reading(settings)
-        take_weights(stage, settings, weights)
-        stop = StopFlag(settings.max_seconds)
-        if settings.find_C:
+        take_weights(stage, request.weights, found)
+        stop = StopFlag(settings.stopping.max_seconds)
+        if request.find_C:
             console.out(DOING.format(wanted))
         folds = DistributedFolds(stage, settings, wanted)
-        status = (searched if settings.find_C else validated)(folds, settings, console, stop)
+        status = (searched if request.find_C else validated)(folds, settings, request, console, stop)
     console.solver(stage.costs.line(stage.size))
     return status
 
 
-def run(settings: Settings, path: str, model_path: str, console: Any) -> int:
+def run(settings: Settings, request: Request, path: str, model_path: str, console: Any) -> int:
     """svm-train --spark after its command line; returns the exit status."""
-    assert settings.spark is not None
-    initial = linear.read(settings.initial_model) if settings.initial_model else None
+    assert request.spark is not None
+    initial = linear.read(request.initial_model) if request.initial_model else None
     threads.set_count(1)  # one problem after the other; the rows' threads are in the executors
-    with named(path), Session(settings.spark, f"svm-train -s {settings.solver} {path}") as session:
-        source = source_of(session, path, few=True, weights=settings.weights)
-        if settings.find_C or settings.folds is not None:
-            return validate(session, settings, source, console)
-        with Recorder(settings, target_gap(settings), console) as recorder:
-            done, stage, interrupted = trained(session, settings, source, initial, recorder, console)
+    with named(path), Session(request.spark, f"svm-train -s {settings.problem.solver} {path}") as session:
+        source = source_of(session, path, few=True, weights=request.weights)
+        if request.find_C or request.folds is not None:
+            return validate(session, settings, request, source, console)
+        with Recorder(request, settings.target, console) as recorder:
+            done, stage, interrupted = trained(session, settings, source, initial, recorder, console, request.weights)
         show(done, settings, [], console)
         ModelFile(model_path).write(done)
         console.solver(stage.costs.line(stage.size))
-    return exit_status(settings, done, model_path, interrupted, console)
+    return exit_status(settings.row, request, done, model_path, interrupted, console)

@@ -96,7 +96,7 @@ def calibrate(
 ) -> list[tuple[float, float]]:
     """See training/calibration.py; the ranks hold rows out from now on."""
     try:
-        folds = DistributedFolds(ranks, settings._replace(stratified=True), FOLDS, whole=False)
+        folds = DistributedFolds(ranks, settings.replace(stratified=True), FOLDS, whole=False)
     except SvmtoolError as e:
         raise NotCalibratedError(str(e)) from e
     values = np.empty((len(folds.table), 1 if len(labels) == 2 else len(labels)))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from svmtool.data.blocks import Rows
+from svmtool.params import NO_OPTIONS, Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,26 +13,6 @@ if TYPE_CHECKING:
 
     from svmtool.objectives.normal_equations import NormalEquations
     from svmtool.objectives.row_losses import Losses
-
-
-class Options(NamedTuple):
-    """Options of single solvers, by the names of their command line options; None or the default: the solver decides.
-
-    mu           --mu: a number, or the name of a rule
-    inner_steps  --inner-steps: conjugate gradient steps within a step of inexact ALM
-    homotopy     False with --no-homotopy
-    passes       --passes: passes of FALSVM over the rows
-    sample       --sample: rows that a round of FOSVM2 draws
-    """
-
-    mu: str | float | None = None
-    inner_steps: int | None = None
-    homotopy: bool = True
-    passes: int = 1
-    sample: int | None = None
-
-
-NO_OPTIONS = Options()
 
 
 class Task:

@@ -58,6 +58,11 @@ def supported_options(row: Solver) -> frozenset[str]:
     return COMMON_OPTIONS | TASK_OPTIONS[row.task] | row.supported
 
 
+def anywhere(option: str, rows: Iterable[Solver]) -> bool:
+    """Whether one of these rows supports an option."""
+    return any(option in supported_options(row) for row in rows)
+
+
 def same_problem(a: Solver, b: Solver) -> bool:
     """Whether two rows minimise the same function, by whatever method and stopping rule."""
     return (a.task, a.loss, a.regulariser, a.free_bias) == (b.task, b.loss, b.regulariser, b.free_bias)

@@ -6,6 +6,7 @@ measures how far it is from the fastest candidate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -72,11 +73,11 @@ def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, 
     )
 
 
-def settle(settings: Settings, table: Dataset) -> tuple[Settings, str]:
-    """Settings with the selected solver, and a line for the user; see `choose`."""
-    given = [option for option in settings.given if option != "-s"]
-    if settings.mu == "balance":  # needs the solver with inner steps
-        given.append("--inner-steps")
-    row, reason = choose(facts_of(table), tuple(given))
-    chosen = settings._replace(auto=False, solver=row.number).with_default_bias()
-    return chosen, f"-s auto: -s {row.number} ({row.name}): {reason}\n"
+def settle(settings: Settings, given: Sequence[str], table: Dataset) -> tuple[Settings, str]:
+    """Settings with the solver that `-s auto` selects, and a line for the user; given: as of `choose`."""
+    wanted = [option for option in given if option != "-s"]
+    if settings.run.options.mu == "balance":  # needs the solver with inner steps
+        wanted.append("--inner-steps")
+    row, reason = choose(facts_of(table), tuple(wanted))
+    chosen = settings.replace(solver=row.number)
+    return chosen if "-B" in given else chosen.with_default_bias(), f"-s auto: -s {row.number} ({row.name}): {reason}\n"

@@ -49,9 +49,9 @@ def calibrate(
 ) -> list[tuple[float, float]]:  # fmt: skip
     """(A, B) for each two-class problem of a model with these labels, trained on the table with these settings.
 
-    NotCalibratedError where the rows are too few, or `stop` ends it; without one there are settings.max_seconds.
+    NotCalibratedError where the rows are too few, or `stop` ends it; without one max_seconds counts.
     """
-    stop = StopFlag(settings.max_seconds) if stop is None else stop
+    stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     if row_weights is not None and np.any(row_weights <= 0):
         kept = np.flatnonzero(row_weights > 0)
         table, row_weights = table.take(kept), row_weights[kept]
@@ -82,7 +82,7 @@ def held_out(
     n = len(table)
     if n < 2:
         raise NotCalibratedError("it takes at least two rows")
-    order, starts = stratified_folds(table.labels, FOLDS, settings.seed)
+    order, starts = stratified_folds(table.labels, FOLDS, settings.run.seed)
     values = np.empty((n, 1 if len(labels) == 2 else len(labels)))
 
     def one(k: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from svmtool.registry.row import Solver
+from svmtool.request import Request
 from svmtool.solvers.shared.base import INTERRUPTED, RULE, Status
 
 VAGUE = 1e-2  # certified gap above which a run that the rule of -e ended says so
@@ -29,7 +30,9 @@ def vague_gap(results: list) -> float:
     return max((r.certified_gap for r in results if r.status is RULE and r.certified_gap > VAGUE), default=0.0)
 
 
-def exit_status(settings: Any, done: Any, model_path: str, interrupted: bool, console: Any) -> int:
+def exit_status(
+    row: Solver, request: Request, done: Any, model_path: str, interrupted: bool, console: Any
+) -> int:
     """Say what came of the run where it did not end as it should; returns the exit status."""
     status = done.status
     if status is None:
@@ -38,39 +41,39 @@ def exit_status(settings: Any, done: Any, model_path: str, interrupted: bool, co
         console.warn(f"interrupted: {model_path} holds the best model so far, {done.certificate.line().lower()}")
         return CTRL_C
     if not status.converged:
-        text = advice(status, settings.row)
+        text = advice(status, row)
         found = done.certificate
         console.warn(f"WARNING: not converged: {text} ({found.kind.lower()} relative gap {found.gap:.2g})")
-    elif (vague := vague_gap(done.results)) and not settings.quiet:
+    elif (vague := vague_gap(done.results)) and not request.quiet:
         console.warn(
             f"WARNING: the stopping rule of -e holds, but the optimum may lie up to {100.0 * vague:.2g} % lower "
             f"(certified relative gap {vague:.2g}): --gap 1e-3 goes on"
         )
     if done.lacking and interrupted:
         return CTRL_C
-    if settings.strict and (done.lacking or not status.converged or vague_gap(done.results)):
+    if request.strict and (done.lacking or not status.converged or vague_gap(done.results)):
         return NOT_CONVERGED
     return 0
 
 
-def told_folds(open_ends: Sequence[Status], count: int, settings: Any, console: Any) -> int:
+def told_folds(open_ends: Sequence[Status], count: int, row: Solver, strict: bool, console: Any) -> int:
     """Say how many of so many folds ended without having converged, and why; returns the exit status."""
     for status in dict.fromkeys(open_ends):
         many = f"{open_ends.count(status)} of {count} folds were not converged"
-        console.warn(f"WARNING: {many}: {advice(status, settings.row)}")
-    return NOT_CONVERGED if settings.strict and open_ends else 0
+        console.warn(f"WARNING: {many}: {advice(status, row)}")
+    return NOT_CONVERGED if strict and open_ends else 0
 
 
 class Recorder:
     """Hands a solver's records to the progress bar, the log and the picture; target: the gap to reach, if known."""
 
-    def __init__(self, settings: Any, target: float | None, console: Any):
+    def __init__(self, request: Request, target: float | None, console: Any):
         self.console, self.target = console, target
         self.history = None
-        if settings.solver_log or settings.plot:
+        if request.solver_log or request.plot:
             from svmtool.training.history import History
 
-            self.history = History(settings.solver_log, settings.plot)
+            self.history = History(request.solver_log, request.plot)
 
     def record(self, **fields: Any) -> None:
         self.console.progress(target=self.target, **fields)

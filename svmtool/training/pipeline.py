@@ -20,6 +20,7 @@ from svmtool.limits import EndedError, StopFlag, until
 from svmtool.models import words
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings, check_after_reading
+from svmtool.request import Request
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.liblinear_log import liblinear_log
@@ -60,11 +61,11 @@ def train(
 ) -> Training:
     """Train on a table (which is used up); report receives every solver record as keywords.
 
-    stop: the command's, which knows the limit of time; None: settings.max_seconds count from here on.
+    stop: the command's, which knows the limit of time; None: max_seconds counts from here on.
     """
     began = time.perf_counter()
-    stop = StopFlag(settings.max_seconds) if stop is None else stop
-    kept = table if settings.probability else None
+    stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
+    kept = table if settings.run.probability else None
     problems = problems_of(table, settings, row_weights)
     del table
     start = None if initial is None else problems.start_from(initial)
@@ -83,7 +84,7 @@ def fitted(
 
     stop: as of `train`.
     """
-    stop = StopFlag(problems.settings.max_seconds) if stop is None else stop
+    stop = StopFlag(problems.settings.stopping.max_seconds) if stop is None else stop
     results, certificate = problems.fit_and_certify(start, report, stop)
     seconds = problems.solved_at - began
     model = problems.model(problems.weights(results), _notes(problems.settings, certificate, results))
@@ -111,40 +112,40 @@ def _add_sigmoids(
         done.lacking = str(e)
 
 
-def run(settings: Settings, data: Reading, model_path: str, console: Any) -> int:
+def run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     """svm-train after its command line; returns the exit status."""
     with named(data.path):
-        return _run(settings, data, model_path, console)
+        return _run(settings, request, data, model_path, console)
 
 
-def _run(settings: Settings, data: Reading, model_path: str, console: Any) -> int:
-    initial = linear.read(settings.initial_model) if settings.initial_model else None
+def _run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
+    initial = linear.read(request.initial_model) if request.initial_model else None
     table = data.table()
-    stop = StopFlag(settings.max_seconds)  # the time begins here, once for all that the command does
+    stop = StopFlag(settings.stopping.max_seconds)  # the time begins here, once for all that the command does
     mapped = table.mapped
-    if settings.auto:
+    if request.auto:
         from svmtool.training import auto_select
 
-        settings, line = auto_select.settle(settings, table)
+        settings, line = auto_select.settle(settings, request.given, table)
         console.solver(line)
     check_after_reading(settings)
-    row_weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
+    row_weights = weight_file.read(request.weights, len(table)) if request.weights else None
     n_features, used = table.n_features, None if "--add" in settings.row.supported else used_features(table)
     if used is not None:
         table = on_used(table, used)
         initial = initial and restricted(initial, used)
-    if settings.find_C or settings.folds is not None:
+    if request.find_C or request.folds is not None:
         from svmtool.training.validation import report
 
-        work = report.search_C if settings.find_C else report.cross_validate
-        status = work(table, settings, row_weights, console, stop)
+        work = report.search_C if request.find_C else report.cross_validate
+        status = work(table, settings, request, row_weights, console, stop)
         for warning in mapped.complaints() if mapped else []:
             console.warn(warning)
         return status
     with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
         tables = [table]  # the only reference, so that training may give its memory back
         del table
-        with Recorder(settings, target_gap(settings), console) as recorder, Interruptible(stop):
+        with Recorder(request, settings.target, console) as recorder, Interruptible(stop):
             done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
         show(done, settings, mapped.complaints() if mapped else [], console)
         if used is not None:
@@ -152,7 +153,7 @@ def _run(settings: Settings, data: Reading, model_path: str, console: Any) -> in
         output.write(done)
     if done.lacking:
         console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
-    return exit_status(settings, done, model_path, stop.set, console)
+    return exit_status(settings.row, request, done, model_path, stop.set, console)
 
 
 def show(done: Training, settings: Settings, complaints: list[str], console: Any) -> None:
@@ -188,24 +189,19 @@ def _output(settings: Settings, table: Dataset, row_weights: np.ndarray | None, 
     return new_state(settings, table, row_weights, model_path, console) or ModelFile(model_path)
 
 
-def target_gap(settings: Settings) -> float | None:
-    """The gap at which a run ends, where that is known."""
-    return settings.gap if settings.gap is not None or settings.eps else settings.row.gap_default
-
-
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:
     """What only we know, for the lines behind the weights."""
-    row = settings.row
-    asked = f" -c {settings.C:.17g}" if "-c" in registry.supported_options(row) else ""
-    asked += f" -B {settings.bias:.17g}" + ("" if settings.regularize_bias else " -R")
-    asked += " -b 1" if settings.probability else ""
+    row, s, gap = settings.row, settings.problem, settings.stopping.gap
+    asked = f" -c {s.C:.17g}" if "-c" in registry.supported_options(row) else ""
+    asked += f" -B {s.bias:.17g}" + ("" if s.regularize_bias else " -R")
+    asked += " -b 1" if settings.run.probability else ""
     if "--loss-power" in row.supported:
-        asked += f" --loss-power {settings.loss_power:g}"
+        asked += f" --loss-power {s.loss_power:g}"
     if "-p" in row.supported:
-        asked += f" -p {settings.p:.17g}"
+        asked += f" -p {s.p:.17g}"
     if "-n" in row.supported:
-        asked += f" -n {settings.nu:.17g}"
-    asked += "" if settings.gap is None else f" {row.gap_option(settings.gap)}"
+        asked += f" -n {s.nu:.17g}"
+    asked += "" if gap is None else f" {row.gap_option(gap)}"
     return (
         f"# svmtool {__version__}: -s {row.number} ({row.name}){asked}",
         f"# {certificate.line()}",

@@ -13,10 +13,10 @@ from svmtool.certify.zero_model import value_at_zero
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel
-from svmtool.kernel_params import KernelSettings
 from svmtool.kernels.problems import HardOneClass
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.linalg.minimum_norm_point import NearestPoint
+from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, TIME
 from svmtool.training.kernel.fit import Fitting
 
@@ -47,7 +47,7 @@ def test_a_run_ends_anywhere_with_an_answer_and_its_certificate(row, by_hand):
     least = oracle(row, problem).certificate
     statuses = set()
     for asks in (0, 1, 2, 5, 9, 14, 20, 30, 60):
-        settings = KernelSettings(solver=row.number, C=1.3, nu=NU, gap=1e-12)
+        settings = Settings.of_kernel(solver=row.number, C=1.3, nu=NU, gap=1e-12)
         answer, result, certificate = Fitting(settings, stop=Soon(asks, by_hand)).solve(problem)
         statuses.add(result.status)
         assert np.all(np.isfinite(answer.coef)) and np.isfinite(answer.rho)
@@ -65,7 +65,7 @@ def test_a_run_with_a_large_cost_that_ends_early_has_a_direction(row):
     """What is there after a few steps is worse than w = 0 by far, a multiple of it is better."""
     data = random_data(160)._replace(C=1e5)
     problem = data.problem(registry.find_kernel(row), KERNELS["rbf"])
-    settings = KernelSettings(solver=row, C=1e5, gap=1e-12, max_iter=2)
+    settings = Settings.of_kernel(solver=row, C=1e5, gap=1e-12, max_iter=2)
     answer, result, certificate = Fitting(settings).solve(problem)
     assert np.any(answer.coef) and not result.status.converged
     assert certificate.primal < value_at_zero(problem)[0]
@@ -113,7 +113,7 @@ def test_pairs_that_their_share_cut_short_go_on(one_thread):
     """The first of two searches for its share all the time that it has, the other ends at once."""
     data = random_data(60)
     row = registry.find_kernel(0)
-    fitting = Fitting(KernelSettings(gap=1e-13), stop=StopFlag(30.0))
+    fitting = Fitting(Settings.of_kernel(gap=1e-13), stop=StopFlag(30.0))
     tried = []
     solve = fitting.solve
 

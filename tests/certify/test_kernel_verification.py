@@ -16,11 +16,11 @@ from svmtool.certify.linear import Certificate
 from svmtool.certify.zero_model import value_at_zero
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel as kernel_model
-from svmtool.kernel_params import KernelSettings
 from svmtool.kernels import direct, interior, linear_direct
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import CSvc, EpsilonSvr, KernelResult, LeastSquaresSvc, NuSvc, OneClass, Points
 from svmtool.models.kernel_functions import Kernel
+from svmtool.params import Settings
 from svmtool.solvers import alfpgm, nesvm_kernel
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
 from svmtool.solvers.shared.progress import Progress
@@ -134,7 +134,7 @@ def test_no_wrong_answer_leaves_as_converged(row, which, monkeypatch):
     entry = registry.entry
     lies = list(wrong_answers(problem))
     monkeypatch.setattr(registry, "entry", lambda r: (lambda *_, **__: lies[which]) if r is row else entry(r))
-    answer, result, certificate = Fitting(KernelSettings(solver=row.number, C=1.3, nu=NU)).solve(problem)
+    answer, result, certificate = Fitting(Settings.of_kernel(solver=row.number, C=1.3, nu=NU)).solve(problem)
     assert np.all(np.isfinite(answer.coef)) and np.isfinite(answer.rho)
     assert certificate.primal <= answer.scale * (value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9) + 1e-12
     if result.status.converged:
@@ -259,7 +259,7 @@ def test_a_nu_that_no_bound_limits(kind, nu):
     rng = np.random.default_rng(4)
     points = Points(KERNELS["rbf"], DenseRows(rng.normal(size=(40, 3)) + 2.0), None)
     y = np.where(np.arange(40) % 3 > 0, 1.0, -1.0)
-    settings = KernelSettings(solver=1 if kind is NuSvc else 2, gap=1e-8)
+    settings = Settings.of_kernel(solver=1 if kind is NuSvc else 2, gap=1e-8)
 
     def solved(nu):
         return Fitting(settings).solve(kind(points, y, nu) if kind is NuSvc else kind(points, nu))
@@ -283,7 +283,7 @@ def test_the_certificate_of_nu_is_that_of_the_model(kind, nu):
     y = np.where(np.arange(20) % 3 > 0, 1.0, -1.0) if kind is NuSvc else np.ones(20)
     points = Points(KERNELS["rbf"], DenseRows(X), None)
     problem = kind(points, y, nu) if kind is NuSvc else kind(points, nu)
-    found = Fitting(KernelSettings(solver=1 if kind is NuSvc else 2, eps=0.01)).solve(problem)
+    found = Fitting(Settings.of_kernel(solver=1 if kind is NuSvc else 2, eps=0.01)).solve(problem)
     value = nu_value(interior.kernel_matrix(points), y, nu, found.answer.coef, found.answer.rho)
     scale = (nu * 20 / np.sum(np.abs(found.answer.coef))) ** 2 if kind is NuSvc else 1.0
     assert found.certificate.primal * scale == pytest.approx(value, rel=1e-9)

@@ -13,7 +13,7 @@ from conftest import libsvm_program
 from kernel_suite import pairs_of
 
 from svmtool.formats.svmlight import table
-from svmtool.kernel_params import KernelSettings
+from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
 from svmtool.training.kernel import calibration, one_vs_one
 from svmtool.training.kernel.dataset import kernel_set
@@ -386,7 +386,7 @@ def test_limits_are_reported(limit, sets, svm_train):
 def test_ctrl_c_leaves_a_model(sets, monkeypatch):
     """The first record sets the flag: no other pair is solved, and there is no calibration."""
     pairs_of(monkeypatch, 0)
-    s, stop = KernelSettings(probability=1, eps=1e-9), StopFlag()
+    s, stop = Settings.of_kernel(probability=1, eps=1e-9), StopFlag()
     data = kernel_set(table.read(str(sets / "four")), s, "four")
     done = one_vs_one.train(data, Fitting(s, lambda **_: setattr(stop, "set", True), stop), GlibcRand())
     assert done.status is INTERRUPTED and done.lacking == "interrupted"

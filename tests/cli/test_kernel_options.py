@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from command_fields import changed_fields
 
 from svmtool import kernel_params, registry
 from svmtool.cli.arguments import linear as options
@@ -10,15 +11,13 @@ from svmtool.cli.arguments.linear import parse
 from svmtool.cli.help import texts
 from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
-from svmtool.kernel_params import KernelSettings
 from svmtool.models import kernel_functions
 from svmtool.params import Settings
 
 
 def changed(line: str) -> dict:
     """Settings that differ from the defaults."""
-    now, default = parse(line.split()).settings._asdict(), KernelSettings()._asdict()
-    return {key: value for key, value in now.items() if value != default[key]}
+    return changed_fields(parse(line.split()), Settings.of_kernel())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +49,7 @@ def test_lines_that_are_libsvms(line):
 
 def test_a_value_is_no_option():
     assert not options.is_kernel_line(["-c", "-t", "d"])
-    assert isinstance(parse(["-s", "2", "-c", "-g", "d"]).settings, Settings)
+    assert parse(["-s", "2", "-c", "-g", "d"]).settings.problem.kernel is None
 
 
 @pytest.mark.parametrize(
@@ -184,10 +183,10 @@ def test_rows_are_found_and_told_of(row):
     assert callable(registry.entry(row))
     line = f"-s {row.number}, {row.name}"
     assert line in texts.help_text() and line in texts.usage()
-    explained = texts.explain(KernelSettings(solver=row.number))
+    explained = texts.explain(Settings.of_kernel(solver=row.number))
     for part in (row.objective, row.stopping, row.paper, row.word, "exp(-GAMMA |x-z|^2)"):
         assert part in explained
-    assert "<= 0.125 (--gap)" in texts.explain(KernelSettings(solver=row.number, gap=0.125))
+    assert "<= 0.125 (--gap)" in texts.explain(Settings.of_kernel(solver=row.number, gap=0.125))
 
 
 def test_kernels_have_one_set_of_names():

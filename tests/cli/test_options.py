@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from command_fields import changed_fields
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,44 +20,41 @@ from svmtool.params import Settings
 
 def changed(line: str) -> dict:
     """Settings that differ from the defaults."""
-    now, default = parse(line.split()).settings._asdict(), Settings()._asdict()
-    return {key: value for key, value in now.items() if value != default[key]}
+    return changed_fields(parse(line.split()), Settings.of())
 
 
 @pytest.mark.parametrize(
     "line, expected",
     [
         ("d", {}),
-        ("-s 2 d", {"solver": 2, "solver_given": True}),
-        ("-s mfn d", {"solver": 40, "solver_given": True}),
-        ("-cfoo 2 d", {"C": 2.0, "C_given": True}),
+        ("-s 2 d", {"solver": 2}),
+        ("-s mfn d", {"solver": 40}),
+        ("-cfoo 2 d", {"C": 2.0}),
         ("-qxyz d", {"quiet": True}),
-        ("-c 1 -c 3 d", {"C": 3.0, "C_given": True}),
-        ("-s 2 -e 1e-3 d", {"solver": 2, "solver_given": True, "eps": 1e-3}),
+        ("-c 1 -c 3 d", {"C": 3.0}),
+        ("-s 2 -e 1e-3 d", {"solver": 2, "eps": 1e-3}),
         ("-e inf d", {}),
-        ("-B 1 -R d", {"bias": 1.0, "bias_given": True, "regularize_bias": False}),
-        ("-B abc d", {"bias": 0.0, "bias_given": True}),
+        ("-B 1 -R d", {"bias": 1.0, "regularize_bias": False}),
+        ("-B abc d", {"bias": 0.0}),
         ("-w1 5 -w1 2 -w-1 .5 d", {"class_weights": ((1, 5.0), (1, 2.0), (-1, 0.5))}),
         ("-w1.7 5 -w 3 d", {"class_weights": ((1, 5.0), (0, 3.0))}),
         ("-v 5 d", {"folds": 5}),
         ("-v 5.9 d", {"folds": 5}),
         ("-C d", {"find_C": True, "solver": 2}),
-        ("-p 0.2 -n 0.3 d", {"p": 0.2, "p_given": True, "nu": 0.3}),
+        ("-p 0.2 -n 0.3 d", {"p": 0.2, "nu": 0.3}),
         ("-W w -i m d", {"weights": "w", "initial_model": "m"}),
         ("--weights w --initial-model=m d", {"weights": "w", "initial_model": "m"}),
         ("--gap 1e-4 --max-seconds=2.5 --max-iter 7 d", {"gap": 1e-4, "max_seconds": 2.5, "max_iter": 7}),
         ("--seed=0 --threads 3 --strict d", {"seed": 0, "threads": 3, "strict": True}),
         ("-v 3 --stratified d", {"folds": 3, "stratified": True}),
         ("--solver-log l --plot=p.svg -q d", {"solver_log": "l", "plot": "p.svg", "quiet": True}),
-        ("-s 31 d", {"solver": 31, "solver_given": True, "bias": 1.0, "regularize_bias": False}),
-        ("-s 30 -B -1 d", {"solver": 30, "solver_given": True, "bias_given": True}),
+        ("-s 31 d", {"solver": 31, "bias": 1.0, "regularize_bias": False}),
+        ("-s 30 -B -1 d", {"solver": 30}),
         (
             "-s alm --loss-power 1.5 --mu merit --inner-steps 3 -B 2 d",
             {
                 "solver": 30,
-                "solver_given": True,
                 "bias": 2.0,
-                "bias_given": True,
                 "loss_power": 1.5,
                 "mu": "merit",
                 "inner_steps": 3,
@@ -64,11 +62,11 @@ def changed(line: str) -> dict:
         ),
         ("-b 1 d", {"probability": True}),
         ("-b 1 -b 0 d", {}),
-        ("-s 13 -b 0 d", {"solver": 13, "solver_given": True}),
+        ("-s 13 -b 0 d", {"solver": 13}),
         ("--probability=1 -v 3 d", {"probability": True, "folds": 3}),
         (
             "-s nesvm --no-homotopy --mu 0.5 -B 2 d",
-            {"solver": 50, "solver_given": True, "bias": 2.0, "bias_given": True, "mu": 0.5, "no_homotopy": True},
+            {"solver": 50, "bias": 2.0, "mu": 0.5, "homotopy": False},
         ),
         ("--weights a=b d", {"weights": "a=b"}),
         ("--weights=a=b d", {"weights": "a=b"}),
@@ -186,7 +184,7 @@ def test_one_sentence_refuses(line, part, capsys):
 
 
 def test_unknown_number_waits_for_the_data():
-    assert parse(["-s", "8", "d"]).settings.solver == 8
+    assert parse(["-s", "8", "d"]).settings.problem.solver == 8
 
 
 def test_value_that_c_reads_in_part_is_named():

@@ -20,6 +20,7 @@ from svmtool.formats.models import linear
 from svmtool.limits import StopFlag, in_turns
 from svmtool.linalg.systems import Factored, solve_positive
 from svmtool.params import Settings
+from svmtool.request import Request
 from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import problems_of
@@ -52,7 +53,7 @@ def made(n: int, d: int, classes: int = 3):
 
 def settings_of(row, **more) -> Settings:
     gap = {"gap": 1e-14} if "--gap" in row.supported else {}
-    return Settings(solver=row.number, solver_given=True, **gap, **({"C": 1e3} | more))
+    return Settings.of(solver=row.number, **gap, **({"C": 1e3} | more))
 
 
 # A command's time
@@ -101,7 +102,7 @@ def test_a_problem_whose_turn_never_comes_is_the_zero_model(row):
 
 
 def test_a_start_outlives_a_time_that_is_over():
-    problems = problems_of(table_of(*made(40, 5)), Settings(solver=2, C=1.0))
+    problems = problems_of(table_of(*made(40, 5)), Settings.of(solver=2, C=1.0))
     start = problems.weights(problems.fit())
     np.testing.assert_array_equal(problems.weights(problems.fit(start, stop=StopFlag(-1.0))), start)
 
@@ -144,8 +145,8 @@ def test_command_ends_in_time_and_writes_its_model(svm_train, tmp_path):
 def test_folds_past_the_limit_predict_with_what_there_is():
     for strict, status in ((False, 0), (True, 2)):
         console = Lines()
-        settings = Settings(solver=2, folds=4, strict=strict, max_seconds=1e-9)
-        assert report.cross_validate(table_of(*made(40, 5)), settings, None, console) == status
+        settings, request = Settings.of(solver=2, max_seconds=1e-9), Request(folds=4, strict=strict)
+        assert report.cross_validate(table_of(*made(40, 5)), settings, request, None, console) == status
         assert console.text.startswith("Cross Validation Accuracy = ")
         [warning] = [w for w in console.warnings if "folds" in w]
         assert warning.startswith("WARNING: 4 of 4 folds were not converged: time limit reached: raise --max-seconds")
@@ -153,7 +154,7 @@ def test_folds_past_the_limit_predict_with_what_there_is():
 
 def test_folds_in_time_say_nothing():
     console = Lines()
-    assert report.cross_validate(table_of(*made(40, 5)), Settings(solver=2, folds=4), None, console) == 0
+    assert report.cross_validate(table_of(*made(40, 5)), Settings.of(solver=2), Request(folds=4), None, console) == 0
     assert not console.warnings
 
 
@@ -193,8 +194,8 @@ def test_search_ends_with_the_best_so_far():
                 stop.ends = -np.inf
 
     console, table = Ending(), table_of(*made(40, 5, 2))
-    settings = Settings(solver=2, find_C=True, solver_given=True, folds=3, strict=True)
-    assert report.search_C(table, settings, None, console, stop) == 2
+    request = Request(folds=3, strict=True)
+    assert report.search_C(table, Settings.of(solver=2), request, None, console, stop) == 2
     assert console.liblinear_log.count("log2c=") == 3 and console.text.splitlines()[-1].startswith("Best C = ")
     assert any("WARNING: the search has ended at C = " in w and "--max-seconds" in w for w in console.warnings)
 
@@ -202,8 +203,8 @@ def test_search_ends_with_the_best_so_far():
 @pytest.mark.parametrize("number", [2, 11])
 def test_search_without_time_tells_what_one_value_gives(number):
     console, table = Lines(), table_of(*made(40, 5, 2))
-    settings = Settings(solver=number, find_C=True, solver_given=True, folds=3, max_seconds=1e-9)
-    assert report.search_C(table, settings, None, console) == 0
+    settings = Settings.of(solver=number, max_seconds=1e-9)
+    assert report.search_C(table, settings, Request(folds=3), None, console) == 0
     assert console.liblinear_log.count("log2c=") == 1 and "Best C = " in console.text
     assert any("the search has ended at" in w for w in console.warnings)
 
@@ -216,7 +217,7 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
 
     def ended(self, settings, *more):
         found = evaluate(self, settings, *more)
-        seen.append(settings.C)
+        seen.append(settings.problem.C)
         self.open_ends = (base.PRECISION,) if len(seen) % 3 == 0 else ()
         return found
 
@@ -228,10 +229,8 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
     for strict in (False, True):
         seen.clear()
         console = Lines()
-        settings = Settings(
-            solver=number, find_C=True, solver_given=True, folds=3, C=0.5, C_given=True, strict=strict
-        )
-        assert report.search_C(table, settings, None, console) == 2 * strict
+        settings, request = Settings.of(solver=number, C=0.5), Request(given=("-c",), folds=3, strict=strict)
+        assert report.search_C(table, settings, request, None, console) == 2 * strict
         values = "C" if number == 2 else "p and C"
         (told,) = console.warnings
         assert told.startswith(f"WARNING: folds were not converged at 1 of 3 values of {values}")
@@ -243,12 +242,12 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
 
 
 def test_no_probabilities_where_the_time_is_over():
-    done = train(table_of(*made(60, 5, 2)), Settings(solver=2, probability=True, max_seconds=1e-9))
+    done = train(table_of(*made(60, 5, 2)), Settings.of(solver=2, probability=True, max_seconds=1e-9))
     assert done.lacking == "time limit reached: raise --max-seconds"
 
 
 def test_no_leave_one_out_where_the_time_is_over():
-    done = train(table_of(*made(60, 5, 2)), Settings(solver=70, loo=True, max_seconds=1e-9))
+    done = train(table_of(*made(60, 5, 2)), Settings.of(solver=70, loo=True, max_seconds=1e-9))
     assert not done.validation and any("no leave-one-out accuracy (--loo): time limit" in w for w in done.warnings)
 
 
@@ -328,7 +327,7 @@ def test_a_compiled_call_that_is_cut_goes_on_to_the_same_answer(monkeypatch):
         ("l1.proximal_newton", "SMALL_WORK", 5), ("alm", "SMALL_VISITS", 3),
     ):  # fmt: skip
         table = made(60, 4, 2)
-        settings = Settings(solver=number, gap=1e-9, C=10.0)
+        settings = Settings.of(solver=number, gap=1e-9, C=10.0)
         whole = problems_of(table_of(*table), settings).fit()
         with monkeypatch.context() as patch:
             patch.setattr(f"svmtool.solvers.{module}.{name}", 3 * 240)

@@ -49,7 +49,7 @@ def test_default_end_of_a_wide_run_is_certified(number, monkeypatch):
     """LIBLINEAR's rule alone leaves a gap; what follows closes it, raises no P, and leaves the rule's status."""
     p = separable(2, n=80, d=2000)
     labels = np.where(np.arange(80) % 3 == 0, 2.0, p.y) if number == 4 else p.y
-    problems = problems_of(table_of(p.X, labels), Settings(solver=number, C=100.0, eps=0.5))
+    problems = problems_of(table_of(p.X, labels), Settings.of(solver=number, C=100.0, eps=0.5))
     with monkeypatch.context() as without:
         without.setattr(polish, "allowance", lambda *_: -1.0)
         _, before = problems.fit_and_certify()
@@ -64,7 +64,7 @@ def test_work_is_limited_and_nothing_gets_worse(power, monkeypatch):
     """No pass where there is no work; the dual point that comes back is worth at least what came."""
     p = separable(3)._replace(loss="hinge" if power == 1.0 else "squared hinge")
     row = registry.find(3 if power == 1.0 else 1)
-    problems = problems_of(table_of(p.X, p.y), Settings(solver=row.number, C=1.0))
+    problems = problems_of(table_of(p.X, p.y), Settings.of(solver=row.number, C=1.0))
     task = problems.task(0)
     start, w = 0.1 * task.cost, np.zeros(task.rows.d)
     primal, values = problems.primal(0, w), []

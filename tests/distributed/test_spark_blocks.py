@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 CASES = {
     "plain": {},
-    "bias": {"bias": 1.0, "bias_given": True},
+    "bias": {"bias": 1.0},
     "weights": {"class_weights": ((1, 3.0), (2, 0.5))},
     "no-rows-of-a-class": {"class_weights": ((1, 0.0),)},
     "small-C": {"C": 1e-3},
@@ -59,7 +59,7 @@ def test_many_features_take_products_alone(number, tmp_path, take_path):
 
 @pytest.mark.parametrize("number", [n for n in NUMBERS if "-R" in registry.supported_options(registry.find(n))])
 def test_a_free_bias_is_certified(number, tmp_path):
-    settings = settings_of(number, bias=1.0, bias_given=True, regularize_bias=False, C=0.1)
+    settings = settings_of(number, bias=1.0, regularize_bias=False, C=0.1)
     text = numbers_text(2)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
 
@@ -70,7 +70,7 @@ def test_a_free_bias_is_certified(number, tmp_path):
      (30, {"mu": "geometric", "gap": 1e-3}), (30, {"inner_steps": 3, "gap": 1e-3})],
 )  # fmt: skip
 def test_ways_of_the_augmented_lagrangian(number, more, tmp_path):
-    settings, text = settings_of(number)._replace(**more), numbers_text(2)
+    settings, text = settings_of(number).replace(**more), numbers_text(2)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
 
 
@@ -119,12 +119,11 @@ def weights(tmp_path) -> str:
 @every_number
 @pytest.mark.parametrize("classes", [2, 3])
 def test_rows_with_weights(number, classes, weights, tmp_path):
-    settings, text = settings_of(number, weights=weights), numbers_text(classes)
-    same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
-    whole = Here(cut(text, 3))
-    far(whole, settings)
+    settings, text = settings_of(number), numbers_text(classes)
+    whole, near = Here(cut(text, 3)), in_memory(text, settings, tmp_path, weights)
+    same(far(whole, settings, weights=weights), near, settings)
     ranks = Here(cut(text, 3), {whole.asked // 2})
-    same(far(ranks, settings), in_memory(text, settings, tmp_path), settings)
+    same(far(ranks, settings, weights=weights), near, settings)
 
 
 @pytest.mark.parametrize("nu", [0.0, 0.03, 0.3, 0.5, 0.97, 1.0])
@@ -132,8 +131,8 @@ def test_rows_with_weights(number, classes, weights, tmp_path):
 def test_a_one_class_svm_of_rows_on_one_side_of_the_origin(nu, weighted, weights, tmp_path):
     """rho is that of memory, too."""
     text = numbers_text(2).replace(":-", ":")
-    settings = settings_of(21, nu=nu, weights=weights if weighted else None)
-    found, expected = far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path)
+    settings, path = settings_of(21, nu=nu), weights if weighted else None
+    found, expected = far(Here(cut(text, 3)), settings, weights=path), in_memory(text, settings, tmp_path, path)
     same(found, expected, settings)
     assert found.model.rho == pytest.approx(expected.model.rho, rel=1e-3)
 
@@ -160,7 +159,7 @@ def test_lost_blocks_cost_time_and_no_answer(number):
 
 def test_a_run_goes_on_from_the_best_weights():
     """It does not begin at zero weights again."""
-    settings, text = settings_of(2)._replace(C=100.0), numbers_text(2, n=400, d=40)
+    settings, text = settings_of(2).replace(C=100.0), numbers_text(2, n=400, d=40)
     whole = Here(cut(text, 3))
     expected = far(whole, settings)
     ranks = Here(cut(text, 3), {whole.asked - 8})
@@ -173,7 +172,7 @@ def test_a_run_goes_on_from_the_best_weights():
 @pytest.mark.parametrize("name", ODD)
 def test_odd_data_end_as_in_memory(number, name, tmp_path):
     """A model of finite numbers, or the message that memory has."""
-    settings = Settings(solver=number, max_iter=500).with_default_bias()
+    settings = Settings.of(solver=number, max_iter=500).with_default_bias()
     try:
         expected: Training | str = in_memory(ODD[name], settings, tmp_path)
     except SvmtoolError as e:
@@ -193,7 +192,7 @@ def test_odd_data_end_as_in_memory(number, name, tmp_path):
 @pytest.mark.parametrize("C", [1e-12, 1e10])
 @every_number
 def test_extreme_costs_end(number, C):
-    done = far(Here(cut(numbers_text(2, n=60), 2)), Settings(solver=number, C=C, max_iter=200).with_default_bias())
+    done = far(Here(cut(numbers_text(2, n=60), 2)), Settings.of(solver=number, C=C, max_iter=200).with_default_bias())
     assert np.all(np.isfinite(done.model.W))
     assert done.certificate.dual <= done.certificate.primal * (1 + 1e-9)
 
@@ -242,7 +241,7 @@ def test_errors_travel():
 @pytest.mark.parametrize("lost", [(), (1, 2, 5, 40)])
 def test_cross_validation_predicts_as_in_memory(number, lost, tmp_path):
     """On the same folds, with models of the same certified gap."""
-    settings, text = settings_of(number)._replace(folds=3, stratified=number == 2), numbers_text(3)
+    settings, text = settings_of(number).replace(stratified=number == 2), numbers_text(3)
     (tmp_path / "d").write_text(text)
     near = Folds(table.read(str(tmp_path / "d")), settings, None, 3)
     apart = DistributedFolds(Here(cut(text, 4), lost), settings, 3)

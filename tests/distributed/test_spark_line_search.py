@@ -102,7 +102,7 @@ def test_no_zero_and_no_descent():
 @pytest.mark.parametrize(("kind", "more"), [(SquaredHinge, {}), (Augmented, {"p": 1.0}), (Augmented, {"p": 2.0})])
 @pytest.mark.parametrize("regularize_bias", [True, False])
 def test_a_ray_of_blocks_is_that_of_memory(kind, more, regularize_bias):
-    settings = settings_of(31, bias=1.0, bias_given=True, regularize_bias=regularize_bias)
+    settings = settings_of(31, bias=1.0, regularize_bias=regularize_bias)
     ranks, lone = Here(cut(numbers_text(2), 3)), Here(cut(numbers_text(2), 1))
     far_one = DistributedOneVsRest(ranks, settings).task(0).objective(kind, **more)
     DistributedOneVsRest(lone, settings).task(0)

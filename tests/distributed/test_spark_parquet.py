@@ -75,7 +75,7 @@ def near(tmp_path_factory) -> LinearModel:
 def test_parquet_files_train_the_model_of_the_text(parts, dense, spark, session, near, tmp_path):
     folder = f"{tmp_path}/rows"
     spark.createDataFrame(rows_of(TEXT, dense), schema()).repartition(parts).write.parquet(folder)
-    model, gap = model_of(session, source_of(session, folder, few=True), Settings(solver=2, gap=1e-10))
+    model, gap = model_of(session, source_of(session, folder, few=True), Settings.of(solver=2, gap=1e-10))
     assert gap <= 1e-10 and set(model.labels) == set(near.labels)
     sign = 1.0 if model.labels == near.labels else -1.0
     np.testing.assert_allclose(sign * model.W, near.W, rtol=1e-3, atol=1e-4)
@@ -84,7 +84,7 @@ def test_parquet_files_train_the_model_of_the_text(parts, dense, spark, session,
 def test_arrays_of_numbers_are_vectors(spark, session, near):
     rows = [(label, vector.toArray().tolist()) for label, vector in rows_of(TEXT)]
     frame = spark.createDataFrame(rows, schema(ArrayType(DoubleType()))).coalesce(1)
-    model, _ = model_of(session, Frame(session, frame), Settings(solver=2, gap=1e-10))
+    model, _ = model_of(session, Frame(session, frame), Settings.of(solver=2, gap=1e-10))
     np.testing.assert_allclose(model.W, near.W, rtol=1e-3, atol=1e-4)
 
 
@@ -92,7 +92,7 @@ def test_a_column_of_weights(spark, session):
     """A weight of 2 is a row that stands twice, and rows of weight 0 take no part."""
     rows = [(*row, float(i % 3)) for i, row in enumerate(rows_of(TEXT))]
     frame = spark.createDataFrame(rows, StructType([*schema().fields, StructField("weight", DoubleType())]))
-    settings = Settings(solver=2, gap=1e-10)
+    settings = Settings.of(solver=2, gap=1e-10)
     weighted, _ = model_of(session, Frame(session, frame, weights="weight"), settings)
     twice = [row[:2] for row in rows for _ in range(int(row[2]))]
     plain, _ = model_of(session, Frame(session, spark.createDataFrame(twice, schema())), settings)
@@ -112,7 +112,7 @@ def test_a_bad_row_is_named(row, words, spark, session):
     rows = [(1.0, Vectors.dense([1.0, 2.0])), (-1.0, Vectors.dense([2.0, 1.0]))] * 3
     frame = spark.createDataFrame([*rows, row], schema()).coalesce(2)
     with pytest.raises(SvmtoolError) as e:
-        trained(session, Settings(solver=2), Frame(session, frame, name="rows.parquet"))
+        trained(session, Settings.of(solver=2), Frame(session, frame, name="rows.parquet"))
     assert "rows.parquet" in str(e.value) and words in str(e.value) and "7" in str(e.value)
     assert "\n" not in str(e.value)
 

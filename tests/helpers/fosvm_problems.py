@@ -92,7 +92,7 @@ def solve(X, kernel, theta=None, row=80, sparse=False, gap=None, cache_mb=10.0, 
 
 def solve_linear(X, row=80, theta=None, gap=None, **settings):
     """As svm-train does without kernel options; and the evaluator's word."""
-    s = Settings(solver=row, solver_given=True, gap=gap if theta is None else gap_of_theta(theta), **settings)
+    s = Settings.of(solver=row, gap=gap if theta is None else gap_of_theta(theta), **settings)
     problems = LinearSet(table_of(X, np.ones(len(X))), s)
     [result] = problems.fit()
     return certified(X, KERNELS["linear"], result), problems.certify(0, result)

@@ -13,7 +13,6 @@ from svmtool.certify.kernel import certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.kernel_params import KernelSettings
 from svmtool.kernels.problems import (
     Answer,
     EpsilonSvr,
@@ -25,6 +24,7 @@ from svmtool.kernels.problems import (
     Points,
 )
 from svmtool.models.kernel_functions import Kernel
+from svmtool.params import Settings
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training.kernel import pairs_batch
 from svmtool.training.kernel.one_vs_one import pair_problem
@@ -51,7 +51,7 @@ class Data(NamedTuple):
         rows = CsrRows(table.indptr, table.indices, table.values, X.shape[1]) if sparse else DenseRows(X)
         points = Points(kernel, rows, None)
         if row.task == "classification":
-            s = KernelSettings(solver=row.number, C=self.C, nu=NU)
+            s = Settings.of_kernel(solver=row.number, C=self.C, nu=NU)
             counts = int(np.sum(self.y > 0)), int(np.sum(self.y < 0))
             return pair_problem(points, s, counts, (self.C, self.C))
         if row.task == "one-class":

@@ -61,8 +61,8 @@ class Solved:
     """Answer of -s 51 to a problem."""
 
     def __init__(self, p: Problem, layout: str = "csr", start=None, stop=None, report=None, number=51, **settings):
-        self.settings = Settings(
-            solver=number, C=1.0, bias=p.bias, regularize_bias=not p.free, solver_given=True,
+        self.settings = Settings.of(
+            solver=number, C=1.0, bias=p.bias, regularize_bias=not p.free,
             **{"gap": 1e-8, **settings},
         )  # fmt: skip
         problems = OneVsRest(table_of(p.X, p.y), self.settings, p.cost)

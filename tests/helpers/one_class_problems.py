@@ -101,7 +101,7 @@ class Solved:
 
     def __init__(self, row, p: Problem, start=None, report=None, path=(None, {}), **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
-        s = Settings(solver=row.number, solver_given=True, nu=p.nu, **settings)
+        s = Settings.of(solver=row.number, nu=p.nu, **settings)
         self.problems = OneClass(table_of(p.X, np.zeros(len(p.X))), s, p.cost)
         method, arguments = path
         if arguments:

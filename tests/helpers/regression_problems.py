@@ -118,7 +118,7 @@ class Solved:
     def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, stop=None, **settings):
         row, path = (row.row, row.path) if isinstance(row, Case) else (row, "")
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
-        s = Settings(solver=row.number, solver_given=True, p=p.eps, bias=p.bias, regularize_bias=not p.free, **settings)
+        s = Settings.of(solver=row.number, p=p.eps, bias=p.bias, regularize_bias=not p.free, **settings)
         p = p.of(row)
         problems = Regression(table_of(p.X, p.t), s, p.cost)
         if layout == "dense":

@@ -183,8 +183,8 @@ class Solved:
     def __init__(self, case: Case, p: Problem, layout: str = "csr", start=None, stop=None, report=None, **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         self.p = p = posed(case, p)
-        self.settings = Settings(
-            solver=case.row.number, C=1.0, bias=p.bias, regularize_bias=not p.free, solver_given=True,
+        self.settings = Settings.of(
+            solver=case.row.number, C=1.0, bias=p.bias, regularize_bias=not p.free,
             loss_power=case.power, **settings,
         )  # fmt: skip
         problems = OneVsRest(table_of(p.X, p.y), self.settings, p.cost)

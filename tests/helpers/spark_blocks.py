@@ -70,19 +70,19 @@ def cut(text: str, parts: int) -> list[list[bytes]]:
 
 def settings_of(number: int, **more: Any) -> Settings:
     gap = TIGHT.get(number, 1e-9)
-    return Settings(solver=number, gap=gap, max_iter=5000, **more).with_default_bias()
+    return Settings.of(solver=number).with_default_bias().replace(**{"gap": gap, "max_iter": 5000, **more})
 
 
-def far(ranks: Collective, settings: Settings, start=None) -> Training:
-    take_weights(ranks, settings)
+def far(ranks: Collective, settings: Settings, start=None, weights: str | None = None) -> Training:
+    take_weights(ranks, weights)
     return fitted(kind_of(settings)(ranks, settings), start, None, None, 0.0)
 
 
-def in_memory(text: str, settings: Settings, tmp_path) -> Training:
+def in_memory(text: str, settings: Settings, tmp_path, weights: str | None = None) -> Training:
     path = tmp_path / "rows"
     path.write_text(text)
     table = svmlight.read(str(path))
-    row_weights = weight_file.read(settings.weights, len(table)) if settings.weights else None
+    row_weights = weight_file.read(weights, len(table)) if weights else None
     return train_in_memory(table, settings, row_weights=row_weights)
 
 
@@ -96,10 +96,11 @@ def numbers_text(classes: int, n: int = 150, d: int = 12, density: float = 0.4, 
 
 def same(a: Training, b: Training, settings: Settings) -> None:
     """Both are certified, and the values no further apart than that allows."""
-    assert settings.gap is not None
+    gap = settings.stopping.gap
+    assert gap is not None
     for done in (a, b):
         assert done.status is None or done.status.converged
-        assert done.certificate.gap <= 1.01 * settings.gap
-    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1.01 * settings.gap)
+        assert done.certificate.gap <= 1.01 * gap
+    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1.01 * gap)
     assert a.certificate.dual <= b.certificate.primal + 1e-12 * abs(b.certificate.primal)
     assert a.model.labels == b.model.labels

@@ -9,9 +9,9 @@ from kernel_suite import KERNELS, NU, random_data, text
 from svmtool import registry
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel
-from svmtool.kernel_params import KernelSettings
 from svmtool.kernels.problems import CSvc, KernelResult, Points
 from svmtool.models.kernel_functions import Kernel
+from svmtool.params import Settings
 from svmtool.solvers.shared.base import GAP, PRECISION, RULE
 from svmtool.training.kernel import laws
 from svmtool.training.kernel.fit import Fitting
@@ -42,7 +42,7 @@ def test_a_margin_that_is_worth_nothing_is_none():
 @pytest.mark.parametrize("number", [1, 2])
 def test_constants_are_the_best_where_w_is_worse_than_none(number):
     problem = random_data().problem(registry.find_kernel(number), KERNELS["rbf"])
-    good = Fitting(KernelSettings(solver=number, nu=NU, gap=1e-9)).solve(problem).result
+    good = Fitting(Settings.of_kernel(solver=number, nu=NU, gap=1e-9)).solve(problem).result
     bad = KernelResult(good.alpha, good.rho + 5.0, good.r, 0.0, 0.0, 1, RULE, good.gradient)
     _, found = laws.certified(problem, bad)
     assert found.gap <= 1e-9 and bad.rho == pytest.approx(good.rho) and bad.r == pytest.approx(good.r, abs=1e-6)
@@ -53,12 +53,12 @@ def test_a_gap_that_the_judge_does_not_find_is_no_end(number, monkeypatch):
     """The certificate decides, not the gap that a solver computes for itself."""
     row, entry = registry.find_kernel(number), registry.entry
     problem = random_data().problem(row, KERNELS["rbf"])
-    settings = KernelSettings(solver=number, C=1.3, nu=NU, gap=1e-6)
-    early = Fitting(settings._replace(gap=2e-3)).solve(problem)
+    settings = Settings.of_kernel(solver=number, C=1.3, nu=NU, gap=1e-6)
+    early = Fitting(settings.replace(gap=2e-3)).solve(problem)
     assert early.result.status is GAP
     target = early.certificate.gap / 1.5
     monkeypatch.setattr(registry, "entry", lambda r: (lambda *_, **__: early.result) if r is row else entry(r))
-    found = Fitting(settings._replace(gap=target)).solve(problem)
+    found = Fitting(settings.replace(gap=target)).solve(problem)
     assert found.certificate.gap <= target * laws.PRINTED or found.result.status is PRECISION
 
 
@@ -66,7 +66,7 @@ def test_a_gap_that_the_judge_does_not_find_is_no_end(number, monkeypatch):
 @pytest.mark.parametrize("gap", [1e-3, 1e-7])
 def test_the_gap_asked_for_is_the_one_certified(number, gap):
     problem = random_data(200).problem(registry.find_kernel(number), KERNELS["rbf"])
-    found = Fitting(KernelSettings(solver=number, C=30.0, nu=NU, gap=gap)).solve(problem)
+    found = Fitting(Settings.of_kernel(solver=number, C=30.0, nu=NU, gap=gap)).solve(problem)
     assert found.result.status is GAP and found.certificate.gap <= laws.PRINTED * gap
 
 
@@ -88,14 +88,14 @@ def test_the_bound_of_an_answer_that_is_worse_than_none_serves_the_one_that_is_n
     """Where no plane parts the classes at all the minimum is that of w = 0, which only dual points of others show."""
     X = np.random.default_rng(0).integers(1, 14, (320, 6)).astype(float)
     problem = CSvc(Points(KERNELS["linear"], DenseRows(X), None), np.repeat((1.0, -1.0), (180, 140)), np.full(320, C))
-    found = Fitting(KernelSettings(C=C)).solve(problem)
+    found = Fitting(Settings.of_kernel(C=C)).solve(problem)
     assert found.result.status.converged and found.certificate.gap <= 1e-6
     assert found.certificate.primal == pytest.approx(280 * C, rel=1e-6)
 
 
 def test_a_bound_follows_from_feasible_points_alone():
     problem = random_data().problem(registry.find_kernel(0), KERNELS["rbf"])
-    good = Fitting(KernelSettings(C=1.3, gap=1e-6)).solve(problem).result
+    good = Fitting(Settings.of_kernel(C=1.3, gap=1e-6)).solve(problem).result
     word = laws.certified(problem, good)[1]
     assert laws._bound(problem, good, word) == word.dual
     for alpha in (good.alpha + np.where(problem.y > 0, 1e-6, 0.0), good.alpha - 2.0):

@@ -96,7 +96,7 @@ def test_targets_of_rows(p):
 @pytest.mark.parametrize("solver", [30, 31])
 def test_raw_features_with_a_free_bias_take_few_iterations(solver, p):
     X, y = raw(2)
-    s = Settings(solver, C=10.0, bias=1.0, solver_given=True, loss_power=p, regularize_bias=False)
+    s = Settings.of(solver=solver, C=10.0, bias=1.0, loss_power=p, regularize_bias=False)
     [result] = OneVsRest(reference.table_of(X, y), s, np.full(len(y), 10.0)).fit()
     assert result.status is base.GAP
     assert result.history[-1]["gap"] <= (1e-4 if solver == 30 else 1e-6)
@@ -128,7 +128,7 @@ def test_no_interior_point_where_the_multipliers_follow_the_paper(monkeypatch):
 
     monkeypatch.setattr(alm, "interior_steps", forbidden)
     more = {"loss_power": 1.3, "regularize_bias": False, "mu": "merit", "max_iter": 99}
-    s = Settings(31, C=10.0, bias=1.0, solver_given=True, **more)
+    s = Settings.of(solver=31, C=10.0, bias=1.0, **more)
     OneVsRest(reference.table_of(X, y), s, np.full(len(y), 10.0)).fit()
 
 
@@ -138,6 +138,6 @@ def test_products_that_are_rounding_are_no_progress(solver):
     X = np.array([[5, 0], [7, -6], [6, 1], [5, -5], [5, 3], [5, -3], [3, -2], [4, 4]]) + [1e8, 0.0]
     y = np.array([1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
     cost = 1e5 * np.array([0.0054, 0.0033, 0.52, 49.4, 12.1, 181.3, 7.1, 1347.0])
-    s = Settings(solver, C=1e5, bias=1.0, solver_given=True, loss_power=1.7, regularize_bias=False, gap=1e-6)
+    s = Settings.of(solver=solver, C=1e5, bias=1.0, loss_power=1.7, regularize_bias=False, gap=1e-6)
     [result] = OneVsRest(reference.table_of(X, y), s, cost).fit()
     assert result.iterations < 400 and (result.status is base.PRECISION or result.status.converged)

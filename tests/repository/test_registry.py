@@ -82,10 +82,10 @@ def test_help_and_usage_list_what_works():
 
 @every_row
 def test_explain_tells_problem_rule_and_paper(row):
-    text = texts.explain(params.Settings(solver=row.number))
+    text = texts.explain(params.Settings.of(solver=row.number))
     for part in (row.objective, row.stopping, row.paper, row.word, row.bias):
         assert part in text
-    assert "<= 0.125 (--gap)" in texts.explain(params.Settings(solver=row.number, gap=0.125))
+    assert "<= 0.125 (--gap)" in texts.explain(params.Settings.of(solver=row.number, gap=0.125))
 
 
 def test_option_that_a_row_lacks_is_an_error_naming_those_that_have_it(monkeypatch):
@@ -94,7 +94,7 @@ def test_option_that_a_row_lacks_is_an_error_naming_those_that_have_it(monkeypat
     able = registry.in_words(row for row in registry.SOLVERS if row.number != 1)
     with pytest.raises(SvmtoolError, match=rf"solver 1 \(l2svc-dual\) does not support --max-seconds: use -s {able}"):
         linear.parse(["--max-seconds", "3", "d"])
-    assert linear.parse(["--max-seconds", "3", "-s", "2", "d"]).settings.max_seconds == 3
+    assert linear.parse(["--max-seconds", "3", "-s", "2", "d"]).settings.stopping.max_seconds == 3
     assert "(not -s 1)" in dict((left, right) for left, right in texts.long_option_rows())["--max-seconds T"]
     able = registry.in_words(registry.supporting("--loss-power"))
     assert f"(-s {able} only)" in dict((left, right) for left, right in texts.long_option_rows())["--loss-power P"]
@@ -114,20 +114,20 @@ CHECKS = [  # in LIBLINEAR's order: each fault comes before all that follow it
 @pytest.mark.parametrize("changes, sentence", CHECKS, ids=[sentence[7:20] for _, sentence in CHECKS])
 def test_checks_keep_the_sentences(changes, sentence):
     with pytest.raises(SvmtoolError) as e:
-        params.check_after_reading(params.Settings()._replace(**changes))
+        params.check_after_reading(params.Settings.of(**changes))
     assert str(e.value).startswith(sentence)
     assert not isinstance(e.value, UsageError)
 
 
 def test_first_fault_wins():
     everything = {key: value for changes, _ in reversed(CHECKS) for key, value in changes.items()}
-    s = params.Settings()._replace(**everything)
+    s = params.Settings.of(**everything)
     repairs = [{"eps": 1.0}, {"C": 1.0}, {"p": 0.0, "solver": 21}, {"bias": -1.0}, {"bias": 1.0, "solver": 1}]
     for repair, (_, sentence) in zip(repairs, CHECKS, strict=False):
         with pytest.raises(SvmtoolError) as e:
             params.check_after_reading(s)
         assert str(e.value).startswith(sentence)
-        s = s._replace(**repair)
+        s = s.replace(**repair)
 
 
 @pytest.mark.parametrize(
@@ -139,13 +139,13 @@ def test_first_fault_wins():
 )  # fmt: skip
 def test_numbers_that_make_no_problem_are_refused(changes):
     with pytest.raises(SvmtoolError, match="ERROR: "):
-        params.check_after_reading(params.Settings()._replace(**changes))
+        params.check_after_reading(params.Settings.of(**changes))
 
 
 @every_row
 def test_good_settings_pass(row):
-    params.check_after_reading(params.Settings(solver=row.number))
+    params.check_after_reading(params.Settings.of(solver=row.number))
     p = 0.0 if row.task == "regression" else -1.0
-    params.check_after_reading(params.Settings(solver=row.number, p=p, class_weights=((1, 0.0),)))
+    params.check_after_reading(params.Settings.of(solver=row.number, p=p, class_weights=((1, 0.0),)))
     if "-R" in row.supported:
-        params.check_after_reading(params.Settings(solver=row.number, bias=1.0, regularize_bias=False))
+        params.check_after_reading(params.Settings.of(solver=row.number, bias=1.0, regularize_bias=False))

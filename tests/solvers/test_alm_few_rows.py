@@ -33,7 +33,7 @@ def wide(solver: int, monkeypatch) -> OneVsRest:
     X, y = rng.random((40, 300)) * 100.0, np.where(np.arange(40) % 2, 1.0, -1.0)
     for module in (alm_rounds, alm_inexact, interior_steps):
         monkeypatch.setattr(module, "GRAM_BELOW", 0)
-    s = Settings(solver, bias=1.0, solver_given=True, loss_power=1.7, regularize_bias=False)
+    s = Settings.of(solver=solver, bias=1.0, loss_power=1.7, regularize_bias=False)
     return OneVsRest(reference.table_of(X, y), s, np.where(y > 0, 1e-7, 0.1))
 
 
@@ -50,7 +50,7 @@ def test_a_free_bias_has_systems_of_rows_too(monkeypatch):
 
     monkeypatch.setattr(Augmented, "newton_direction", noted)
     problems = wide(31, monkeypatch)
-    problems.settings = problems.settings._replace(loss_power=1.0, gap=1e-6)
+    problems.settings = problems.settings.replace(loss_power=1.0, gap=1e-6)
     [result], certificate = problems.fit_and_certify()
     assert certificate.gap <= 1e-6
     assert "dual" in systems and max(products) <= 1.0

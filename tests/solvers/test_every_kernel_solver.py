@@ -9,8 +9,9 @@ from kernel_suite import KERNELS, LEAST_SQUARES, WITH_COST, Data, certified, ora
 from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data.dense import DenseRows
-from svmtool.kernel_params import KernelSettings
+from svmtool.kernel_params import tolerance
 from svmtool.kernels.problems import LeastSquaresSvc, Points
+from svmtool.params import Settings
 from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, Monitor, StopFlag
 
 FLAG = StopFlag()
@@ -43,9 +44,9 @@ def test_answer_is_certified_and_the_oracles(row, kernel, sparse):
 @every_row
 def test_default_rule_ends_the_run(row):
     problem = random_data().problem(row, KERNELS["rbf"])
-    defaults = KernelSettings(solver=row.number)
+    defaults = Settings.of_kernel(solver=row.number)
     monitor = Monitor(defaults.target)
-    s = certified(problem, registry.entry(row)(problem, monitor, defaults.tolerance, 100.0))
+    s = certified(problem, registry.entry(row)(problem, monitor, tolerance(defaults), 100.0))
     if row.gap_default is not None:
         assert s.result.status is GAP and s.certificate.gap <= row.gap_default
     else:

@@ -163,7 +163,7 @@ def test_hardly_a_row_is_beyond_after_samples():
     """Of 3000 rows none was: with 95% less than one of all rows in a thousand."""
     X = cloud(20_000, 3, 8)
     for seed in range(5):
-        settings = Settings(solver=81, solver_given=True, gap=gap_of_theta(0.1), seed=seed)
+        settings = Settings.of(solver=81, gap=gap_of_theta(0.1), seed=seed)
         [result] = LinearSet(table_of(X, np.ones(len(X))), settings).fit()
         assert result.status.name == "sample" and "exp(-3000 eps)" in result.status.advice
         assert np.mean(X @ result.w[:-1] < 0.9 * result.w[-1]) <= 0.003

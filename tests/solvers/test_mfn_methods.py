@@ -96,7 +96,7 @@ class Answer:
 
     def __init__(self, row, p: Problem, layout: str = "csr", start=None, stop=None, report=None, **settings):
         self.p, self.row = p, row
-        s = Settings(row.number, bias=p.bias, regularize_bias=not p.free, solver_given=True, **settings)
+        s = Settings.of(solver=row.number, bias=p.bias, regularize_bias=not p.free, **settings)
         problems = OneVsRest(table_of(p.X, p.y), s, p.cost)
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X), p.bias)

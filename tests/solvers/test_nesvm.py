@@ -99,17 +99,17 @@ def test_lp_same_bits_for_any_number_of_threads(layout, system, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [50, 51, 52])
-@pytest.mark.parametrize("no_homotopy", [False, True])
-def test_cut_short(number, no_homotopy, system):
+@pytest.mark.parametrize("homotopy", [True, False])
+def test_cut_short(number, homotopy, system):
     p = PROBLEMS["tall-hard"]
-    s = Solved(p, number=number, no_homotopy=no_homotopy, max_iter=1, gap=1e-12)
+    s = Solved(p, number=number, homotopy=homotopy, max_iter=1, gap=1e-12)
     assert s.status is base.ITERATIONS or s.status.converged
     assert s.certificate.primal <= float(np.sum(p.cost)) * (1 + 1e-9), "worse than no weights"
     stop = StopFlag()
     stop.set = True
-    s = Solved(p, number=number, no_homotopy=no_homotopy, stop=stop, gap=1e-12)
+    s = Solved(p, number=number, homotopy=homotopy, stop=stop, gap=1e-12)
     assert s.status is base.INTERRUPTED or s.status.converged
-    s = Solved(p, number=number, no_homotopy=no_homotopy, max_seconds=1e-9, gap=1e-12)
+    s = Solved(p, number=number, homotopy=homotopy, max_seconds=1e-9, gap=1e-12)
     assert s.status is base.TIME or s.status.converged
 
 
@@ -214,10 +214,10 @@ def minimum(p: Problem, loss: str, l1: bool, mu: float, w: np.ndarray) -> np.nda
 def test_plain_form_reaches_a_gap_or_says_why_not(kind):
     number = {"c": 50, "lp": 51, "ls": 52}[kind]
     mu = {} if kind == "ls" else {"mu": 1e-3}
-    s = Solved(PROBLEMS["tall-easy"], number=number, no_homotopy=True, gap=1e-2, **mu)
+    s = Solved(PROBLEMS["tall-easy"], number=number, homotopy=False, gap=1e-2, **mu)
     assert s.status is base.GAP and s.certificate.gap <= 1e-2
     if kind != "ls":
-        s = Solved(PROBLEMS["tall"], number=number, no_homotopy=True, gap=1e-4, mu=5.0)
+        s = Solved(PROBLEMS["tall"], number=number, homotopy=False, gap=1e-4, mu=5.0)
         assert s.status is nesvm.BLURRED and not s.status.converged
         assert s.certificate.gap > 1e-4
         assert "--mu" in s.status.advice

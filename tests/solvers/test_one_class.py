@@ -159,7 +159,7 @@ def test_weight_two_is_the_row_twice(row):
 def test_labels_and_c_say_nothing(row):
     p = PROBLEMS["tall-equal"]
     w = [
-        OneClass(table_of(p.X, labels), Settings(solver=row.number, nu=p.nu, C=C)).fit()[0].w
+        OneClass(table_of(p.X, labels), Settings.of(solver=row.number, nu=p.nu, C=C)).fit()[0].w
         for labels, C in ((np.zeros(40), 1.0), (np.arange(40) - 7.5, 1e-3), (np.ones(40), 1e10))
     ]
     assert np.array_equal(w[0], w[1]) and np.array_equal(w[0], w[2])
@@ -292,7 +292,7 @@ def test_ctrl_c_keeps_the_best_so_far(row):
     flag = base.StopFlag()
     flag.set = True
     p = PROBLEMS["tall"]
-    problems = OneClass(table_of(p.X, np.zeros(40)), Settings(solver=row.number, nu=p.nu, gap=1e-14), p.cost)
+    problems = OneClass(table_of(p.X, np.zeros(40)), Settings.of(solver=row.number, nu=p.nu, gap=1e-14), p.cost)
     [result] = problems.fit(stop=flag)
     assert result.status is base.INTERRUPTED and p.value(result.w[:-1], result.w[-1]) <= 0.0
 

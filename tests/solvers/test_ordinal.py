@@ -53,7 +53,7 @@ class Solved:
 
     def __init__(self, row, X, labels, C=1.0, layout="csr", start=None, weights=None, method=None, **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
-        s = Settings(solver=row.number, solver_given=True, C=C, **settings)
+        s = Settings.of(solver=row.number, C=C, **settings)
         self.problems = Ordinal(table_of(X, labels), s, weights)
         if layout == "dense":
             self.problems.rows = DenseRows(np.ascontiguousarray(X))
@@ -150,7 +150,7 @@ def test_laws(row, method):
 def test_two_ranks_are_two_classes_with_a_regularised_bias(row):
     X, labels = made(6, [0, 1])
     a = Solved(row, X, labels)
-    done = train(table_of(X, labels), Settings(solver=40, gap=GAP, bias=1.0, solver_given=True)).model
+    done = train(table_of(X, labels), Settings.of(solver=40, gap=GAP, bias=1.0)).model
     sign = 1.0 if done.labels[0] == 1 else -1.0
     assert np.append(a.beta[:5], -a.b) == pytest.approx(sign * done.W[:, 0], abs=a.mapped)
 

@@ -25,7 +25,7 @@ def problems(row: registry.Solver, size: str, **settings) -> Reduction:
     n, d = SIZES[size]
     p = reference.random_problem(3, n, d)
     labels = p.X[:, 0] if row.task == "regression" else p.y
-    return problems_of(table_of(p.X, labels), Settings(solver=row.number, solver_given=True, **settings))
+    return problems_of(table_of(p.X, labels), Settings.of(solver=row.number, **settings))
 
 
 @pytest.mark.parametrize("size", SIZES)

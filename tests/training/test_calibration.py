@@ -47,7 +47,7 @@ def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.nda
 def test_values_come_from_models_that_have_not_seen_the_row(row, labels):
     """Fold by fold in a loop, with what the model itself says of the rows that it has not seen."""
     X, y = made(labels)
-    settings = Settings(solver=row.number, solver_given=True, bias=1.0)
+    settings = Settings.of(solver=row.number, bias=1.0)
     model = train(table_of(X, y), settings).model
     order, starts = folds.stratified_folds(y, 5)
     values = np.empty((len(y), model.columns))
@@ -61,7 +61,7 @@ def test_values_come_from_models_that_have_not_seen_the_row(row, labels):
             values[outside] = decisions[:, [part.labels.index(label) for label in model.labels]]
     count = 1 if len(labels) == 2 else len(labels)
     wanted = [fit_sigmoid(values[:, k], y == model.labels[k], np.ones(len(y))) for k in range(count)]
-    got = train(table_of(X, y), settings._replace(probability=True))
+    got = train(table_of(X, y), settings.replace(probability=True))
     assert got.lacking == ""
     assert np.array(words.sigmoids_of(got.model)) == pytest.approx(np.array(wanted), rel=1e-6, abs=1e-6)
     assert np.array_equal(got.model.W, model.W), "the weights are those without -b"
@@ -70,17 +70,17 @@ def test_values_come_from_models_that_have_not_seen_the_row(row, labels):
 def test_row_weights_count_and_rows_of_weight_zero_take_no_part():
     X, y = made(n=100)
     table, half = table_of(X, y), np.repeat((2.0, 0.0), 50)
-    settings = Settings(solver=2, solver_given=True)
+    settings = Settings.of(solver=2)
     weighted = calibrate(table, settings, half, (1, -1))
     alone = calibrate(table_of(X[:50], y[:50]), settings, np.full(50, 2.0), (1, -1))
     assert weighted == alone
-    assert weighted != calibrate(table_of(X[:50], y[:50]), settings._replace(C=2.0), None, (1, -1)), "they count twice"
+    assert weighted != calibrate(table_of(X[:50], y[:50]), settings.replace(C=2.0), None, (1, -1)), "they count twice"
 
 
 def test_class_that_a_fold_lacks_is_left_out():
     X, y = made((4, 2), n=40)
     y[3] = 9.0  # the only row of its class: no model knows it without having seen it
-    settings = Settings(solver=2, solver_given=True)
+    settings = Settings.of(solver=2)
     labels = train(table_of(X, y), settings).model.labels
     sigmoids = dict(zip(labels, calibrate(table_of(X, y), settings, None, labels), strict=True))
     A, B = sigmoids[9]
@@ -111,9 +111,9 @@ def test_decision_values_of_other_labels():
 @pytest.mark.parametrize("change", [{}, {"seed": 5}, {"max_iter": 1}, {"class_weights": ((1, 3.0),)}], ids=str)
 def test_settings_reach_the_folds(change):
     X, y = made(n=60)
-    plain = Settings(solver=40, solver_given=True)
+    plain = Settings.of(solver=40)
     usual = calibrate(table_of(X, y), plain, None, (1, -1))
-    assert (calibrate(table_of(X, y), plain._replace(**change), None, (1, -1)) == usual) == (change == {})
+    assert (calibrate(table_of(X, y), plain.replace(**change), None, (1, -1)) == usual) == (change == {})
 
 
 # The commands
@@ -174,7 +174,7 @@ def test_probabilities_of_unseen_rows_tell_more_than_the_base_rate(row, name, da
     np.maximum.at(largest, train_set.indices, np.abs(train_set.values))
     for table in (train_set, test_set):
         table.values /= np.maximum(largest, 1e-300)[table.indices]
-    settings = Settings(solver=row.number, solver_given=True, bias=1.0, probability=True)
+    settings = Settings.of(solver=row.number, bias=1.0, probability=True)
     model = train(train_set, settings).model
     p = model.probabilities(model.decision_values(test_set))
     place = np.array([model.labels.index(int(label)) for label in test_set.labels])
@@ -294,14 +294,14 @@ def test_stop_within_the_folds(calls):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibration, "fold_rows", counting)
         with pytest.raises(NotCalibratedError, match="interrupted"):
-            calibrate(table_of(X, y), Settings(solver=2), None, (1, -1), stop)
+            calibrate(table_of(X, y), Settings.of(solver=2), None, (1, -1), stop)
     assert calls <= len(seen) <= calls + 1
 
 
 def test_time_limit_covers_the_folds(svm_train, tmp_path):
     rng = np.random.default_rng(1)
     X, y = random_rows(rng, 600, 500, 0.1) * np.exp(rng.normal(size=500) * 3), rng.choice([1.0, -1.0], 600)
-    endless = Settings(solver=2, bias=1.0, regularize_bias=False, C=1e9, gap=1e-300)
+    endless = Settings.of(solver=2, bias=1.0, regularize_bias=False, C=1e9, gap=1e-300)
     for left in (-1.0, 0.2):
         began = time.perf_counter()
         with pytest.raises(NotCalibratedError, match="time limit reached: raise --max-seconds"):

@@ -8,8 +8,8 @@ from kernel_models import table_of
 from kernel_suite import pairs_of
 
 from svmtool.compiled import threads
-from svmtool.kernel_params import KernelSettings
 from svmtool.models.kernel_functions import Kernel
+from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
 from svmtool.training.kernel import pairs_batch
 from svmtool.training.kernel.dataset import KernelSet
@@ -53,7 +53,7 @@ def each_alone(monkeypatch):
 @pytest.mark.parametrize("most", [0, 100, pairs_batch.MOST_ROWS])
 def test_any_number_of_threads_gives_the_same_bits(row, cache_mb, most, monkeypatch):
     pairs_of(monkeypatch, most)
-    data, s = four_classes(), KernelSettings(solver=row, nu=0.3, gap=1e-6, C=3.0, cache_mb=cache_mb)
+    data, s = four_classes(), Settings.of_kernel(solver=row, nu=0.3, gap=1e-6, C=3.0, cache_mb=cache_mb)
     found = []
     for count in (1, 2, 16):
         threads.set_count(count)
@@ -74,18 +74,18 @@ def test_shares_of_memory(each_alone, monkeypatch):
 
     monkeypatch.setattr(Fitting, "solve", look)
     whole, row = enough_mb(100), 3 * 16 / 2**20  # three numbers of 16 bytes
-    train(four_classes(), Fitting(KernelSettings(cache_mb=whole)))
+    train(four_classes(), Fitting(Settings.of_kernel(cache_mb=whole)))
     assert seen["0 1"] == pytest.approx(whole / AT_ONCE - 110 * row)
     assert seen["0 2"] == pytest.approx(enough_mb(65)), "its copy comes on top of what it needs"
     seen.clear()
-    train(four_classes((30, 20)), Fitting(KernelSettings(cache_mb=whole)))
+    train(four_classes((30, 20)), Fitting(Settings.of_kernel(cache_mb=whole)))
     assert seen == {None: whole}
 
 
 def test_records_of_all_pairs_arrive_whole(each_alone):
     threads.set_count(2)
     records = []
-    training = train(four_classes(), Fitting(KernelSettings(), lambda **record: records.append(record)))
+    training = train(four_classes(), Fitting(Settings.of_kernel(), lambda **record: records.append(record)))
     labels = [f"{i} {j}" for i in range(4) for j in range(i + 1, 4)]
     assert {r["label"] for r in records} == set(labels)
     for label, fit in zip(labels, training.solved, strict=True):
@@ -98,5 +98,5 @@ def test_one_flag_stops_all_pairs():
     threads.set_count(2)
     stop = StopFlag()
     stop.set = True
-    training = train(four_classes(), Fitting(KernelSettings(), None, stop))
+    training = train(four_classes(), Fitting(Settings.of_kernel(), None, stop))
     assert [s.result.status for s in training.solved] == [INTERRUPTED] * 6

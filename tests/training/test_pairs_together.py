@@ -11,10 +11,10 @@ from kernel_suite import nu_value, pairs_of
 
 from svmtool.certify.zero_model import value_at_zero
 from svmtool.compiled import threads
-from svmtool.kernel_params import KernelSettings
 from svmtool.kernels import interior
 from svmtool.kernels.problems import NuSvc
 from svmtool.models.kernel_functions import Kernel
+from svmtool.params import Settings
 from svmtool.solvers.alfpgm import solve
 from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
 from svmtool.solvers.shared.residual import INDEFINITE
@@ -62,7 +62,7 @@ def alone(monkeypatch):
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize("features", [5, 300], ids=["dense", "sparse"])
 def test_answers_are_those_of_each_pairs_own_flow(row, kernel, features, alone):
-    data, s = classes(kernel, features=features), KernelSettings(solver=row, nu=0.2, gap=1e-9, C=2.0)
+    data, s = classes(kernel, features=features), Settings.of_kernel(solver=row, nu=0.2, gap=1e-9, C=2.0)
     found = train(data, Fitting(s))
     alone()
     own = train(data, Fitting(s))
@@ -87,7 +87,7 @@ def hundred_classes(kernel=KERNELS["rbf"]):
 @pytest.mark.parametrize("limit", [{}, {"max_iter": 7}, {"gap": 1e-6}], ids=str)
 def test_none_of_a_hundred_classes_goes_its_own_way(row, limit, together):
     together()
-    training = train(hundred_classes(), Fitting(KernelSettings(solver=row, nu=0.3, **limit)))
+    training = train(hundred_classes(), Fitting(Settings.of_kernel(solver=row, nu=0.3, **limit)))
     assert len(training.solved) == 4950 and training.status.converged
     assert all(f.result.certified_gap == f.certificate.gap < np.inf for f in training.solved)
 
@@ -96,7 +96,7 @@ def test_none_of_a_hundred_classes_goes_its_own_way(row, limit, together):
 def test_a_solution_that_the_gap_finds_worse_than_zero_takes_better_constants(row, together):
     """At this cost every row is at its bound, and rho between its limits is worth more than w."""
     together()
-    s = KernelSettings(solver=row, C=1e-5, gap=1e-4, max_iter=15)
+    s = Settings.of_kernel(solver=row, C=1e-5, gap=1e-4, max_iter=15)
     training = train(hundred_classes(Kernel(2, 100.0)), Fitting(s))
     assert training.status.converged and training.certificate.gap <= 1e-4
     zero = 2e-5 * 2
@@ -108,7 +108,7 @@ def test_pairs_that_prove_the_kernel_indefinite_keep_their_answers(row, together
     """No other method has a better one: their own flow would take a thousand times as long."""
     together()
     data = classes(Kernel(3, 2.0, coef0=-1.0), features=300)
-    found = train(data, Fitting(KernelSettings(solver=row, C=1e4)))
+    found = train(data, Fitting(Settings.of_kernel(solver=row, C=1e4)))
     assert {f.result.status for f in found.solved} <= {INDEFINITE, RULE} and found.status is INDEFINITE
     assert all(np.any(f.answer.coef) for f in found.solved)
 
@@ -125,7 +125,7 @@ def test_after_a_limit_such_pairs_are_not_judged(together, monkeypatch):
     monkeypatch.setattr(pairs_batch.Batch, "run", run_and_end)
     monkeypatch.setattr(pairs_together, "lawful", lambda *_: pytest.fail("judged"))
     data = classes(Kernel(3, 2.0, coef0=-1.0), features=300)
-    found = train(data, Fitting(KernelSettings(solver=0, C=1e4)))
+    found = train(data, Fitting(Settings.of_kernel(solver=0, C=1e4)))
     ended = [f for f in found.solved if f.result.status is INDEFINITE]
     assert ended and all(np.any(f.answer.coef) and f.certificate.gap == np.inf for f in ended)
     assert all(f.certificate.primal > f.certificate.dual > 0.0 for f in ended)
@@ -135,19 +135,19 @@ def test_after_a_limit_such_pairs_are_not_judged(together, monkeypatch):
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_a_limit_on_iterations_ends_pairs_in_the_same_call(row, most, together):
     together()
-    data, s = classes(), KernelSettings(solver=row, nu=0.2, gap=1e-9, C=2.0, max_iter=most)
+    data, s = classes(), Settings.of_kernel(solver=row, nu=0.2, gap=1e-9, C=2.0, max_iter=most)
     found = train(data, Fitting(s))
     assert {f.result.status for f in found.solved} <= {ITERATIONS, GAP} and found.status is ITERATIONS
     assert all(f.result.iterations <= most for f in found.solved)
     ends = np.cumsum([0, *SIZES])
     for (i, j), one in zip(combinations(range(len(SIZES)), 2), found.solved, strict=True):
         rows = np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
-        problem = pair_problem(data.points().take(rows), s, (SIZES[i], SIZES[j]), (s.C, s.C))
+        problem = pair_problem(data.points().take(rows), s, (SIZES[i], SIZES[j]), (s.problem.C, s.problem.C))
         assert one.certificate.primal <= one.answer.worth(value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9)
 
 
 def test_a_limit_that_is_not_reached_changes_no_bit():
-    free, limited = (train(classes(), Fitting(KernelSettings(gap=1e-6, max_iter=most))) for most in (None, 100))
+    free, limited = (train(classes(), Fitting(Settings.of_kernel(gap=1e-6, max_iter=most))) for most in (None, 100))
     assert np.array_equal(free.model.coef, limited.model.coef) and np.array_equal(free.model.rho, limited.model.rho)
 
 
@@ -156,7 +156,7 @@ def test_a_limit_that_is_not_reached_changes_no_bit():
 @pytest.mark.parametrize("features", [5, 300], ids=["dense", "sparse"])
 def test_least_squares_are_those_of_each_pairs_own_flow(row, kernel, features, alone):
     data = classes(kernel, features=features)
-    s = KernelSettings(solver=row, gap=1e-9, C=2.0, class_weights=((1, 0.0), (2, 3.0)))
+    s = Settings.of_kernel(solver=row, gap=1e-9, C=2.0, class_weights=((1, 0.0), (2, 3.0)))
     found = train(data, Fitting(s))
     alone()
     own = train(data, Fitting(s))
@@ -173,7 +173,7 @@ def test_least_squares_without_a_minimum_leave_the_others_together(monkeypatch):
     monkeypatch.setattr(
         Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
     )
-    training = train(classes(Kernel(3, 0.3), sizes=(2, 3) * 6), Fitting(KernelSettings(solver=73, C=10.0)))
+    training = train(classes(Kernel(3, 0.3), sizes=(2, 3) * 6), Fitting(Settings.of_kernel(solver=73, C=10.0)))
     assert 0 < len(alone) < 66 and not training.status.converged
     labels = [f"{i} {j}" for i, j in combinations(range(12), 2)]
     assert all(f.result.status.converged for k, f in zip(labels, training.solved, strict=True) if k not in alone)
@@ -187,12 +187,12 @@ def test_nu_of_a_nearly_constant_kernel_is_solved_in_few_calls(monkeypatch):
         Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
     )
     data = classes(Kernel(2, 1e-4), sizes=(9, 14, 12, 11, 8), features=40)
-    training = train(data, Fitting(KernelSettings(solver=1, nu=0.01)))
+    training = train(data, Fitting(Settings.of_kernel(solver=1, nu=0.01)))
     assert not alone and training.status.converged
     assert all(f.certificate.gap <= 2e-6 and f.certificate.primal < 0.0 for f in training.solved)
 
 
-def values_of_pairs(data, s: KernelSettings, found) -> list[tuple[float, float]]:
+def values_of_pairs(data, s: Settings, found) -> list[tuple[float, float]]:
     """Of each pair: P of its decision function by a matrix of the kernel, and what the certificate says."""
     ends, values = np.cumsum([0, *SIZES]), []
     for (i, j), one in zip(combinations(range(len(SIZES)), 2), found.solved, strict=True):
@@ -200,10 +200,10 @@ def values_of_pairs(data, s: KernelSettings, found) -> list[tuple[float, float]]
         y = np.repeat((1.0, -1.0), (SIZES[i], SIZES[j]))
         K, coef, rho = interior.kernel_matrix(data.points().take(rows)), one.answer.coef, one.answer.rho
         scale = 1.0
-        if s.svm_type == "nu_svc":
-            value, scale = nu_value(K, y, s.nu, coef, rho), (s.nu * len(y) / np.sum(np.abs(coef))) ** 2
+        if s.row.word == "nu_svc":
+            value, scale = nu_value(K, y, s.problem.nu, coef, rho), (s.problem.nu * len(y) / np.sum(np.abs(coef))) ** 2
         else:
-            value = 0.5 * coef @ K @ coef + s.C * np.sum(np.maximum(1.0 - y * (K @ coef - rho), 0.0))
+            value = 0.5 * coef @ K @ coef + s.problem.C * np.sum(np.maximum(1.0 - y * (K @ coef - rho), 0.0))
         values.append((value, scale * one.certificate.primal))
     return values
 
@@ -212,12 +212,12 @@ def values_of_pairs(data, s: KernelSettings, found) -> list[tuple[float, float]]
 @pytest.mark.parametrize("eps", [0.01, 1e-6])
 def test_the_certificate_of_nu_is_that_of_the_model(nu, eps, together):
     together()
-    data, s = classes(), KernelSettings(solver=1, nu=nu, eps=eps)
+    data, s = classes(), Settings.of_kernel(solver=1, nu=nu, eps=eps)
     found = train(data, Fitting(s))
     for value, certified in values_of_pairs(data, s, found):
         assert certified == pytest.approx(value, rel=1e-7)
     costs = [float(one.answer.says.split()[-1]) for one in found.solved]
-    margins = [s.nu * len(one.answer.coef) / np.sum(np.abs(one.answer.coef)) for one in found.solved]
+    margins = [s.problem.nu * len(one.answer.coef) / np.sum(np.abs(one.answer.coef)) for one in found.solved]
     assert costs == pytest.approx(1.0 / np.array(margins), rel=1e-5)
 
 
@@ -226,7 +226,7 @@ def test_the_certificate_of_large_values_is_that_of_the_model():
     rng = np.random.default_rng(3)
     labels = np.repeat(np.arange(len(SIZES)), SIZES).astype(float)
     X = rng.normal(size=(len(labels), 5)) * np.exp(rng.uniform(0.0, 9.0, (len(labels), 1)))
-    data, s = KernelSet(table_of(X), Kernel(1, 0.001, 2, 10.0)).labelled(labels), KernelSettings(solver=0, C=1e4)
+    data, s = KernelSet(table_of(X), Kernel(1, 0.001, 2, 10.0)).labelled(labels), Settings.of_kernel(solver=0, C=1e4)
     found = train(data, Fitting(s))
     values = values_of_pairs(data, s, found)
     for value, certified in (values[0], values[2], values[4]):  # in class 2 decision values themselves round so far
@@ -236,7 +236,7 @@ def test_the_certificate_of_large_values_is_that_of_the_model():
 @pytest.mark.parametrize("row", [0, 1, 52])
 def test_pairs_are_judged_together_as_they_are_alone(row, monkeypatch):
     """At a large cost each is measured exactly: one by one that took five times as long as their solution."""
-    data, s, found, certified = classes(), KernelSettings(solver=row, C=1e4, nu=0.1), [], pairs_batch.certified
+    data, s, found, certified = classes(), Settings.of_kernel(solver=row, C=1e4, nu=0.1), [], pairs_batch.certified
     calls = []
     monkeypatch.setattr(pairs_batch, "certified", lambda *of, **known: calls.append(known) or certified(*of, **known))
     for module in (pairs_together, pairs_squares):
@@ -255,18 +255,18 @@ def test_pairs_are_judged_together_as_they_are_alone(row, monkeypatch):
 
 def test_the_rule_of_e_is_that_of_each_pair_alone(together):
     together()
-    found = train(classes(), Fitting(KernelSettings(solver=0, eps=1e-4)))
+    found = train(classes(), Fitting(Settings.of_kernel(solver=0, eps=1e-4)))
     assert all(f.result.status is RULE and f.certificate.violation <= 1e-4 for f in found.solved)
 
 
 def test_the_judge_believes_no_kernel_value_that_predict_has_not(monkeypatch):
-    right = train(classes(), Fitting(KernelSettings(gap=1e-8)))
+    right = train(classes(), Fitting(Settings.of_kernel(gap=1e-8)))
     kernel, solve, alone = pairs_batch.Batch._kernel, Fitting.solve, []
     monkeypatch.setattr(pairs_batch.Batch, "_kernel", lambda *which: 1.001 * kernel(*which))
     monkeypatch.setattr(
         Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
     )
-    found = train(classes(), Fitting(KernelSettings(gap=1e-8)))
+    found = train(classes(), Fitting(Settings.of_kernel(gap=1e-8)))
     assert len(alone) == 6
     assert found.certificate.primal == pytest.approx(right.certificate.primal, rel=1e-7)
 
@@ -281,7 +281,7 @@ def test_law_1_has_the_value_of_zero(monkeypatch):
 
     monkeypatch.setattr(pairs_together.Hinges, "solved", look)
     for row in (0, 1):
-        s = KernelSettings(solver=row, nu=0.2, C=3.0, class_weights=((1, 0.5), (2, 4.0)))
+        s = Settings.of_kernel(solver=row, nu=0.2, C=3.0, class_weights=((1, 0.5), (2, 4.0)))
         train(classes(), Fitting(s))
     for (*costs, floor, most), problem in seen:
         assert [problem.upper[0], problem.upper[-1]] == costs and floor == problem.floor
@@ -291,16 +291,16 @@ def test_law_1_has_the_value_of_zero(monkeypatch):
 
 def test_a_costless_class_and_a_hard_one_are_solved_too():
     """Weight 0 leaves a class out; a large cost and a tight gap take more steps than one call has."""
-    found = train(classes(), Fitting(KernelSettings(gap=1e-6, class_weights=((1, 0.0),))))
+    found = train(classes(), Fitting(Settings.of_kernel(gap=1e-6, class_weights=((1, 0.0),))))
     assert found.status.converged
-    hard = train(classes(Kernel(1, 2.0, 3, 1.0)), Fitting(KernelSettings(gap=1e-6, C=1e6)))
+    hard = train(classes(Kernel(1, 2.0, 3, 1.0)), Fitting(Settings.of_kernel(gap=1e-6, C=1e6)))
     assert hard.certificate.gap <= 2e-6 and hard.status.converged
 
 
 def test_a_sample_of_rows_is_reported(monkeypatch):
     monkeypatch.setattr(pairs_apart, "CHECKED", 0)
     monkeypatch.setattr(pairs_apart, "LEAST", 10)
-    training = train(classes(), Fitting(KernelSettings()))
+    training = train(classes(), Fitting(Settings.of_kernel()))
     assert "of 104 rows computed again: within" in training.solved[0].certificate.sampled
 
 
@@ -311,7 +311,7 @@ def test_what_ends_the_run_ends_it_between_classes(flag):
     try:
         stop = StopFlag()
         value = True if flag == "set" else 0.0
-        training = train(classes(), Fitting(KernelSettings(), lambda **_: setattr(stop, flag, value), stop))
+        training = train(classes(), Fitting(Settings.of_kernel(), lambda **_: setattr(stop, flag, value), stop))
     finally:
         threads.set_count(None)
     assert [f.result.iterations > 0 for f in training.solved] == [True] * 3 + [False] * 3
@@ -320,7 +320,7 @@ def test_what_ends_the_run_ends_it_between_classes(flag):
 
 def test_each_pair_is_recorded_once():
     records = []
-    training = train(classes(), Fitting(KernelSettings(), lambda **record: records.append(record)))
+    training = train(classes(), Fitting(Settings.of_kernel(), lambda **record: records.append(record)))
     assert sorted(r["label"] for r in records) == ["0 1", "0 2", "0 3", "1 2", "1 3", "2 3"]
     for r, fit in zip(sorted(records, key=lambda r: r["label"]), training.solved, strict=True):
         assert r["gap"] == pytest.approx(fit.certificate.gap) and r["iteration"] == fit.result.iterations
@@ -333,10 +333,10 @@ def test_limits_on_rows_and_memory_choose_the_pairs(monkeypatch):
         Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
     )
     pairs_of(monkeypatch, 60)
-    train(classes(), Fitting(KernelSettings()))
+    train(classes(), Fitting(Settings.of_kernel()))
     assert sorted(alone) == ["0 2", "1 2", "2 3"]
     alone.clear()
-    train(classes(), Fitting(KernelSettings(cache_mb=0.0001)))
+    train(classes(), Fitting(Settings.of_kernel(cache_mb=0.0001)))
     assert len(alone) == 6
 
 

@@ -31,7 +31,7 @@ def posed(number: int, p: Problem) -> Problem:
     return p._replace(loss=row.loss, power=2.0, l1=row.regulariser == "|w|_1")
 
 
-OPTIMAL_GAP = Settings(solver=40, gap=1e-12, solver_given=True)
+OPTIMAL_GAP = Settings.of(solver=40, gap=1e-12)
 
 
 def made(seed: int, labels: list[int], n: int = 80, d: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +84,7 @@ def test_labels_in_liblinears_order(labels, wanted):
 @every_number
 def test_one_against_the_rest_with_weights_for_the_positives_only(number):
     X, y = made(2, [3, 1, 2])
-    settings = OPTIMAL_GAP._replace(solver=number, C=2.0, class_weights=((1, 5.0), (2, 0.25), (2, 2.0)), bias=1.0)
+    settings = OPTIMAL_GAP.replace(solver=number, C=2.0, class_weights=((1, 5.0), (2, 0.25), (2, 2.0)), bias=1.0)
     done = train(table_of(X, y), settings)
     for k, (label, factor) in enumerate([(3, 1.0), (1, 5.0), (2, 0.5)]):
         cost = np.where(y == label, 2.0 * factor, 2.0)
@@ -95,7 +95,7 @@ def test_one_against_the_rest_with_weights_for_the_positives_only(number):
 @every_number
 def test_two_classes_weighted_on_both_sides(number):
     X, y = made(3, [-1, 1])
-    settings = OPTIMAL_GAP._replace(solver=number, class_weights=((1, 3.0), (-1, 0.2)))
+    settings = OPTIMAL_GAP.replace(solver=number, class_weights=((1, 3.0), (-1, 0.2)))
     done = train(table_of(X, y), settings)
     w = minimiser(posed(number, Problem(X, y, np.where(y > 0, 3.0, 0.2))))
     np.testing.assert_allclose(done.model.W[:, 0], w, atol=1e-5)
@@ -342,10 +342,10 @@ def test_no_worse_than_the_oracle_on_real_rows(name, number, here):
     table, row = svmlight.read("d"), registry.find(number)
     if "--add" in row.supported and table.n_features > row.sums_below:
         with pytest.raises(SvmtoolError, match="matrix of features x features: .* too many"):
-            train(table, Settings(solver=number, solver_given=True))
+            train(table, Settings.of(solver=number))
         return
-    loose = train(table, Settings(solver=number, solver_given=True))
-    exact = train(svmlight.read("d"), OPTIMAL_GAP._replace(solver=number))
+    loose = train(table, Settings.of(solver=number))
+    exact = train(svmlight.read("d"), OPTIMAL_GAP.replace(solver=number))
     best = exact.certificate.dual
     assert exact.certificate.gap <= 1e-7 and loose.status.converged
     assert loose.certificate.dual <= exact.certificate.primal * (1 + 1e-9)

@@ -12,6 +12,7 @@ from solver_suite import TWO_CLASS
 from svmtool import registry
 from svmtool.data.dataset import Dataset
 from svmtool.params import Settings
+from svmtool.request import Request
 from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import Reduction
@@ -62,14 +63,14 @@ def test_folds_side_by_side_give_what_a_loop_gives(number, labels, bias, svm_tra
     assert lines[0] == lines[1] == lines[2]
     status, out, err = lines[0]
     assert (status, err) == (0, "")
-    settings = Settings(solver=number, bias=float(bias), solver_given=True)
+    settings = Settings.of(solver=number, bias=float(bias))
     wanted = by_hand(X, y, settings, folds.liblinear_folds(len(y), 5))
     assert accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
 
 
 def test_stratified_and_seed(svm_train):
     X, y = made()
-    data, settings = text_of(X, y), Settings(solver=2, solver_given=True)
+    data, settings = text_of(X, y), Settings.of(solver=2)
     found = {}
     for options, drawn in [
         ((), folds.liblinear_folds(90, 4)),
@@ -97,7 +98,7 @@ def test_weights_of_rows_and_classes_act_inside_the_folds(svm_train, tmp_path):
     for k in range(3):
         inside, outside = folds.fold_rows(order, starts, k)
         inside = inside[inside < 45]
-        model = train(table_of(X[inside], y[inside]), Settings(solver=2, solver_given=True)).model
+        model = train(table_of(X[inside], y[inside]), Settings.of(solver=2)).model
         right += int(np.count_nonzero(model.predict(table_of(X[outside], y[outside])) == y[outside]))
     assert accuracy(weighted[1]) == pytest.approx(100 * right / 90, rel=1e-5)
 
@@ -109,7 +110,7 @@ def test_a_class_that_a_fold_lacks_is_unknown_to_its_model(threads, svm_train):
     y[40] = 3.0
     status, out, err = svm_train("-s", 2, "-v", 5, "--threads", threads, "d", data=text_of(X, y))
     assert (status, err) == (0, "")
-    wanted = by_hand(X, y, Settings(solver=2, solver_given=True), folds.liblinear_folds(90, 5))
+    wanted = by_hand(X, y, Settings.of(solver=2), folds.liblinear_folds(90, 5))
     assert accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
     assert accuracy(out) < 100
 
@@ -126,7 +127,7 @@ def test_one_class_and_leave_one_out(svm_train):
     X, y = made(n=12)
     status, out, err = svm_train("-s", 2, "-v", 50, "d", data=text_of(X, y))
     assert status == 0 and err == folds.TOO_MANY_FOLDS + "\n"
-    wanted = by_hand(X, y, Settings(solver=2, solver_given=True), folds.liblinear_folds(12, 12))
+    wanted = by_hand(X, y, Settings.of(solver=2), folds.liblinear_folds(12, 12))
     assert accuracy(out) == pytest.approx(100 * wanted, rel=1e-5)
 
 
@@ -165,10 +166,10 @@ class Lines:
         self.warnings.append(text)
 
 
-def search(X, y, **settings) -> Lines:
+def search(X, y, folds=None, given=(), **settings) -> Lines:
     console = Lines()
-    table = table_of(X, y)
-    assert report.search_C(table, Settings(find_C=True, solver_given=True, **settings), None, console) == 0
+    request = Request(given=given, folds=folds)
+    assert report.search_C(table_of(X, y), Settings.of(**settings), request, None, console) == 0
     return console
 
 
@@ -186,7 +187,7 @@ def test_search_prints_what_a_loop_over_C_gives(number):
         assert line.startswith("log2c=") and float(log2c[6:]) == start + k and len(log2c) == 13
         rates[start + k] = float(rate)
         if k % 4 == 0:
-            settings = Settings(solver=number, C=2.0 ** (start + k), solver_given=True)
+            settings = Settings.of(solver=number, C=2.0 ** (start + k))
             assert float(rate) == pytest.approx(100 * by_hand(X, y, settings, drawn), abs=100.01 / 90)
     best = max(rates.values())
     first = min(c for c, rate in rates.items() if rate == best)
@@ -223,7 +224,7 @@ def test_search_ends_at_the_largest_C_or_when_nothing_moved_five_times(number, s
 @searching
 def test_search_that_cannot_move_ends_after_five(number):
     """Rows without features: w is 0 at each C, and the first C counts as one of the five."""
-    lines = search(np.zeros((6, 1)), np.array([1.0, -1.0] * 3), solver=number, C=0.5, C_given=True)
+    lines = search(np.zeros((6, 1)), np.array([1.0, -1.0] * 3), solver=number, C=0.5, given=("-c",))
     assert lines.liblinear_log.splitlines()[-1].startswith("log2c=   3.00\t")
     assert len(lines.liblinear_log.splitlines()) == 5
     assert lines.text.splitlines()[-1].startswith("Best C = 0.5 ")
@@ -237,7 +238,7 @@ def test_search_counts_as_liblinear_does(moves, rounds, monkeypatch):
     """find_parameter_C of its linear.cpp: after a move (x) the count of unmoved rounds begins at 0.  15: the cap."""
     came = iter(moves)
     monkeypatch.setattr(cross_validation.Folds, "evaluate", lambda self, *a, **k: (np.ones(4), next(came) == "x"))
-    lines = search(np.ones((4, 1)), np.ones(4), solver=2, C=0.0625, C_given=True, folds=2).liblinear_log.splitlines()
+    lines = search(np.ones((4, 1)), np.ones(4), solver=2, C=0.0625, given=("-c",), folds=2).liblinear_log.splitlines()
     assert len(lines) - lines.count("WARNING: maximum C reached.") == rounds
 
 
@@ -307,7 +308,7 @@ def test_folds_that_do_not_converge_are_reported(options, svm_train):
 def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
     """The fallback of verify.py solves them again too; answers that it certifies cause no warning."""
     X, y = made()
-    settings, seen = Settings(solver=2, folds=3, solver_given=True), []
+    settings, seen = Settings.of(solver=2), []
     solve = Reduction._solve
 
     def rounded(*args, **more):
@@ -317,7 +318,7 @@ def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
 
     def cross_validated() -> list[str]:
         console = Lines()
-        seen.append(report.cross_validate(table_of(X, y), settings, None, console))
+        seen.append(report.cross_validate(table_of(X, y), settings, Request(folds=3), None, console))
         return [console.text, *console.warnings]
 
     wanted = cross_validated()

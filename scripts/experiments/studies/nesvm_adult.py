@@ -22,7 +22,7 @@ EPOCHS = (1, 3, 10, 30, 100, 300, 1000)
 # name: tool, method, steps, settings, whether its bias is free
 TOOLS = {
     "NESVM": ("ours", "-s 50", GAPS, FREE, True),
-    "NESVM, one smoothing": ("ours", "-s 50", GAPS, {**FREE, "no_homotopy": True, "mu": 5.0}, True),
+    "NESVM, one smoothing": ("ours", "-s 50", GAPS, {**FREE, "homotopy": False, "mu": 5.0}, True),
     "LIBSVM": ("libsvm", "-s 0 -t 0", (1.0, 0.1, 0.01, 1e-3), {}, True),
     "Pegasos": ("sklearn", "Pegasos", EPOCHS, {"intercept": True}, True),
     "DCD": ("liblinear", "-s 3", (1.0, 0.1, 0.01, 1e-3), {}, False),

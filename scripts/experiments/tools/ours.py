@@ -1,7 +1,7 @@
 """svmtool in memory, as svm-train trains.
 
 Methods are "-s N" (linear, a step is --gap) and "kernel -s N" (RBF, a step is -e).  Settings: any of
-svmtool.params.Settings' or svmtool.kernel_params.KernelSettings' by name, and with a kernel theta, of --theta.
+svmtool.params.Settings' by name, and with a kernel theta, of --theta.
 There is no bias but what the rows hold (Data.bias) unless they ask for one: so all tools solve one problem.  With
 the settings `path` and `seeded` one fit is a model for each C of the path, the later ones from the one before if
 seeded; its answer is the last.
@@ -37,13 +37,13 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     kind, number = method.split("-s ")
     if kind:
         return _kernel(problem, int(number), step, settings)
-    settings = {"bias": -1.0, "bias_given": True, **settings}
+    settings = {"bias": -1.0, **settings}
     path, seeded = settings.pop("path", (problem.C,)), settings.pop("seeded", False)
-    asked = Settings(solver=int(number), gap=step, seed=problem.run, quiet=True, **settings)
+    asked = Settings.of(solver=int(number), gap=step, seed=problem.run, **settings)
     seconds, done = 0.0, None
     for C in path:
         initial = done.model if seeded and done else None
-        done = pipeline.train(table_of(problem.X, problem.y), asked._replace(C=C), initial=initial)
+        done = pipeline.train(table_of(problem.X, problem.y), asked.replace(C=C), initial=initial)
         seconds += done.seconds
     status = done.status
     W = done.model.W[:, 0] * (1.0 if done.model.labels is None or done.model.labels[0] == 1 else -1.0)
@@ -59,13 +59,12 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
 
 
 def _kernel(problem: Problem, number: int, step: float | None, settings: dict) -> Fitted:
-    from svmtool.kernel_params import KernelSettings
     from svmtool.training.kernel.dataset import kernel_set
     from svmtool.training.kernel.fit import Fitting
     from svmtool.training.kernel.train import trainer
 
     settings = {"gap" if k == "theta" else k: gap_of_theta(v) if k == "theta" else v for k, v in settings.items()}
-    asked = KernelSettings(solver=number, eps=step, seed=problem.run, quiet=True, **settings)
+    asked = Settings.of_kernel(solver=number, eps=step, seed=problem.run, **settings)
     table = table_of(problem.X, problem.y)
     start = time.perf_counter()
     done = trainer(asked)(kernel_set(table, asked, "rows"), Fitting(asked))

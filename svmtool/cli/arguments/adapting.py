@@ -5,6 +5,7 @@ from __future__ import annotations
 from svmtool.cli.arguments.scan import Command, default_model
 from svmtool.errors import SvmtoolError
 from svmtool.params import Settings
+from svmtool.request import Request
 
 # Options that apply when a trained model is changed; all others concern training from scratch
 SUPPORTED = frozenset(
@@ -13,15 +14,15 @@ SUPPORTED = frozenset(
 )
 
 
-def command(settings: Settings, given: list[str], files: list[str], notes: tuple[str, ...]) -> Command:
+def command(settings: Settings, request: Request, files: list[str], notes: tuple[str, ...]) -> Command:
     """The Command that changes the model of -i and writes it to files[0], or in place; SvmtoolError for bad options."""
-    s = settings
+    s = request
     if s.auto:
         raise SvmtoolError("ERROR: -s auto cannot be combined with --add or --remove: give the -s of the model")
-    for option in given:
+    for option in s.given:
         if option == "--passes" and s.add not in (None, "-"):  # for a solver that supports it
             continue
-        if option not in SUPPORTED and (option != "--probability" or s.probability):
+        if option not in SUPPORTED and (option != "--probability" or settings.run.probability):
             raise SvmtoolError(f"ERROR: {option} cannot be combined with --add or --remove")
     if (s.every_rows is not None or s.every_seconds is not None) and s.add != "-":
         raise SvmtoolError("ERROR: --every-rows and --every-seconds need --add -")
@@ -36,4 +37,4 @@ def command(settings: Settings, given: list[str], files: list[str], notes: tuple
     if files == ["-"] or s.initial_model == "-" or s.remove == "-":
         raise SvmtoolError("ERROR: with --add and --remove only the added rows can be read from standard input (-)")
     model = files[0] if files else s.initial_model or default_model("-")
-    return Command("adapt", settings, s.add or "", model, notes)
+    return Command("adapt", settings, request, s.add or "", model, notes)

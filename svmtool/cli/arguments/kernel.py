@@ -13,20 +13,24 @@ from svmtool import registry
 from svmtool.cli.arguments import scan
 from svmtool.cli.arguments.scan import Command, atof, atoi, strict_int, strict_real
 from svmtool.errors import SvmtoolError, UsageError
-from svmtool.kernel_params import LINEAR, RBF, KernelSettings
+from svmtool.kernel_params import LINEAR, RBF
+from svmtool.params import Settings
+from svmtool.request import Request
 
 _REALS = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache_mb", "e": "eps"}
 _INTEGERS = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probability"}
 
 
 class _KernelScan(scan.Scan):
-    """Scan of the options into KernelSettings."""
+    """Reads the arguments up to the data file."""
 
+    rows = registry.KERNEL_SOLVERS
     elsewhere = "is for linear models: remove it, or remove -t, -g, -d and -r"
 
-    def __init__(self, argv: list[str]):
-        super().__init__(argv)
-        self.settings: Any = KernelSettings()
+    def settings(self, values: dict[str, Any]) -> Settings:
+        chosen = {"-g", "-d", "-r"}.intersection(self.given)
+        default = RBF if chosen or values.get("solver", 0) < 30 else LINEAR
+        return Settings.of_kernel(**{"kernel_type": default, **values})
 
     def short(self, argument: str) -> None:
         letter, value = argument[1], self.argv[self.i + 1]
@@ -39,7 +43,7 @@ class _KernelScan(scan.Scan):
         elif letter == "v":
             self.set(option, folds=self.folds(value))
         elif letter == "w":
-            self.set(option, class_weights=(*self.settings.class_weights, self.class_weight(argument, value)))
+            self.set_class_weight(argument, value)
         elif letter in _REALS:
             self.set(option, **{_REALS[letter]: self.number(option, value, atof, strict_real)})
         elif letter in _INTEGERS:
@@ -76,33 +80,31 @@ def parse(argv: list[str]) -> Command:
     """
     found = _KernelScan(argv)
     found.run()
+    settings, request = found.parts()
     if found.action in ("help", "version"):
-        return Command(found.action, found.settings)
-    settings, files = found.settings, argv[found.i :]
-    if "-t" not in found.given:
-        chosen = {"-g", "-d", "-r"}.intersection(found.given)
-        settings = settings._replace(kernel_type=RBF if chosen or settings.solver < 30 else LINEAR)
-    _check(settings, found.given)
+        return Command(found.action, settings, request)
+    files = argv[found.i :]
+    _check(settings, request)
     if found.action == "explain":
-        return Command("explain", settings, files[0] if files else "", notes=tuple(found.notes))
+        return Command("explain", settings, request, files[0] if files else "", notes=tuple(found.notes))
     if not files:
         raise UsageError("")
-    return scan.training(settings, files, tuple(found.notes))
+    return scan.training(settings, request, files, tuple(found.notes))
 
 
-def _check(settings: KernelSettings, given: list[str]) -> None:
+def _check(settings: Settings, request: Request) -> None:
     """Raise for options that the solver does not support, or that other options make meaningless.
 
     LIBSVM's solver numbers accept all of LIBSVM's options, as LIBSVM does.
     """
-    row = registry.find_kernel(settings.solver)
+    row = registry.find_kernel(settings.problem.solver)
     if row is not None:
-        for option in given:
+        for option in request.given:
             if option not in registry.supported_options(row) and (row.number >= 30 or option.startswith("--")):
                 raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not support {option}")
-    if not settings.paper_form:
+    if not settings.run.options.paper_form:
         limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")
-        for option in [o for o in given if o in limits]:
+        for option in [o for o in request.given if o in limits]:
             raise SvmtoolError(f"ERROR: {option} needs --paper-form")
-    scan.check_stopping(given)
-    scan.check_validation(settings, "" if settings.folds is None else "-v")
+    scan.check_stopping(request.given)
+    scan.check_validation(request.given, "" if request.folds is None else "-v")

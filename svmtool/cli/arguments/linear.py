@@ -4,7 +4,7 @@ LIBLINEAR examines only the character after the dash and takes the next argument
 (`-s2 -q d` means: -s with the value `-q`).  Scripts rely on this.  svmtool's long options are written
 `--name value` or `--name=value`, anywhere before the data file.
 
-Checks that LIBLINEAR makes only after it has read the data are in `Settings.check_after_reading`.
+Checks that LIBLINEAR makes only after it has read the data are in `params.check_after_reading`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,7 @@ from svmtool.cli.arguments.scan import (
 )
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.params import Settings
-
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
-if TYPE_CHECKING:
-    pass
+from svmtool.request import Request
 
 _CHOOSES_KERNEL = "tgdr"
 
@@ -59,66 +56,64 @@ def parse(argv: list[str]) -> Command:
         return kernel.parse(argv)
     scan = Scan(argv)
     scan.run()
+    settings, request = scan.parts()
     if scan.action in ("help", "version"):
-        return Command(scan.action, scan.settings)
+        return Command(scan.action, settings, request)
     files = argv[scan.i :]
-    adapts = scan.settings.add is not None or scan.settings.remove is not None
+    adapts = request.add is not None or request.remove is not None
     if not files and scan.action == "train" and not adapts:
         raise UsageError("")
-    settings, search_note = _choose_for_search(scan.settings)
+    settings, search_note = _choose_for_search(settings, request)
     notes = (*scan.notes, *search_note)
-    if settings.auto:
-        settings = settings._replace(given=tuple(scan.given))
-    else:
-        settings = settings.with_default_bias()
-        _check_solver(settings, scan.given)
+    if not request.auto:
+        if "-B" not in request.given:
+            settings = settings.with_default_bias()
+        _check_solver(settings, request)
     if scan.action == "explain":
-        if settings.auto:
+        if request.auto:
             raise SvmtoolError("ERROR: --explain needs a solver's number or name: -s auto chooses from the data")
-        return Command("explain", settings, files[0] if files else "", notes=notes)
+        return Command("explain", settings, request, files[0] if files else "", notes=notes)
     if adapts:
-        if settings.spark is not None:
-            _check_spark(settings)
+        if request.spark is not None:
+            _check_spark(request)
         from svmtool.cli.arguments import adapting
 
-        return adapting.command(settings, scan.given, files, notes)
-    command = training(settings, files, notes)
-    check_stopping(scan.given)
-    _check_combinations(settings)
+        return adapting.command(settings, request, files, notes)
+    command = training(settings, request, files, notes)
+    check_stopping(request.given)
+    _check_combinations(settings, request)
     return command
 
 
-def _choose_for_search(settings: Settings) -> tuple[Settings, tuple[str, ...]]:
+def _choose_for_search(settings: Settings, request: Request) -> tuple[Settings, tuple[str, ...]]:
     """Settings for -C, and notes: the default solver is -s 2.  UsageError for a solver that does not support -C."""
-    if not settings.find_C:
+    if not request.find_C or request.auto:
         return settings, ()
-    if settings.auto:
-        return settings, ()
-    if not settings.solver_given:
-        return settings._replace(solver=2), ("Solver not specified. Using -s 2",)
+    if "-s" not in request.given:
+        return settings.replace(solver=2), ("Solver not specified. Using -s 2",)
     ours = [row.number for row in registry.supporting("-C")]
-    if settings.solver not in (0, 2, 11) and settings.solver not in ours:
+    if settings.problem.solver not in (0, 2, 11) and settings.problem.solver not in ours:
         raise UsageError("Warm-start parameter search only available for -s 0, -s 2 and -s 11")
     return settings, ()
 
 
-def _check_solver(settings: Settings, given: list[str]) -> None:
+def _check_solver(settings: Settings, request: Request) -> None:
     """Raise for options that the chosen solver does not support.
 
     As in LIBLINEAR an unknown solver number and -R are checked only after reading the data, and its solver numbers
     accept -p and -n without effect.
     """
-    row = next((r for r in registry.SOLVERS if r.number == settings.solver), None)
+    row = next((r for r in registry.SOLVERS if r.number == settings.problem.solver), None)
     if row is None:
         return
-    for option in given:
+    for option in request.given:
         if option in registry.supported_options(row) or (option == "-R" and row.number < 30):
             continue
-        if option == "--probability" and not settings.probability:  # has no effect
+        if option == "--probability" and not settings.run.probability:  # has no effect
             continue
-        if option == "--initial-model" and (settings.add or settings.remove):  # the model to change
+        if option == "--initial-model" and (request.add or request.remove):  # the model to change
             continue
-        if option == "-B" and (settings.bias < 0 or row.number < 30):  # no effect, or checked later
+        if option == "-B" and (settings.problem.bias < 0 or row.number < 30):  # no effect, or checked later
             continue
         if option in ("-p", "-n") and row.number < 30:
             continue
@@ -132,19 +127,19 @@ def _check_solver(settings: Settings, given: list[str]) -> None:
         raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not support {option}: {advice}")
 
 
-def _check_combinations(settings: Settings) -> None:
+def _check_combinations(settings: Settings, request: Request) -> None:
     """Raise for combinations of options in which one would be ignored."""
-    s = settings
-    if s.mu is not None and not s.auto and isinstance(s.mu, float) != ("--no-homotopy" in s.row.supported):
-        wanted = "a number > 0" if isinstance(s.mu, str) else "merit or geometric"
-        raise SvmtoolError(f"ERROR: --mu {s.mu}: -s {s.row.number} ({s.row.name}) needs {wanted}")
-    if not s.auto and s.mu == "balance" and "--inner-steps" not in s.row.supported:
+    s, mu = request, settings.run.options.mu
+    if mu is not None and not s.auto and isinstance(mu, float) != ("--no-homotopy" in settings.row.supported):
+        wanted = "a number > 0" if isinstance(mu, str) else "merit or geometric"
+        raise SvmtoolError(f"ERROR: --mu {mu}: -s {settings.row.number} ({settings.row.name}) needs {wanted}")
+    if not s.auto and mu == "balance" and "--inner-steps" not in settings.row.supported:
         able = registry.in_words(registry.supporting("--inner-steps"))
         raise SvmtoolError(f"ERROR: --mu balance needs -s {able}: use merit or geometric")
     validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
     if s.spark is not None:
         _check_spark(s)
-    if s.stratified and not validating:
+    if settings.run.stratified and not validating:
         raise SvmtoolError("ERROR: --stratified needs -v or -C")
     if s.memory is None and (s.scratch or s.no_cache):
         raise SvmtoolError("ERROR: --scratch and --no-cache need --memory")
@@ -152,18 +147,11 @@ def _check_combinations(settings: Settings) -> None:
         raise SvmtoolError("ERROR: --every-rows and --every-seconds need --add -")
     if validating and s.initial_model is not None:
         raise of_one_model("--initial-model", validating)
-    check_validation(s, validating)
+    check_validation(s.given, validating)
 
 
-def _check_spark(s: Settings) -> None:
+def _check_spark(request: Request) -> None:
     """Raise for options that cannot be combined with --spark."""
-    others = {
-        "-s auto": s.auto, "--loo": s.loo,
-        "--memory": s.memory is not None, "--threads": s.threads is not None,
-        "--add": s.add is not None, "--remove": s.remove is not None, "--no-homotopy": s.no_homotopy,
-    }  # fmt: skip
-    for name, given in others.items():
-        if given:
+    for name in ("-s auto", "--loo", "--memory", "--threads", "--add", "--remove", "--no-homotopy"):
+        if request.auto if name == "-s auto" else name in request.given:
             raise SvmtoolError(f"ERROR: --spark cannot be combined with {name}")
-
-

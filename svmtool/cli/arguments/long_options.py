@@ -19,6 +19,7 @@ class LongOption(NamedTuple):
     read: Callable[[str, str], object] | None
     help: str
     letter: str = ""  # short name, as in other versions of LIBLINEAR
+    flag: bool = True  # the value that a flag sets
 
 
 def _whole(least: int) -> Callable[[str, str], int]:
@@ -122,7 +123,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "mu", "MU", _mu, "ALM: update rule of mu (merit, Eq. 29; geometric; balance); NESVM: initial mu, > 0"
     ),
     "--no-homotopy": LongOption(
-        "no_homotopy", "", None, "NESVM's Algorithm 1 with one fixed mu, that of --mu (default 5)"
+        "homotopy", "", None, "NESVM's Algorithm 1 with one fixed mu, that of --mu (default 5)", flag=False
     ),
     "--inner-steps": LongOption(
         "inner_steps", "N", _whole(1), "CG steps per iteration; 1 is the paper's gradient step"

@@ -10,17 +10,15 @@ from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_integer
 from svmtool.params import Settings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from svmtool.kernel_params import KernelSettings
+from svmtool.request import Request
 
 
 class Command(NamedTuple):
     """A parsed command line."""
 
     action: str  # train | adapt | help | version | explain
-    settings: Settings | KernelSettings
+    settings: Settings
+    request: Request = Request()
     data: str = ""
     model: str = ""
     notes: tuple[str, ...] = ()  # messages for stderr
@@ -67,6 +65,8 @@ def atof(text: str) -> float:
         return float.fromhex(found[1]) if found[2] else float(found[1])
     except OverflowError:
         return float("-inf" if found[1].startswith("-") else "inf")
+
+
 _LETTERS = {option.letter: name for name, option in LONG_OPTIONS.items() if option.letter}
 _REALS = {"c": "C", "p": "p", "n": "nu", "e": "eps", "B": "bias"}
 VALUELESS: dict[str, dict[str, Any]] = {
@@ -82,20 +82,36 @@ def is_long(argument: str) -> bool:
 
 
 class Scan:
-    """Scan of the options into Settings; `i` is the position in argv."""
+    """Scan of the options; `i` is the position in argv.
 
-    elsewhere = "needs a kernel: give -t, -g, -d or -r, or remove it"  # error for options of the other command line
+    Attributes
+    ----------
+    values : fields of Settings and Request by name, as far as options set them
+    given : options found, in their order, by their names in error messages
+    """
+
+    rows = registry.SOLVERS
+    elsewhere = "needs a kernel: give -t, -g, -d or -r, or remove it"  # error for long options that no row supports
 
     def __init__(self, argv: list[str]):
         self.argv, self.i = argv, 0
-        self.settings = Settings()
-        self.given: list[str] = []  # options found, by their names in error messages
+        self.values: dict[str, Any] = {}
+        self.given: list[str] = []
         self.notes: list[str] = []
         self.action = "train"
 
     def set(self, option: str, **changes: Any) -> None:
         self.given.append(option)
-        self.settings = self.settings._replace(**changes)
+        self.values.update(changes)
+
+    def parts(self) -> tuple[Settings, Request]:
+        """The values in their types."""
+        own = {name: value for name, value in self.values.items() if name in Request._fields}
+        settings = self.settings({name: value for name, value in self.values.items() if name not in own})
+        return settings, Request(given=tuple(self.given), **own)
+
+    def settings(self, values: dict[str, Any]) -> Settings:
+        return Settings.of(**values)
 
     def run(self) -> None:
         """Scan; self.i ends at the data file."""
@@ -116,13 +132,13 @@ class Scan:
         name, equals, value = argument.partition("=")
         self.i += 1
         option = LONG_OPTIONS[name]
-        if option.setting and option.setting not in self.settings._fields:
+        if option.setting and not registry.anywhere(name, self.rows):
             raise SvmtoolError(f"ERROR: {name} {self.elsewhere}")
         if option.read is None:
             if equals:
                 raise SvmtoolError(f"ERROR: {name} takes no value")
             if option.setting:
-                self.set(name, **{option.setting: True})
+                self.set(name, **{option.setting: option.flag})
             else:
                 self.action = name[2:]
             return
@@ -149,9 +165,10 @@ class Scan:
             raise UsageError("n-fold cross validation: n must >= 2")
         return folds
 
-    def class_weight(self, argument: str, text: str) -> tuple[int, float]:
-        """Label and factor of -wLABEL FACTOR."""
-        return atoi(argument[2:]), self.number(argument, text, atof, strict_real)
+    def set_class_weight(self, argument: str, text: str) -> None:
+        """-wLABEL FACTOR."""
+        weight = atoi(argument[2:]), self.number(argument, text, atof, strict_real)
+        self.set("-w", class_weights=(*self.values.get("class_weights", ()), weight))
 
     def short(self, argument: str) -> None:
         """Read one of LIBLINEAR's options: the second character names it, the next argument is its value."""
@@ -161,22 +178,18 @@ class Scan:
         if letter == "s":
             name = value.strip()
             if name == "auto":
-                self.set(option, auto=True, solver_given=True)
+                self.set(option, auto=True)
                 return
             number = registry.find(name).number if name[:1].isalpha() else self.number(option, value, atoi, strict_int)
-            self.set(option, auto=False, solver=number, solver_given=True)
+            self.set(option, auto=False, solver=number)
         elif letter == "v":
             self.set(option, folds=self.folds(value))
         elif letter == "w":
-            self.set(option, class_weights=(*self.settings.class_weights, self.class_weight(argument, value)))
+            self.set_class_weight(argument, value)
         elif letter in _REALS:
             x = self.number(option, value, atof, strict_real)
-            changes: dict[str, Any] = {_REALS[letter]: x}
-            if letter in "cpB":
-                changes[_REALS[letter] + "_given"] = True
-            if letter == "e" and x == float("inf"):  # LIBLINEAR's value for "not given"
-                changes["eps"] = None
-            self.set(option, **changes)
+            unset = letter == "e" and x == float("inf")  # LIBLINEAR's value for "not given"
+            self.set(option, **{_REALS[letter]: None if unset else x})
         elif letter in VALUELESS:
             self.set(option, **VALUELESS[letter])
         elif letter in _LETTERS:
@@ -191,14 +204,13 @@ class Scan:
             raise UsageError(f"unknown option: {shown}")
 
 
-
-def training(settings: Any, files: list[str], notes: tuple[str, ...]) -> Command:
+def training(settings: Settings, request: Request, files: list[str], notes: tuple[str, ...]) -> Command:
     """The Command to train on files[0] into files[1], or into the default model."""
     for argument in files[1:2]:
         if is_long(argument):  # a misplaced option; LIBLINEAR does write to a file named `-s`
             raise SvmtoolError(f"ERROR: {argument} must stand before the data file")
     model = files[1] if len(files) > 1 else default_model(files[0])
-    return Command("train", settings, files[0], model, notes)
+    return Command("train", settings, request, files[0], model, notes)
 
 
 def default_model(data: str) -> str:
@@ -206,18 +218,17 @@ def default_model(data: str) -> str:
     return ("stdin" if data == "-" else data.rpartition("/")[2]) + ".model"
 
 
-def check_stopping(given: list[str]) -> None:
+def check_stopping(given: tuple[str, ...]) -> None:
     """Raise if two of the given options are stopping rules."""
     rules = [option for option in ("-e", "--theta", "--gap") if option in given]
     if len(rules) > 1:
         raise SvmtoolError(f"ERROR: {rules[0]} and {rules[1]} are both stopping rules: give one of them")
 
 
-def check_validation(settings: Any, validating: str) -> None:
+def check_validation(given: tuple[str, ...], validating: str) -> None:
     """Raise for options of a single run beside -v or -C (`validating`, empty for neither)."""
-    loo = getattr(settings, "loo", False) or None
-    for name, value in (("--solver-log", settings.solver_log), ("--plot", settings.plot), ("--loo", loo)):
-        if validating and value is not None:
+    for name in ("--solver-log", "--plot", "--loo"):
+        if validating and name in given:
             raise of_one_model(name, validating)
 
 

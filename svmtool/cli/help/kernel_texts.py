@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
-from svmtool.kernel_params import KERNEL_NAMES, PRECOMPUTED, KernelSettings
+from svmtool.kernel_params import KERNEL_NAMES, PRECOMPUTED, kernel_of
+from svmtool.params import Settings
 
 ABOUT = (
     "With -t, -g, -d or -r the options are LIBSVM's and a kernel is used: -s 0 to 4 are LIBSVM's problems, -m is the "
@@ -50,17 +51,22 @@ def option_rows() -> list[tuple[str, str]]:
     return [(f"{flag} {value}".strip(), text) for flag, value, text in OPTIONS]
 
 
-def explain(s: KernelSettings) -> str:
+def stopping_text(settings: Settings) -> str:
+    """When a run with these settings stops."""
+    eps, gap, _, _ = settings.stopping
+    if gap is not None:
+        return f"certified relative duality gap (P - D)/|P| <= {gap:g} (--gap)"
+    return settings.row.stopping + (f"; here -e {eps:g}" if eps is not None else "")
+
+
+def explain(s: Settings) -> str:
     """The text of --explain: problem, kernel, stopping rule, options and paper of the chosen solver."""
     row = s.row
-    if s.gap is not None:
-        stops = f"certified relative duality gap (P - D)/|P| <= {s.gap:g} (--gap)"
-    else:
-        stops = row.stopping + (f"; here -e {s.eps:g}" if s.eps is not None else "")
-    known = 0 <= s.kernel_type <= PRECOMPUTED
-    own = sorted(name for name, option in LONG_OPTIONS.items() if option.setting in KernelSettings._fields)
+    number = kernel_of(s).kernel_type
+    known = 0 <= number <= PRECOMPUTED
+    own = sorted(name for name in LONG_OPTIONS if registry.anywhere(name, registry.KERNEL_SOLVERS))
     taken = [*(flag for flag, _, _ in OPTIONS), *own] if row.number < 30 else sorted(registry.supported_options(row))
-    cost = f"C_i = C * (product of the -w factors of the row's class), of C-SVC; C = {s.C:g}"
+    cost = f"C_i = C * (product of the -w factors of the row's class), of C-SVC; C = {s.problem.C:g}"
     if "-c" not in registry.supported_options(row):
         cost = NO_COSTS
     facts = (
@@ -69,12 +75,12 @@ def explain(s: KernelSettings) -> str:
         ("problem", row.objective),
         (
             "kernel",
-            f"-t {s.kernel_type}, {KERNEL_NAMES[s.kernel_type]}: {KERNELS[s.kernel_type]}" if known else "unknown",
+            f"-t {number}, {KERNEL_NAMES[number]}: {KERNELS[number]}" if known else "unknown",
         ),
         ("costs", cost),
         ("classes", "three or more: one problem for each pair of classes, then a vote"),
         ("bias", row.bias),
-        ("stops when", stops),
+        ("stops when", stopping_text(s)),
         ("model file", f"svm_type {row.word}"),
         ("options", " ".join(taken)),
         ("paper", row.paper),

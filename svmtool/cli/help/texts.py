@@ -7,10 +7,6 @@ from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.help import kernel_texts
 from svmtool.params import Settings
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
-if TYPE_CHECKING:
-    from svmtool.kernel_params import KernelSettings
-
 USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
 
 # LIBLINEAR's options that some solver supports: flag, value, meaning.
@@ -114,16 +110,13 @@ def methods(found: list[str]) -> str:
     return "".join(f"{'method':<12} {text}\n" for text in found)
 
 
-def explain(settings: Settings | KernelSettings) -> str:
+def explain(settings: Settings) -> str:
     """The text of --explain: problem, stopping rule, options and paper of the chosen solver."""
-    if not isinstance(settings, Settings):
+    if settings.problem.kernel is not None:
         return kernel_texts.explain(settings)
     row = settings.row
-    if settings.gap is not None:
-        stops = f"certified relative duality gap (P - D)/|P| <= {settings.gap:g} (--gap)"
-    else:
-        stops = row.stopping + (f"; here -e {settings.eps:g}" if settings.eps is not None else "")
-    cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {settings.C:g}"
+    stops, C = kernel_texts.stopping_text(settings), settings.problem.C
+    cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {C:g}"
     if "-c" not in registry.supported_options(row):
         cost = kernel_texts.NO_COSTS
     facts = (

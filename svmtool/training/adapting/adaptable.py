@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,13 +41,16 @@ ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the us
 class Adaptable:
     """A model that rows are added to and removed from: its State and its RowLog, read from and written to files.
 
-    source: the model to change, None for one without rows; target: where the changed one goes.
+    source: the model to change, None for one without rows; target: where the changed one goes; given: options on the
+    command line.
     """
 
     counted = "Rows in the model"  # what the sums count
 
-    def __init__(self, settings: Settings, source: str | None, target: str, console: Any):
-        self.settings, self.console = settings, console
+    def __init__(
+        self, settings: Settings, source: str | None, target: str, console: Any, given: Sequence[str] = ()
+    ):
+        self.settings, self.given, self.console = settings, given, console
         if not may_be_replaced(target):
             name = target or "''"
             raise SvmtoolError(f"can't save model to file {name}: a state can stand only beside a regular file")
@@ -58,8 +62,9 @@ class Adaptable:
             stack.callback(self.close)
             self._locks.append(locked(self.target))
             if source is None:
-                sums = ClassStatistics([label for label, _ in settings.class_weights])
-                self.state = State(settings.solver, settings.C, settings.bias, settings.class_weights, sums)
+                p = settings.problem
+                sums = ClassStatistics([label for label, _ in p.class_weights])
+                self.state = State(p.solver, p.C, p.bias, p.class_weights, sums)
             else:
                 self._open(source)
             stack.pop_all()
@@ -87,13 +92,13 @@ class Adaptable:
 
     def _check_settings(self) -> None:
         """-c, -B and -wi are as in the state unless given; other class weights would need the rows."""
-        s, state = self.settings, self.state
+        s, state = self.settings.problem, self.state
         if s.solver != state.solver:
             raise SvmtoolError(f"the model was trained by -s {state.solver}, not -s {s.solver}")
         if s.class_weights and s.class_weights != state.class_weights:
             raise SvmtoolError("-w differs from the class weights of the model: train anew")
-        state.C = s.C if s.C_given else state.C
-        state.bias = s.bias if s.bias_given else state.bias
+        state.C = s.C if "-c" in self.given else state.C
+        state.bias = s.bias if "-B" in self.given else state.bias
 
     def remove(self, path: str, table: Dataset, weights: np.ndarray | None) -> str:
         """Take rows out; SvmtoolError, and nothing done, where one is not there.  Returns how many, in words."""

@@ -19,7 +19,7 @@ from svmtool.data.labels import cost_factors, first_appearance, whole_labels
 from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.objectives.normal_equations import equations_of
-from svmtool.objectives.task import Options, Task
+from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.training.adapting.adaptable import Adaptable, used_rows
 
@@ -63,7 +63,7 @@ class FastAdaptable(Adaptable):
         rows = CsrRows(table.indptr, table.indices, table.values, sums.m, state.bias)
         task = Task(
             rows, np.where(place == 0, 1.0, -1.0), state.C * factor[place] * r, equations=equations,
-            options=Options(passes=self.settings.passes or 1),
+            options=self.settings.run.options,
         )  # fmt: skip
         used, taken = np.flatnonzero(task.cost > 0.0), np.zeros(len(table), np.int64)
         taken[used] = registry.entry(self.settings.row)(task.only(used), Monitor(), Rule()).taken

@@ -36,7 +36,7 @@ class NewState:
 
     def write(self, done: Any) -> None:
         """Write log, state and model of a Training."""
-        s, sums, path = self.settings, done.sums, self.path + names.ROWS
+        s, sums, path = self.settings.problem, done.sums, self.path + names.ROWS
         if sums is None and len(self.hashes):
             raise SvmtoolError(
                 f"{self.path} is not written: the run has ended before the sums of its rows were formed, which its "

@@ -10,6 +10,7 @@ import numpy as np
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight.stream import rows_as_they_come
 from svmtool.formats.svmlight.table import RawTable, joined
+from svmtool.request import Request
 from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import CTRL_C
@@ -18,11 +19,10 @@ EVERY_SECONDS = 10.0  # a model is written so often where rows have come and not
 PENDING = 1 << 21  # non-zeros that are held before they go into the sums
 
 
-def add_stream(adaptable: Adaptable, console: Any) -> int:
+def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
     """Rows from standard input, with a model every so many rows or seconds, and one at the end or at Ctrl-C."""
-    s = adaptable.settings
-    every_rows = s.every_rows or np.inf
-    every_seconds = s.every_seconds or (EVERY_SECONDS if s.every_rows is None else np.inf)
+    every_rows = request.every_rows or np.inf
+    every_seconds = request.every_seconds or (EVERY_SECONDS if request.every_rows is None else np.inf)
     pending: list[RawTable] = []
     waiting, taken, fresh, written = 0, 0, 0, time.perf_counter()
 

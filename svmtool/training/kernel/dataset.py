@@ -8,9 +8,10 @@ import numpy as np
 
 from svmtool.data.dataset import Dataset
 from svmtool.errors import RowsError, SvmtoolError
-from svmtool.kernel_params import POLYNOMIAL, PRECOMPUTED, KernelSettings
+from svmtool.kernel_params import POLYNOMIAL, PRECOMPUTED, kernel_of
 from svmtool.kernels.problems import Points
 from svmtool.models.kernel_functions import Kernel
+from svmtool.params import Settings
 from svmtool.training.reductions.base import DENSE_BELOW
 from svmtool.training.used_features import on_used, used_features
 
@@ -61,9 +62,10 @@ class KernelSet:
         return np.arange(len(chosen) + 1), np.full(len(chosen), -1, np.int32), some.values[some.indptr[:-1]]
 
 
-def kernel_set(table: Dataset, s: KernelSettings, file: str) -> KernelSet:
+def kernel_set(table: Dataset, settings: Settings, file: str) -> KernelSet:
     """The training set of a table, with the gamma that -g left open; SvmtoolError where a precomputed kernel lacks
     what it needs."""
+    s = kernel_of(settings)
     if s.kernel_type == PRECOMPUTED:
         _check_serials(table, file)
     gamma = s.gamma or (1.0 / table.n_features if table.n_features else 0.0)
@@ -101,7 +103,7 @@ def _check_serials(table: Dataset, file: str) -> None:
 COSTLESS = ("nu_svc", "one_class")  # words of models whose problems have no -c and no class weights
 
 
-def refuse_overflow(data: KernelSet, s: KernelSettings) -> None:
+def refuse_overflow(data: KernelSet, settings: Settings) -> None:
     """SvmtoolError where kernel values, or their sums with costs, would leave the range of numbers."""
     table, kernel = data.table, data.kernel
     largest = float(np.abs(table.values).max(initial=1.0))
@@ -113,10 +115,11 @@ def refuse_overflow(data: KernelSet, s: KernelSettings) -> None:
     elif kernel.kind == POLYNOMIAL:
         inner = product + math.log10(kernel.gamma) if kernel.gamma > 0 else 0.0
         digits = kernel.degree * (max(inner, math.log10(abs(kernel.coef0) + 1.0)) + math.log10(2.0))
+    s, row = settings.problem, settings.row
     cost = max(s.C, 1.0) * max((factor for _, factor in s.class_weights if factor > 1.0), default=1.0)
-    if s.row.word in COSTLESS:
+    if row.word in COSTLESS:
         cost = 1.0
-    labels = float(np.abs(table.labels).max(initial=1.0)) if s.row.task == "regression" else 1.0
+    labels = float(np.abs(table.labels).max(initial=1.0)) if row.task == "regression" else 1.0
     total = max(digits, product, math.log10(labels)) + 2 * (math.log10(cost) + math.log10(len(table) + 1))
     if total > LARGEST:
         raise RowsError(

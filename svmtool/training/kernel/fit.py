@@ -13,11 +13,12 @@ from svmtool import limits, registry
 from svmtool.certify.linear import Certificate, worst
 from svmtool.certify.zero_model import zero
 from svmtool.compiled import threads
-from svmtool.kernel_params import KernelSettings
+from svmtool.kernel_params import options_for, tolerance
 from svmtool.kernels.problems import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
 from svmtool.kernels.rows import MEGABYTE
 from svmtool.limits import EndedError, StopFlag, Turns
 from svmtool.models.kernel import KernelModel
+from svmtool.params import Settings
 from svmtool.solvers.shared import residual
 from svmtool.solvers.shared.base import CONFIRMED, TIME, Monitor, Status
 from svmtool.training.kernel.laws import lawful
@@ -80,10 +81,10 @@ class Fitting:
     """
 
     def __init__(
-        self, settings: KernelSettings, report: Callable[..., None] | None = None, stop: StopFlag | None = None
+        self, settings: Settings, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ):
         self.settings, self.report = settings, report
-        self.stop = StopFlag(settings.max_seconds) if stop is None else stop
+        self.stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
         self.started = time.perf_counter()
         self.reporting = threading.Lock()
 
@@ -101,10 +102,10 @@ class Fitting:
                 self.report(**record if label is None else {"label": label, **record})
 
         report = None if self.report is None else sink
-        mapped = s.cache_mb if cache_mb is None else cache_mb
+        mapped = s.run.cache_mb if cache_mb is None else cache_mb
 
         def run(solver: Callable[..., KernelResult], gap: float | None, *more: float, **own: Any) -> KernelResult:
-            monitor = Monitor(gap, s.max_iter, None, report, stop, self.started)
+            monitor = Monitor(gap, s.stopping.max_iter, None, report, stop, self.started)
             monitor.uses(s.row.method)
             try:
                 with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds what is not finite
@@ -124,7 +125,7 @@ class Fitting:
         if stop.ended():  # thousands of remaining problems must finish cheaply
             result = zero(problem, Monitor(stop=stop, started=self.started).end())
         else:
-            result = run(registry.entry(s.row), s.target, s.tolerance, mapped, **s.for_solver)
+            result = run(registry.entry(s.row), s.target, tolerance(s), mapped, **options_for(s))
         solved = Solved(*lawful(problem, result, s.target, other))
         solved.result.certified_gap = solved.certificate.gap
         return solved
@@ -139,7 +140,7 @@ class Fitting:
         several each has a copy of its rows, of row_mb MB a row, which comes out of its share, up to half of that.
         Each has a fair share of the time that there is; those that it cuts short go on while others leave some.
         """
-        whole = self.settings.cache_mb
+        whole = self.settings.run.cache_mb
         if len(sizes) == 1:
             return [self.solve(problem(0), labels[0], whole)]
         mapped = [min(whole / AT_ONCE, enough_mb(n) + n * row_mb) for n in sizes]
@@ -167,7 +168,7 @@ class Fitting:
 
     def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], mapped: list[float]) -> None:
         """one(k, what ends it) for each k of `problems`, which need so much `room` in MB."""
-        arranged, count = groups(mapped, self.settings.cache_mb), threads.count()
+        arranged, count = groups(mapped, self.settings.run.cache_mb), threads.count()
         beside = [min(count, len(group)) if count < AT_ONCE * len(group) else 1 for group in arranged]
         turns = Turns(self.stop, len(problems), max(beside))
 
@@ -183,7 +184,7 @@ class Fitting:
 
     def within(self, **changes) -> Fitting:
         """For runs inside this one, with other settings: unreported, ended by what ends this one."""
-        inner = Fitting(self.settings._replace(**changes), None, self.stop)
+        inner = Fitting(self.settings.replace(**changes), None, self.stop)
         inner.started = self.started
         return inner
 

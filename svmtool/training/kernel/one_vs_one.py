@@ -11,10 +11,10 @@ from itertools import combinations
 import numpy as np
 
 from svmtool.data.labels import Classes
-from svmtool.kernel_params import KernelSettings
 from svmtool.kernels.problems import CSvc, KernelProblem, LeastSquaresSvc, NuSvc, Points
 from svmtool.kernels.rows import MEGABYTE
 from svmtool.models.kernel import KernelModel
+from svmtool.params import Settings
 from svmtool.training.kernel import pairs_together
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining, Solved
@@ -29,7 +29,7 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     """Train on the rows of `data`; rand draws the folds that -b 1 needs, in LIBSVM's order."""
     s = fitting.settings
     classes = Classes(data.labels)
-    factor, missing = classes.weights(s.class_weights)
+    factor, missing = classes.weights(s.problem.class_weights)
     by_class = np.argsort(classes.number, kind="stable")
     data = data.take(by_class)
     ends = np.concatenate(([0], np.cumsum(classes.counts)))
@@ -37,10 +37,11 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     pairs = list(combinations(range(len(members)), 2))
     chosen = [np.concatenate((members[i], members[j])) for i, j in pairs]
     counts = [(len(members[i]), len(members[j])) for i, j in pairs]
-    costs = [(s.C * factor[i], s.C * factor[j]) for i, j in pairs]
+    C = s.problem.C
+    costs = [(C * factor[i], C * factor[j]) for i, j in pairs]
     points, labels = data.points(), [f"{classes.labels[i]} {classes.labels[j]}" for i, j in pairs]
     solved = pairs_together.solve(
-        points, ends, [s.C * some for some in factor], fitting, labels,
+        points, ends, [C * some for some in factor], fitting, labels,
         lambda some, k: pair_problem(some, s, counts[k], costs[k]),
     )  # fmt: skip
     left = [k for k, done in enumerate(solved) if done is None]
@@ -60,7 +61,7 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     for k, done in zip(left, others, strict=True):
         solved[k] = done
     texts, sigmoids, lacking = [f.text() for f in solved], None, ""
-    if s.probability and rand is not None:
+    if s.run.probability and rand is not None:
         from svmtool.training.kernel import calibration
 
         try:
@@ -84,16 +85,16 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     return KernelTraining(model, solved, text, warnings, lacking, by_class[support])
 
 
-def pair_problem(points: Points, s: KernelSettings, counts: tuple[int, int], costs: tuple[float, float]):
+def pair_problem(points: Points, s: Settings, counts: tuple[int, int], costs: tuple[float, float]):
     """The problem of one pair: counts[0] rows of +1, then counts[1] of -1, and what a row of either costs."""
     y, cost = np.repeat((1.0, -1.0), counts), np.repeat(costs, counts)
     if s.row.loss == "least squares":
         return LeastSquaresSvc(points, y, cost, s.row.free_bias)
-    return NuSvc(points, y, s.nu) if s.svm_type == "nu_svc" else CSvc(points, y, cost)
+    return NuSvc(points, y, s.problem.nu) if s.row.word == "nu_svc" else CSvc(points, y, cost)
 
 
 def _model(
-    data: KernelSet, s: KernelSettings, classes: Classes, members: list[np.ndarray], solved: list[Solved],
+    data: KernelSet, s: Settings, classes: Classes, members: list[np.ndarray], solved: list[Solved],
     sigmoids: list[tuple[float, float]] | None,
 ) -> tuple[KernelModel, np.ndarray]:  # fmt: skip
     """The model of all pairs, and which rows of `data` are its support vectors, i8: those that have a coefficient other
@@ -112,6 +113,6 @@ def _model(
     coef = np.ascontiguousarray(coef[:, support])
     parts = data.support(support)
     model = KernelModel(
-        s.svm_type, data.kernel, tuple(classes.labels), count, rho, coef, nr_sv, *parts, probA=probA, probB=probB
+        s.row.word, data.kernel, tuple(classes.labels), count, rho, coef, nr_sv, *parts, probA=probA, probB=probB
     )
     return model, support

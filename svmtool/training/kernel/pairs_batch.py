@@ -52,7 +52,7 @@ class Batch(ABC):
         self.pairs = list(combinations(range(self.count), 2))
         self.place = {pair: k for k, pair in enumerate(self.pairs)}
         self.norms = None if points.rows is None else points.rows.square_norms()
-        self.nu = s.nu if s.svm_type == "nu_svc" else 0.0
+        self.nu = s.problem.nu if s.row.word == "nu_svc" else 0.0
         self.partners = self._partners()
         self.done: list[int] = []
         self._problems: dict[int, KernelProblem] = {}
@@ -64,7 +64,7 @@ class Batch(ABC):
     def _partners(self) -> list[list[int]]:
         """Pairs of few rows, whose classes' own blocks fit into their share of -m: those of the smallest."""
         order = np.argsort(self.sizes, kind="stable")
-        fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= SHARE * self.s.cache_mb * MEGABYTE
+        fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= SHARE * self.s.run.cache_mb * MEGABYTE
         few = np.zeros(self.count, bool)
         few[order[fit]] = True
         total, most = self.sizes[:, None] + self.sizes, MOST_ROWS

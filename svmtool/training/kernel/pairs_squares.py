@@ -11,6 +11,7 @@ import numpy as np
 from svmtool.certify.kernel import certificate_of
 from svmtool.certify.zero_model import ROUNDING
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
+from svmtool.kernel_params import tolerance
 from svmtool.kernels.interior import solution_of_squares
 from svmtool.kernels.problems import KernelResult, Points, relative
 from svmtool.solvers.shared.base import GAP, OPTIMAL, RULE
@@ -25,7 +26,7 @@ class Squares(Batch):
 
     def _partners(self) -> list[list[int]]:
         """As Batch's, less classes without costs, whose rows are in no problem."""
-        if self.s.max_iter is not None and self.s.max_iter < 1:
+        if self.s.stopping.max_iter is not None and self.s.stopping.max_iter < 1:
             return [[] for _ in range(self.count)]
         used = [cost > 0.0 for cost in self.costs]
         return [[j for j in some if used[i] and used[j]] for i, some in enumerate(super()._partners())]
@@ -65,7 +66,7 @@ class Squares(Batch):
         target = self.s.target
         if target is not None and found <= target:
             why = loops.GAP
-        elif violation <= self.s.tolerance:
+        elif violation <= tolerance(self.s):
             why = loops.RULE
         else:
             why = OPTIMUM if found <= ROUNDOFF_GAP else loops.OPEN

@@ -20,10 +20,11 @@ from svmtool.certify.kernel import WIDER, certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.certify.zero_model import ROUNDING, best_constant
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
-from svmtool.kernel_params import KernelSettings
+from svmtool.kernel_params import options_for, tolerance
 from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, KernelResult, Points
+from svmtool.params import Settings
 from svmtool.solvers.shared.base import CONFIRMED, GAP, ITERATIONS, RULE, TAKEN_OVER
 from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.training.kernel import pairs_apart
@@ -63,9 +64,9 @@ def solve(
     return found
 
 
-def suitable(s: KernelSettings) -> bool:
+def suitable(s: Settings) -> bool:
     """Whether these are problems whose steps nobody has asked for by name."""
-    own = {name: value for name, value in s.for_solver.items() if name in ("paper_form", "pairs", "sgd_rows")}
+    own = {name: value for name, value in options_for(s).items() if name in ("paper_form", "pairs", "sgd_rows")}
     return not any(own.values())
 
 
@@ -95,11 +96,11 @@ class Hinges(Batch):
             np.empty(side * side + 8 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
         )  # fmt: skip
         gap = -1.0 if self.s.target is None else self.s.target
-        most = MOST_ROUNDS if self.s.max_iter is None else min(self.s.max_iter, MOST_ROUNDS)
+        most = MOST_ROUNDS if self.s.stopping.max_iter is None else min(self.s.stopping.max_iter, MOST_ROUNDS)
         sure = CONFIRMED if self.points.kernel.positive else np.inf  # else w = 0 need be no worse at the optimum either
         p, done = (0.0 if self.nu else -1.0), 0
         while done < len(some) and not stop.ended():
-            done = call(n, width, p, self.nu, self.s.tolerance, gap, sure, most, done, CALL)
+            done = call(n, width, p, self.nu, tolerance(self.s), gap, sure, most, done, CALL)
         mine = slice(self.ends[i], self.ends[i + 1])
         for q, j in enumerate(some[:done]):
             theirs, there = slice(self.ends[j], self.ends[j + 1]), slice(columns[q], columns[q] + sizes[q])
@@ -121,7 +122,7 @@ class Hinges(Batch):
         """See Batch."""
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
         indefinite = self._indefinite(k)
-        if why == loops.OPEN and indefinite and violation <= self.s.tolerance:
+        if why == loops.OPEN and indefinite and violation <= tolerance(self.s):
             why = loops.RULE
         if why == loops.OPEN:
             return self._directly(k, int(rounds))
@@ -185,12 +186,12 @@ class Hinges(Batch):
         stop, target = self.fitting.stop, self.s.target
         rows = sum(self.sizes[c] for c in self.pairs[k])
         small = interior.DIRECT * rows**3 <= interior.ONCE and self.points.kernel.positive
-        if not small or self.s.max_iter is not None or stop.ended():
+        if not small or self.s.stopping.max_iter is not None or stop.ended():
             return None
         problem = self._whole(k)
         with limits.until(stop.ended):
             try:
-                state = Decomposition(problem, self.s.cache_mb)
+                state = Decomposition(problem, self.s.run.cache_mb)
                 if not direct.go_to_minimum(state)[0]:
                     return None
             except limits.EndedError:

@@ -9,8 +9,10 @@ from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError, named
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.background import Reading
-from svmtool.kernel_params import KERNEL_NAMES, KernelSettings, check_after_reading, check_feasible
+from svmtool.kernel_params import KERNEL_NAMES, check_after_reading, check_feasible, kernel_of, tolerance
 from svmtool.limits import StopFlag
+from svmtool.params import Settings
+from svmtool.request import Request
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting, KernelTraining
@@ -19,24 +21,24 @@ from svmtool.training.outcome import Recorder, advice, exit_status
 from svmtool.training.validation.folds import GlibcRand
 
 
-def run(settings: KernelSettings, data: Reading, model_path: str, console: Any) -> int:
+def run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     """svm-train after its command line; returns the exit status."""
     with named(data.path):
-        return _run(settings, data, model_path, console)
+        return _run(settings, request, data, model_path, console)
 
 
-def _run(s: KernelSettings, data: Reading, model_path: str, console: Any) -> int:
+def _run(s: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     rows = checked(s, data)
-    stop = StopFlag(s.max_seconds)  # the time begins here, once for all that the command does
-    rand = GlibcRand(1 if s.seed is None else s.seed)
-    if s.folds is not None:
+    stop = StopFlag(s.stopping.max_seconds)  # the time begins here, once for all that the command does
+    rand = GlibcRand(1 if s.run.seed is None else s.run.seed)
+    if request.folds is not None:
         from svmtool.training.kernel.validation import cross_validate
 
         with Interruptible(stop):
-            return cross_validate(rows, Fitting(s, None, stop), rand, console)
+            return cross_validate(rows, Fitting(s, None, stop), rand, request, console)
     sets = [rows]  # the only reference, so that training may give its memory back
     del rows
-    with Recorder(s, s.target, console) as recorder, Interruptible(stop):
+    with Recorder(request, s.target, console) as recorder, Interruptible(stop):
         done = trainer(s)(sets.pop(), Fitting(s, recorder.record, stop), rand)
     console.close()
     for warning in done.warnings:
@@ -47,10 +49,10 @@ def _run(s: KernelSettings, data: Reading, model_path: str, console: Any) -> int
     if done.lacking:
         whole = done.lacking.startswith("WARNING")  # LIBSVM's own sentence
         console.warn(done.lacking if whole else f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
-    return exit_status(s, done, model_path, stop.set, console)
+    return exit_status(s.row, request, done, model_path, stop.set, console)
 
 
-def checked(settings: KernelSettings, data: Reading) -> KernelSet:
+def checked(settings: Settings, data: Reading) -> KernelSet:
     """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault."""
     table = data.table()
     if not len(table):
@@ -63,16 +65,17 @@ def checked(settings: KernelSettings, data: Reading) -> KernelSet:
     return rows
 
 
-def notes(s: KernelSettings, done: KernelTraining) -> tuple[str, ...]:
+def notes(s: Settings, done: KernelTraining) -> tuple[str, ...]:
     """What only we know, for the lines behind the support vectors."""
-    asked = f"-s {s.row.number} ({s.row.name}) -t {s.kernel_type} ({KERNEL_NAMES[s.kernel_type]})"
-    asked += f" -c {s.C:.17g}" if "-c" in registry.supported_options(s.row) else ""
+    number = kernel_of(s).kernel_type
+    asked = f"-s {s.row.number} ({s.row.name}) -t {number} ({KERNEL_NAMES[number]})"
+    asked += f" -c {s.problem.C:.17g}" if "-c" in registry.supported_options(s.row) else ""
     if "-n" in s.row.supported:
-        asked += f" -n {s.nu:.17g}"
+        asked += f" -n {s.problem.nu:.17g}"
     if "-p" in s.row.supported:
-        asked += f" -p {s.p:.17g}"
-    asked += f" -e {s.tolerance:g}" if s.target is None else f" {s.row.gap_option(s.target)}"
-    asked += " -b 1" if s.probability else ""
+        asked += f" -p {s.problem.p:.17g}"
+    asked += f" -e {tolerance(s):g}" if s.target is None else f" {s.row.gap_option(s.target)}"
+    asked += " -b 1" if s.run.probability else ""
     return (
         f"# svmtool {__version__}: {asked}",
         f"# {done.certificate.line()}",

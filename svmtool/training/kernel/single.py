@@ -17,15 +17,15 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     fit = fitting.solve(problem(data, fitting))
     support = np.flatnonzero(fit.answer.coef)
     model = KernelModel(
-        s.svm_type, data.kernel, None, 2, np.array([fit.answer.rho]), fit.answer.coef[None, support], None,
+        s.row.word, data.kernel, None, 2, np.array([fit.answer.rho]), fit.answer.coef[None, support], None,
         *data.support(support),
     )  # fmt: skip
     text, lacking = fit.text(), ""
-    if s.probability and rand is not None:
+    if s.run.probability and rand is not None:
         from svmtool.training.kernel import calibration
 
         try:
-            if s.svm_type == "one_class":
+            if s.row.word == "one_class":
                 model.density_marks = calibration.density_marks(model.decision_values(data.table)[:, 0])
             else:
                 sigma, more = calibration.laplace_scale(data, fitting, train, rand)
@@ -39,11 +39,11 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
 
 def problem(data: KernelSet, fitting: Fitting) -> KernelProblem:
     """The problem of the set."""
-    s, points = fitting.settings, data.points()
-    if s.row.task == "hard one-class":
+    row, s, points = fitting.settings.row, fitting.settings.problem, data.points()
+    if row.task == "hard one-class":
         return HardOneClass(points)
-    if s.svm_type == "one_class":
+    if row.word == "one_class":
         return OneClass(points, s.nu)
-    if s.svm_type == "nu_svr":
+    if row.word == "nu_svr":
         return NuSvr(points, data.labels, s.C, s.nu)
     return EpsilonSvr(points, data.labels, s.C, s.p)

@@ -9,6 +9,7 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.limits import Turns
+from svmtool.request import Request
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining
@@ -41,18 +42,18 @@ class Folds:
         self.count = len(self.starts) - 1
 
 
-def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, console: Any) -> int:
+def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, request: Request, console: Any) -> int:
     """Train without each fold and predict it; the result lines stand on stdout also when quiet."""
-    return run_validation(data, fitting, rand, console)[1]
+    return run_validation(data, fitting, rand, request, console)[1]
 
 
 def run_validation(
-    data: KernelSet, fitting: Fitting, rand: GlibcRand, console: Any
+    data: KernelSet, fitting: Fitting, rand: GlibcRand, request: Request, console: Any
 ) -> tuple[np.ndarray, int]:
     """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
     s = fitting.settings
-    assert s.folds is not None
-    folds = Folds(data, s.row.task == "classification", s.folds, rand)
+    assert request.folds is not None
+    folds = Folds(data, s.row.task == "classification", request.folds, rand)
     if folds.warning:
         console.warn(folds.warning)
 
@@ -67,7 +68,7 @@ def run_validation(
     else:
         share = np.count_nonzero(predictions == data.labels) / len(data)
         console.out(f"Cross Validation Accuracy = {percent(share)}%\n")
-    return predictions, told_folds(open_ends, folds.count, s, console)
+    return predictions, told_folds(open_ends, folds.count, s.row, request.strict, console)
 
 
 def evaluate(

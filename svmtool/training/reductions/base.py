@@ -101,15 +101,16 @@ class Reduction(ABC):
             table, row_weights = table.take(kept), row_weights[kept]
         self.settings = settings
         self.solver = settings.row
-        self.loss = losses.of(self.solver.loss, settings.loss_power)
+        p = settings.problem
+        self.loss = losses.of(self.solver.loss, p.loss_power)
         self.n_features = table.n_features
         self.row_weights = row_weights
         largest = refuse_overflow(
-            table, settings.C, settings.class_weights, row_weights, settings.bias, self._largest_label(table.labels)
+            table, p.C, p.class_weights, row_weights, p.bias, self._largest_label(table.labels)
         )
         self._read_labels(table.labels)
         below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
-        self.rows = table.rows(settings.bias, below)
+        self.rows = table.rows(p.bias, below)
         self.rows.largest_value = largest
 
     # What a kind of task says
@@ -182,15 +183,12 @@ class Reduction(ABC):
     @property
     def eps(self) -> float | None:
         """The -e that decides, None where the gap does."""
-        s = self.settings
+        s = self.settings.stopping
         return None if s.gap is not None else s.eps if s.eps is not None else self.solver.eps_default
 
     def gap(self) -> float | None:
         """The certified gap to stop at, or None where -e decides."""
-        s = self.settings
-        if s.gap is not None:
-            return s.gap
-        return self.solver.gap_default if s.eps is None else None
+        return self.settings.target
 
     def fit(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
@@ -199,7 +197,7 @@ class Reduction(ABC):
         """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs.
 
         sure: answers that claim to be exact, or that rounding has ended, are verified as those of fit_and_certify are.
-        stop: the command's, or this part's share; None: settings.max_seconds count from here on.  The problems share
+        stop: the command's, or this part's share; None: max_seconds counts from here on.  The problems share
         the time fairly; those that are not reached before it is over are not solved.
         """
         results: list[Any] = [None] * self.count
@@ -218,7 +216,7 @@ class Reduction(ABC):
 
     def _prepared(self, stop: StopFlag | None) -> StopFlag:
         """What ends the problems, which are ready to be solved unless it has ended that."""
-        stop = StopFlag(self.settings.max_seconds) if stop is None else stop
+        stop = StopFlag(self.settings.stopping.max_seconds) if stop is None else stop
         with contextlib.suppress(EndedError), until(stop.ended):
             self.prepare()
         return stop
@@ -327,7 +325,7 @@ class Reduction(ABC):
         gap = self.gap()
         progress = Progress(FIRST_EVALUATION) if self.solver.optimal else None
         aim = None if gap is None else SURELY * gap
-        monitor = Monitor(aim, self.settings.max_iter, sink=sink, stop=stop, progress=progress)
+        monitor = Monitor(aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress)
         monitor.uses(self.solver.method)
         return monitor
 
@@ -368,7 +366,7 @@ class Reduction(ABC):
         rule = self._rule(k)
         with until(monitor.ended):
             forced = {} if self.solver_method is None else {"method": self.solver_method}
-            result = solve(task, monitor, rule, w, 1 if s.seed is None else s.seed % 2**31, **forced)
+            result = solve(task, monitor, rule, w, 1 if s.run.seed is None else s.run.seed % 2**31, **forced)
         if used is not None:
             n = whole.rows.n
             result.alpha, result.taken = _spread(result.alpha, used, n), _spread(result.taken, used, n)
@@ -377,7 +375,7 @@ class Reduction(ABC):
 
     def _with_costs(self, task: Any) -> tuple[Any, np.ndarray | None]:
         """The task without rows of cost zero (-wi 0), and the rows kept, i8; the task itself and None if all are."""
-        if not (task.rows.n and self.settings.class_weights and task.cost.min() <= 0):
+        if not (task.rows.n and self.settings.problem.class_weights and task.cost.min() <= 0):
             return task, None
         used = np.flatnonzero(task.cost > 0)
         return task.only(used), used
@@ -400,13 +398,13 @@ class Reduction(ABC):
 
     def _start_with(self, W: np.ndarray, model: LinearModel) -> np.ndarray:
         """Columns W of a model's weights (its features, its bias) for this run's features and bias."""
-        if (model.bias >= 0) != (self.settings.bias >= 0):
-            raise SvmtoolError(f"the initial model has bias {model.bias:g}, this run -B {self.settings.bias:g}")
+        if (model.bias >= 0) != (self.settings.problem.bias >= 0):
+            raise SvmtoolError(f"the initial model has bias {model.bias:g}, this run -B {self.settings.problem.bias:g}")
         start = np.zeros((self.rows.d, W.shape[1]))
         shared = min(self.n_features, model.n_features)
         start[:shared] = W[:shared]
         if model.bias >= 0:  # keep the same shift where the bias feature has another value
-            start[-1] = W[-1] * (model.bias / self.settings.bias if self.settings.bias > 0 else 1.0)
+            start[-1] = W[-1] * (model.bias / self.settings.problem.bias if self.settings.problem.bias > 0 else 1.0)
         return self.check_start(start)
 
     def check_start(self, start: np.ndarray) -> np.ndarray:

@@ -40,12 +40,12 @@ class CrammerSinger(Reduction):
 
     def _read_labels(self, labels: np.ndarray) -> None:
         self.classes = Classes(labels)
-        self.factor, self.missing = self.classes.weights(self.settings.class_weights)
+        self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
         self.k = len(self.factor)
 
     @property
     def cost(self) -> np.ndarray:
-        cost = self.settings.C * self.factor[self.classes.number]
+        cost = self.settings.problem.C * self.factor[self.classes.number]
         return cost if self.row_weights is None else cost * self.row_weights
 
     @property
@@ -112,7 +112,7 @@ class CrammerSinger(Reduction):
         return results[0].w.reshape(self.rows.d, self.k)
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
-        bias = self.settings.bias
+        bias = self.settings.problem.bias
         return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
 
     def start_from(self, model: LinearModel) -> np.ndarray:

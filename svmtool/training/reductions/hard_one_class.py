@@ -7,7 +7,7 @@ import numpy as np
 from svmtool.certify.hard_one_class import certify_linear
 from svmtool.certify.linear import Certificate
 from svmtool.objectives.hard_one_class import AMONG
-from svmtool.objectives.task import Options, Task
+from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.reductions.one_class import OneClass
 
@@ -20,7 +20,7 @@ class HardOneClass(OneClass):
 
     def task(self, k: int) -> Task:
         t = super().task(k)
-        t.options = Options(sample=self.settings.sample)
+        t.options = self.settings.run.options
         return t
 
     def rule(self, k: int) -> Rule:

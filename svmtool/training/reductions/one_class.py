@@ -36,7 +36,7 @@ class OneClass(Reduction):
     def task(self, k: int) -> Task:
         n = self.rows.n
         cost = np.ones(n) if self.row_weights is None else self.row_weights
-        return Task(self.rows, np.ones(n), cost, nu=self.settings.nu)
+        return Task(self.rows, np.ones(n), cost, nu=self.settings.problem.nu)
 
     def rule(self, k: int) -> Rule:
         return Rule() if self.eps is None else Rule(projected=self.eps)
@@ -82,6 +82,6 @@ class OneClass(Reduction):
 
     def summary(self, results: list[Result]) -> str:
         """A note on rows that no plane separates from the origin."""
-        if not self.rows.n or self.settings.nu == 0.0 or np.any(results[0].w[:-1]):
+        if not self.rows.n or self.settings.problem.nu == 0.0 or np.any(results[0].w[:-1]):
             return ""
         return "w = 0: with this -n the origin lies among the rows, and all decision values are equal\n"

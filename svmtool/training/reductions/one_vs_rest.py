@@ -17,7 +17,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
-from svmtool.objectives.task import Options, Task
+from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import LATE, Result, Rule
 from svmtool.training.reductions.base import Reduction
@@ -47,10 +47,10 @@ class OneVsRest(Reduction):
         return self.solver.optimal and self.rows.d <= self.solver.sums_below
 
     def prepare(self) -> None:
-        if self.settings.loo and not self.by_sums:
+        if self.settings.run.loo and not self.by_sums:
             raise SvmtoolError(f"--loo wants a matrix of features x features: {self.rows.d} are too many")
         if self.by_sums and self.sums is None and self.count:
-            s = self.settings
+            s = self.settings.problem
             self.sums = self._summed(self.row_weights)
             limits.check()  # the equations are a copy of them
             self._equations = equations_of(self.sums, s.C, s.bias, self.factor)
@@ -59,7 +59,7 @@ class OneVsRest(Reduction):
         """The sums of all rows, of weights r."""
         from svmtool.data.class_statistics import ClassStatistics
 
-        sums = ClassStatistics([label for label, _ in self.settings.class_weights])
+        sums = ClassStatistics([label for label, _ in self.settings.problem.class_weights])
         sums.change(self.rows, self.classes.labels, self.classes.number, r)
         return sums
 
@@ -72,21 +72,20 @@ class OneVsRest(Reduction):
 
     def _read_labels(self, labels: np.ndarray) -> None:
         self.classes = Classes(labels)
-        self.factor, self.missing = self.classes.weights(self.settings.class_weights)
+        self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
 
     def name(self, k: int) -> int | None:
         return None if self.count == 1 else self.classes.labels[k]
 
     def cost(self, k: int) -> np.ndarray:
-        return self.classes.costs(k, self.settings.C, self.factor, self.row_weights)
+        return self.classes.costs(k, self.settings.problem.C, self.factor, self.row_weights)
 
     def task(self, k: int) -> Task:
-        s = self.settings
-        options = Options(s.mu, s.inner_steps, not s.no_homotopy, s.passes or 1)
+        s = self.settings.problem
         target = np.zeros(self.rows.n) if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
         return Task(
             self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, self.loss.power,
-            options=options, one_of_several=self.count > 1,
+            options=self.settings.run.options, one_of_several=self.count > 1,
             equations=self._equations[k] if self._equations else None,
         )  # fmt: skip
 
@@ -103,11 +102,11 @@ class OneVsRest(Reduction):
         return Rule(gradient)
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
-        bias = self.settings.bias
+        bias = self.settings.problem.bias
         return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
 
     def validation(self, model: LinearModel) -> str:
-        if not self.settings.loo or not self.count:
+        if not self.settings.run.loo or not self.count:
             return ""
         from svmtool.training.validation.leave_one_out import right
 

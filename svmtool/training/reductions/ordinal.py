@@ -40,10 +40,10 @@ class Ordinal(Reduction):
         self.labels, self.number = tuple(map(int, ranks)), number.reshape(-1)
         self.count = 1 if self.labels else 0
         self.thresholds = max(len(self.labels) - 1, 0)
-        self.factor, self.missing = cost_factors(self.labels, self.settings.class_weights)
+        self.factor, self.missing = cost_factors(self.labels, self.settings.problem.class_weights)
 
     def task(self, k: int) -> Task:
-        cost = self.settings.C * self.factor[self.number]
+        cost = self.settings.problem.C * self.factor[self.number]
         if self.row_weights is not None:
             cost *= self.row_weights
         above = self.number > np.arange(self.thresholds)[:, None]

@@ -34,11 +34,12 @@ class Regression(Reduction):
         self.targets = np.ascontiguousarray(labels, dtype=np.float64)
 
     def _largest_label(self, labels: np.ndarray) -> float:
-        return max(float(np.abs(labels).max(initial=1.0)), self.settings.p)
+        return max(float(np.abs(labels).max(initial=1.0)), self.settings.problem.p)
 
     def task(self, k: int) -> Task:
-        n, t, eps, free_bias = self.rows.n, self.targets, self.settings.p, not self.settings.regularize_bias
-        cost = np.full(n, self.settings.C) if self.row_weights is None else self.settings.C * self.row_weights
+        n, t, problem = self.rows.n, self.targets, self.settings.problem
+        eps, free_bias = problem.p, not problem.regularize_bias
+        cost = np.full(n, problem.C) if self.row_weights is None else problem.C * self.row_weights
         signs, targets = np.repeat((1.0, -1.0), n), np.concatenate((t - eps, -t - eps))
         return Task(RepeatedRows(self.rows, 2), signs, np.tile(cost, 2), free_bias, targets, self.loss.power)
 
@@ -62,7 +63,7 @@ class Regression(Reduction):
         return np.concatenate((np.maximum(result.alpha, 0.0), np.maximum(-result.alpha, 0.0)))
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
-        return LinearModel(self.solver.word, None, self.n_features, self.settings.bias, W, notes=notes)
+        return LinearModel(self.solver.word, None, self.n_features, self.settings.problem.bias, W, notes=notes)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction.  SvmtoolError for a model that is no regression, or of another bias."""

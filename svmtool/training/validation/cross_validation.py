@@ -42,11 +42,11 @@ class Folds:
             raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {len(table)}")
         if wanted > len(table):
             self.warnings.append(draws.TOO_MANY_FOLDS)
-        if settings.stratified:
-            self.order, self.starts = draws.stratified_folds(table.labels, wanted, settings.seed)
+        if settings.run.stratified:
+            self.order, self.starts = draws.stratified_folds(table.labels, wanted, settings.run.seed)
             draws.refuse_all_in_one(self.starts)
         else:
-            self.order, self.starts = draws.liblinear_folds(len(table), wanted, settings.seed)
+            self.order, self.starts = draws.liblinear_folds(len(table), wanted, settings.run.seed)
         self.count = len(self.starts) - 1
 
     @property
@@ -112,8 +112,8 @@ class Validation(NamedTuple):
 
 
 def cross_validate(folds: Folds, settings: Settings, stop: StopFlag | None = None) -> Validation:
-    """Predict every row by a model trained without its fold; stop: None counts settings.max_seconds from here on."""
-    with Interruptible(StopFlag(settings.max_seconds) if stop is None else stop) as flag:
+    """Predict every row by a model trained without its fold; stop: None: max_seconds counts from here on."""
+    with Interruptible(StopFlag(settings.stopping.max_seconds) if stop is None else stop) as flag:
         predictions, _ = folds.evaluate(settings, flag)
     return Validation(predictions, folds.open_ends)
 

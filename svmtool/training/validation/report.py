@@ -11,6 +11,8 @@ from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.metrics import RegressionErrors
 from svmtool.params import Settings
+from svmtool.registry.row import Solver
+from svmtool.request import Request
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.outcome import NOT_CONVERGED, advice, told_folds
 from svmtool.training.validation import cross_validation, search
@@ -22,20 +24,21 @@ DOING = "Doing parameter search with {}-fold cross validation.\n"
 
 
 def cross_validate(
-    table: Dataset, settings: Settings, row_weights: np.ndarray | None, console: Any, stop: StopFlag | None = None
-) -> int:
+    table: Dataset, settings: Settings, request: Request, row_weights: np.ndarray | None, console: Any,
+    stop: StopFlag | None = None,
+) -> int:  # fmt: skip
     """-v: print LIBLINEAR's lines on stdout, also when quiet; returns the exit status."""
-    assert settings.folds is not None
-    return validated(Folds(table, settings, row_weights, settings.folds), settings, console, stop)
+    assert request.folds is not None
+    return validated(Folds(table, settings, row_weights, request.folds), settings, request, console, stop)
 
 
-def validated(folds: Folds, settings: Settings, console: Any, stop: StopFlag | None = None) -> int:
+def validated(folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None) -> int:
     """`cross_validate` on folds that are drawn."""
-    return run_validation(folds, settings, console, stop)[1]
+    return run_validation(folds, settings, request, console, stop)[1]
 
 
 def run_validation(
-    folds: Folds, settings: Settings, console: Any, stop: StopFlag | None = None
+    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
 ) -> tuple[Validation, int]:
     """Validate and print the lines of -v; returns the result and the exit status."""
     labels = folds.table.labels
@@ -51,7 +54,7 @@ def run_validation(
         from svmtool.training.reductions.ordinal import validation_lines
 
         console.out(validation_lines(labels, found.predictions))
-    return found, told_folds(found.open_ends, folds.count, settings, console)
+    return found, told_folds(found.open_ends, folds.count, settings.row, request.strict, console)
 
 
 def print_regression(console: Any, labels: np.ndarray, predictions: np.ndarray) -> None:
@@ -67,22 +70,27 @@ def print_regression(console: Any, labels: np.ndarray, predictions: np.ndarray) 
 
 
 def search_C(
-    table: Dataset, settings: Settings, row_weights: np.ndarray | None, console: Any, stop: StopFlag | None = None
-) -> int:
+    table: Dataset, settings: Settings, request: Request, row_weights: np.ndarray | None, console: Any,
+    stop: StopFlag | None = None,
+) -> int:  # fmt: skip
     """-C: print LIBLINEAR's lines; returns the exit status."""
-    wanted = settings.folds if settings.folds is not None else DEFAULT_FOLDS
+    wanted = request.folds if request.folds is not None else DEFAULT_FOLDS
     console.out(DOING.format(wanted))
-    return searched(Folds(table, settings, row_weights, wanted), settings, console, stop)
+    return searched(Folds(table, settings, row_weights, wanted), settings, request, console, stop)
 
 
-def searched(folds: Folds, settings: Settings, console: Any, stop: StopFlag | None = None) -> int:
+def searched(folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None) -> int:
     """`search_C` on folds that are drawn."""
-    return run_search(folds, settings, console, stop)[1]
+    return run_search(folds, settings, request, console, stop)[1]
 
 
-def run_search(folds: Folds, settings: Settings, console: Any, stop: StopFlag | None = None) -> tuple[Search, int]:
+def run_search(
+    folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
+) -> tuple[Search, int]:
     """Search and print the lines of -C; returns the result and the exit status."""
     regression = settings.row.task == "regression"
+    first_C = settings.problem.C if "-c" in request.given else None
+    first_p = settings.problem.p if "-p" in request.given else None
 
     def line(tried: Tried | None) -> None:
         if tried is None:
@@ -93,7 +101,7 @@ def run_search(folds: Folds, settings: Settings, console: Any, stop: StopFlag | 
         console.solver(f"log2c={math.log2(tried.C):7.2f}\t{rate}\n")
 
     try:
-        found = search.search_C(folds, settings, stop, line)
+        found = search.search_C(folds, settings, stop, line, first_C, first_p)
     finally:
         _warn(folds, console)
     best = found.best
@@ -101,7 +109,7 @@ def run_search(folds: Folds, settings: Settings, console: Any, stop: StopFlag | 
         console.out(f"Best C = {best.C:g} Best p = {best.p:g}  CV MSE = {-best.score:g}\n")
     else:
         console.out(f"Best C = {best.C:g}  CV accuracy = {percent(best.score)}%\n")
-    return found, _search_status(found, settings, console)
+    return found, _search_status(found, settings.row, request.strict, console)
 
 
 def _warn(folds: Folds, console: Any) -> None:
@@ -109,19 +117,19 @@ def _warn(folds: Folds, console: Any) -> None:
         console.warn(text)
 
 
-def _search_status(found: Search, settings: Settings, console: Any) -> int:
+def _search_status(found: Search, row: Solver, strict: bool, console: Any) -> int:
     """Report at how many values folds did not converge, and where the time was over; returns the exit status."""
     tried, best = found.tried, found.best
-    what = "p and C" if settings.row.task == "regression" else "C"
+    what = "p and C" if row.task == "regression" else "C"
     statuses = dict.fromkeys(status for value in tried for status in value.open_ends if status is not TIME)
     for status in statuses:
         where = [value for value in tried if status in value.open_ends]
         also = ", also at the best" if best in where else ""
         many = f"{len(where)} of {len(tried)} values of {what}{also}"
-        console.warn(f"WARNING: folds were not converged at {many}: {advice(status, settings.row)}")
+        console.warn(f"WARNING: folds were not converged at {many}: {advice(status, row)}")
     if found.ended_at:
-        console.warn(f"WARNING: the search has ended at {found.ended_at}: {advice(TIME, settings.row)}")
-    return NOT_CONVERGED if settings.strict and (found.ended_at or statuses) else 0
+        console.warn(f"WARNING: the search has ended at {found.ended_at}: {advice(TIME, row)}")
+    return NOT_CONVERGED if strict and (found.ended_at or statuses) else 0
 
 
 def percent(share: float) -> str:

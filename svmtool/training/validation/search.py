@@ -47,33 +47,37 @@ Report = Callable[[Tried | None], object]
 
 
 def search_C(
-    folds: Folds, settings: Settings, stop: StopFlag | None = None, report: Report = lambda tried: None
-) -> Search:
+    folds: Folds, settings: Settings, stop: StopFlag | None = None, report: Report = lambda tried: None,
+    first_C: float | None = None, first_p: float | None = None,
+) -> Search:  # fmt: skip
     """Double C from a small value; each fold starts from its weights at the last C (beta-seeding, Section 4.1).
 
     Starting value, end and ties are LIBLINEAR's: the smallest of equally good values wins, and the search ends once no
     fold's weights have moved for five values in a row, of which the very first may be one.  A regression searches so
     for each p, the largest first, which wins a tie.  When the time is over the best so far wins; a C that the limit cut
-    short counts where there is no other.  stop: None counts settings.max_seconds from here on.
+    short counts where there is no other.  stop: None: max_seconds counts from here on.
+    first_C, first_p: where C and p start; None: LIBLINEAR's values.
     """
-    stop = StopFlag(settings.max_seconds) if stop is None else stop
+    stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     if settings.row.task == "regression":
-        return _search_p(folds, settings, stop, report)
-    start = settings.C
-    if not settings.C_given:
-        start = smallest_C(len(folds.table), folds.largest_square(settings.bias), settings.row.loss)
+        return _search_p(folds, settings, stop, report, first_C, first_p)
+    start = first_C
+    if start is None:
+        start = smallest_C(len(folds.table), folds.largest_square(settings.problem.bias), settings.row.loss)
     tried: list[Tried] = []
     last = _double_C(folds, settings, start, MAX_C, folds.rate, stop, tried, report)
     return Search(tried, _best(tried), "" if last is None else f"C = {last:g}")
 
 
-def _search_p(folds: Folds, settings: Settings, stop: StopFlag, report: Report) -> Search:
+def _search_p(
+    folds: Folds, settings: Settings, stop: StopFlag, report: Report, first_C: float | None, first_p: float | None
+) -> Search:
     """Search for p and C: p falls from the largest |label| by steps of a twentieth of it."""
     labels = folds.table.labels
     step = float(np.max(np.abs(labels), initial=0.0)) / P_STEPS
     first = P_STEPS - 1
-    if settings.p_given and 0.0 < settings.p < first * step:
-        first = int(settings.p / step)
+    if first_p is not None and 0.0 < first_p < first * step:
+        first = int(first_p / step)
 
     def score(predictions: np.ndarray) -> float:
         errors = RegressionErrors()
@@ -84,8 +88,10 @@ def _search_p(folds: Folds, settings: Settings, stop: StopFlag, report: Report) 
     last = None
     for i in range(first, -1, -1):
         p = i * (step * P_STEPS) / P_STEPS
-        start = settings.C if settings.C_given else smallest_C_of_tube(labels, p, folds.largest_square(settings.bias))
-        last = _double_C(folds, settings._replace(p=p), start, MAX_C_REGRESSION, score, stop, tried, report)
+        start = first_C
+        if start is None:
+            start = smallest_C_of_tube(labels, p, folds.largest_square(settings.problem.bias))
+        last = _double_C(folds, settings.replace(p=p), start, MAX_C_REGRESSION, score, stop, tried, report)
         if last is not None:
             break
     return Search(tried, _best(tried), "" if last is None else f"p = {p:g}, C = {last:g}")
@@ -112,11 +118,11 @@ def _double_C(
         if tried and stop.left <= 0.0:
             return C
         with Interruptible(stop):
-            predictions, moved = folds.evaluate(settings._replace(C=C), stop, warm)
+            predictions, moved = folds.evaluate(settings.replace(C=C), stop, warm)
         if tried and folds.cut:
             return C
         unmoved = 0 if moved else unmoved + 1
-        tried.append(Tried(settings.p, C, score_of(predictions), folds.open_ends))
+        tried.append(Tried(settings.problem.p, C, score_of(predictions), folds.open_ends))
         report(tried[-1])
         if folds.cut:
             return C

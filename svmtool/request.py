@@ -1,0 +1,28 @@
+"""What a command line of svm-train asks for beside the parameters of the training."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Request(NamedTuple):
+    """Files, validation, messages and memory of one run of svm-train; None means "not given".  Times are in seconds."""
+
+    given: tuple[str, ...] = ()  # names of the options on the command line, in their order
+    auto: bool = False  # -s auto: the solver is chosen once the data are read
+    folds: int | None = None  # -v
+    find_C: bool = False  # -C
+    weights: str | None = None  # file with one cost factor for each row
+    initial_model: str | None = None
+    add: str | None = None  # rows to add to an adaptable model
+    remove: str | None = None  # rows to remove from it
+    every_rows: int | None = None  # rows of a stream between two written models
+    every_seconds: float | None = None
+    memory: float | None = None  # bytes that the process may use; None: rows are kept in memory
+    scratch: str = ""  # folder of rows on disk; empty: beside the data
+    no_cache: bool = False  # remove rows on disk at the end of the run
+    spark: str | None = None  # the master's URL
+    solver_log: str | None = None
+    plot: str | None = None
+    quiet: bool = False
+    strict: bool = False
