@@ -12,14 +12,14 @@ Differs from the paper in:
     first preconditioner.
  4. CG ends where its residual is to the Newton step what that step is to f: the gap then falls as its square.
     It goes no further than what ends the run (BEYOND).
- 5. Where d is large and a dual point exists, dual coordinate passes (coordinate/logistic.py) come first and end
-    the run unless steps promise to be cheaper.
+ 5. Where d is large and a dual point exists, epochs of dual coordinate descent (coordinate/logistic.py) come first
+    and end the run unless steps promise to be cheaper.
  6. Small problems are solved in one compiled call (compiled/loops/fused/fused_logistic_loops.py), with a factorised H
     each step.
 Stops when: -e holds and the certified gap is at most RULE_MIN_GAP, or ENOUGH where conjugate gradients solve many
 features (base.py); or --gap holds.
-Memory: 5 vectors of n, 8 of d; passes 4 more of n; d x d (few rows: n x n) once for the Gram matrix and once for its
-factor.
+Memory: 5 vectors of n, 8 of d; epochs 4 more of n; d x d (few rows: n x n) once for the Gram matrix and once for
+its factor.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
-from svmtool.data.csr import CsrRows
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import Factored, conjugate_gradient
 from svmtool.objectives.logistic import Logistic
@@ -39,36 +38,62 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, fused
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
+from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.tolerances import ENOUGH, GRAM_BELOW, OPTIMAL_GAP, RULE_MIN_GAP
 
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
-SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
+SAMPLE_ROWS = 400  # ... and this many in all
+LEAST_GROUP = 3  # a sample of more rows than one in so many does not pay
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
 FACTOR = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
 EARLY = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
 CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
 BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
-LOOK_BACK = 5  # passes over which their speed is measured; ...
+LOOK_BACK = 5  # epochs over which their speed is measured; ...
 # ... where so many more would be needed, steps take over.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1 and
 # 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to 1.63)
 MOST_EPOCHS = 30
 ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+METHODS = {
+    "fused": "Newton steps in one compiled call",
+    "features": "truncated Newton steps, with a factorised Hessian as the preconditioner of conjugate gradients",
+    "features-sampled": "truncated Newton steps from the minimiser over a sample of the rows, and with its Hessian",
+    "epochs": "epochs of dual coordinate descent, and truncated Newton steps where these promise to be faster",
+    "products": "truncated Newton steps by conjugate gradients, or by a system of the rows where these are few",
+}
+
+
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose one of METHODS by the number of features and rows, their layout and the bias."""
+    d = task.rows.d
+    if fused.fits(task):
+        return Plan("fused", f"{d} features, at most {fused.SMALL_FEATURES}, and little data")
+    if d <= GRAM_BELOW:
+        sampled = start is None and _group(task) >= LEAST_GROUP and task.one_sided_answer(ZERO_LOSS) is None
+        return Plan("features-sampled" if sampled else "features", f"{d} features, at most {GRAM_BELOW}")
+    if DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
+        return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
+    return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
+
+
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
+) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
     objective = task.objective(Logistic, one_of_several=task.one_of_several)
     if (answer := task.one_sided_answer(ZERO_LOSS)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
-    run = _Run(objective, monitor, rule)
-    if fused.fits(task):
-        return _small(objective, monitor, run, start)
+    run = Run(objective, monitor, rule, method in ("epochs", "products"))
+    if method == "fused":
+        return _fused(objective, monitor, run, start)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    if objective.d <= GRAM_BELOW:
-        if start is None:
-            run.factor = _first_guess(objective, monitor, seed)
-    elif DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
+    if method == "features-sampled":
+        run.factor = _sampled(objective, monitor, _group(task), seed)
+    elif method == "epochs":
         descent = LogisticCoordinateDescent(task.rows, task.y, task.cost, seed, None if start is None else -objective.z)
         status = run.descent(descent)
         if status is not None:
@@ -77,8 +102,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
-def _small(objective: Logistic, monitor: Monitor, run: _Run, start: np.ndarray | None) -> Result:
-    """All rounds in one compiled call: a small problem is solved sooner than Python could follow it."""
+def _fused(objective: Logistic, monitor: Monitor, run: Run, start: np.ndarray | None) -> Result:
+    """All rounds in one compiled call."""
     w = np.zeros(objective.d) if start is None else start.copy()
     most = fused.most_rounds(monitor, objective.rows.nnz)
     gap, steepest = monitor.gap or -1.0, run.rule.projected or -1.0
@@ -90,36 +115,42 @@ def _small(objective: Logistic, monitor: Monitor, run: _Run, start: np.ndarray |
     return Result(w, status, monitor.iterations, monitor.history)
 
 
-def _first_guess(objective: Logistic, monitor: Monitor, seed: int) -> Factored | None:
-    """Move to the minimiser over a random subset of the rows; returns its H, factorised.  None: no subset pays."""
-    group = min(SAMPLE_GROUP, objective.n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d))
-    if group < 3:
-        return None
-    subset = objective.sample(group, seed)
+def _group(task: Task) -> int:
+    """One row in so many is in the sample."""
+    return min(SAMPLE_GROUP, task.rows.n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * task.rows.d))
+
+
+def _sampled(objective: Logistic, monitor: Monitor, group: int, seed: int) -> Factored | None:
+    """Move to the minimiser over one random row in each `group`; returns its H, factorised.
+
+    None, and w stays, if the sample has no minimiser.
+    """
+    subset = objective.sample(max(group, LEAST_GROUP), seed)
     if subset.free_bias and abs(float(np.sum(subset.y))) == subset.n:  # one class alone has no minimiser
         return None
     subset.set_point(np.zeros(objective.d))
-    run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
+    run = Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
     run.steps()
     objective.set_point(subset.w)
     return run.factor
 
 
-class _Run:
-    """One run on an objective: its steps and passes share what ends them.
+class Run:
+    """One run on an objective: its steps and epochs share what ends them.
 
+    wide: whether H is too large to be factorised.
     factor: of an earlier H; products: how many CG has needed since it was formed; worth: how many it is worth.
     """
 
-    def __init__(self, objective: Logistic, monitor: Monitor, rule: Rule):
+    def __init__(self, objective: Logistic, monitor: Monitor, rule: Rule, wide: bool = False):
         self.objective, self.monitor, self.rule = objective, monitor, rule
         self.factor: Factored | None = None
         o, self.products, self.worth = objective, 0, np.inf
-        if o.d <= GRAM_BELOW:
+        if not wide:
             self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1))
-        self.few_rows = o.d > GRAM_BELOW >= o.n and isinstance(o.rows, CsrRows) and o.rows.mapped is None
+        self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.mapped is None
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
-        dear = o.d > GRAM_BELOW and not self.few_rows and rule.gradient is not None
+        dear = wide and not self.few_rows and rule.gradient is not None
         self.sure = ENOUGH if dear else RULE_MIN_GAP
         self.aim = RULE_MIN_GAP if monitor.gap is None else monitor.gap
         self.enough = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
@@ -188,15 +219,14 @@ class _Run:
         self.products += steps
         return -p, steps
 
-    def descent(self, descent: LogisticCoordinateDescent) -> Status | None:
-        """Coordinate passes until the rule or the gap holds; None where steps from where they led promise more."""
+    def descent(self, descent: LogisticCoordinateDescent, most_epochs: float = MOST_EPOCHS) -> Status | None:
+        """Run epochs until the rule or the gap holds; None where more than `most_epochs` would still be needed."""
         o, monitor = self.objective, self.monitor
         aim = self.aim
-        monitor.uses("coordinate passes", f"more than {GRAM_BELOW} features")
         gaps: list[float] = []
         while True:
             status = monitor.limit(descent.count)
-            if status is not None:  # cut short: early passes overshoot, the best multiple of where they led does not
+            if status is not None:  # early epochs overshoot: use the best multiple of their w
                 o.set_point(o.best_multiple(descent.w) * descent.w)
                 descent.t[:] = -o.z
                 self._record(0.0)
@@ -215,13 +245,13 @@ class _Run:
                 aim *= 0.3
             if len(gaps) > LOOK_BACK:
                 fall = _log(gaps[-1 - LOOK_BACK]) - _log(gaps[-1])
-                if fall * MOST_EPOCHS / LOOK_BACK < _log(gaps[-1]) - _log(aim * dual):
-                    monitor.uses("Newton steps", f"over {MOST_EPOCHS} passes more would be needed")
+                if fall * most_epochs / LOOK_BACK < _log(gaps[-1]) - _log(aim * dual):
+                    monitor.uses("Newton steps", f"more than {most_epochs:g} further epochs would be needed")
                     o.set_point(descent.w)
                     return None
 
     def _record(self, dual: float) -> tuple[float, float, float, Status | None]:
-        """Record where the passes are: f, the better of both bounds, |gradient|, and whether that ends the run."""
+        """Record the point that epochs reached; return f, the better of both bounds, |gradient| and the status."""
         o = self.objective
         f, g = o.gradient()
         bound, norm = max(dual, o.bound), float(np.sqrt(g @ g))

@@ -14,8 +14,9 @@ from svmtool.compiled.loops.loss import logistic_loops
 from svmtool.coordinate.hinge import CHUNK, random_state
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.data.csr import CsrRows
+from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.solvers.shared.base import Monitor, Result, Rule
 
 
 def test_each_loop_has_a_test_here():
@@ -129,20 +130,17 @@ def test_best_logit_is_the_root(z, s, strength):
 
 
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
-def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C, monkeypatch):
+def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C):
     """small_logistic_loops.small_logistic(...) against solvers/logistic.py with a Gram matrix each step."""
     from svmtool.solvers import logistic
-    from svmtool.solvers.shared import fused
 
     p = reference.random_problem(8, n, d, C)._replace(loss="logistic")
     task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost, target=np.zeros(n))
 
-    def run():
-        return logistic.solve(task, Monitor(gap=1e-13), Rule(), np.full(d, 0.01))
-
-    small = run()
-    monkeypatch.setattr(fused, "SMALL_FEATURES", -1)
-    monkeypatch.setattr(logistic, "FACTOR", np.inf)
-    monkeypatch.setattr(CsrRows, "gram_entries", np.inf)  # it costs nothing
-    same_steps(small, run())
+    small = logistic.solve(task, Monitor(gap=1e-13), Rule(), np.full(d, 0.01), method="fused")
+    plain = logistic.Run(task.objective(Logistic), Monitor(gap=1e-13), Rule())
+    plain.worth = 0.0  # a Hessian costs nothing
+    plain.objective.set_point(np.full(d, 0.01))
+    status = plain.steps()
+    same_steps(small, Result(plain.objective.w, status, plain.monitor.iterations, plain.monitor.history))
     np.testing.assert_allclose(small.w, minimiser(p), rtol=1e-5, atol=1e-8)

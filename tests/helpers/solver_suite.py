@@ -34,14 +34,11 @@ GAP = 1e-11
 MFN, ALM = "svmtool.solvers.mfn", "svmtool.solvers.alm"
 ROUNDS, INEXACT = "svmtool.solvers.alm_rounds", "svmtool.solvers.alm_inexact"
 INTERIOR = "svmtool.solvers.shared.interior_steps"
-FUSED = "svmtool.solvers.shared.fused"
 LOGISTIC = "svmtool.solvers.logistic"
 L1, L1_TURNS = "svmtool.solvers.l1.proximal_newton", "svmtool.solvers.l1.turns"
 L1_OBJECTIVE = "svmtool.objectives.l1.objective"
 L1_MATRIX, L1_COLUMNS = "svmtool.solvers.l1.model_matrix", "svmtool.solvers.l1.model_columns"
 NESVM = "svmtool.solvers.nesvm"
-_LR_STEPS = {(FUSED, "SMALL_FEATURES"): -1}
-_LR_WIDE = {**_LR_STEPS, (LOGISTIC, "GRAM_BELOW"): 0}
 _ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "EPOCHS"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
 _ALM_WIDE = {**_ALM_STEPS, (ROUNDS, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
 
@@ -63,13 +60,6 @@ PATHS: dict[str, dict[str, dict]] = {
         "features": {(INTERIOR, "STEPS"): 1e9},
         "interior": {(INTERIOR, "STEPS"): 0},
         "products": {(INEXACT, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0},
-    },
-    LOGISTIC: {
-        "small": {(FUSED, "SMALL_FEATURES"): 1000},
-        "features": _LR_STEPS,
-        "sampled": {**_LR_STEPS, (LOGISTIC, "SAMPLE_ROWS"): 4, (LOGISTIC, "SAMPLE_ROWS_A_FEATURE"): 0},
-        "passes": {**_LR_WIDE, (LOGISTIC, "MOST_EPOCHS"): 1e9},
-        "products": {**_LR_WIDE, (LOGISTIC, "MOST_EPOCHS"): 0},
     },
     L1: {
         "small": {(L1_OBJECTIVE, "SMALL_FEATURES"): 1000},

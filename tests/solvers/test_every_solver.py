@@ -352,19 +352,19 @@ def test_paths_of_logistic_regression_are_taken(case, walk, spy):
     from svmtool.objectives.logistic import Logistic
     from svmtool.solvers import logistic
 
-    spy(Logistic, "small_newton", "small")
+    spy(Logistic, "small_newton", "fused")
     spy(Logistic, "sample", "sampled")
     spy(Logistic, "hessian", "features")
-    spy(LogisticCoordinateDescent, "run", "passes")
-    spy(logistic._Run, "steps", "steps")
+    spy(LogisticCoordinateDescent, "run", "epochs")
+    spy(logistic.Run, "steps", "steps")
     walk(case)
-    assert Solved(case, PROBLEMS["tall-easy" if case.path == "passes" else "tall-hard"]).status.converged
+    assert Solved(case, PROBLEMS["tall-easy" if case.path == "epochs" else "tall-hard"]).status.converged
     ways = {
-        "small": {"small"},
+        "fused": {"fused"},
         "features": {"features", "steps"},
-        "sampled": {"sampled", "features", "steps"},
-        "passes": {"passes"},
-        "products": {"passes", "steps"},
+        "features-sampled": {"sampled", "features", "steps"},
+        "epochs": {"epochs"},
+        "products": {"steps"},
     }
     assert spy.taken == ways[case.path]
 

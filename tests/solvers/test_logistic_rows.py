@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from reference import csr_of
 
+from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.data.csr import CsrRows
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
@@ -32,17 +33,26 @@ def test_the_direction_is_that_of_the_factorised_hessian(free_bias, bias):
 
 @pytest.mark.parametrize("free_bias", [False, True])
 @pytest.mark.parametrize("rule", [{}, {"gradient": 1e-3}])
-def test_few_rows_need_few_products(free_bias, rule, monkeypatch):
+def test_few_rows_need_few_products(free_bias, rule):
     """Once their products have cost as much as a system of the rows, steps take that."""
-    monkeypatch.setattr(logistic.DualCoordinateDescent, "possible", lambda *_: False)
     rows, y, cost = problem(60, logistic.GRAM_BELOW + 1, 1.0)
+    task = Task(rows, y, 100.0 * cost, free_bias)
 
-    def run() -> tuple[float, int]:
-        found = logistic.solve(Task(rows, y, 100.0 * cost, free_bias), Monitor(None if rule else 1e-8), Rule(**rule))
-        assert found.status is (RULE if rule else GAP)
-        return found.history[-1]["objective"], sum(record["cg"] for record in found.history)
+    def run(few_rows: bool) -> tuple[float, int]:
+        found = logistic.Run(task.objective(Logistic), Monitor(None if rule else 1e-8), Rule(**rule), wide=True)
+        assert found.few_rows
+        found.few_rows = few_rows
+        found.objective.set_point(np.zeros(rows.d))
+        assert found.steps() is (RULE if rule else GAP)
+        return found.monitor.history[-1]["objective"], sum(record["cg"] for record in found.monitor.history)
 
-    f, products = run()
-    monkeypatch.setattr(Logistic, "face_cost", np.inf)
-    other, more = run()
+    f, products = run(True)
+    other, more = run(False)
     assert f == pytest.approx(other, rel=1e-4) and products < 0.5 * more
+
+
+def test_slow_epochs_give_way_to_steps():
+    rows, y, cost = problem(60, 90, -1.0)
+    run = logistic.Run(Logistic(rows, y, cost), Monitor(1e-8), Rule(), wide=True)
+    assert run.descent(LogisticCoordinateDescent(rows, y, cost, 1), most_epochs=0) is None
+    assert run.steps() is GAP
