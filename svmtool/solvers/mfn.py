@@ -11,14 +11,14 @@ Differs from the paper in:
     where rows are long, brief CG steps (CG_BRIEF in newton.py) come before the first such matrix, and where
     few short rows are active, so that products take less time than a factorisation, they stand in its place.
  3. CGLS is preconditioned by the Hessian's diagonal.
- 4. The ray's minimiser is found by safeguarded Newton steps on phi' instead of sorted kinks (exact all the same).
- 5. Heuristic 3 (start on a random subset) is always used where rows abound, a coordinate pass (see 6)
-    where they do not; the tolerance of CG follows what a step is about to gain (CG_LOOSE in newton.py) in place of
+ 4. The line search uses safeguarded Newton steps on phi' instead of sorted breakpoints (also exact).
+ 5. Heuristic 3 (start on a random subset) is always used where rows abound, an epoch (see 6) where they do
+    not; the tolerance of CG follows what a step is about to gain (CG_LOOSE in newton.py) in place of
     heuristic 2's two values.
- 6. Where d is large or exceeds n, and a dual point exists, coordinate passes give the first guess (Section 4.1's
-    "inexpensive method") and end the run where they certify first.  Where they are slow and few rows are
-    active, least squares on the active rows is solved by a factorised system of that many unknowns; where
-    many are, passes and steps alternate (alternation.py).
+ 6. Where d is large or exceeds n, and a dual point exists, epochs of coordinate descent give the first guess
+    (Section 4.1's "inexpensive method") and end the run where they certify first.  Where they are slow and few
+    rows are active, least squares on the active rows is solved by a factorised system of that many unknowns;
+    where many are, epochs and steps alternate (alternation.py).
 Stops when: the active rows repeat after a full step (Theorem 1: the exact minimiser), or -e or --gap holds.
 Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -44,8 +44,8 @@ SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
 SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
-FIRST_EPOCHS = 1  # coordinate passes for a first guess where the subset would be too small
-DUAL_ROWS = 4000  # active rows up to which their system is factorised in place of further passes
+FIRST_EPOCHS = 1  # for a first guess where the subset would be too small
+DUAL_ROWS = 4000  # active rows up to which their system is factorised in place of further epochs
 
 
 METHODS = {
@@ -139,7 +139,7 @@ def _sampled(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
 
 
 def descent_from(objective: SquaredHinge, seed: int) -> DualCoordinateDescent:
-    """Coordinate passes from the dual point that belongs to the objective's w."""
+    """Coordinate descent from the dual point that belongs to the objective's w."""
     alpha = objective.dual_point() if np.any(objective.w) else None
     upper = np.full(objective.n, np.inf)
     target = None if len(objective.target) == 1 else objective.target

@@ -4,8 +4,8 @@ Paper: that of mfn.py, Section 6, Eqs. 21-23.  The index sets I_0, I_1, I_2 are 
 held fixed, f is the shifted least squares problem (23), which a step solves, and then the exact line search watches
 all three.  Steps, notation and departures from the paper: mfn.py.
 
-In the dual's terms a row's multiplier lies in [0, 2 C_i]: the coordinate passes that come first where d is large
-solve the same problem as in mfn.py with another diagonal and an upper end.
+In the dual's terms a row's multiplier lies in [0, 2 C_i]: the epochs of coordinate descent that come first where d
+is large solve the same problem as in mfn.py with another diagonal and an upper end.
 Stops when: no row leaves its piece in a full step (the exact minimiser), or -e or --gap holds.
 Memory: as mfn.py, and 3 vectors of n.
 """
@@ -19,31 +19,51 @@ from svmtool.objectives.augmented import ModifiedHuber
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.newton import coordinate_epochs, newton_steps
+from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.tolerances import GRAM_BELOW
 
-DUAL_ROWS = 4000  # rows of weight up to which their system is factorised in place of further passes
+DUAL_ROWS = 4000  # rows of weight up to which their system is factorised in place of further epochs
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+METHODS = {
+    "features": "Newton steps on a factorised matrix of the features",
+    "epochs": "epochs of coordinate descent, then Newton steps with a system of the rows of weight",
+    "rows": "Newton steps with a system of the rows of weight",
+    "products": "Newton steps by conjugate gradients",
+}
+
+
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose one of METHODS by the number of features, the layout of the rows, the bias and the targets."""
+    d = task.rows.d
+    if d <= GRAM_BELOW:
+        return Plan("features", f"{d} features, at most {GRAM_BELOW}")
+    if task.target is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
+        return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
+    return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
+
+
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
+) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
     objective = task.objective(ModifiedHuber, target=task.target)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    system, most_rows = "primal", 0
-    if objective.d > GRAM_BELOW:
-        system, most_rows = "cg", DUAL_ROWS if objective.has_dual_system else 0
-        if task.target is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
-            descent = _descent_from(objective, seed)
-            status = coordinate_epochs(objective, descent, monitor, rule, MOST_VISITS, DUAL_ROWS)
-            if status is not None:
-                return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
-            objective.set_point(descent.w)
-            system = "dual"
+    most_rows = DUAL_ROWS if objective.has_dual_system and method != "features" else 0
+    if method == "epochs":
+        descent = _descent_from(objective, seed)
+        status = coordinate_epochs(objective, descent, monitor, rule, MOST_VISITS, DUAL_ROWS)
+        if status is not None:
+            return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
+        objective.set_point(descent.w)
+    system = {"features": "primal", "products": "cg"}.get(method, "dual")
     status = newton_steps(objective, monitor, rule, system, most_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
 def _descent_from(objective: ModifiedHuber, seed: int) -> DualCoordinateDescent:
-    """Coordinate passes from the dual point that belongs to the objective's w."""
+    """Coordinate descent from the dual point that belongs to the objective's w."""
     alpha = None
     if np.any(objective.w):
         objective.value()

@@ -11,7 +11,7 @@ point and a lower bound of the true hinge objective.  The paper leaves the end o
     dependent rows solvable), those within at C, those beyond at 0; the line search and the next clip move rows whose
     multiplier left [0, C] or whose margin is violated.  Repeated from the new multipliers, it ends at the exact
     minimiser, for the proximal term vanishes with their change.
- 3. Where d is large and a dual point exists, coordinate passes come first, as in mfn.py.
+ 3. Where d is large and a dual point exists, epochs of coordinate descent come first, as in mfn.py.
 Stops when: the certified gap is as small as asked for, at whatever stage.
 Memory: 9 vectors of n, 5 of d; d x d twice, or the inner products of the rows that were ever on the margin.
 """
@@ -21,38 +21,60 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent
+from svmtool.data.replicated import of_data
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.newton import coordinate_epochs
+from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
-MOST_VISITS = 3000.0  # to each row by coordinate passes before the polish takes over: they are cheap beside its systems
+MOST_VISITS = 3000.0  # to each row by epochs before the polish takes over: they are cheap beside its systems
 DUAL_ROWS = 4000  # rows on the margin whose system is factorised; with more, conjugate gradients
 STAGE = 0.2  # share of a stage's gap that may come from its minimum not being reached
 POLISH_GAP = 1e-2  # certified gap from which the polish takes over
-SIGMA_PASSES = 100.0  # first sigma of a polish that follows coordinate passes
+SIGMA_EPOCHS = 100.0  # first sigma of a polish that follows epochs
 GROWTH, SIGMA_MOST = 5.0, 1e8  # of sigma in the polish
 CG_TOLERANCE = 0.01  # of a Newton direction, beside the gradient
 STALL_RTOL, STALL_STEPS = 1e-13, 12  # steps without a better gap or a lower phi, after which what is left is rounding
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+METHODS = {
+    "features": "stages of Huber's loss by Newton steps on a factorised matrix of the features",
+    "epochs": "epochs of coordinate descent, then a polish by Newton steps with a system of the rows on the margin",
+    "rows": "stages of Huber's loss by Newton steps with a system of the rows on the margin",
+    "products": "stages of Huber's loss by Newton steps by conjugate gradients",
+}
+
+
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose one of METHODS by the number of features, the layout of the rows, the bias and the start."""
+    d = task.rows.d
+    if d <= GRAM_BELOW:
+        return Plan("features", f"{d} features, at most {GRAM_BELOW}")
+    possible = task.target is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
+    if start is None and possible:
+        return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
+    if of_data(task.rows).have_kernel and not task.free_bias:
+        return Plan("rows", f"{d} features, more than {GRAM_BELOW}, and {'no epochs' if start is None else 'a start'}")
+    return Plan("products", f"{d} features, more than {GRAM_BELOW}, and a free bias or rows elsewhere")
+
+
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
+) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
     objective = task.objective(Augmented, target=task.target)
     objective.fill_multipliers(0.5)
     objective.sigma = 0.5  # tau_0 = 1
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    run = _Run(objective, monitor)
+    run = _Run(objective, monitor, method)
     if start is not None:
         run.enter()
-    elif (
-        objective.d > GRAM_BELOW
-        and task.target is None
-        and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
-    ):
+    elif method == "epochs":
         descent = DualCoordinateDescent(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed)
         status = coordinate_epochs(objective, descent, monitor, rule, MOST_VISITS, 0)
         if status is not None:
@@ -65,8 +87,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 class _Run:
     """One run of stages."""
 
-    def __init__(self, objective: Augmented, monitor: Monitor):
-        self.objective, self.monitor = objective, monitor
+    def __init__(self, objective: Augmented, monitor: Monitor, method: str):
+        self.objective, self.monitor, self.method = objective, monitor, method
         self.best = Best(objective)
         self.polishing = False
         self.first = True  # whether no step has been made with the present beta and sigma
@@ -85,11 +107,11 @@ class _Run:
         o.sigma *= 0.5
 
     def follow(self, descent: DualCoordinateDescent) -> None:
-        """Polish from where the passes ended."""
+        """Polish from the dual point of coordinate descent."""
         o = self.objective
         o.set_point(descent.w)
         np.divide(descent.alpha, o.cost, out=o.beta)
-        o.sigma, self.polishing = SIGMA_PASSES, True
+        o.sigma, self.polishing = SIGMA_EPOCHS, True
         self.best.dual, self.best.alpha = descent.dual_value(), descent.alpha
 
     def stages(self) -> Status:
@@ -142,10 +164,10 @@ class _Run:
         flat: steps so far that brought nothing: systems of rows may have lost their digits where numbers are large.
         """
         o = self.objective
-        if o.d > GRAM_BELOW:
-            system = "dual" if o.has_dual_system and not o.free_bias and o.active <= DUAL_ROWS else "cg"
-            return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
-        return o.factorised_direction(g, flat > 0)[:2]
+        if self.method == "features":
+            return o.factorised_direction(g, flat > 0)[:2]
+        few = o.has_dual_system and not o.free_bias and o.active <= DUAL_ROWS and self.method != "products"
+        return o.newton_direction(g, "dual" if few else "cg", CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
 
 def _end(gap: float, flat: int) -> Status | None:

@@ -10,6 +10,7 @@ import pytest
 import reference
 import scipy.optimize
 from reference import Problem, csr_of, table_of
+from solver_suite import force
 
 from svmtool import registry
 from svmtool.coordinate.hinge import DualCoordinateDescent
@@ -18,21 +19,14 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import solve_positive
 from svmtool.objectives.augmented import Augmented, ModifiedHuber
+from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers import mfn_huber, mfn_l1
+from svmtool.solvers import mfn, mfn_l1
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import StopFlag
+from svmtool.solvers.shared.base import Monitor, Rule, StopFlag
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 HUBER, HINGE = registry.find("mfn-huber"), registry.find("mfn-l1")
-MODULES = {HUBER.number: mfn_huber, HINGE.number: mfn_l1}
-WIDE = {"GRAM_BELOW": 0}
-PATHS = {
-    "features": {},
-    "passes": {**WIDE, "DUAL_ROWS": 0},
-    "rows": {**WIDE, "MOST_VISITS": 1},
-    "products": {**WIDE, "MOST_VISITS": 1, "DUAL_ROWS": 0},
-}
 SHAPES = {
     "tall": {"seed": 1, "n": 60, "d": 8},
     "tall-bias": {"seed": 4, "n": 60, "d": 8, "bias": 1.0},
@@ -42,7 +36,7 @@ SHAPES = {
     "wide-free": {"seed": 8, "n": 20, "d": 45, "bias": 1.0, "free": True},
 }
 every_row = pytest.mark.parametrize("row", [HUBER, HINGE], ids=lambda row: row.name)
-every_path = pytest.mark.parametrize("path", PATHS)
+every_method = pytest.mark.parametrize("method", registry.methods(HUBER))
 every_layout = pytest.mark.parametrize("layout", ["csr", "dense"])
 every_shape = pytest.mark.parametrize("shape", SHAPES)
 
@@ -94,12 +88,13 @@ def balanced(p: Problem, alpha: np.ndarray) -> np.ndarray:
 class Answer:
     """What a row says to a problem, and the proof: gap between f and the value of its dual point."""
 
-    def __init__(self, row, p: Problem, layout: str = "csr", start=None, stop=None, report=None, **settings):
+    def __init__(self, row, p: Problem, layout: str = "csr", start=None, stop=None, report=None, method="", **settings):
         self.p, self.row = p, row
         s = Settings.of(solver=row.number, bias=p.bias, regularize_bias=not p.free, **settings)
         problems = OneVsRest(table_of(p.X, p.y), s, p.cost)
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X), p.bias)
+        force(problems, method)
         sign = problems.classes.labels[0]  # the first class of the data counts as +1 there
         start = None if start is None else sign * start[:, None]
         [self.result] = problems.fit(start, report, stop)
@@ -123,15 +118,14 @@ def proved(a: Answer, gap: float) -> None:
 
 
 @every_layout
-@every_path
+@every_method
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @every_shape
 @every_row
-def test_gap_as_asked_for(row, shape, C, path, layout, take_path):
-    take_path(MODULES[row.number], PATHS[path])
+def test_gap_as_asked_for(row, shape, C, method, layout):
     p = reference.random_problem(C=C, **SHAPES[shape])
     for gap in (1e-3, 1e-6, 1e-10):
-        proved(Answer(row, p, layout, gap=gap), gap)
+        proved(Answer(row, p, layout, method=method, gap=gap), gap)
 
 
 @every_row
@@ -228,24 +222,22 @@ DEGENERATE = degenerate()
 
 
 @every_layout
-@every_path
+@every_method
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("name", DEGENERATE)
 @every_row
-def test_dependent_rows(row, name, C, path, layout, take_path):
-    take_path(MODULES[row.number], PATHS[path])
+def test_dependent_rows(row, name, C, method, layout):
     p = DEGENERATE[name]
     p = p._replace(cost=C * p.cost)
-    proved(Answer(row, p, layout, gap=1e-10), 1e-10)
+    proved(Answer(row, p, layout, method=method, gap=1e-10), 1e-10)
 
 
 @pytest.mark.parametrize("eps", [1e-1, 1e-4])
-@every_path
-def test_huber_honours_the_gradient_rule(eps, path, take_path):
-    take_path(mfn_huber, PATHS[path])
+@every_method
+def test_huber_honours_the_gradient_rule(eps, method):
     for shape in ("tall", "tall-free", "wide"):
         p = reference.random_problem(C=10.0, **SHAPES[shape])
-        a = Answer(HUBER, p, eps=eps)
+        a = Answer(HUBER, p, method=method, eps=eps)
         assert a.status.converged
         share = min(np.count_nonzero(p.y > 0), np.count_nonzero(p.y < 0)) / len(p.y)
         bar = eps * share * np.linalg.norm(huber_gradient(p, np.zeros_like(a.w)))
@@ -256,9 +248,9 @@ def test_hinge_refuses_the_gradient_rule():
     assert "-e" not in HINGE.supported and "-e" in HUBER.supported
 
 
-@every_path
+@every_method
 @every_row
-def test_paths_are_taken(row, path, monkeypatch, take_path):
+def test_methods_are_used(row, method, monkeypatch):
     taken = set()
 
     def spy(owner, name):
@@ -274,46 +266,43 @@ def test_paths_are_taken(row, path, monkeypatch, take_path):
     spy(Augmented, "face")
     spy(Augmented, "hessian_product")
     spy(DualCoordinateDescent, "run")
-    take_path(MODULES[row.number], PATHS[path])
-    proved(Answer(row, reference.random_problem(3, 60, 8, C=10.0), gap=1e-10), 1e-10)
-    expected = {"features": {"hessian"}, "passes": {"run"}, "rows": {"run", "face"}}
-    if path == "features":
-        taken.discard("face")  # of no active rows, now and then
-    assert taken == expected.get(path, {"run", "hessian_product"})
+    proved(Answer(row, reference.random_problem(3, 60, 8, C=10.0), method=method, gap=1e-10), 1e-10)
+    expected = {"features": "hessian", "epochs": "run", "rows": "face", "products": "hessian_product"}[method]
+    assert expected in taken
+    others = {"hessian", "hessian_product", "run"} - {expected}
+    assert not others & taken or method == "epochs"
 
 
-@every_path
+@every_method
 @every_row
-def test_warm_start_at_the_answer(row, path, take_path):
+def test_warm_start_at_the_answer(row, method):
     """Huber's dual point belongs to w; the hinge's must be found anew, but no stage before the last."""
-    take_path(MODULES[row.number], PATHS[path])
     p = reference.random_problem(3, 60, 8, C=10.0)
-    cold = Answer(row, p, gap=1e-6)
-    best = Answer(row, p, gap=1e-11).w
-    warm = Answer(row, p, start=best, gap=1e-6)
+    cold = Answer(row, p, method=method, gap=1e-6)
+    best = Answer(row, p, method=method, gap=1e-11).w
+    warm = Answer(row, p, start=best, method=method, gap=1e-6)
     proved(warm, 1e-6)
     if row is HUBER:
         assert warm.result.iterations == 1
-    elif path == "features":
+    elif method == "features":
         assert warm.result.iterations < cold.result.iterations
-    proved(Answer(row, p, start=np.full(8, 3.0), gap=1e-10), 1e-10)
+    proved(Answer(row, p, start=np.full(8, 3.0), method=method, gap=1e-10), 1e-10)
 
 
 @every_layout
-@every_path
+@every_method
 @every_row
-def test_cut_short(row, path, layout, take_path):
-    take_path(MODULES[row.number], PATHS[path])
+def test_cut_short(row, method, layout):
     p = reference.random_problem(3, 60, 8, C=100.0)
     at_zero = value(row, p, np.zeros(8))
     for limit in (1, 3):
-        a = Answer(row, p, layout, gap=1e-12, max_iter=limit)
+        a = Answer(row, p, layout, method=method, gap=1e-12, max_iter=limit)
         assert a.status is base.ITERATIONS or a.status.converged
         assert a.f <= at_zero * (1 + 1e-12) and a.history
         assert a.certificate.dual <= a.f
     stop = StopFlag()
     stop.set = True
-    a = Answer(row, p, layout, start=np.full(8, 2.0), stop=stop)
+    a = Answer(row, p, layout, method=method, start=np.full(8, 2.0), stop=stop)
     assert a.status is base.INTERRUPTED
     assert a.f <= at_zero * (1 + 1e-12)
 
@@ -399,3 +388,16 @@ def test_one_stage_is_not_enough():
     _, g = o.gradient()
     assert np.linalg.norm(g) <= 1e-9 * np.sum(p.cost)
     assert o.bound < o.primal * (1 - 1e-3)
+
+
+def test_short_rows_take_products_where_a_factorised_matrix_costs_more():
+    rng = np.random.default_rng(0)
+    n, d = 600, 500
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 3.0 / d)
+    p = Problem(X, np.where(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n) > 0.0, 1.0, -1.0), np.ones(n))
+    task = Task(CsrRows(*csr_of(X), d), p.y, p.cost)
+    found = mfn.solve(task, Monitor(1e-10), Rule(), method="features")
+    assert found.status is base.GAP and all(record["cg"] > 0 for record in found.history[1:])
+    dense = mfn.solve(Task(DenseRows(X), p.y, p.cost), Monitor(1e-10), Rule(), method="features")
+    assert dense.history[-1]["cg"] == 0
+    assert dense.history[-1]["objective"] == pytest.approx(found.history[-1]["objective"], rel=1e-9)
