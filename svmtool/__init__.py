@@ -1,6 +1,6 @@
-"""svmtool: support vector machines with certified answers, for the command line and for Python.
+"""svmtool: support vector machines with certified results, for the command line and for Python.
 
-The functions of `svmtool.api` are loaded when they are first used: `svmtool.fit`, `svmtool.predict` and the others.
+The functions of `svmtool.api` are loaded at first use: `svmtool.fit`, `svmtool.predict` and the others.
 """
 
 __version__ = "0.1.0"

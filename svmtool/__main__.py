@@ -1,6 +1,6 @@
 """`python -m svmtool train|predict|scale ...` is svm-train, svm-predict or svm-scale."""
 
-from svmtool import start  # before all else: from here on Ctrl-C is handled  # isort: skip
+from svmtool import start  # first of all: it installs the Ctrl-C handler  # isort: skip
 import sys
 
 COMMANDS = {"train": start.train, "predict": start.predict, "scale": start.scale}

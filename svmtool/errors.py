@@ -1,4 +1,4 @@
-"""Errors that a user can act on.  The command line prints their text and exits with `exit_code`."""
+"""Errors that a user can act on; the command line prints their text and exits with `exit_code`."""
 
 from __future__ import annotations
 
@@ -7,29 +7,28 @@ from collections.abc import Iterator
 
 
 def clipped(text: str) -> str:
-    """Text of the user in a length that fits into a message."""
+    """Shorten a text to at most 60 characters for a message."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 class SvmtoolError(ValueError):
-    """A fault of input, options or surroundings, described in one sentence.
+    """A problem with input, options or the environment, described in one sentence.
 
-    `exit_code` is the status the command ends with; `stdout_usage` asks the
-    command to print its usage as well, as LIBLINEAR does for faulty options.
+    `exit_code` is the exit status of the command.
     """
 
     exit_code = 1
 
 
 class UsageError(SvmtoolError):
-    """A command line that cannot be understood.  The text may be empty: then only usage is shown."""
+    """An invalid command line.  The command also prints its usage; with an empty text nothing else."""
 
 
 class DataError(SvmtoolError):
     """A malformed data file.
 
-    Keeps LIBLINEAR's sentence first: `Wrong input format at line 3: d.txt: token '0:1': indices start at 1`.
-    `line` is 1-based; `token` is the offending text, cut to a readable length.
+    The message starts as LIBLINEAR's: `Wrong input format at line 3: d.txt: token '0:1': indices start at 1`.
+    `line` is 1-based; `token` is the offending text, shortened.
     """
 
     def __init__(self, line: int, file: str, token: str, reason: str):
@@ -42,12 +41,12 @@ class DataError(SvmtoolError):
 
 
 class RowsError(SvmtoolError):
-    """Rows that make no problem, whichever file they come from: `named` puts its name in front."""
+    """Rows that define no training problem.  `named` adds the file name."""
 
 
 @contextlib.contextmanager
 def named(path: str) -> Iterator[None]:
-    """Within this block a RowsError is about the data file `path`."""
+    """Turn a RowsError in this block into an SvmtoolError that names the data file `path`."""
     try:
         yield
     except RowsError as e:
@@ -55,4 +54,4 @@ def named(path: str) -> Iterator[None]:
 
 
 class ModelError(SvmtoolError):
-    """A model file that cannot be read or does not fit what is asked of it."""
+    """A model file that cannot be read or does not support the requested operation."""

@@ -1,18 +1,18 @@
-"""Integers in text: the only place that converts digits of files, command lines or environment variables to int.
+"""Parse integers of files, command lines and environment variables; no other module converts digits to int.
 
-Python's own int() raises for more than 4300 digits, and takes what C does not: `1_000`, digits of other scripts.
+Python's int() raises for more than 4300 digits and accepts what C does not: `1_000`, digits of other scripts.
 """
 
 from __future__ import annotations
 
-DIGITS = 19  # a number of so many digits lies below BEYOND
-BEYOND = 10**19  # what every larger number counts as: beyond 64 bits, and so beyond every limit
+DIGITS = 19  # every number of at most so many digits is below BEYOND
+BEYOND = 10**19  # larger numbers are clipped to this: more than 64 bits hold, so above every limit
 
 
 def parse_integer(text: str | bytes | bytearray) -> int:
-    """The integer that `text` is as a whole: digits, a sign before them or not.
+    """Parse `text`, an optional sign and digits, as an integer.
 
-    Numbers from BEYOND on count as BEYOND, negative ones as -BEYOND.  Raises ValueError for any other text.
+    The result is clipped to -BEYOND .. BEYOND.  Raises ValueError for any other text.
     """
     raw = text.encode("ascii", "replace") if isinstance(text, str) else bytes(text)
     digits = raw[1:] if raw[:1] in (b"+", b"-") else raw
@@ -24,7 +24,7 @@ def parse_integer(text: str | bytes | bytearray) -> int:
 
 
 def parse_count(text: str) -> int:
-    """The integer >= 1 that `text` is as a whole, 0 for any other text."""
+    """Parse `text` as an integer >= 1; returns 0 for any other text."""
     try:
         return max(parse_integer(text), 0)
     except ValueError:

@@ -1,11 +1,10 @@
-"""Ctrl-C in a command: one message, exit status 130, and no half-written file, at any moment.
+"""Ctrl-C handling of the commands: one message, exit status 130 and no partly written file, at any time.
 
-A KeyboardInterrupt comes out of any line: in the middle of an import it leaves other errors behind, in a destructor
-only a text.  So Ctrl-C ends the process then and there, after the files are removed that are being written.  Work that
-has more to put in order asks for the exception (`raise_from_now_on`); training has a handler of its own
-(training/interrupt.py).
+A KeyboardInterrupt can be raised at any line: during an import it turns into other errors, in a destructor it is only
+printed.  So the handler removes the files that are being written and ends the process.  Code with more to clean up
+calls `raise_from_now_on` to get the exception instead; training has its own handler (training/interrupt.py).
 
-Needs nothing but what is built into Python, for it stands before all else: the module signal would take milliseconds.
+Only built-in modules are imported, because this module is loaded first: `signal` would take milliseconds.
 """
 
 import _signal
@@ -14,17 +13,17 @@ import os
 STATUS = 130  # as a shell reports Ctrl-C
 LINE = b"interrupted\n"
 
-_unfinished: list[str] = []  # files that are to go where the process ends now
+_unfinished: list[str] = []  # files to remove at Ctrl-C
 _raised = 0
 _ending = False
-_held = 0  # blocks of `Together` that have begun
-_waiting = False  # a Ctrl-C in one of them
+_held = 0  # open `Uninterrupted` blocks
+_waiting = False  # Ctrl-C was pressed in one of them
 
 
 def install() -> None:
-    """Install the handler of Ctrl-C, unless the parent process has set SIGINT to be ignored.
+    """Install the Ctrl-C handler, unless the parent process has set SIGINT to be ignored.
 
-    The installed commands hold it back until here (setup.py): one that came while Python started is answered now.
+    The installed commands start with SIGINT blocked (setup.py); a pending one is handled here.
     """
     if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
         _signal.signal(_signal.SIGINT, _end)
@@ -36,7 +35,7 @@ def _end(*_: object) -> None:
     global _ending, _waiting
     if _held:
         _waiting = True
-    if _held or _ending:  # another one while the first is being answered
+    if _held or _ending:  # a second one while the first is handled
         return
     _ending = True
     for path in _unfinished:
@@ -51,8 +50,8 @@ def _end(*_: object) -> None:
     os._exit(STATUS)
 
 
-class Together:
-    """A block that is done as a whole: a Ctrl-C that would end the process ends it behind the block."""
+class Uninterrupted:
+    """A block that Ctrl-C does not interrupt: the process ends after the block instead."""
 
     def __enter__(self) -> None:
         global _held
@@ -66,9 +65,9 @@ class Together:
 
 
 def raise_from_now_on() -> None:
-    """Ctrl-C raises KeyboardInterrupt again, where `install` has changed that; `was_raised` reports it.
+    """Make Ctrl-C raise KeyboardInterrupt, if `install` has changed that; see `was_raised`.
 
-    A second one while the work is put in order changes nothing; a third ends the process then and there.
+    A second Ctrl-C, during clean-up, is ignored; a third ends the process at once.
     """
     if _signal.getsignal(_signal.SIGINT) is _end:
         _signal.signal(_signal.SIGINT, _raise)
@@ -86,22 +85,22 @@ def _raise(*_: object) -> None:
 
 
 def was_raised() -> bool:
-    """Whether there was a Ctrl-C that raised: whatever came out of it may be another error than KeyboardInterrupt."""
+    """Whether Ctrl-C has raised KeyboardInterrupt; other code may have turned it into another error."""
     return _raised > 0
 
 
-def answered() -> None:
-    """The work is in order, and the process about to say so and to end: a Ctrl-C changes nothing any more."""
+def ignore() -> None:
+    """Ignore Ctrl-C from now on: clean-up is complete and the process is about to end."""
     global _ending
     _ending = True
 
 
 def begin_file(path: str) -> None:
-    """From now on the file is to go at Ctrl-C."""
+    """Register a file to be removed at Ctrl-C."""
     _unfinished.append(path)
 
 
 def end_file(path: str) -> None:
-    """The file is whole, or gone."""
+    """Unregister a file that is complete or removed."""
     if path in _unfinished:
         _unfinished.remove(path)

@@ -1,8 +1,8 @@
-"""Time limits and interruptions, and how long computations learn of them.
+"""Time limits and interruption of long computations.
 
-A command has one StopFlag: Ctrl-C sets it, and it knows when the time of --max-seconds is over.  Solvers ask between
-their steps.  What takes long within a step (a matrix, its factor) calls `check` between its parts, wherever it is:
-`until` says what ends the run that the thread is in, and `check` raises EndedError, which that run catches.
+A command has one StopFlag: Ctrl-C sets it, and it holds the deadline of --max-seconds.  Solvers test it between steps.
+Long computations within a step (a matrix, its factor) call `check` between their parts: it raises EndedError once the
+condition given to `until` on this thread holds.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-LEAST = 0.02  # seconds with which it is worth while to go on
+MIN_SECONDS = 0.02  # with less time left an interrupted part is not resumed
 
-_here = threading.local()  # .ended: what ends the run that the thread is in
+_here = threading.local()  # .ended: the condition that ends this thread's run
 
 
 class EndedError(Exception):
-    """A limit or an interruption ends the run in the middle of a computation; what was computed is to be dropped."""
+    """The run was ended in the middle of a computation, whose partial results are invalid."""
 
 
 @contextmanager
 def until(ended: Callable[[], bool] | None) -> Iterator[None]:
-    """While it lasts `check` on this thread, and in blocks that it hands to others, asks `ended`."""
+    """Within this block, `check` tests `ended`, also on the threads that work for this one."""
     before, _here.ended = current(), ended
     try:
         yield
@@ -33,26 +33,26 @@ def until(ended: Callable[[], bool] | None) -> Iterator[None]:
 
 
 def current() -> Callable[[], bool] | None:
-    """What `check` asks on this thread, None where nothing ends a run."""
+    """The condition that `check` tests on this thread; None if there is none."""
     return getattr(_here, "ended", None)
 
 
 def is_ended() -> bool:
-    """Whether the run that the thread is in has come to its end."""
+    """Whether this thread's run has to end."""
     ended = getattr(_here, "ended", None)
     return ended is not None and ended()
 
 
 def check() -> None:
-    """EndedError where the run that the thread is in has come to its end."""
+    """Raise EndedError if this thread's run has to end."""
     if is_ended():
         raise EndedError
 
 
 class StopFlag:
-    """What ends a command: `set` by a signal handler; and `ends`, by time.perf_counter(), when its time is over.
+    """Tells a command to end: `set` by a signal handler, or past the deadline `ends` (time.perf_counter()).
 
-    seconds: the time that there is from now on, None: no limit.
+    seconds: time limit from now on; None: no limit.
     """
 
     def __init__(self, seconds: float | None = None):
@@ -61,23 +61,23 @@ class StopFlag:
 
     @property
     def left(self) -> float:
-        """Seconds that are left; none or less when the time is over."""
+        """Seconds until the deadline; <= 0 after it."""
         return self.ends - time.perf_counter()
 
     def ended(self) -> bool:
-        """Whether the command is to end now."""
+        """Whether the command has to end now."""
         return self.set or self.left <= 0.0
 
-    def goes_on(self, share: StopFlag) -> bool:
-        """Whether what `share`, a part of this, has cut short may go on."""
-        return share.ends < self.ends and not self.set and self.left > LEAST
+    def may_resume(self, part: StopFlag) -> bool:
+        """Whether work that the earlier deadline of `part` has ended may be resumed."""
+        return part.ends < self.ends and not self.set and self.left > MIN_SECONDS
 
     def part(self, share: float) -> StopFlag:
-        """The same for a part of the command, which gets that share of the time that is left."""
-        return self if self.ends == math.inf or share >= 1.0 else _Part(self, share)
+        """A flag for a part of the command, which gets this share of the time left."""
+        return self if self.ends == math.inf or share >= 1.0 else _PartFlag(self, share)
 
 
-class _Part(StopFlag):
+class _PartFlag(StopFlag):
     """See StopFlag.part."""
 
     def __init__(self, whole: StopFlag, share: float):
@@ -89,34 +89,34 @@ class _Part(StopFlag):
         return self.whole.set
 
 
-class Turns:
-    """Fair shares of the time that is left, for parts of a command that are solved `beside` each other on threads."""
+class TimeShares:
+    """Equal shares of the time left for the `count` parts of a command, of which `beside` run at the same time."""
 
     def __init__(self, stop: StopFlag, count: int, beside: int):
         self._stop, self._coming, self._beside = stop, count, beside
         self._lock = threading.Lock()
 
     def next(self) -> StopFlag:
-        """What ends the part that begins now: as much of the time as each of those to come can have."""
+        """The flag of the next part: an equal share of the time left among the remaining parts."""
         with self._lock:
             coming, self._coming = self._coming, self._coming - 1
         return self._stop.part(self._beside / coming)
 
 
-def in_turns(
+def with_time_shares(
     work: Callable[[int, StopFlag], bool], count: int, stop: StopFlag, beside: int,
     run: Callable[[Callable[[int], None], int], None],
 ) -> None:  # fmt: skip
-    """Call work(k, its share) for each k < count by `run`, which takes `beside` of them at once.
+    """Call work(k, stop flag of part k) for each k < count through `run`, `beside` of them at the same time.
 
-    It is called again for those that go on (True): their share alone has cut them short, and time is left.
+    Parts that return True were ended by their own share only; they are called again while time is left.
     """
     todo = list(range(count))
     while todo:
-        turns, cut = Turns(stop, len(todo), min(beside, len(todo))), [False] * len(todo)
+        shares, cut = TimeShares(stop, len(todo), min(beside, len(todo))), [False] * len(todo)
 
-        def one(i: int, todo: list[int] = todo, cut: list[bool] = cut, turns: Turns = turns) -> None:
-            cut[i] = work(todo[i], turns.next())
+        def one(i: int, todo: list[int] = todo, cut: list[bool] = cut, shares: TimeShares = shares) -> None:
+            cut[i] = work(todo[i], shares.next())
 
         run(one, len(todo))
         todo = [k for k, short in zip(todo, cut, strict=True) if short]

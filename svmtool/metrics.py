@@ -1,7 +1,7 @@
 """Measures of predictions, accumulated block by block; `svm-predict --metrics` prints them.
 
-Percentages follow LIBLINEAR's accuracy line; what is 0 / 0 counts as 0, as scikit-learn does.
-Only the area under the ROC curve must keep something of each row: its decision value and its side, nine bytes.
+Percentages are formatted as LIBLINEAR's accuracy; 0 / 0 counts as 0, as in scikit-learn.  Only the area under the ROC
+curve keeps data of each row, nine bytes: its decision value and whether it is positive.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-AT_ONCE = 1 << 16  # rows whose copies are held
-NO_EXPONENT = -4096  # of values that are all 0
+BLOCK = 1 << 16  # rows copied at a time
+NO_EXPONENT = -4096  # exponent of values that are all 0
 SAME_PREDICTIONS = "WARNING: all predictions are equal: their correlation with the targets is not defined"
 
 
@@ -33,8 +33,8 @@ class ClassCounts:
             for label, n in zip(*(a.tolist() for a in np.unique(which, return_counts=True)), strict=True):
                 counts[label] = counts.get(label, 0) + n
 
-    def take(self, other: ClassCounts) -> None:
-        """Count what another has counted."""
+    def merge(self, other: ClassCounts) -> None:
+        """Add the counts of another object."""
         for mine, more in zip(self._all(), other._all(), strict=True):
             for label, n in more.items():
                 mine[label] = mine.get(label, 0) + n
@@ -43,7 +43,7 @@ class ClassCounts:
         return self.actual, self.predicted, self.right
 
     def rows(self) -> list[tuple[float, float, float, float, int]]:
-        """(label, precision, recall, F1, true rows): the model's classes first, then labels only the data has."""
+        """(label, precision, recall, F1, true rows) of the model's classes, then of labels that only the data have."""
         found = []
         for label, actual in self.actual.items():
             right, predicted = self.right.get(label, 0), self.predicted.get(label, 0)
@@ -68,7 +68,7 @@ class RankCurve:
         self.sides: list[np.ndarray] = []
 
     def add(self, labels: np.ndarray, scores: np.ndarray) -> None:
-        """Take n more rows; rows of neither label do not count (negative None: all others are negative)."""
+        """Add n rows; those of neither label are ignored (negative None: every other label is negative)."""
         sides = labels == self.positive
         if self.negative is not None:
             counted = sides | (labels == self.negative)
@@ -76,13 +76,13 @@ class RankCurve:
         self.sides.append(sides)
         self.scores.append(scores.copy())
 
-    def take(self, other: RankCurve) -> None:
-        """Take the rows that another has taken."""
+    def merge(self, other: RankCurve) -> None:
+        """Add the rows of another object."""
         self.sides += other.sides
         self.scores += other.scores
 
     def area(self) -> float:
-        """Chance that a positive row scores above a negative one, ties half; nan where one side is empty."""
+        """Probability that a positive row scores above a negative one, ties count half; nan if one side is empty."""
         if not self.scores:
             return float("nan")
         scores, sides = np.concatenate(self.scores), np.concatenate(self.sides)
@@ -90,17 +90,17 @@ class RankCurve:
         if positives == 0 or negatives == 0:
             return float("nan")
         _, place, ties = np.unique(scores, return_inverse=True, return_counts=True)
-        mean_rank = np.cumsum(ties) - (ties - 1) / 2  # ranks from 1, equal scores share theirs
+        mean_rank = np.cumsum(ties) - (ties - 1) / 2  # ranks start at 1; equal scores get their mean rank
         ranks = mean_rank[place.reshape(-1)][sides].sum()
         return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
 
 
 class RegressionErrors:
-    """Errors of predicted quantities and their correlation with the targets, gathered block by block.
+    """Errors of a regression and the correlation of predictions and targets, accumulated block by block.
 
-    The moments are about the means, in powers of two near the largest value.  LIBLINEAR's sums of squares lose their
-    digits where values lie close together far from 0, and overflow or vanish beyond 1e77 and 1e-81.
-    Arrays have two entries, of predictions and of targets.
+    Moments are central and scaled by a power of two.  LIBLINEAR's sums of squares lose digits where values lie close
+    together far from 0, and overflow or underflow beyond 1e77 and 1e-81.  Arrays hold two entries: predictions,
+    targets.
     """
 
     def __init__(self) -> None:
@@ -109,12 +109,12 @@ class RegressionErrors:
         self.exponents, self.means, self.products = np.full(2, NO_EXPONENT), np.zeros(2), np.zeros((2, 2))
 
     def add(self, labels: np.ndarray, predictions: np.ndarray) -> None:
-        """Take n more rows: targets and predictions, f8[n] each."""
-        for at in range(0, len(labels), AT_ONCE):
-            self._add(np.stack((predictions[at : at + AT_ONCE], labels[at : at + AT_ONCE])))
+        """Add n rows: targets and predictions, f8[n] each."""
+        for at in range(0, len(labels), BLOCK):
+            self._add(np.stack((predictions[at : at + BLOCK], labels[at : at + BLOCK])))
 
-    def take(self, other: RegressionErrors) -> None:
-        """Take the rows that another has taken."""
+    def merge(self, other: RegressionErrors) -> None:
+        """Add the rows of another object."""
         if other.n == 0:
             return
         n = self.n + other.n
@@ -133,9 +133,9 @@ class RegressionErrors:
         self.exponents, self.n = exponents, n
 
     def _add(self, values: np.ndarray) -> None:
-        """Take the columns of f8[2, n]."""
+        """Add rows given as the columns of f8[2, n]."""
         block = RegressionErrors()
-        with np.errstate(over="ignore", invalid="ignore"):  # infinite labels are read, and give nan as in C
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite labels give nan, as in C
             errors = np.abs(values[0] - values[1])
             block.squared, block.absolute = float(np.dot(errors, errors)), float(np.sum(errors))
             block.n, block.lowest, block.highest = len(errors), values.min(axis=1), values.max(axis=1)
@@ -145,7 +145,7 @@ class RegressionErrors:
             block.means = values.mean(axis=1)
             values -= block.means[:, None]
             block.products = values @ values.T
-            self.take(block)
+            self.merge(block)
 
     @property
     def constant(self) -> tuple[bool, bool]:
@@ -161,26 +161,26 @@ class RegressionErrors:
         return quotient(self.absolute, self.n)
 
     def squared_correlation(self) -> str:
-        """As LIBLINEAR prints it: -nan where predictions or targets are all equal, of which it is not defined."""
+        """As LIBLINEAR prints it: -nan (undefined) if all predictions or all targets are equal."""
         if self.n == 0 or any(self.constant):
             return quotient(0.0, 0.0)
         (pp, py), (_, yy) = self.products.tolist()
         return quotient(py / pp * py, yy)
 
     def determination(self) -> float:
-        """R2 = 1 - squared error / spread of the targets; nan where these are all equal."""
+        """R2 = 1 - squared error / total sum of squares of the targets; nan if all targets are equal."""
         if self.n == 0 or self.constant[1]:
             return math.nan
-        spread = float(np.ldexp(self.products[1, 1], 2 * self.exponents[1]))
-        return 1.0 - self.squared / spread if 0.0 < spread < math.inf else math.nan
+        total = float(np.ldexp(self.products[1, 1], 2 * self.exponents[1]))
+        return 1.0 - self.squared / total if 0.0 < total < math.inf else math.nan
 
     def warnings(self) -> list[str]:
-        """Lines for stderr: equal predictions; equal targets need none, the user has chosen them."""
+        """Warnings for stderr: all predictions are equal.  Equal targets are in the user's data and need no warning."""
         return [SAME_PREDICTIONS] if self.n and self.constant == (True, False) else []
 
 
 def rank_places(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Place of each value (f8[n]) among `ranks` (ascending), from 0 on; halfway between two for what is no rank."""
+    """Index of each value (f8[n]) in `ranks` (ascending); halfway between two indices if it is no rank."""
     return 0.5 * (np.searchsorted(ranks, values, "left") + np.searchsorted(ranks, values, "right") - 1.0)
 
 
@@ -192,5 +192,5 @@ def quotient(a: float, b: float) -> str:
 
 
 def share(part: float, whole: float) -> float:
-    """part / whole, 0 where the whole is 0."""
+    """part / whole; 0 if the whole is 0."""
     return part / whole if whole else 0.0

@@ -1,4 +1,4 @@
-"""Numbers and their text, to the letter of C: printf's %g and %.17g, strtod, atof and atoi."""
+"""Parse and print numbers exactly as C does: printf's %g and %.17g, strtod, atof and atoi."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:  # options are parsed without numpy
     import numpy as np
 
-# What strtod takes, without the white space before it.  A hexadecimal prefix
-# without digits is the number 0 followed by an x.
+# The syntax of strtod without leading white space.  "0x" without digits is the number 0 followed by an x.
 NUMBER = re.compile(
     rb"[+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?"
     rb"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
@@ -21,23 +20,21 @@ NUMBER = re.compile(
 )
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
 _SPACE = b" \t\n\r\v\f"
-
-
-_STEP = 8192  # numbers printed in one call of the loop
+_STEP = 8192  # numbers printed by one call of the loop
 
 
 def format_numbers(values: np.ndarray, digits: int, separator: bytes = b"\n") -> bytes:
-    """Each of values f8[n] as C's %.{digits}g, `separator` behind every one; digits is 6 or 17."""
+    """Print values f8[n] as C's %.{digits}g, each followed by `separator`; digits is 6 or 17."""
     return _print(values, digits, b"", separator, 1)
 
 
 def format_rows(values: np.ndarray, digits: int, between: bytes = b" ", end: bytes = b"\n") -> bytes:
-    """Each row of values f8[n, k], k > 0, as a line: `between` behind each number, but `end` behind a row's last."""
+    """Print each row of values f8[n, k], k > 0: `between` after each number but the last, which `end` follows."""
     return _print(values, digits, between, end, values.shape[1])
 
 
 def format_one(x: float, digits: int) -> str:
-    """x as C's %.{digits}g; a negative nan is `-nan`, as C prints it."""
+    """Print x as C's %.{digits}g, a negative nan as `-nan`."""
     if x != x:
         return "-nan" if math.copysign(1.0, x) < 0 else "nan"
     return f"{x:.{digits}g}"
@@ -60,7 +57,7 @@ def _print(values: np.ndarray, digits: int, between: bytes, end: bytes, per_row:
     parts = []
     for start in range(0, len(flat), step):
         stop = min(start + step, len(flat))
-        while loop(stop, per_row, digits):  # this number the loop could not settle
+        while loop(stop, per_row, digits):  # the loop leaves this number to us
             i, p = state.tolist()
             text = format_one(flat[i].item(), digits).encode() + (end if (i + 1) % per_row == 0 else between)
             out[p : p + len(text)] = np.frombuffer(text, np.uint8)
@@ -71,9 +68,9 @@ def _print(values: np.ndarray, digits: int, between: bytes, end: bytes, per_row:
 
 
 def parse_number(text: bytes | str) -> float:
-    """The number that `text` is as a whole, by C's strtod: also hexadecimal, inf, nan, and white space before it.
+    """Parse all of `text` as C's strtod: hexadecimal numbers, inf, nan and leading white space are accepted.
 
-    Raises ValueError where something else is left.
+    Raises ValueError if anything follows the number.
     """
     raw = (text.encode() if isinstance(text, str) else text).lstrip(_SPACE)
     found = NUMBER.fullmatch(raw)
@@ -83,14 +80,14 @@ def parse_number(text: bytes | str) -> float:
 
 
 def parse_prefix(text: bytes | str) -> float:
-    """C's atof: the number that `text` starts with, 0.0 for none."""
+    """Parse the number that `text` starts with as C's atof; 0.0 if there is none."""
     raw = (text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text).lstrip(_SPACE)
     found = NUMBER.match(raw)
     return _value(found.group()) if found else 0.0
 
 
 def parse_int_prefix(text: bytes | str) -> int:
-    """C's atoi: the whole number that `text` starts with, 0 for none; wraps to 32 bits as glibc does."""
+    """Parse the integer that `text` starts with as C's atoi, wrapped to 32 bits as by glibc; 0 if there is none."""
     raw = (text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text).lstrip(_SPACE)
     found = _INTEGER.match(raw)
     value = parse_integer(found.group()) if found else 0

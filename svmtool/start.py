@@ -1,4 +1,4 @@
-"""Entry points of the commands; importing this module installs the Ctrl-C handling."""
+"""Entry points of the commands; importing this module installs the Ctrl-C handler."""
 
 from svmtool import interrupts
 
@@ -25,14 +25,14 @@ def _run(command: str) -> None:
 
     from svmtool.cli.entry import leave, start
 
-    _be_listed_as(f"svm-{command}")
+    _set_process_name(f"svm-{command}")
     leave(start(command, sys.argv[1:]))
 
 
-def _be_listed_as(name: str) -> None:
-    """The name by which ps, top and killall know the process."""
+def _set_process_name(name: str) -> None:
+    """Set the process name that ps, top and killall show."""
     try:
         with open("/proc/self/comm", "w") as f:
             f.write(name)
     except OSError:
-        pass  # another system
+        pass  # not on Linux

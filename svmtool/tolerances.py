@@ -1,13 +1,13 @@
-"""Tolerances and limits that several solvers and the registry's stopping rules share.  Each stands here once."""
+"""Tolerances and limits shared by solvers and by the registry's stopping rules."""
 
 # Certified relative gaps
-OPTIMAL_GAP = 1e-12  # of an exact minimiser: what is left is round-off
-ROUNDOFF_GAP = 1e-8  # up to which a solution counts as optimal when round-off stalls progress
-RULE_MIN_GAP = 1e-6  # at which the rule of -e may end a method that converges fast: reaching it costs a step or none
-ENOUGH = 1e-3  # at which that rule may end a method that converges slowly
+OPTIMAL_GAP = 1e-12  # gap of an exact minimiser: the rest is round-off
+ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off stalls progress
+RULE_MIN_GAP = 1e-6  # the rule of -e ends a fast method only below this gap, which costs at most one more step
+ENOUGH = 1e-3  # the same for a method that converges slowly
 
 # Sizes
-GRAM_BELOW = 1500  # features (or rows) up to which their matrix of inner products is formed and factorised: 18 MB
+GRAM_BELOW = 1500  # up to so many features (or rows) the Gram matrix is formed and factorised: 18 MB
 
 
 def text(x: float) -> str:

@@ -24,8 +24,8 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the comma
 import numpy as np
 
 from svmtool.compiled import threads
-from svmtool.distributed.problems import DistributedOneVsRest
 from svmtool.distributed.reading import Text
+from svmtool.distributed.reductions import DistributedOneVsRest
 from svmtool.distributed.session import Session
 from svmtool.distributed.stage import BarrierStage
 from svmtool.formats.models import linear

@@ -1,4 +1,4 @@
-"""All output of the commands: stdout carries what LIBLINEAR prints, stderr everything else."""
+"""Output of the commands: LIBLINEAR's output goes to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _INFINITY = float("inf")
 
 
 class Console:
-    """Output of one command.  `quiet` (-q) silences the solver's text and the bar, nothing else.
+    """Output of one command.  `quiet` (-q) silences only the solver's output and the progress bar.
 
-    `failure` says why stdout could not be written, or is empty.  It ends no run, so that the model is
-    still written; the command reports it at its end.
+    `failure` says why stdout could not be written, or is empty.  The command goes on, writes its model, and reports
+    the failure at its end.
     """
 
     def __init__(self, quiet: bool = False):
@@ -29,34 +29,34 @@ class Console:
         self.failure = ""
         self._bar: Any = None
         self._first_gap = 0.0
-        self._drawn = 0.0  # seconds at which the bar was drawn last
+        self._drawn = 0.0  # time of the last redraw, in seconds
 
     def solver(self, text: str) -> None:
-        """Text of a solver, exactly as given (no line end is added), unless quiet."""
+        """Print a solver's text as given (no line end is added), unless quiet."""
         if not self.quiet:
             self.out(text)
 
     def out(self, text: str) -> None:
-        """Result text on stdout, exactly as given."""
+        """Print text on stdout as given."""
         self.close()
         if sys.stdout is None:  # closed by the caller (>&-)
             return
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
-        except BrokenPipeError:  # the reader has gone (`| head`), which is its right
-            forget_stdout()
+        except BrokenPipeError:  # the reader has closed the pipe (`| head`), which is no error
+            discard_stdout()
         except OSError as e:
-            forget_stdout()
+            discard_stdout()
             self.failure = unwritable(e)
 
     def warn(self, text: str) -> None:
-        """One line on stderr, also when quiet."""
+        """Print one line on stderr, also when quiet."""
         self.close()
         error_line(text)
 
-    def answer(self, work: Callable[[], int], usage: Callable[[], str]) -> int:
-        """Call `work`; what it refuses becomes lines on stderr (and usage on stdout).  Returns the exit status."""
+    def run(self, work: Callable[[], int], usage: Callable[[], str]) -> int:
+        """Call `work` and print its errors on stderr (and usage on stdout); returns the exit status."""
         try:
             status = work()
         except UsageError as e:
@@ -74,10 +74,10 @@ class Console:
         return status or (1 if self.failure else 0)
 
     def progress(self, seconds: float, gap: float, target: float | None = None, **fields: Any) -> None:
-        """Show the current certified gap in a bar on a terminal, once the run takes over a second.
+        """Show the certified gap in a progress bar on a terminal, once the run has taken a second.
 
-        `seconds` since the start; `target` the gap at which the run ends, if that is known: then the bar
-        fills with the logarithm of the gap.  Further fields of a solver's record are not shown.
+        seconds: since the start.  target: the gap at which the run ends, if known; the bar then follows the logarithm
+        of the gap.  Other fields of a solver's record are ignored.
         """
         if self._bar is None:
             self._first_gap = self._first_gap or (gap if gap < _INFINITY else 0.0)
@@ -96,7 +96,7 @@ class Console:
             self._bar.set_postfix_str(f"gap {gap:.2e}", refresh=True)
 
     def reading(self, seconds: float) -> None:
-        """Show on a terminal that rows are still being read elsewhere; `seconds` since the start."""
+        """Show on a terminal that other processes are still reading rows; seconds: since the start."""
         if self._bar is None:
             if self.quiet or seconds < BAR_AFTER_SECONDS or sys.stderr is None or not sys.stderr.isatty():
                 return
@@ -106,14 +106,14 @@ class Console:
         self._bar.refresh()
 
     def close(self) -> None:
-        """Take the bar off the terminal."""
+        """Remove the progress bar from the terminal."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
 
 def _share(first: float, now: float, target: float) -> float:
-    """How far the gap has come from its first value to the target, on a logarithmic scale, 0 to 1."""
+    """Progress of the gap from its first value to the target on a logarithmic scale, 0 to 1."""
     from math import log
 
     if now <= target:
@@ -122,8 +122,8 @@ def _share(first: float, now: float, target: float) -> float:
 
 
 def error_line(text: str) -> None:
-    """One line on stderr; a stderr that is closed or gone is no reason to fail."""
-    if sys.stderr is None:  # print would take stdout
+    """Print one line on stderr; a closed stderr is ignored."""
+    if sys.stderr is None:  # print would use stdout
         return
     try:
         print(text, file=sys.stderr, flush=True)
@@ -132,15 +132,15 @@ def error_line(text: str) -> None:
 
 
 def unwritable(e: OSError) -> str:
-    """The sentence for a standard output that cannot be written."""
+    """The error message for a standard output that cannot be written."""
     return f"can't write to standard output: {e.strerror or e}"
 
 
-def forget_stdout() -> None:
-    """Let stdout lead nowhere, so that what is still buffered cannot fail again at exit."""
+def discard_stdout() -> None:
+    """Redirect stdout to the null device, so that flushing its buffer at exit cannot fail again."""
     try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-    except (OSError, ValueError):  # stdout is no file (tests capture it) or closed
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    except (OSError, ValueError):  # stdout is closed, or not a file (captured by tests)
         return

@@ -1,6 +1,6 @@
-"""Common start of all commands: process settings before numpy is imported, and the handler of unexpected errors.
+"""Start of all commands: process settings before numpy is imported, and messages for errors of the environment.
 
-No traceback reaches a user for a fault of input, memory or disk.
+Users see no traceback for errors of input, memory or disk.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from svmtool import interrupts
 from svmtool.cli import memory_limit
-from svmtool.cli.console import error_line, forget_stdout, unwritable
+from svmtool.cli.console import discard_stdout, error_line, unwritable
 from svmtool.errors import SvmtoolError
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
@@ -22,36 +22,36 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 INTERRUPTED = interrupts.STATUS
-UNMAPPED = "failed to map segment"  # of a compiled module that finds no space, in the words of the C library
-BROKEN_PIPE = 141  # as a shell reports a reader that went away
+UNMAPPED = "failed to map segment"  # the C library's message if there is no memory to load a compiled module
+BROKEN_PIPE = 141  # as a shell reports SIGPIPE
 
 
 def leave(status: int) -> NoReturn:
-    """End the process at once: files are closed by now, and taking the interpreter apart would cost milliseconds."""
+    """End the process without the interpreter's clean-up, which takes milliseconds; all files are closed."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (AttributeError, OSError, ValueError):
-            continue  # closed, gone, or never there
+            continue  # closed or absent
     os._exit(status)
 
 
 def start(command: str, argv: list[str]) -> int:
-    """Run one command (train, predict or scale) as this process; returns its exit status.
+    """Run one command (train, predict or scale) in this process; returns its exit status.
 
-    BLAS gets one thread: it starts faster, its sums do not depend on the machine, and the loops of
-    this package bring threads of their own (--threads, OMP_NUM_THREADS).
+    BLAS gets one thread: it starts faster, its sums do not depend on the machine, and this package's loops have
+    their own threads (--threads, OMP_NUM_THREADS).
     """
-    gc.disable()  # looking for garbage among modules that are being imported costs milliseconds; `train` enables it
+    gc.disable()  # garbage collection during imports costs milliseconds; `train` enables it again
     _occupy_streams()
-    warnings.simplefilter("ignore", RuntimeWarning)  # numpy's, of overflows: what comes of them is reported in messages
+    warnings.simplefilter("ignore", RuntimeWarning)  # of overflow in numpy; solvers report it
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     return guarded(lambda: _main_of(command)(argv))
 
 
 def _main_of(command: str) -> Callable[[list[str]], int]:
-    if command == "predict":  # which often does without numpy
+    if command == "predict":  # often needs no numpy
         from svmtool.cli.predict.command import main
     elif command == "train":
         memory_limit.require()
@@ -59,16 +59,16 @@ def _main_of(command: str) -> Callable[[list[str]], int]:
     else:
         memory_limit.require()
         from svmtool.cli.scale import main
-    if command != "train":  # that has more to import
+    if command != "train":  # train has more to import
         gc.freeze()
         gc.enable()
     return main
 
 
 def _occupy_streams() -> None:
-    """Where the caller has closed a standard stream the next file opened would get its number, and texts meant for it.
+    """Open the null device for each closed standard stream, so that no other file gets its descriptor.
 
-    Standard input and output that were closed stay known as such; what is meant for standard error is lost.
+    sys.stdin and sys.stdout stay None if they were closed; output to a closed stderr is discarded.
     """
     for fd in (0, 1, 2):
         try:
@@ -80,43 +80,43 @@ def _occupy_streams() -> None:
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """Call `work`; whatever it raises for reasons outside the program becomes one sentence and a status."""
+    """Call `work`; returns its status, or prints a message for an exception and returns the exit status for it."""
     try:
         status = work()
         if sys.stdout is not None:
-            _flush_stdout(told=status != 0)
+            _flush_stdout(report=status == 0)
         return status
     except BaseException as e:
-        # In an import, say, Ctrl-C becomes another error.
-        status = _told(KeyboardInterrupt() if interrupts.was_raised() else e)
+        # during an import, for example, Ctrl-C turns into another error
+        status = _report(KeyboardInterrupt() if interrupts.was_raised() else e)
         if status is None:
             raise
         return status
 
 
-def _flush_stdout(told: bool) -> None:
-    """Write what is still buffered; told: a fault has been told already, and one is enough."""
+def _flush_stdout(report: bool) -> None:
+    """Flush stdout; SvmtoolError if that fails and `report` is set (no other error has been reported yet)."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as e:
-        forget_stdout()
-        if not told:
+        discard_stdout()
+        if report:
             raise SvmtoolError(unwritable(e)) from None
 
 
-def _told(e: BaseException) -> int | None:
-    """Print the message for what was raised; the exit status, None for a fault of the program."""
+def _report(e: BaseException) -> int | None:
+    """Print the message for an exception; returns the exit status, or None for a bug, which has no message."""
     if isinstance(e, SvmtoolError):
         error_line(str(e))
         return e.exit_code
     if isinstance(e, KeyboardInterrupt):
-        interrupts.answered()
+        interrupts.ignore()
         error_line("interrupted")
         return INTERRUPTED
     if isinstance(e, BrokenPipeError):
-        forget_stdout()
+        discard_stdout()
         return BROKEN_PIPE
     full = isinstance(e, MemoryError) or (isinstance(e, OSError) and e.errno == errno.ENOMEM)
     if full or (isinstance(e, (ImportError, OSError)) and UNMAPPED in str(e)):
@@ -126,15 +126,16 @@ def _told(e: BaseException) -> int | None:
         error_line("ERROR: the system lets this user start no more threads: choose fewer by --threads")
         return 1
     if isinstance(e, OSError):
-        forget_stdout()
+        discard_stdout()
         where = f"{e.filename}: " if e.filename else ""
-        error_line("ERROR: " + ("the current directory has been removed" if _astray() else f"{where}{e.strerror or e}"))
+        reason = "the current directory has been removed" if _is_directory_removed() else f"{where}{e.strerror or e}"
+        error_line(f"ERROR: {reason}")
         return 1
     return None
 
 
-def _astray() -> bool:
-    """Whether relative names lead nowhere: the current directory is gone."""
+def _is_directory_removed() -> bool:
+    """Whether the current directory has been removed."""
     try:
         os.getcwd()
         return False

@@ -1,4 +1,4 @@
-"""svm-scale: LIBSVM's scaling of features and labels, byte for byte, streamed in two passes."""
+"""svm-scale: scales features and labels as LIBSVM does, byte for byte, in two passes over the file."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ HELP = (
 --version, --help
 
 The scaled data go to standard output.  data_filename may be - (standard
-input), a pipe, or end in .gz, .bz2 or .xz.  Each feature is taken linearly
-from its own range, in which absent means 0, to lower..upper; features that do
-not vary are left out.  Scale training and test data alike: -s FILE with the
-first, -r FILE with the second.
+input), a pipe, or end in .gz, .bz2 or .xz.  Each feature is mapped linearly
+from its own range, where an absent value is 0, to lower..upper; constant
+features are left out.  Scale training and test data in the same way: save the
+ranges of the first with -s FILE and use them for the second with -r FILE.
 """
 )
 
 
 class Options:
-    """What a command line asks for."""
+    """The parsed command line."""
 
     __slots__ = ("lower", "upper", "y", "save", "restore", "file", "threads")
 
@@ -48,11 +48,10 @@ class Options:
 
 
 def parse(argv: list[str]) -> Options | str:
-    """The options, or the text that --help or --version ask for.
+    """Parse the arguments; returns the options, or the text of --help or --version.
 
-    As LIBSVM: only the second character of an option counts, its value is the
-    next argument, the last repeat wins, options end at the first other
-    argument.  Raises UsageError (an empty text: usage alone).
+    As in LIBSVM, only the second character of an option counts, its value is the next argument, the last of repeated
+    options wins, and options end at the first other argument.  Raises UsageError (an empty text: usage only).
     """
     options = Options()
     i = 0
@@ -72,7 +71,7 @@ def parse(argv: list[str]) -> Options | str:
                 value, i = (argv[i] if i < len(argv) else ""), i + 1
             options.threads = parse_count(value)
             if options.threads < 1:
-                raise SvmtoolError(f"--threads wants a number of at least 1, not {clipped(value)!r}")
+                raise SvmtoolError(f"--threads needs a number of at least 1, not {clipped(value)!r}")
             continue
         if letter not in "luysr":
             raise UsageError("unknown option")
@@ -131,4 +130,4 @@ def main(argv: list[str]) -> int:
         rescale.run(options, console.warn)
         return 0
 
-    return console.answer(work, lambda: USAGE)
+    return console.run(work, lambda: USAGE)

@@ -1,4 +1,4 @@
-"""svm-train: reads the command line, answers --help and similar options, and starts the training pipeline."""
+"""svm-train: parses the command line, handles --help and similar options, and starts the training pipeline."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def main(argv: list[str]) -> int:
             console.warn(note)
         return run(command, console)
 
-    return console.answer(work, _usage)
+    return console.run(work, _usage)
 
 
 def _usage() -> str:
@@ -35,7 +35,7 @@ def _usage() -> str:
 
 
 def run(command: options.Command, console: Console) -> int:
-    """Do what a parsed command line asks for; returns the exit status."""
+    """Run a parsed command line; returns the exit status."""
     if command.action == "train":
         return train(command, console)
     if command.action == "adapt":
@@ -79,7 +79,7 @@ def _reading(command: options.Command, console: Console) -> Any:
 
 
 def refuse_overwriting(command: options.Command) -> None:
-    """SvmtoolError where a file that the command reads is one that it writes; -i and the model may be the same."""
+    """Raise SvmtoolError if the command would write a file that it reads; -i and the model may be the same."""
     from svmtool.cli import overwriting
 
     s, adapts = command.request, command.action == "adapt"
@@ -97,14 +97,14 @@ def refuse_overwriting(command: options.Command) -> None:
 
 
 def train(command: options.Command, console: Console) -> int:
-    """Train, with the data being read already while the pipeline and numpy are imported; returns the exit status."""
+    """Train; the data are read while the pipeline and numpy are imported.  Returns the exit status."""
     from svmtool.compiled import threads
 
     settings, request = command.settings, command.request
     refuse_overwriting(command)
     threads.set_count(settings.run.threads)
     if settings.problem.kernel is None:
-        if request.spark is not None or request.memory is not None:  # folders, and a Java process, are to go
+        if request.spark is not None or request.memory is not None:  # to remove folders and end the Java process
             interrupts.raise_from_now_on()
         if request.spark is not None:
             from svmtool.distributed.train import run as run_spark
@@ -112,7 +112,7 @@ def train(command: options.Command, console: Console) -> int:
             gc.enable()
             return run_spark(settings, request, command.data, command.model, console)
         data = _reading(command, console)
-        if request.initial_model is None:  # else that is read first: its faults come first, both may be one pipe
+        if request.initial_model is None:  # else it is read first: both may be the same pipe
             data.start()
         from svmtool.training.pipeline import run
     else:
@@ -120,13 +120,13 @@ def train(command: options.Command, console: Console) -> int:
         data.start()
         from svmtool.training.kernel.pipeline import run
 
-    gc.freeze()  # what was imported is no garbage: the first search need not look there
+    gc.freeze()  # excludes all imported objects from garbage collection
     gc.enable()  # see entry.start
     return run(settings, request, data, command.model, console)
 
 
 def adapt(command: options.Command, console: Console) -> int:
-    """Add rows to a model and remove rows from it; those of a file are read while numpy is imported."""
+    """Add rows to a model or remove rows from it; added rows of a file are read while numpy is imported."""
     from svmtool.compiled import threads
     from svmtool.formats.svmlight.background import Reading
 

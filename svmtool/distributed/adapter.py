@@ -1,4 +1,4 @@
-"""The private and undocumented parts of pyspark that this package uses, all of them; for pyspark 3.5 and 4."""
+"""All private and undocumented parts of pyspark that this package uses; for pyspark 3.5 and 4."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ from typing import Any
 
 
 def java_error() -> type[Exception]:
-    """What is raised for an exception in Java."""
+    """The Python exception class for an exception in Java."""
     from py4j.protocol import Py4JJavaError
 
     return Py4JJavaError
 
 
 def launch(conf: Any, output: Any) -> Any:
-    """The connection to a new Java process that writes to the file `output`; its `proc` is that process."""
+    """Start a Java process that writes to the file `output`; returns the connection, whose `proc` is the process."""
     from pyspark.java_gateway import launch_gateway
 
     return launch_gateway(conf=conf, popen_kwargs={"stdout": output, "stderr": output})
 
 
 def shut_down(gateway: Any, seconds: float) -> None:
-    """End the Java process, which has so many seconds, and let pyspark forget the connection to it."""
+    """End the Java process within `seconds` and reset pyspark's connection to it."""
     from pyspark import SparkContext
 
     gateway.shutdown()
     if gateway.proc is not None:
-        gateway.proc.stdin.close()  # it ends with it, ...
-        gateway.proc.wait(seconds)  # ... after it has removed its own folders
-    SparkContext._gateway = SparkContext._jvm = None  # or the next context would go on with it
+        gateway.proc.stdin.close()  # ends the process
+        gateway.proc.wait(seconds)  # it removes its folders first
+    SparkContext._gateway = SparkContext._jvm = None  # else the next context would use it
 
 
 def executors(context: Any) -> int:
-    """How many executors there are; local masters have none beside the driver."""
+    """The number of executors; 0 for local masters, which have only the driver."""
     return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1
 
 
 def line_ends(context: Any, end: str) -> None:
-    """What ends a line in text files that are opened from now on."""
+    """Set the line separator of text files that are opened later."""
     context._jsc.hadoopConfiguration().set("textinputformat.record.delimiter", end)
 
 
 @contextlib.contextmanager
 def least_split(context: Any, size: int) -> Iterator[None]:
-    """Cut no file that is opened meanwhile in splits of fewer bytes."""
+    """Files opened within this block are cut in splits of at least `size` bytes."""
     conf, key = context._jsc.hadoopConfiguration(), "mapreduce.input.fileinputformat.split.minsize"
     before = conf.get(key)
     conf.set(key, str(size))
@@ -58,7 +58,7 @@ def least_split(context: Any, size: int) -> Iterator[None]:
 
 
 def splits(lines: Any) -> list[tuple[str, int, int]]:
-    """File, first byte and length of each partition of what `textFile` returned."""
+    """File, first byte and length of each partition of an RDD made by `textFile`."""
     found = []
     for split in lines._jrdd.rdd().partitions():
         part = split.inputSplit().value()
@@ -67,6 +67,6 @@ def splits(lines: Any) -> list[tuple[str, int, int]]:
 
 
 def hadoop_path(context: Any, name: str) -> tuple[Any, Any]:
-    """A path of Hadoop's and its file system; JavaError for a name that is none, or an unknown file system."""
+    """The Hadoop path and file system of a name; raises java_error() if either is invalid."""
     path = context._jvm.org.apache.hadoop.fs.Path(name)
     return path, path.getFileSystem(context._jsc.hadoopConfiguration())

@@ -1,8 +1,7 @@
-"""The rows of one partition and the state of a run on them: what a rank holds.  Independent of Spark.
+"""The rows of one partition and the state of a run on them, held by a rank.  Independent of Spark.
 
-A block executes calls in order: the name of a method and its arguments, scalars and vectors of length d.
-
-The losses are those of objectives/, over the block's rows, without their regulariser: w stays 0 in them.
+A block executes calls in order.  A call is the name of a method and its arguments, scalars and vectors of length d.
+Losses are objectives of objectives/ over the block's rows; their w stays 0, so that they contain no regulariser.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.dataset import Dataset
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import RepeatedRows
-from svmtool.distributed.certifier import Part
+from svmtool.distributed.certifier import BlockCertifier
 from svmtool.distributed.line_search import Breakpoints
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.base import Objective
 
-MOST_LABELS = 10000  # different labels that a classification may have
+MAX_LABELS = 10000  # different labels of a classification
 
 
 class TwoClasses:
-    """Rows of one label against the rest: +1 and -1, C_i of either side; target of all rows (None: 1)."""
+    """Rows of one label (+1) against all others (-1), with C_i of both signs and the target of all rows (None: 1)."""
 
-    part = Part
+    certifier = BlockCertifier
 
     def __init__(self, label: int, positive: float, negative: float, target: float | None = None):
         self.label, self.positive, self.negative, self.target = label, positive, negative, target
 
     def terms(self, data: Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
-        """Rows, signs y, costs and targets (f8[n] or None); rows of cost 0 are left out.  weights > 0 multiply C."""
+        """Rows, signs y, costs and targets (f8[n] or None), without rows of cost 0; weights > 0 multiply C."""
         mine = np.trunc(labels) == self.label
         cost = weights * np.where(mine, self.positive, self.negative)
         if min(self.positive, self.negative) <= 0.0:
@@ -45,33 +44,31 @@ class TwoClasses:
 
 
 class Tube:
-    """Each row twice, as the sides of a tube of half the width eps about its label; see
-    training/reductions/regression.py.
-    """
+    """Each row twice, as the two sides of a tube label +- eps; see training/reductions/regression.py."""
 
-    part = Part
+    certifier = BlockCertifier
 
     def __init__(self, C: float, eps: float):
         self.C, self.eps = C, eps
 
     def terms(self, data: Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
-        """As of TwoClasses."""
+        """See TwoClasses."""
         targets = np.concatenate((labels - self.eps, -labels - self.eps))
         signs = np.repeat((1.0, -1.0), data.n)
         return RepeatedRows(data, 2), signs, np.tile(weights * np.full(data.n, self.C), 2), targets
 
 
 class Block:
-    """One partition: `table` is used up.  What methods return is added up over the blocks, unless they say else.
+    """The rows of one partition.  Results of methods are summed over the blocks unless marked "of this block".
 
-    dense_below: features up to which rows may be held dense; see rows.from_csr.  rank: which partition it is.
+    table: consumed.  dense_below: up to so many features rows may be dense; see rows.from_csr.  rank: the partition.
     """
 
     def __init__(self, table: Dataset, dense_below: int, rank: int = 0):
         self._all_labels, self._dense_below, self._rank = np.asarray(table.labels, np.float64), dense_below, rank
-        self._labels = self._all_labels  # of the rows that take part, ...
-        self._used: np.ndarray | None = None  # ... and which these are; None: all
-        self._all_weights: np.ndarray | None = None  # of all rows; None: 1
+        self._labels = self._all_labels  # of the rows in use
+        self._used: np.ndarray | None = None  # the rows in use; None: all
+        self._all_weights: np.ndarray | None = None  # of all rows; None: all 1
         self._facts = {
             "n": len(table),
             "nnz": len(table.values),
@@ -79,31 +76,31 @@ class Block:
             "largest": max(float(table.values.max(initial=0.0)), -float(table.values.min(initial=0.0))),
             "label": float(np.abs(self._all_labels).max(initial=0.0)),
         }
-        self._fold: np.ndarray | None = None  # of each row, in a cross-validation, ...
-        self._held_out = -1  # ... and the one whose rows take no part
-        # as if no block had more features, while other tasks still read: most of the time none has
+        self._fold: np.ndarray | None = None  # of each row, in a cross-validation
+        self._held_out = -1  # the fold whose rows are not in use
+        # n_features is right unless another block has more, and then the layout is made again
         self._whole = rows.from_csr(table.indptr, table.indices, table.values, table.n_features, -1.0, dense_below)
-        self._laid = self._whole
+        self._active_rows = self._whole
         self._o: Any = None
-        self._kept: np.ndarray | None = None  # a dual point
-        self._breakpoints: Breakpoints | None = None  # of the present line
+        self._dual_point: np.ndarray | None = None
+        self._breakpoints: Breakpoints | None = None  # along the current direction
 
     def run(self, calls: list[tuple[str, tuple]]) -> Any:
-        """Make the calls in turn; returns what the last one answers."""
-        answer = None
+        """Execute the calls in order; returns the result of the last one."""
+        result = None
         for name, arguments in calls:
-            answer = getattr(self, name)(*arguments)
-        return answer
+            result = getattr(self, name)(*arguments)
+        return result
 
     # Rows
 
     def facts(self) -> dict[str, Any]:
-        """Of these rows: n, about nnz, features, largest |value| and |label|; n and nnz without those held out."""
+        """n and about nnz of the rows in use; features, max |value| and max |label| of all rows; of this block."""
         n, whole = len(self._labels), self._facts
         return {**whole, "n": n, "nnz": whole["nnz"] * n // max(whole["n"], 1)}
 
     def labels(self) -> np.ndarray:
-        """Of all rows, of this block."""
+        """Labels of all rows, of this block."""
         return self._all_labels
 
     def largest_square(self, bias: float) -> float:
@@ -112,21 +109,21 @@ class Block:
         return float(np.max(norms, initial=0.0)) + (bias * bias if bias >= 0.0 and len(norms) else 0.0)
 
     def take_folds(self, fold: np.ndarray, starts: np.ndarray) -> None:
-        """fold: the fold of each row of all ranks, i4[n]; starts: the number of each rank's first row, and n."""
+        """Set folds: fold i4[n] of each row of all ranks; starts: the index of each rank's first row, then n."""
         self._fold = fold[starts[self._rank] : starts[self._rank + 1]]
 
     def hold_out(self, k: int) -> None:
-        """From now on the rows of fold k take no part."""
+        """Leave out the rows of fold k from now on."""
         self._held_out = k
-        self._take_part()
+        self._select_rows()
 
     def take_weights(self, weights: np.ndarray, starts: np.ndarray) -> None:
-        """weights: of all rows of all ranks, f8[n], which multiply C; starts: as of `take_folds`."""
+        """Set weights f8[n], which multiply C, for all rows of all ranks; starts: see `take_folds`."""
         self._all_weights = weights[starts[self._rank] : starts[self._rank + 1]]
-        self._take_part()
+        self._select_rows()
 
-    def _take_part(self) -> None:
-        """Which rows take part from now on."""
+    def _select_rows(self) -> None:
+        """Find the rows in use: neither held out nor of weight 0."""
         used = np.ones(len(self._all_labels), bool) if self._held_out < 0 else self._fold != self._held_out
         if self._all_weights is not None:
             used &= self._all_weights > 0.0
@@ -135,11 +132,11 @@ class Block:
 
     @property
     def _weights(self) -> np.ndarray | None:
-        """Of the rows that take part."""
+        """Weights of the rows in use."""
         return None if self._all_weights is None else self._all_weights[self._used]
 
     def scores(self, W: np.ndarray) -> np.ndarray:
-        """x.w of the rows held out, of this block, for each column of W; f8[m, columns]."""
+        """x.w of the rows held out for each column w of W, f8[m, columns], of this block."""
         outside = self._whole.take(np.flatnonzero(self._fold == self._held_out))
         found = np.empty((W.shape[1], outside.n))
         for w, scores in zip(np.ascontiguousarray(W.T), found, strict=True):
@@ -147,49 +144,48 @@ class Block:
         return np.ascontiguousarray(found.T)
 
     def classes(self) -> tuple[list[float], list[int]]:
-        """The different labels in order of appearance, and how many rows each has; of this block."""
+        """The different labels in order of appearance, and the number of rows of each; of this block."""
         found, first, counts = np.unique(self._labels, return_index=True, return_counts=True)
-        if len(found) > MOST_LABELS:
-            raise SvmtoolError(f"more than {MOST_LABELS} different labels: is this a regression (-s 11)?")
+        if len(found) > MAX_LABELS:
+            raise SvmtoolError(f"more than {MAX_LABELS} different labels: is this a regression (-s 11)?")
         order = np.argsort(first)
         return found[order].tolist(), counts[order].tolist()
 
-    def lay(self, plain: int, bias: float) -> float:
-        """Rows of so many features, in the layout that is faster; `gram_entries` of it, of this block."""
+    def set_layout(self, plain: int, bias: float) -> float:
+        """Store the rows with `plain` features in the faster layout; returns its `gram_entries`, of this block."""
         laid = self._whole.without_bias()
         if isinstance(laid, DenseRows) and plain == laid.plain:
             self._whole = DenseRows(laid.X, bias)
         else:
             csr = laid.as_csr() if isinstance(laid, DenseRows) else laid
             self._whole = rows.from_csr(*csr.csr_arrays, plain, bias, self._dense_below)
-        self._laid = self._whole if self._used is None else self._whole.take(self._used)
-        return self._laid.gram_entries
+        self._active_rows = self._whole if self._used is None else self._whole.take(self._used)
+        return self._active_rows.gram_entries
 
-    # A problem on them
+    # The current problem
 
     def begin(self, spec: Any) -> int:
-        """Take up a problem; returns how many rows take part."""
-        self._o = self._kept = None
+        """Start a problem; returns its number of rows."""
+        self._o = self._dual_point = None
         self.rows, self.y, self.cost, self.target = spec.terms(
-            self._laid, self._labels, 1.0 if self._all_weights is None else self._weights, self._rank
+            self._active_rows, self._labels, 1.0 if self._all_weights is None else self._weights, self._rank
         )
-        self._certifier = spec.part(self.rows, self.y, self.cost, self.target)
+        self._certifier = spec.certifier(self.rows, self.y, self.cost, self.target)
         return self.rows.n
 
-    def label_sums(self, own: list[int], labels: list[int]) -> ClassStatistics:
-        """The ClassStatistics of all rows, of this block; labels: those of all blocks."""
+    def class_statistics(self, own: list[int], labels: list[int]) -> ClassStatistics:
+        """The ClassStatistics of the rows in use, of this block; labels: those of all blocks."""
         sums = ClassStatistics(own)
         place = {label: k for k, label in enumerate(labels)}
         number = np.array([place[int(label)] for label in np.trunc(self._labels).tolist()], np.int64)
         present = np.bincount(number, minlength=len(labels)) > 0
         here = np.cumsum(present) - 1
-        sums.change(
-            self._laid, [label for label, yes in zip(labels, present, strict=True) if yes], here[number], self._weights
-        )
+        present_labels = [label for label, yes in zip(labels, present, strict=True) if yes]
+        sums.change(self._active_rows, present_labels, here[number], self._weights)
         return sums
 
-    def ends(self, margin: float | None) -> list[float]:
-        """How far up y = 1 asks a free bias to go, and y = -1 down (negated); the largest over the blocks counts."""
+    def bias_range(self, margin: float | None) -> list[float]:
+        """The largest bias that a row with y = 1 needs, minus the smallest for y = -1; of this block."""
         aim = self.target if margin is None else np.full(self.rows.n, margin)
         ends = self.y if aim is None else self.y * aim
         positive = self.y > 0.0
@@ -199,8 +195,10 @@ class Block:
         ]
 
     def draw(self, group: int, seed: int) -> tuple:
-        """One row of data in each `group` and one of what is left over: indptr, indices, values; y, cost, target,
-        a line for each copy; costs are those of all rows that a row stands for."""
+        """Draw one row of each `group` consecutive rows, of this block.
+
+        Returns indptr, indices, values, and y, cost, target with a line for each copy.  Costs are sums over the group.
+        """
         k = self.rows.k if isinstance(self.rows, RepeatedRows) else 1
         data = self.rows.base if isinstance(self.rows, RepeatedRows) else self.rows
         rest = data.n % group
@@ -212,10 +210,10 @@ class Block:
         target = None if self.target is None else self.target[copies]
         return *some.csr_arrays, self.y[copies], self.cost[copies] * stands_for, target
 
-    # Its objective
+    # The objective of the current problem
 
     def objective(self, kind: type[Objective], more: dict[str, Any]) -> None:
-        """The losses of this kind at w = 0."""
+        """Create the losses of this kind, at w = 0."""
         self._made_of = kind, more
         self._o = self._new(kind, more)
 
@@ -227,13 +225,13 @@ class Block:
         return o
 
     def gradient_at_zero(self) -> np.ndarray:
-        """The sum of the rows' gradients at w = 0; the state stays as it is."""
+        """The sum of the rows' gradients at w = 0; the current point is kept."""
         fresh = self._new(*self._made_of)
         fresh.sums()
         return self.rows.transpose_product(fresh.u)
 
     def set(self, name: str, value: Any) -> None:
-        """A number that the losses depend on."""
+        """Set a parameter of the losses."""
         setattr(self._o, name, value)
 
     def set_point(self, w: np.ndarray) -> None:
@@ -242,7 +240,7 @@ class Block:
             self.rows.margins(w, self.y, self._o.z)
 
     def line(self, p: np.ndarray) -> None:
-        """Margins along p."""
+        """Compute the margins of direction p."""
         self._breakpoints = None
         self.rows.margins(p, self.y, self._o.dz)
 
@@ -250,7 +248,7 @@ class Block:
         self._o.step(t, np.zeros(self._o.d))
 
     def breakpoints(self, low: float, high: float) -> np.ndarray:
-        """What Breakpoints.sums states between low and high; the breakpoints are kept as long as the line."""
+        """Breakpoints.sums between low and high; the breakpoints are cached for the current direction."""
         found, o = self._breakpoints, self._o
         if found is None or not found.low <= low < high <= found.high:
             found = self._breakpoints = Breakpoints(o.z, o.dz, o.cost, o.strip(), low, high)
@@ -258,7 +256,7 @@ class Block:
 
     def sums(self) -> np.ndarray:
         sums = self._o.sums()
-        self._o._take(sums)  # the Gram matrix wants the changes
+        self._o._take(sums)  # updates of the Gram matrix need the changes
         return np.array(sums)
 
     def slopes_product(self) -> np.ndarray:
@@ -279,14 +277,14 @@ class Block:
         return self.sums(), np.array(self._o.sides()), self.rows.sums_by_side(self._o.u, self.y)
 
     def losses(self, name: str, *arguments: Any) -> Any:
-        """What a method of the losses answers; sums as numbers or arrays."""
-        answer = getattr(self._o, name)(*arguments)
-        return np.array(answer) if isinstance(answer, (list, tuple)) else answer
+        """Call a method of the losses; lists and tuples become arrays, so that results can be summed."""
+        result = getattr(self._o, name)(*arguments)
+        return np.array(result) if isinstance(result, (list, tuple)) else result
 
     def keep_dual_point(self, multiple: float) -> None:
-        """Remember the present slopes as the dual point for the certifier."""
+        """Keep the current slopes as a dual point for the certifier."""
         self._o._multiple = multiple
-        self._kept = self._o.dual_point()
+        self._dual_point = self._o.dual_point()
 
     # The certificate
 
@@ -294,4 +292,4 @@ class Block:
         return getattr(self._certifier, name)(*arguments)
 
     def certify_kept(self) -> None:
-        self._certifier.candidate = self._kept
+        self._certifier.candidate = self._dual_point

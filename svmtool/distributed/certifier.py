@@ -1,7 +1,7 @@
-"""The certifier of certify/linear.py for rows in blocks: the same values, in passes over the blocks.
+"""Certifier of linear models on rows in blocks; computes the values of certify/linear.py in passes over the blocks.
 
-Nothing here is the solver's: margins, losses and products with the rows are computed anew.  What differs: where a
-dual point leaves the free bias open, the multiplier that fits the free rows best is the mean here, not the median.
+It shares nothing with the solver: margins, losses and products with the rows are computed anew.  One difference: where
+a dual point does not determine a free bias, its multiplier is the mean over the free rows, not the median.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from svmtool.distributed.collective import Collective
 
 
-class Part:
-    """What the certifier asks of one block; costs are > 0."""
+class BlockCertifier:
+    """The certifier's sums over the rows of one block; costs are > 0."""
 
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, target: np.ndarray | None):
         self.rows, self.y, self.cost = rows, y, cost
@@ -39,16 +39,16 @@ class Part:
         return float(self.cost @ loss.value(self._xi))
 
     def slopes(self) -> None:
-        """The next candidate is a_i = C_i l'(xi_i)."""
+        """Set the candidate dual point to a_i = C_i l'(xi_i)."""
         self.candidate = self.cost * self.loss.slope(self._xi)
 
     def sides(self) -> np.ndarray:
-        """Sums of the candidate over either side, and the number of rows."""
+        """Sums of the candidate over the rows of each sign, and the number of rows."""
         a = self.candidate
         return np.array([float(np.sum(a[self.y > 0])), float(np.sum(a[self.y < 0])), len(a)])
 
     def product(self, up: float, down: float, shift: float) -> tuple[np.ndarray, np.ndarray]:
-        """The candidate a becomes a `up` or a `down`, less y `shift`; sum a y x, sum target a, sum of conjugates."""
+        """Set a = candidate times `up` or `down`, less y shift; returns sum a y x, [sum target a, sum conjugates]."""
         a, cost = self.candidate, self.cost
         self._at_zero = a <= 0 if self.loss.floor == 0.0 else np.zeros(len(a), np.bool_)
         self._at_cap = a >= cost * self.loss.cap if self.loss.cap < np.inf else np.zeros(len(a), np.bool_)
@@ -57,7 +57,7 @@ class Part:
         return self.rows.transpose_product(a * self.y), np.array([float(self.target @ a), conjugates])
 
     def largest(self) -> float:
-        """max |a_i| / C_i, of this block."""
+        """max |a_i| / C_i of this block."""
         return float(np.abs(self._a / self.cost).max(initial=0.0))
 
     def conjugates(self, s: float) -> float:
@@ -65,16 +65,16 @@ class Part:
         return float(self.cost @ self.loss.conjugate(s * self._a / self.cost))
 
     def free(self, v: np.ndarray | None) -> np.ndarray:
-        """The sum of the violations, with signs y, of free rows, and how many are free; v: sum a y x, None for |w|_1.
+        """Sum of y times the KKT violations of the free rows, and their number; v: sum a y x, None for |w|_1.
 
-        With |w|_1 slacks do not follow from a dual point: they are those at w.
+        With |w|_1 a dual point does not determine the slacks: those at w are used.
         """
         self._g = self.loss.conjugate_slope(self._a / self.cost) - (self._xi if v is None else self._slack(v))
         free = ~(self._at_zero | self._at_cap)
         return np.array([float(np.sum((self._g * self.y)[free])), int(np.count_nonzero(free))])
 
     def violation(self, bias: float) -> float:
-        """The largest violation where the bias adds so much, of this block."""
+        """The largest KKT violation of this block, given the multiplier of the bias."""
         g = self._g - self.y * bias
         size = np.abs(g)
         np.maximum(-g, 0.0, out=size, where=self._at_zero)
@@ -85,14 +85,14 @@ class Part:
 def certify(
     ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept: bool, l1: bool = False
 ) -> Certificate:
-    """Certifier w (length d); kept: whether the blocks keep a dual point to try as well; l1: see Certifier."""
+    """Certify w (length d); kept: whether the blocks hold a dual point to try as well; l1: see Certifier."""
     inner = w[:-1] if free_bias else w
     regular = float(np.sum(np.abs(inner))) if l1 else 0.5 * float(inner @ inner)
     primal = regular + ranks.sum("certifier", "primal", loss, w)
     best = None
     for own in (False, True):
         if (own and not kept) or (not own and kept and loss.degree == 1.0):
-            continue  # the slopes of a loss with a breakpoint say nothing of the rows that lie on it
+            continue  # at a breakpoint of the loss the slope does not determine a_i
         if own:
             ranks.defer("certify_kept")
         else:
@@ -113,24 +113,24 @@ def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tup
         v[-1] = 0.0
     linear, conjugates = sums.tolist()
     largest = max(ranks.gather("certifier", "largest"), default=0.0)
-    room = loss.cap / largest if largest > 0 else np.inf
+    longest = loss.cap / largest if largest > 0 else np.inf
     square, dual = float(v @ v), 0.0
     if l1:
         square, steepest = 0.0, float(np.abs(v).max(initial=0.0))
-        room = min(room, 1.0 / steepest if steepest > 0 else np.inf)
+        longest = min(longest, 1.0 / steepest if steepest > 0 else np.inf)
     if largest > TINY and loss.degree is None:
-        s = min(1.0, room)
+        s = min(1.0, longest)
         conjugates = conjugates if s == 1.0 else ranks.sum("certifier", "conjugates", s)
         dual = s * linear - 0.5 * s * s * square - conjugates
     elif largest > TINY:
-        dual = best_multiple(linear, square, conjugates, loss.degree, room)
+        dual = best_multiple(linear, square, conjugates, loss.degree, longest)
     total, free = ranks.sum("certifier", "free", None if l1 else v).tolist()
     bias = total / free if free_bias and free else 0.0
     return dual, max(ranks.gather("certifier", "violation", bias), default=0.0)
 
 
 def _factors(up: float, down: float, n: float, one_sided: bool) -> tuple[Any, ...]:
-    """What makes sum a y = 0: multipliers of the sides where a >= 0, else a shift."""
+    """Arguments of `product` that make sum a y = 0: multipliers of the sides if a >= 0 is required, else a shift."""
     if not one_sided:
         return 1.0, 1.0, (up - down) / max(n, 1.0)
     if up == down:

@@ -1,6 +1,6 @@
-"""Partitioned rows as the driver sees them: calls go to all ranks, results come back summed or gathered.
+"""The driver's view of partitioned rows: calls are sent to all ranks, results are summed or gathered.
 
-A rank is one partition's task, with a Block.  Its answer depends on its rows and on all calls since they were read.
+A rank is the task of one partition and holds a Block.  Its results depend on its rows and on all calls so far.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ Call = tuple[str, tuple]  # a method of Block, and its arguments
 
 
 class LostError(Exception):
-    """Ranks were lost, and with them the state of all: Spark starts the stage's tasks anew.  See Collective.restart."""
+    """A rank was lost; Spark restarts all tasks of the stage, without their state.  See Collective.restart."""
 
 
 class Costs:
-    """What a run cost, in seconds: `passes` questions; `whole` from question to answer; `slowest` of the partitions in
-    them, `ranks` all of them together; `reading` until the rows were there; `restarts` of the stage and `restarting`
-    till its rows were there again; `star`: whether tasks could not reach each other, so that the driver asked each."""
+    """Time taken by a run, in seconds.
+
+    passes: number of requests.  whole: from request to result; slowest: in the slowest partition of each; ranks: in all
+    partitions together.  reading: until the rows were read.  restarts: number of restarts of the stage; restarting:
+    until its rows were read again.  star: whether ranks could not connect to each other and the driver asked each.
+    """
 
     def __init__(self) -> None:
         self.passes = self.restarts = 0
@@ -32,17 +35,17 @@ class Costs:
         self.started, self.ended = time.perf_counter(), 0.0
 
     def end(self) -> None:
-        """What comes from now on does not count."""
+        """Stop the clock."""
         self.ended = self.ended or time.perf_counter()
 
     def line(self, size: int) -> str:
-        """One line for the user."""
+        """The summary line for the user."""
         whole = (self.ended or time.perf_counter()) - self.started
         driver = max(whole - self.reading - self.restarting - self.whole, 0.0)
         between = max(self.whole - self.slowest, 0.0)
         times = "once" if self.restarts == 1 else f"{self.restarts} times"
         restarts = f"; restarted {times} after a loss, {self.restarting:.2f} s" if self.restarts else ""
-        star = "; tasks can't reach each other: the driver added up all answers" if self.star else ""
+        star = "; tasks can't reach each other: the driver summed all results" if self.star else ""
         return (
             f"Spark: {size} partitions, {self.passes} passes, {whole:.2f} s in all: {self.reading:.2f} s reading, "
             f"{self.slowest:.2f} s in the slowest partition of each pass ({self.ranks:.2f} s in all partitions), "
@@ -51,7 +54,7 @@ class Costs:
 
 
 class Collective(ABC):
-    """The driver's side; a kind says `size`, `_exchange`, `restart` and `close`."""
+    """Interface of the ranks; subclasses define `size`, `_exchange`, `restart` and `close`."""
 
     size = 0
 
@@ -63,60 +66,60 @@ class Collective(ABC):
 
     @abstractmethod
     def _exchange(self, calls: list[Call], add: bool) -> list[Any]:
-        """Have all ranks make these calls; the answers to the last in the order of the rows, or the list of their sum.
+        """Execute calls on all ranks; returns the results of the last one in the order of the rows.
 
-        LostError where ranks are lost meanwhile.
+        add: the list holds their sum only.  Raises LostError if ranks are lost.
         """
 
     def restart(self) -> None:
-        """After a LostError: wait for the tasks that Spark starts anew.  They know their rows and what is kept."""
+        """After a LostError: wait for the restarted tasks, which read their rows again, and repeat the kept calls."""
         self._deferred = list(self._kept.values())
 
     def surviving(self, ask: Callable[[], Any], restart: Callable[[], None] | None = None) -> Any:
-        """What `ask` returns; after each loss of ranks and the restart it is called again."""
+        """Return ask(); after each loss of ranks, restart and call it again."""
         while True:
             try:
                 return ask()
             except LostError:
                 (restart or self.restart)()
 
-    def close(self) -> None:  # noqa: B027  a kind may have nothing to give back
-        """Give the ranks up."""
+    def close(self) -> None:  # noqa: B027  optional
+        """Release the ranks."""
 
     def defer(self, name: str, *arguments: Any) -> None:
-        """A call that ranks make before the next question."""
+        """Queue a call without a result; it is sent with the next request."""
         self._deferred.append((name, arguments))
 
     def keep(self, name: str, *arguments: Any) -> None:
-        """As `defer`, and again first thing after a restart; the last call of a name is kept."""
+        """As `defer`, and repeat the call after each restart; the last call of a name is kept."""
         self._kept[name] = (name, arguments)
         self.defer(name, *arguments)
 
     def take_weights(self, weights: np.ndarray, counts: list[int]) -> None:
-        """From now on rows cost as much as their weights (f8[n]) say, and those of none take no part.
+        """Multiply costs by weights (f8[n]) from now on; rows of weight 0 are left out.
 
-        counts: how many rows each rank has.
+        counts: number of rows of each rank.
         """
         self.weights = weights
         self.keep("take_weights", weights, np.cumsum([0, *counts]))
 
     def gather(self, name: str, *arguments: Any) -> list[Any]:
-        """The ranks' answers, in the order of the rows."""
+        """The results of all ranks, in the order of the rows."""
         return self._ask(name, arguments, False)
 
     def sum(self, name: str, *arguments: Any) -> Any:
-        """The sum of the ranks' answers: numbers, arrays, or tuples of them.  It is made in the order of the rows."""
+        """The sum of all ranks' results, added in the order of the rows: a number, an array, or a tuple of them."""
         return reduce(added, self._ask(name, arguments, True))
 
     def _ask(self, name: str, arguments: tuple, add: bool) -> list[Any]:
         calls, self._deferred = [*self._deferred, (name, arguments)], []
         began = time.perf_counter()
-        answers = self._exchange(calls, add)
+        results = self._exchange(calls, add)
         self.costs.whole += time.perf_counter() - began
         self.costs.passes += 1
-        return answers
+        return results
 
 
 def added(a: Any, b: Any) -> Any:
-    """The sum of two answers."""
+    """The sum of two results."""
     return tuple(map(added, a, b)) if isinstance(a, tuple) else a + b

@@ -1,7 +1,7 @@
-"""Data frames as input: a column of labels and one of vectors, as MLlib writes and reads them; Parquet files.
+"""Data frames and Parquet files as input: a column of labels and one of vectors, as MLlib's.
 
-Each row becomes a line of LIBSVM text in its task, by numbers that give the same f8 again: what is refused, counted and
-combined is what Text does with lines.  A vector's entry k is feature k + 1.  Rows come in Spark's order of a frame.
+Each row is converted to a line of LIBSVM text in its task, with digits that give the same f8 again; Text does the rest.
+Entry k of a vector is feature k + 1.  Rows are in the frame's order.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ LABEL, FEATURES = "label", "features"
 class Frame(Text):
     """The rows of a DataFrame; see Text.
 
-    label, features: names of its columns: numbers, and MLlib's vectors or arrays of numbers.  weights: the name of a
-    column of the rows' weights.  name: what messages call the frame.  labelled: whether it must have labels; where it
-    need not and has none they are 0.
+    label, features, weights: names of columns; features holds MLlib vectors or arrays of numbers, the others numbers.
+    name: the frame's name in messages.  labelled: whether labels are required; if not, missing ones are 0.
     """
 
-    shuffled = True  # what a frame is made of may be coalesced, which a barrier stage does not take
+    always_shuffled = True  # a frame may be a coalesced RDD, which a barrier stage does not accept
 
     def __init__(
         self, session: Session, frame: Any, label: str = LABEL, features: str = FEATURES, weights: str | None = None,
@@ -37,13 +36,13 @@ class Frame(Text):
         numbers = [label] * (labelled or label in types) + ([weights] if weights else [])
         for column in [features, *numbers]:
             if column not in types:
-                raise SvmtoolError(f"{name}: there is no column {column}: it has {', '.join(types) or 'none'}")
+                raise SvmtoolError(f"{name}: no column {column}; the columns are {', '.join(types) or 'none'}")
         for column in numbers:
             if not _is_number(types[column]):
-                raise SvmtoolError(f"{name}: column {column} holds no numbers, but {types[column].simpleString()}")
+                raise SvmtoolError(f"{name}: column {column} must hold numbers, not {types[column].simpleString()}")
         kind = types[features]
         if kind.typeName() != "vectorudt" and not (kind.typeName() == "array" and _is_number(kind.elementType)):
-            raise SvmtoolError(f"{name}: column {features} holds no vectors, but {kind.simpleString()}")
+            raise SvmtoolError(f"{name}: column {features} must hold vectors, not {kind.simpleString()}")
         self.place = frame.columns.index(label) if label in types else None, frame.columns.index(features)
         self.splits = frame.rdd.mapPartitions(Lines(*self.place))
         found = self.splits.getNumPartitions()
@@ -52,28 +51,28 @@ class Frame(Text):
         self.partitions = min(found, session.slots)
 
     def weights(self) -> np.ndarray | None:
-        """Those of all rows, f8[n]; None where no column holds them."""
+        """Weights of all rows, f8[n]; None without such a column."""
         if self._weights is None:
             return None
         with spark_errors():
             found = self.frame.select(self._weights).rdd.map(_only).collect()
         for row, value in enumerate(found, 1):
             if value is None or not np.isfinite(value):
-                raise DataError(row, self._name, str(value), f"column {self._weights} wants numbers")
+                raise DataError(row, self._name, str(value), f"column {self._weights} must hold finite numbers")
         return np.array(found, np.float64)
 
     def _sizes(self) -> list[int]:
         return [1] * self.splits.getNumPartitions()
 
     def fault_in(self, splits: list[int], error: DataError, counts: dict[int, int]) -> DataError:
-        """See Text; the row's number in the frame."""
+        """See Text.fault_in; the line is the row's number in the frame."""
         ahead = range(splits[0])
         known = self._context.runJob(self.splits, _count, list(ahead)) if ahead else []
         return DataError(error.line + sum(known), self._name, error.token, error.reason)
 
 
 class Lines:
-    """Rows of a frame as lines; label (None: all are 0) and features: the places of these columns."""
+    """Converts rows of a frame to lines; label (None: all labels are 0), features: indices of the columns."""
 
     def __init__(self, label: int | None, features: int):
         self.label, self.features = label, features
@@ -83,7 +82,7 @@ class Lines:
             yield self.line(row)
 
     def line(self, row: Any) -> bytes:
-        """What is missing is written as `null`, which no reader takes."""
+        """The line of a row; a missing label or vector becomes `null`, which the parser rejects."""
         label, vector = 0 if self.label is None else row[self.label], row[self.features]
         if label is None or vector is None:
             return b"null" if label is None else b"%r null" % label
@@ -100,9 +99,9 @@ class Lines:
 def source_of(
     session: Session, path: str, few: bool = False, weights: str | None = None, labelled: bool = True
 ) -> Text:
-    """The rows of `path`: Parquet where a name in it ends so, or a folder there holds such files; else text.
+    """The rows of `path`: Parquet if it ends in .parquet or is a folder of such files, else text.
 
-    weights: with Parquet the name of a column.
+    weights: name of a column, for Parquet.
     """
     if not is_parquet(session, path):
         return Text(session, path, few)

@@ -1,9 +1,9 @@
-"""Exact line search in few messages, for losses with piecewise linear slopes.
+"""Exact line search with few messages, for losses with piecewise linear slopes.
 
-In memory Newton's method finds the zero of the slope (Objective.ray); here each of its steps would be a question.
-Instead a block reads its rows once for each direction and keeps the breakpoints ahead.  The driver asks for their sums
-in bins, which states the slope at all ends of bins, and goes on within the bin that has its zero.  Widths of bins are
-powers of 2 and their ends multiples of them: which one a breakpoint lies in is not a matter of rounding.
+In memory Newton's method finds the zero of the slope (Objective.line_search); here each of its steps would be a
+request.  Instead each block passes over its rows once for a direction and keeps the breakpoints.  The driver requests
+their sums in bins, which give the slope at all ends of bins, and continues in the bin that contains the zero.  Widths
+of bins are powers of 2 and their ends multiples of the width, so that rounding never moves a breakpoint to another bin.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from svmtool.compiled.loops.loss import breakpoint_loops as loops
 
 BINS = 512
-AHEAD = 2.0  # breakpoints are gathered up to this t first: Newton steps want t = 1
-ROUNDS = 100  # questions about a direction
-NARROW = 1e-7  # a bin this narrow beside its t is taken for straight: its slope changes by a row or two
+FIRST_END = 2.0  # breakpoints are first gathered up to this t: Newton steps have t near 1
+ROUNDS = 100  # requests for one direction, at most
+NARROW = 1e-7  # the slope counts as linear in a bin this narrow relative to t: it holds a breakpoint or two
 
 
 class Breakpoints:
@@ -31,26 +31,24 @@ class Breakpoints:
         self._at, self._bend = at[:count].copy(), bend[:count].copy()
 
     def sums(self, low: float, high: float) -> np.ndarray:
-        """Slope at `self.low`, curvature before it, and the bins of sum_breakpoints over low .. high; f8[2 + 2
-        BINS].
-        """
+        """f8[2 + 2 BINS]: slope at `self.low`, curvature before it, and sum_breakpoints' bins over low .. high."""
         bins = np.empty(2 * BINS)
         loops.sum_breakpoints(self._at, self._bend, bins, low, (high - low) / BINS, BINS)
         return np.concatenate((self.start, bins))
 
 
 def search(ask: Callable[[float, float], np.ndarray], a: float, b: float) -> float:
-    """The t >= 0 at which a + t b + the slope of the losses is zero; ask: Breakpoints.sums over all blocks."""
-    low, high = 0.0, AHEAD
-    answer = ask(low, high)
-    slope, curvature, bounded = answer[0] + a, answer[1] + b, False
+    """The t >= 0 where a + t b + the slope of the losses is zero; ask: Breakpoints.sums summed over all blocks."""
+    low, high = 0.0, FIRST_END
+    sums = ask(low, high)
+    slope, curvature, bounded = sums[0] + a, sums[1] + b, False
     for _ in range(ROUNDS):
-        step, bins = (high - low) / BINS, answer[2:].reshape(BINS, 2)
+        step, bins = (high - low) / BINS, sums[2:].reshape(BINS, 2)
         before = np.concatenate((np.zeros((1, 2)), np.cumsum(bins, axis=0)))
         far = step * np.arange(BINS + 1)
         slopes = slope + (curvature + before[:, 0]) * far - before[:, 1]
         risen = slopes > 0.0
-        risen[-1] |= bounded  # by rounding it may seem not to have
+        risen[-1] |= bounded  # round-off may hide that
         if risen[0]:
             return low
         if not risen.any():
@@ -64,5 +62,5 @@ def search(ask: Callable[[float, float], np.ndarray], a: float, b: float) -> flo
                 return low - slope / curvature
             if step <= NARROW * low:
                 return low - slope * step / (slopes[k + 1] - slope)
-        answer = ask(low, high)
+        sums = ask(low, high)
     return low

@@ -1,6 +1,6 @@
-"""TCP connections between the processes of one run, with mutual HMAC authentication by the run's key.
+"""TCP listener and client with mutual HMAC authentication by the run's key.
 
-The handshake is multiprocessing's.  Nothing is unpickled before it is over.
+The handshake is multiprocessing's.  Nothing is unpickled before it is complete.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from typing import Any
 
-HELLO_SECONDS = 30.0  # for each message of a handshake
-PAUSE_SECONDS = 0.2  # after a connection that could not be accepted, for want of file descriptors say
+HELLO_SECONDS = 30.0  # time limit of each message of a handshake
+PAUSE_SECONDS = 0.2  # after a failed accept, for example without free file descriptors
 
 
 class Listener:
-    """A port of the interface `host` to which processes of the run connect.
+    """Accepts connections of the run's processes on the interface `host`, at `port`.
 
-    accepted(connection, hello) is called with the first message of each that proves the key, in a thread of its own:
-    one that connects and sends nothing, or something else, delays nobody.
+    accepted(connection, hello) is called with the first message of each authenticated peer.  Each handshake has its own
+    thread, so that silent or unauthorised peers do not delay others.
     """
 
     def __init__(self, host: str, key: bytes, accepted: Callable[[Connection, Any], None], backlog: int = 128):
@@ -37,7 +37,7 @@ class Listener:
             try:
                 caller, _ = self._socket.accept()
                 threading.Thread(target=self._handshake, args=(caller,), daemon=True).start()
-            except (OSError, RuntimeError):  # RuntimeError: no space for a thread
+            except (OSError, RuntimeError):  # RuntimeError: cannot start a thread
                 time.sleep(PAUSE_SECONDS)
 
     def _handshake(self, caller: socket.socket) -> None:
@@ -47,7 +47,7 @@ class Listener:
             answer_challenge(connection, self._key)
             hello = connection.recv()
             _established(connection)
-        except Exception:  # whatever a peer without the key may send
+        except Exception:  # a peer without the key may send anything
             connection.close()
             return
         self._accepted(connection, hello)
@@ -55,12 +55,12 @@ class Listener:
     def close(self) -> None:
         self._closed = True
         with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)  # or `accept` would go on waiting
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes `accept`
         self._socket.close()
 
 
 def connect(address: tuple[str, int], key: bytes) -> Connection:
-    """A connection to a Listener, which waits for the first message; OSError, EOFError, AuthenticationError."""
+    """Connect to a Listener, which then expects the first message; raises OSError, EOFError or AuthenticationError."""
     connection = _limited(socket.create_connection(address, HELLO_SECONDS))
     try:
         answer_challenge(connection, key)
@@ -73,20 +73,20 @@ def connect(address: tuple[str, int], key: bytes) -> Connection:
 
 
 def own_host(connection: Connection) -> str:
-    """The address of this machine under which the other side sees it."""
+    """This machine's address on the connection."""
     with socket.socket(fileno=os.dup(connection.fileno())) as s:
         return s.getsockname()[0]
 
 
 def _limited(s: socket.socket) -> Connection:
-    """The socket as a connection that waits no longer than HELLO_SECONDS for a message."""
+    """A connection over the socket with a time limit of HELLO_SECONDS for each message."""
     s.settimeout(None)
     _wait_at_most(s, HELLO_SECONDS)
     return Connection(s.detach())
 
 
 def _established(connection: Connection) -> None:
-    """From now on wait without a limit, send at once, and notice when the other side has gone without closing."""
+    """Remove the time limit; send without delay, and detect peers that vanish without closing."""
     with socket.socket(fileno=os.dup(connection.fileno())) as s:
         _wait_at_most(s, 0.0)
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -94,7 +94,7 @@ def _established(connection: Connection) -> None:
 
 
 def _wait_at_most(s: socket.socket, seconds: float) -> None:
-    """A limit of the socket itself (0: none), for Connection reads its file handle; in the layout of C's timeval."""
-    limit = struct.pack("ll", int(seconds), int(seconds % 1.0 * 1e6))
+    """Set the time limit (0: none) of the socket itself, because Connection uses its descriptor."""
+    limit = struct.pack("ll", int(seconds), int(seconds % 1.0 * 1e6))  # C's timeval
     for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
         s.setsockopt(socket.SOL_SOCKET, option, limit)

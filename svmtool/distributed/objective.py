@@ -1,7 +1,7 @@
 """The objectives of objectives/ for partitioned rows.
 
-`distributed(SquaredHinge)` is a SquaredHinge: what follows from vectors of the feature space is the code that runs in
-memory.  Only what is a sum over rows is asked of the blocks; vectors of length n (y, z, u, c ..) are None here.
+`distributed(SquaredHinge)` is a subclass of SquaredHinge: computations with vectors of length d use the same code as in
+memory.  Sums over rows are computed by the blocks; vectors of length n (y, z, u, c ..) are None here.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from svmtool.objectives.base import Objective
 from svmtool.objectives.row_losses import Losses
 from svmtool.objectives.task import Task
 
-SAMPLE_VALUES = 1 << 22  # non-zeros of a sample of the rows, which comes to the driver, at most
+SAMPLE_VALUES = 1 << 22  # non-zeros, at most, of a sample of rows that is sent to the driver
 
 
 class DistributedRows(Rows):
-    """Rows that ranks hold; passes over them leave vectors of length n where the rows are."""
+    """Rows held by the ranks, with the vectors of length n that belong to them."""
 
     distributed = True
 
@@ -33,32 +33,34 @@ class DistributedRows(Rows):
         self.d, self.gram_entries = plain + (bias >= 0), gram_entries
 
     def margins(self, w: np.ndarray, y: None, z: None) -> None:
-        """The margins along w, for the line search and the step."""
+        """Have the ranks compute the margins of direction w, for the line search and the step."""
         self.ranks.defer("line", w.copy())
 
     def transpose_product(self, u: None) -> np.ndarray:
-        """sum_i u_i x_i for the present slopes u, length d."""
+        """sum_i u_i x_i for the current slopes u, length d."""
         return self.ranks.sum("slopes_product")
 
     def curvature_product(self, c: None, v: np.ndarray) -> np.ndarray:
-        """sum_i c_i (x_i.v) x_i for the present curvatures c, length d."""
+        """sum_i c_i (x_i.v) x_i for the current curvatures c, length d."""
         return self.ranks.sum("curvature_product", v)
 
     def diagonal(self, c: None) -> np.ndarray:
-        """sum_i c_i x_ij^2 for the present curvatures c, length d."""
+        """sum_i c_i x_ij^2 for the current curvatures c, length d."""
         return self.ranks.sum("diagonal")
 
     def serve_several(self) -> None:
-        """One problem after the other is solved here."""
+        """No effect: problems are solved one after the other."""
 
 
 class KeptDualPoint:
-    """A dual point that the blocks keep: the last one of which the objective was asked for."""
+    """Stands for the last dual point of the objective, which the blocks keep."""
 
 
 class DistributedTask(Task):
-    """A task whose rows are distributed.  `n` of them take part, with costs out of `costs`; y, cost, target: None, or
-    what says no more than solvers examine."""
+    """A task whose rows are distributed.
+
+    costs: the different costs of its rows; y is None, cost and target hold only values that solvers check.
+    """
 
     __slots__ = ("_made", "ranks")
 
@@ -68,7 +70,7 @@ class DistributedTask(Task):
 
     @property
     def weights(self) -> np.ndarray | None:
-        """Where the objective is that was made last; None before its first step."""
+        """The current point of the last objective; None before its first step."""
         return None if self._made is None or not self._made._ready else self._made.w
 
     def objective(self, kind: type[Losses], **more: Any) -> Any:
@@ -78,18 +80,18 @@ class DistributedTask(Task):
     def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
         if not self.free_bias or self.rows.n == 0:
             return None
-        low, high = np.max(self.ranks.gather("ends", margin), axis=0) * (1.0, -1.0)
+        low, high = np.max(self.ranks.gather("bias_range", margin), axis=0) * (1.0, -1.0)
         return self.answer_between(float(low), float(high))
 
 
 @functools.cache
 def distributed(kind: type[Objective]) -> type:
-    """The class of objectives of this kind whose rows are distributed."""
-    return type("DistributedReduction" + kind.__name__, (DistributedObjective, kind), {})
+    """The subclass of this objective for distributed rows."""
+    return type("Distributed" + kind.__name__, (DistributedObjective, kind), {})
 
 
 class DistributedObjective(Objective):
-    """What all kinds share; it comes before the kind in the order of classes."""
+    """Mixin that replaces sums over rows; it precedes the objective in the method resolution order."""
 
     def __init__(
         self, ranks: Collective, some: DistributedRows, free_bias: bool, kind: type[Objective], more: dict[str, Any]
@@ -106,8 +108,8 @@ class DistributedObjective(Objective):
         self.y = self.z = self.dz = self.u = self.c = None
         self._ready = True
 
-    def _settle(self) -> None:
-        """Tell the blocks of numbers that the solver has set."""
+    def _send_parameters(self) -> None:
+        """Send parameters that the solver has changed to the blocks."""
         if self._sent.get("sigma") != self.sigma:  # type: ignore[attr-defined]
             self._sent["sigma"] = self.sigma  # type: ignore[attr-defined]
             self.ranks.defer("set", "sigma", self.sigma)  # type: ignore[attr-defined]
@@ -123,11 +125,11 @@ class DistributedObjective(Objective):
         self.ranks.defer("step", t)
 
     def sums(self) -> list[float]:
-        self._settle()
+        self._send_parameters()
         return self.ranks.sum("sums").tolist()
 
     def loss_and_slope(self) -> tuple[float, np.ndarray]:
-        self._settle()
+        self._send_parameters()
         if not self.free_bias:
             sums, g = self.ranks.sum("state")
             return self._take(sums.tolist()), g
@@ -141,7 +143,7 @@ class DistributedObjective(Objective):
         if not self.straight:
             return super().line_search(p)
         self.rows.margins(p, None, None)
-        self._settle()
+        self._send_parameters()
         inner = self.regular(p)
         return search(functools.partial(self.ranks.sum, "breakpoints"), float(self.w @ inner), float(p @ inner))
 
@@ -150,7 +152,7 @@ class DistributedObjective(Objective):
         return float(np.sqrt(g @ g))
 
     def sample(self, group: int, seed: int) -> Any:
-        """See SquaredHinge; of rows so many that a sample would be large, fewer."""
+        """See SquaredHinge; at most about SAMPLE_VALUES non-zeros are drawn."""
         parts = self.ranks.gather("draw", max(group, self.rows.nnz // SAMPLE_VALUES), seed)
         indptr = np.zeros(1, np.int64)
         for part in parts:
@@ -175,13 +177,13 @@ class DistributedObjective(Objective):
         return KeptDualPoint()
 
     def gradient_on_pieces(self) -> np.ndarray:
-        self._settle()
+        self._send_parameters()
         return self.ranks.sum("losses", "gradient_on_pieces") + self.regular(self.w)
 
 
 def _summed(name: str) -> Any:
     def method(self: DistributedObjective, *arguments: Any) -> Any:
-        self._settle()
+        self._send_parameters()
         return self.ranks.sum("losses", name, *arguments)
 
     return method
@@ -194,12 +196,12 @@ def _sent(name: str) -> Any:
     return method
 
 
-# methods of the losses, by what their answers are: sums over the rows, ...
+# methods of the losses whose results are summed over the blocks
 SUMMED = (
     "along", "gram", "part_of_hessian", "multiplied_sums", "value_at_zero", "e_loss", "cost_gram", "cost_diagonal",
     "cost_product", "bend", "bent", "step_rows", "sizes", "edge", "fitting_sums",
 )  # fmt: skip
-# ... or nothing, for they change what is held for each row
+# methods without a result, which change the state of the rows
 SENT = (
     "begin", "multiply", "add_point", "forget_points", "go_to_mean", "go_back", "start_multipliers",
     "fill_multipliers", "accept",

@@ -2,9 +2,9 @@
 
     P(w, rho) = 1/2 |w|^2 + sum_i c_i max(0, rho - w.x_i) - k rho,   k = nu sum_i c_i
 
-With b = -rho the losses are those of hinges with targets 0, and -k rho = k max(0, T + b) - k T wherever rho <= T: one
-row of cost k and target T on the other side, without features, stands for it.  The augmented Lagrangian of -s 31 solves
-that; T grows where rho reaches it.  Values, bounds and gaps are those of objectives/one_class.py.
+With b = -rho the losses are hinges with targets 0, and -k rho = k max(0, T + b) - k T for rho <= T: the hinge of one
+row of label -1 without features, with cost k and target T.  The augmented Lagrangian of -s 31 solves this problem; T is
+increased if rho reaches it.  Values, bounds and gaps are those of objectives/one_class.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.objective import DistributedTask
-from svmtool.distributed.problems import DistributedReduction
+from svmtool.distributed.reductions import DistributedReduction
 from svmtool.limits import StopFlag, until
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.one_class import gap_of, scale_of_sums
@@ -29,24 +29,23 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.training.reductions.one_class import OneClass
 
-# Measured to a gap of 1e-4 at nu = 0.5, 0.1 and 0.02, in two partitions of up to 5000 rows of the 14 sets that are
-# named in sums.py, all certified: passes in ratio to those of the values that stand here, mean and worst.  SHARE
-# 0.25, 0.9: 1.05, 2.2; 0.92, 1.00.  ABOVE 1.1, 8: 0.94, 1.25; 1.02, 2.3.  MORE 2, 64 and BINS 64, 4096: 1.00, 1.00.
-# FEW 64: 1.00, 1.02.
-METHOD = 31  # -s, with the hinge itself
-SHARE = 0.5  # of the gap asked for that the solver goes to: its best rho is another one than the certifier's
-ABOVE, MORE = 2.0, 8.0  # T is so many times the mean of x.w at equal multipliers, and grows so much each time
-BINS, FEW = 512, 4096  # of the search for rho, and rows that are sorted
+# Measured to a gap of 1e-4 at nu = 0.5, 0.1 and 0.02, in two partitions of up to 5000 rows of the 14 sets named in
+# sums.py, all certified.  Passes relative to the values below, mean and worst: GAP_SHARE 0.25, 0.9: 1.05, 2.2; 0.92,
+# 1.00.  T_START 1.1, 8: 0.94, 1.25; 1.02, 2.3.  T_GROWTH 2, 64 and BINS 64, 4096: 1.00, 1.00.  FEW 64: 1.00, 1.02.
+METHOD = 31  # -s, with the hinge loss
+GAP_SHARE = 0.5  # the solver's target relative to the requested gap: its rho differs from the certifier's
+T_START, T_GROWTH = 2.0, 8.0  # T starts at so many times the mean of x.w at equal multipliers and grows by this factor
+BINS, FEW = 512, 4096  # bins of the search for rho, and the number of rows below which they are sorted
 
 
 class OneClassRows:
-    """Rows of label +1 and target 0; if k > 0 one row more, on rank 0, of label -1, cost k and target T."""
+    """Rows of label +1 and target 0; with k > 0 rank 0 has one more row of label -1, cost k and target T."""
 
     def __init__(self, k: float = 0.0, target: float = 1.0):
         self.k, self.target = k, target
 
     def terms(self, data: Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
-        """As of TwoClasses."""
+        """See TwoClasses."""
         n, more = data.n, int(rank == 0 and self.k > 0.0)
         if more:
             csr = data.as_csr()
@@ -55,12 +54,12 @@ class OneClassRows:
         return data, np.append(np.ones(n), [-1.0] * more), cost, np.append(np.zeros(n), [self.target] * more)
 
     @staticmethod
-    def part(rows: Rows, y: np.ndarray, cost: np.ndarray, target: np.ndarray) -> OneClassPart:
-        return OneClassPart(rows, int(np.count_nonzero(y > 0.0)), cost)
+    def certifier(rows: Rows, y: np.ndarray, cost: np.ndarray, target: np.ndarray) -> OneClassBlockCertifier:
+        return OneClassBlockCertifier(rows, int(np.count_nonzero(y > 0.0)), cost)
 
 
-class OneClassPart:
-    """What the driver asks of one block, whose first n rows are data; vectors w of length d with w[-1] = 0."""
+class OneClassBlockCertifier:
+    """Sums over the first n rows of one block, which are data; vectors w have length d and w[-1] = 0."""
 
     def __init__(self, rows: Rows, n: int, cost: np.ndarray):
         self.rows, self.n, self.cost = rows, n, cost[:n]
@@ -76,7 +75,7 @@ class OneClassPart:
         return z[: self.n]
 
     def sums(self) -> np.ndarray:
-        """Sums of the dual point, of c and of c |x|^2."""
+        """The sums of a, c and c |x|^2."""
         squares = self.rows.without_bias().square_norms()[: self.n]
         return np.array([float(np.sum(self._a)), float(np.sum(self.cost)), float(self.cost @ squares)])
 
@@ -92,28 +91,28 @@ class OneClassPart:
         """sum_i c_i max(0, rho - x_i.w)."""
         return float(self.cost @ np.maximum(rho - self._margins(w), 0.0))
 
-    def ends(self, v: np.ndarray) -> tuple[float, float]:
-        """The largest x_i.v of a row that may shrink, and the largest of -x_i.v of one that may grow; of this block."""
+    def violation_ends(self, v: np.ndarray) -> tuple[float, float]:
+        """max x_i.v over a_i > 0 and max -x_i.v over a_i < c_i, of this block."""
         z, a = self._margins(v), self._a
         return (
             float(np.max(z, where=a > 0.0, initial=-np.inf)),
             float(np.max(-z, where=a < self.cost, initial=-np.inf)),
         )
 
-    def spread(self, w: np.ndarray) -> tuple[float, float]:
-        """All rows are in the search for rho: the largest of -x_i.w and of x_i.w, of this block."""
+    def start_search(self, w: np.ndarray) -> tuple[float, float]:
+        """Start the search for rho over all rows; returns max -x_i.w and max x_i.w of this block."""
         self._left = self._margins(w), self.cost
         z = self._left[0]
         return float(np.max(-z, initial=-np.inf)), float(np.max(z, initial=-np.inf))
 
     def bins(self, low: float, step: float) -> np.ndarray:
-        """Sums of c, of c x.w and numbers of the rows in each of the bins of the search, f8[3, BINS]."""
+        """Sums of c and c x.w and the number of rows in each bin of the search, f8[3, BINS]."""
         z, cost = self._left
         self._bin = np.clip((z - low) / step, 0, BINS - 1).astype(np.int64)
         return np.array([np.bincount(self._bin, by, BINS) for by in (cost, cost * z, np.ones(len(z)))])
 
     def narrow(self, k: int) -> None:
-        """The search goes on in this bin."""
+        """Restrict the search to bin k."""
         self._left = tuple(part[self._bin == k] for part in self._left)
 
     def left(self) -> tuple[np.ndarray, np.ndarray]:
@@ -122,8 +121,8 @@ class OneClassPart:
 
 
 def best_rho(ranks: Collective, w: np.ndarray, k: float) -> tuple[float, float]:
-    """The k-th smallest x_i.w, rows counting c_i, and the sum of the k smallest; 0 < k < sum c."""
-    low, high = (np.max(ranks.gather("certifier", "spread", w), axis=0) * (-1.0, 1.0)).tolist()
+    """The k-th smallest x_i.w, where row i counts c_i times, and the sum of the k smallest; 0 < k < sum c."""
+    low, high = (np.max(ranks.gather("certifier", "start_search", w), axis=0) * (-1.0, 1.0)).tolist()
     before = total = 0.0
     while True:
         step = (high - low) / BINS
@@ -148,7 +147,7 @@ def best_rho(ranks: Collective, w: np.ndarray, k: float) -> tuple[float, float]:
 
 
 class Shifted(Monitor):
-    """The monitor of a run whose objective lies `shift` above P; scale: see gap_of."""
+    """Monitor of a run whose objective is P + shift; scale: see gap_of."""
 
     shift = scale = 0.0
 
@@ -158,12 +157,12 @@ class Shifted(Monitor):
 
 
 class DistributedOneClass(DistributedReduction, OneClass):
-    """The one problem of a one-class SVM; its answers are w and, behind it, rho."""
+    """The problem of a one-class SVM; its solutions are w followed by rho."""
 
-    bias = 1.0  # the feature whose weight is -rho
+    bias = 1.0  # its weight is -rho
 
     def task(self, k: int) -> DistributedTask:
-        """See Reduction: the rows alone."""
+        """See Reduction; the additional row is left out."""
         return self._begin(OneClassRows(), np.ones(1), free_bias=True)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
@@ -171,17 +170,17 @@ class DistributedOneClass(DistributedReduction, OneClass):
         return np.delete(super().start_from(model), self.rows.plain, axis=0)  # of the bias feature
 
     def decisions(self, W: np.ndarray) -> np.ndarray:
-        return self._turned(W)
+        return self._negated(W)
 
     @staticmethod
-    def _turned(w: np.ndarray) -> np.ndarray:
-        """w and rho as w and bias, or back."""
+    def _negated(w: np.ndarray) -> np.ndarray:
+        """Convert (w, rho) to (w, bias), or back."""
         w = w.copy()
         w[-1] *= -1.0
         return w
 
-    def answer_at(self, w: np.ndarray) -> np.ndarray:
-        return self._turned(w)
+    def solution_at(self, w: np.ndarray) -> np.ndarray:
+        return self._negated(w)
 
     def _solve(
         self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag,
@@ -201,7 +200,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
             monitor.step(value, value, gap_of(value, value, 0.0), violation=0.0, active=0)
             return Result(w, base.OPTIMAL, 1, monitor.history)
         mean = self.ranks.sum("certifier", "product", 0.0, fills / total)
-        T = ABOVE * float(mean @ mean) / fills
+        T = T_START * float(mean @ mean) / fills
         if not T > 0.0:
             T = math.sqrt(squares / total) or 1.0
         monitor = Shifted(self._aim(), self.settings.stopping.max_iter, sink=report, stop=stop)
@@ -210,7 +209,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
         w = self._start_of(k, start)
         if before is not None:
             monitor.history, monitor.iterations, w = before.history, before.history[-1]["iteration"] + 1, before.w
-        w = self._turned(w) if w is not None and np.all(np.isfinite(w)) else None
+        w = self._negated(w) if w is not None and np.all(np.isfinite(w)) else None
         while True:
             monitor.shift = fills * T
             costs, target = np.array([fills, 1.0]), np.full(1, T)
@@ -220,7 +219,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
             w = result.w
             if -w[-1] < T * (1.0 - 1e-9) or monitor.ended():
                 break
-            T *= MORE
+            T *= T_GROWTH
         w = w.copy()
         w[-1] = 0.0
         w[-1], smallest = best_rho(self.ranks, w, fills)
@@ -230,10 +229,10 @@ class DistributedOneClass(DistributedReduction, OneClass):
 
     def _aim(self) -> float:
         gap = self.rule(0).gap if self.eps is not None else self.gap()
-        return SHARE * gap
+        return GAP_SHARE * gap
 
     def certify(self, k: int, result: Result) -> Certificate:
-        """See OneClassCertifier: the same numbers."""
+        """Compute the values of OneClassCertifier."""
         ranks, fills, w, rho = self.ranks, self.fills, result.w.copy(), float(result.w[-1])
         w[-1] = 0.0
         if not self.rows.n:
@@ -249,7 +248,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
             q = 1.0 - p
         v = ranks.sum("certifier", "product", p, q)
         linear = ranks.sum("certifier", "loss", w, rho) - fills * rho if np.isfinite(rho) else -float(w @ v)
-        highest, lowest = np.max(ranks.gather("certifier", "ends", v), axis=0).tolist()
+        highest, lowest = np.max(ranks.gather("certifier", "violation_ends", v), axis=0).tolist()
         violation = max(highest + lowest, 0.0) if np.isfinite(highest + lowest) else 0.0
         whole = Certificate(0.5 * float(w @ w) + linear, 0.0 - 0.5 * float(v @ v), violation)
         whole.gap = gap_of(whole.primal, whole.dual, scale_of_sums(squares, total, fills))

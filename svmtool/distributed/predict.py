@@ -1,7 +1,7 @@
-"""Scores text where it is stored: each input partition becomes one part file of each output directory, in input order.
+"""Scores text on the executors: each input partition becomes one part file of each output folder, in input order.
 
-A folder is written under another name beside its own by Spark's committer, which takes each part from one attempt of
-its task alone, and gets its name once all folders are whole.
+Spark's committer writes a folder under a temporary name and takes each part from a single attempt of its task.  Once
+all folders are complete they are renamed.
 """
 
 from __future__ import annotations
@@ -23,31 +23,30 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import Source
 
 PREDICTION, HEADER = "prediction", "labels"
-COLUMNS = ((PREDICTION, "probability"), ("rawPrediction",))  # that frames get, by output folder
-LINES_AT_ONCE = 1000  # that are made one text
-POLL_SECONDS = 0.1  # between two readings of the progress
+COLUMNS = ((PREDICTION, "probability"), ("rawPrediction",))  # added to frames, by output folder
+BATCH = 1000  # lines joined to one text
+POLL_SECONDS = 0.1  # between two checks of the progress
 
-# scorer(source, part) -> texts of whole lines, one (or None) for each output folder; at its end what it has counted
+# scorer(source, part) yields texts of whole lines, one (or None) for each output folder, and returns its tally
 Scorer = Callable[[Source, int], Generator[tuple[bytes | None, ...], None, Any]]
 
 
-class Part(NamedTuple):
-    """What is known of a partition that is done: its lines, what the scorer counted, or what is wrong with a line."""
+class PartResult(NamedTuple):
+    """Result of a partition: its number of lines and the scorer's tally, or the error of a line."""
 
     lines: int
     tally: Any
-    fault: DataError | None  # its line is counted from the partition's first
+    fault: DataError | None  # with the line number within the partition
 
 
 def score(
     session: Session, path: str, targets: list[str], scorer: Scorer, watch: Callable[[int, int], None]
 ) -> list[Any]:
-    """Write the texts that `scorer` makes of the lines of `path` to new folders; returns its tallies, part by part.
+    """Score the lines of `path` and write the texts to new folders `targets`; returns the tallies in part order.
 
-    path: file, folder or pattern, as Spark's readers take it.  watch(done, all) is called as parts are finished.
-    The scorer is sent to the executors; a part's source may be read once.
-    Raises DataError for a bad line, after which no folder is there, nor after any other exception;
-    SvmtoolError where a folder is there already or Spark fails.
+    path: file, folder or pattern, as for Spark's readers.  scorer: sent to the executors; it may read its source once.
+    watch(done, all) is called as parts are finished.  Raises DataError for a malformed line, and SvmtoolError if a
+    folder exists already or Spark fails.  After an exception no folder is left.
     """
     context = session.context
     with spark_errors(), contextlib.ExitStack() as stack:
@@ -75,18 +74,18 @@ def score(
             else:
                 job = functools.partial(texts.flatMap(functools.partial(_column, k)).saveAsTextFile, folder.scratch)
             _run(context, job, gathered, text, watch)
-            _refuse_bad_line(text, gathered.value)
-        _give_names(folders)
+            _raise_first_fault(text, gathered.value)
+        _publish(folders)
         return [part.tally for _, part in sorted(gathered.value.items())]
 
 
 def _extended(schema: Any, names: tuple[str, ...], path: str) -> Any:
-    """A frame's schema with columns more: the first number of a line by the first name, the rest by the second."""
+    """A frame's schema with added columns: `prediction` is a number, the others are arrays of numbers."""
     from pyspark.sql.types import ArrayType, DoubleType, StructField, StructType
 
     for name in names:
         if name in schema.names:
-            raise SvmtoolError(f"{path}: it has a column {name} already, and --spark adds one of that name")
+            raise SvmtoolError(f"{path}: the column {name} exists already, and --spark would add it")
     kinds = [ArrayType(DoubleType()) if name != PREDICTION else DoubleType() for name in names]
     return StructType([*schema.fields, *(StructField(*pair) for pair in zip(names, kinds, strict=True))])
 
@@ -94,7 +93,7 @@ def _extended(schema: Any, names: tuple[str, ...], path: str) -> Any:
 def _score_rows(
     scorer: Scorer, gathered: Any, place: tuple[int | None, int], part: int, rows: Iterable[Any]
 ) -> Iterator[tuple[Any, tuple[str, ...]]]:
-    """In an executor: the rows of one partition of a frame, each with its line for each output folder."""
+    """In an executor: yield the rows of one partition of a frame, each with its line for each output folder."""
     rows, again = itertools.tee(rows)
     for texts in _score_part(scorer, gathered, part, Lines(*place)(again)):
         lines = [[] if text is None else text.decode().splitlines() for text in texts]
@@ -105,32 +104,32 @@ def _score_rows(
 
 
 def _row(k: int, scored: tuple[Any, tuple[str, ...]]) -> tuple[Any, ...]:
-    """A row with what its line for folder k says."""
+    """A row extended by the numbers of its line for folder k."""
     row, lines = scored
     numbers = [float(word) for word in lines[k].split()]
     return (*row, numbers[0], numbers[1:]) if k == 0 else (*row, numbers)
 
 
 class _Gathered:
-    """An accumulator's way of joining {partition: Part}; one that was computed twice counts once."""
+    """Accumulator of {partition: PartResult}; a partition that was computed twice counts once."""
 
-    def zero(self, value: dict[int, Part]) -> dict[int, Part]:
+    def zero(self, value: dict[int, PartResult]) -> dict[int, PartResult]:
         return {}
 
-    def addInPlace(self, value: dict[int, Part], more: dict[int, Part]) -> dict[int, Part]:  # noqa: N802, pyspark's name
+    def addInPlace(self, value: dict[int, PartResult], more: dict[int, PartResult]) -> dict[int, PartResult]:  # noqa: N802, pyspark's name
         value.update(more)
         return value
 
 
 class _Lines(io.RawIOBase):
-    """Lines without their ends as the bytes of a file; `count`: how many have been taken."""
+    """A readable file of the given lines, to which line ends are added; `count`: lines read so far."""
 
     def __init__(self, lines: Iterable[bytes]):
         self._lines, self._rest, self.count = iter(lines), memoryview(b""), 0
 
     def readinto(self, buffer: Any) -> int:
         if not self._rest:
-            some = list(itertools.islice(self._lines, LINES_AT_ONCE))
+            some = list(itertools.islice(self._lines, BATCH))
             self.count += len(some)
             self._rest = memoryview(b"\n".join([*some, b""]))
         n = min(len(buffer), len(self._rest))
@@ -139,24 +138,24 @@ class _Lines(io.RawIOBase):
 
 
 def _score_part(scorer: Scorer, gathered: Any, part: int, lines: Iterable[bytes]) -> Iterator[tuple[bytes | None, ...]]:
-    """In an executor: the texts of one partition, and its Part for the driver."""
+    """In an executor: yield the texts of one partition, and send its PartResult to the driver."""
     text = _Lines(lines)
     tally = fault = None
     try:
         tally = yield from scorer(Source("", -1, None, text, own=False), part)
     except DataError as e:
         fault = e
-    gathered.add({part: Part(text.count, tally, fault)})
+    gathered.add({part: PartResult(text.count, tally, fault)})
 
 
 def _column(k: int, texts: tuple[bytes | None, ...]) -> list[bytes]:
-    """The text for folder k without its last line end, which Spark's writer puts there."""
+    """The text for folder k without its last line end, which Spark's writer adds."""
     text = texts[k]
     return [] if text is None else [text[:-1]]
 
 
 def _run(context: Any, job: Callable[[], None], gathered: Any, text: Text, watch: Callable[[int, int], None]) -> None:
-    """Run a job of Spark's in a thread, so that Ctrl-C and a bad line can end it before it is done."""
+    """Run a Spark job in a thread, so that Ctrl-C or a malformed line can cancel it."""
     failures: list[BaseException] = []
     n = text.splits.getNumPartitions()
 
@@ -186,31 +185,31 @@ def _run(context: Any, job: Callable[[], None], gathered: Any, text: Text, watch
         raise failures[0]
 
 
-def _first_fault(parts: dict[int, Part]) -> int | None:
+def _first_fault(parts: dict[int, PartResult]) -> int | None:
     return min((k for k, part in parts.copy().items() if part.fault is not None), default=None)
 
 
-def _refuse_bad_line(text: Text, parts: dict[int, Part]) -> None:
-    """DataError for the first bad line, by its file and its place there."""
+def _raise_first_fault(text: Text, parts: dict[int, PartResult]) -> None:
+    """Raise DataError for the first malformed line, with its file and line number."""
     k = _first_fault(parts)
     if k is not None:
         counts = {j: part.lines for j, part in parts.items() if part.fault is None}
         raise text.fault_in([k], parts[k].fault, counts)
 
 
-def _give_names(folders: list[_Folder]) -> None:
-    """All of them or none."""
+def _publish(folders: list[_Folder]) -> None:
+    """Rename all folders, or none if one fails."""
     try:
         for folder in folders:
-            folder.give_name()
+            folder.publish()
     except BaseException:
         for folder in folders:
-            folder.take_name_back()
+            folder.unpublish()
         raise
 
 
 class _Folder:
-    """A folder to be, `scratch` until it gets its name; removed at the end of a `with` that did not give it one."""
+    """An output folder, written at `scratch` until `publish` renames it; the end of a `with` removes `scratch`."""
 
     def __init__(self, context: Any, target: str):
         if not target:
@@ -220,34 +219,34 @@ class _Folder:
             path, self._system = adapter.hadoop_path(context, target)
             self._target = self._system.makeQualified(path)
             taken = self._system.exists(self._target)
-        except Exception as e:  # of Java's: a name or a file system that is none
+        except Exception as e:  # from Java: an invalid name or file system
             raise SvmtoolError(f"can't open output directory {target}: {reason(e)}") from e
         if taken:
-            raise SvmtoolError(f"can't open output directory {target}: it is there already")
+            raise SvmtoolError(f"can't open output directory {target}: it exists already")
         hidden = f".{self._target.getName()}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         self._scratch, _ = adapter.hadoop_path(context, f"{self._target.getParent()}/{hidden}")
         self.scratch, self._named = self._scratch.toString(), False
 
-    def give_name(self) -> None:
+    def publish(self) -> None:
         if self._system.exists(self._target):
-            why = "it appeared meanwhile"
+            why = "it was created by another process"
         else:
             try:
                 self._named = self._system.rename(self._scratch, self._target)
-                why = "it cannot be renamed to"
-            except Exception as e:  # of Java's
+                why = "the temporary folder cannot be renamed"
+            except Exception as e:  # from Java
                 why = reason(e)
         if not self._named:
-            raise SvmtoolError(f"can't write {self._name}: {why}, and so nothing is written")
+            raise SvmtoolError(f"can't write {self._name}: {why}; nothing was written")
 
-    def take_name_back(self) -> None:
-        """Remove what has got its name."""
+    def unpublish(self) -> None:
+        """Remove the renamed folder."""
         if self._named and not self._system.delete(self._target, True):
-            raise SvmtoolError(f"can't remove {self._name}: it is written, but what goes with it is not")
+            raise SvmtoolError(f"can't remove {self._name}: it was written, but another output was not")
 
     def __enter__(self) -> _Folder:
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        with contextlib.suppress(Exception):  # the first error is the one to tell
+        with contextlib.suppress(Exception):  # keeps the first error
             self._system.delete(self._scratch, True)

@@ -1,10 +1,9 @@
-"""A task of the barrier stage: it holds one partition, answers the driver's requests and adds up the results below it.
+"""A task of the barrier stage: holds one partition, executes the driver's requests and sums the results below it.
 
-Each rank has a connection to the driver.  Up to FAN of them the driver asks itself.  More form a tree (`topology`):
-the driver asks the first few, each passes the question on to those below it and adds their answers to its own.  Sums
-are made in the order of the rows, so that the order in which answers arrive changes not a bit.  Where a rank cannot
-reach the one above it the driver asks every rank itself.  A rank that loses a connection fails: Spark then starts all
-tasks of the stage again.
+Each rank has a connection to the driver.  The driver sends requests to up to FANOUT ranks directly.  More ranks form a
+tree (`topology`): each passes the request to its children and adds their results to its own.  Sums are made in the
+order of the rows, so that they do not depend on the order of arrival.  If a rank cannot connect to its parent, the
+driver sends requests to all ranks directly.  A rank that loses a connection fails, and Spark restarts all tasks.
 """
 
 from __future__ import annotations
@@ -23,51 +22,52 @@ from svmtool.distributed.collective import Call, added
 from svmtool.distributed.listener import HELLO_SECONDS, Listener, connect, own_host
 from svmtool.errors import DataError, SvmtoolError
 
-FAN = 8  # ranks that the driver, or another rank, asks
-WHAT = "ERROR: --spark"
+FANOUT = 8  # children of the driver and of each rank, at most
+PREFIX = "ERROR: --spark"  # of error messages
 
 Address = tuple[str, int]
-Place = tuple[int | None, tuple[int, ...]]  # the rank above (None: the driver) and those below
+Place = tuple[int | None, tuple[int, ...]]  # parent (None: the driver) and children
 
 
-class _OverError(Exception):
-    """The driver ends the run."""
+class _EndOfRunError(Exception):
+    """The driver has ended the run."""
 
 
-class Question(NamedTuple):
-    """add: the sum of the answers to the last call is wanted, not each rank's."""
+class RemoteCalls(NamedTuple):
+    """Calls for all ranks; add: return the sum of the last call's results instead of a list."""
 
     calls: list[Call]
     add: bool
 
 
 class Answer(NamedTuple):
-    """what: the sum over a rank and all below it, or the list of their answers; or a Fault.
+    """Answer of a rank and all below it.
 
-    slowest, together: seconds of the slowest rank among them, and of all.
+    result: the sum, or the list, of their results; or a Fault.  slowest, total: seconds of the slowest of these ranks,
+    and of all together.
     """
 
-    what: Any
+    result: Any
     slowest: float
-    together: float
+    total: float
 
 
 class Fault(NamedTuple):
-    """Why a rank could not answer."""
+    """The error of a rank that could not execute a request."""
 
     rank: int
     error: Exception
 
 
-def topology(size: int, fan: int = FAN) -> tuple[tuple[int, ...], list[Place]]:
-    """The ranks below the driver, and the place of each of `size` ranks.
+def topology(size: int, fanout: int = FANOUT) -> tuple[tuple[int, ...], list[Place]]:
+    """The children of the driver, and the place of each of `size` ranks in the tree.
 
-    A rank and all below it are neighbours: those that follow it, up to the next of its own level.
+    A rank's subtree consists of the ranks that follow it, up to its next sibling.
     """
     places: list[Place] = [(None, ())] * size
 
     def grow(parent: int | None, first: int, end: int) -> tuple[int, ...]:
-        count = min(fan, end - first)
+        count = min(fanout, end - first)
         cuts = [first + (end - first) * k // count for k in range(count)] + [end]
         for low, high in zip(cuts, cuts[1:], strict=False):
             places[low] = parent, grow(low, low + 1, high)
@@ -77,19 +77,19 @@ def topology(size: int, fan: int = FAN) -> tuple[tuple[int, ...], list[Place]]:
 
 
 def joined(parts: Sequence[Answer], add: bool) -> Answer:
-    """The answer of several, in the order of their rows; of faults the first."""
-    found = [part.what for part in parts]
-    what: Any = next((one for one in found if isinstance(one, Fault)), None)
-    if what is None:
-        what = reduce(added, found) if add else [answer for several in found for answer in several]
-    return Answer(what, max(part.slowest for part in parts), sum(part.together for part in parts))
+    """Combine answers in the order of their rows; the first Fault wins."""
+    results = [part.result for part in parts]
+    result: Any = next((one for one in results if isinstance(one, Fault)), None)
+    if result is None:
+        result = reduce(added, results) if add else [one for several in results for one in several]
+    return Answer(result, max(part.slowest for part in parts), sum(part.total for part in parts))
 
 
 class Rank:
-    """Rank `rank` of `size`, connected to the driver; OSError, EOFError or AuthenticationError where that fails.
+    """Rank `rank` of `size`, connected to the driver; raises OSError, EOFError or AuthenticationError.
 
-    attempt: a number that grows from one attempt of the stage to the next; see stage.py.
-    all_gather: sends this rank's text to all and returns those of all, by rank.
+    attempt: increases from one attempt of the stage to the next; see stage.py.
+    all_gather: sends this rank's text to all ranks and returns the texts of all, by rank.
     """
 
     def __init__(
@@ -102,33 +102,33 @@ class Rank:
         self._changed = threading.Condition()
         self._children: dict[int, Connection] = {}
         self._listener: Listener | None = None
-        self._meeting: threading.Thread | None = None
+        self._gathering: threading.Thread | None = None
         self._addresses: list[str] = []
-        if size > FAN:
+        if size > FANOUT:
             text = ""
             if self._place[1]:
                 host = own_host(self._driver)
                 self._listener = Listener(host, key, self._accepted)
                 text = f"{host} {self._listener.port}"
-            # it polls, each second: meanwhile the rows are read
-            self._meeting = threading.Thread(target=lambda: self._addresses.extend(all_gather(text)), daemon=True)
-            self._meeting.start()
+            # all_gather polls once a second; the rows are read in the meantime
+            self._gathering = threading.Thread(target=lambda: self._addresses.extend(all_gather(text)), daemon=True)
+            self._gathering.start()
         self._driver.send((rank, attempt))
 
     def serve(self, block: Any) -> None:
-        """Answer with `block`, or with the exception that it could not be made for, until the driver ends the run.
+        """Execute requests on `block` until the driver ends the run; block may be the exception raised on creating it.
 
-        EOFError or OSError where a connection is lost.
+        Raises EOFError or OSError if a connection is lost.
         """
         self._block = block
         reached = self._reach_parent()
         self._driver.send(reached)
         tree = self._driver.recv()
-        if tree:  # all have reached the rank above them
+        if tree:  # all ranks are connected to their parents
             self._take_children()
         else:
             self._above = self._driver
-        with contextlib.suppress(_OverError):
+        with contextlib.suppress(_EndOfRunError):
             while tree is not None:
                 self._answer(self._next())
 
@@ -139,8 +139,8 @@ class Rank:
 
     def _reach_parent(self) -> bool:
         parent = self._place[0]
-        if self._meeting is not None:
-            self._meeting.join()
+        if self._gathering is not None:
+            self._gathering.join()
         if parent is None:
             return True
         try:
@@ -154,48 +154,48 @@ class Rank:
 
     def _take_children(self) -> None:
         wanted = self._place[1]
-        with self._changed:  # the last may still be in their handshake's thread
+        with self._changed:  # the last handshakes may not be finished
             if not self._changed.wait_for(lambda: all(child in self._children for child in wanted), HELLO_SECONDS):
-                raise EOFError("a rank below this one has gone")
+                raise EOFError("a child of this rank is lost")
             self._below = [self._children[child] for child in wanted]
 
     def _next(self) -> bytes:
-        """The next question as it came."""
+        """The next request, pickled."""
         if self._driver in wait({self._driver, self._above}):
             raw = self._driver.recv_bytes()
             if pickle.loads(raw) is None:
-                raise _OverError
+                raise _EndOfRunError
             return raw
         return self._above.recv_bytes()
 
     def _answer(self, raw: bytes) -> None:
-        """Answer for this rank and all below it."""
-        question: Question = pickle.loads(raw)
+        """Execute a request on this rank and all below it, and send the answer to the parent."""
+        request: RemoteCalls = pickle.loads(raw)
         for child in self._below:
             child.send_bytes(raw)
-        parts = [self._own(question), *self._answers_below()]
-        self._above.send(joined(parts, question.add))
+        parts = [self._own(request), *self._answers_below()]
+        self._above.send(joined(parts, request.add))
 
     def _answers_below(self) -> Iterator[Answer]:
         for child in self._below:
             if child not in wait([child, self._driver]):
-                self._driver.recv_bytes()  # EOFError: it has gone
-                raise _OverError
+                self._driver.recv_bytes()  # EOFError if the driver is lost
+                raise _EndOfRunError
             yield child.recv()
 
-    def _own(self, question: Question) -> Answer:
+    def _own(self, request: RemoteCalls) -> Answer:
         began = time.perf_counter()
-        what: Any
+        result: Any
         try:
             if isinstance(self._block, Exception):
                 raise self._block
-            what = self._block.run(question.calls)  # type: ignore[attr-defined]
-            what = what if question.add else [what]
+            result = self._block.run(request.calls)  # type: ignore[attr-defined]
+            result = result if request.add else [result]
         except Exception as e:
             self._block = portable(e)
-            what = Fault(self._rank, self._block)
+            result = Fault(self._rank, self._block)
         seconds = time.perf_counter() - began
-        return Answer(what, seconds, seconds)
+        return Answer(result, seconds, seconds)
 
     def close(self) -> None:
         if self._listener is not None:
@@ -206,13 +206,13 @@ class Rank:
 
 
 def portable(e: Exception) -> Exception:
-    """An exception that can be sent and names where it comes from."""
+    """Convert an exception to one that can be pickled and says where it was raised."""
     if isinstance(e, DataError):
         return e
     if isinstance(e, SvmtoolError):
         return SvmtoolError(str(e))
     if isinstance(e, MemoryError):
-        return SvmtoolError(f"{WHAT}: an executor has not enough memory for its part of the rows: use more executors")
+        return SvmtoolError(f"{PREFIX}: an executor does not have enough memory for its partition: use more executors")
     import traceback
 
     return RuntimeError("in an executor: " + "".join(traceback.format_exception(e)))

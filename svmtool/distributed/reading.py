@@ -1,7 +1,7 @@
-"""LIBSVM text by Spark's own readers: local paths, file:, hdfs:, s3a:, globs, folders, .gz and .bz2.
+"""Reads LIBSVM text through Spark: local paths, file:, hdfs:, s3a:, globs, folders, .gz and .bz2.
 
-Each partition's lines are parsed by the reader of formats/ where they are.  A malformed line is refused with its file,
-its number there and the token, as in formats/: which file and line it is, is looked up once there is one.
+Executors parse their partitions with the reader of formats/.  The error of a malformed line names file, line and token;
+file and line are looked up only then.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from svmtool.formats.svmlight.table import CHUNK, RawTable, joined, parse_text
 
 
 class Text:
-    """The lines of `path`, in the order of its files: a file, a folder, a pattern, or several with commas between.
+    """The lines of `path`, in the order of its files: a file, a folder, a pattern, or several separated by commas.
 
-    few: for training, where all parts must be read at a time: as few splits as can be.
-    splits: RDD of the lines as bytes, cut as Spark cuts them; partitions: how many a training takes them in, which is
-    as many as tasks run at a time, or fewer where there are fewer splits.
+    few: make as few splits as possible, for training, which reads all partitions at the same time.
+    splits: RDD of the lines as bytes, in Spark's splits.  partitions: number of partitions for training, at most the
+    number of tasks that run at the same time.
     """
 
-    shuffled = False  # whether rows move even where there is a task for each split
+    always_shuffled = False  # even with a task for each split
 
     def __init__(self, session: Session, path: str, few: bool = False):
         if path == "-":
-            raise SvmtoolError("can't open input file -: with --spark rows must lie where executors can read them")
+            raise SvmtoolError("can't open input file -: with --spark the data must be a file that executors can read")
         if path.endswith(".xz"):
             raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
         self._context = session.context
         with spark_errors():
-            adapter.line_ends(self._context, "\n")  # as without Spark, and not at \r too
+            adapter.line_ends(self._context, "\n")  # as without Spark; Spark's default also ends lines at \r
             patterns = in_order(self._context, path)
             self.splits = self._context.textFile(patterns, session.slots, use_unicode=False)
             found = self.splits.getNumPartitions()
@@ -50,52 +50,52 @@ class Text:
                 size = sum(length for _, _, length in adapter.splits(self.splits))
                 with adapter.least_split(self._context, -(-size // session.slots)):
                     self.splits = self._context.textFile(patterns, 1, use_unicode=False)
-                    found = self.splits.getNumPartitions()  # files are cut when it is asked for
+                    found = self.splits.getNumPartitions()  # this call makes the splits
             if not found:
                 self.splits, found = self._context.parallelize([], 1), 1
         self.partitions = min(found, session.slots)
 
     @property
-    def moves(self) -> bool:
+    def is_shuffled(self) -> bool:
         """Whether `rows` shuffles the text."""
-        return self.shuffled or self.splits.getNumPartitions() > self.partitions
+        return self.always_shuffled or self.splits.getNumPartitions() > self.partitions
 
     def rows(self) -> Any:
-        """An RDD of pieces of text, of which `table_of` makes rows, for a barrier stage: it has `partitions`.
+        """An RDD of pieces of text for a barrier stage, with `partitions` partitions; `table_of` parses the pieces.
 
-        Such a stage takes no coalesced RDD: where there are more splits, neighbours come together by a shuffle.
+        A barrier stage accepts no coalesced RDD, so more splits than partitions are merged by a shuffle.
         """
         text = self.splits.mapPartitionsWithIndex(_pieces)
-        if self.moves:
+        if self.is_shuffled:
             text = text.partitionBy(self.partitions, partial(_part_of, self._cuts()))
         return text
 
     def _cuts(self) -> list[int]:
-        """The first split of each partition but the first: neighbours, of about the same size together."""
+        """The first split of each partition but the first; partitions are consecutive splits, of about equal size."""
         sizes = np.cumsum([0, *self._sizes()])
         wanted = sizes[-1] * np.arange(1, self.partitions) / self.partitions
         cuts = np.searchsorted(sizes, wanted)
-        least = np.arange(1, self.partitions)  # no partition without a split
+        least = np.arange(1, self.partitions)  # each partition gets a split
         return np.clip(cuts, least, len(sizes) - 1 - least[::-1]).tolist()
 
     def _sizes(self) -> list[int]:
-        """Of the splits, in any unit."""
+        """Sizes of the splits, in any unit."""
         return [length for _, _, length in adapter.splits(self.splits)]
 
     def weights(self) -> np.ndarray | None:
-        """Those of all rows, f8[n], where the input has them itself."""
+        """Weights of all rows, f8[n], if the input contains them."""
         return None
 
     def fault(self, partition: int, error: DataError) -> DataError:
-        """The error of a line of one partition, with the file and the line's number in it."""
+        """The error of a line of one partition, with the file and the line number in that file."""
         splits = [partition]
-        if self.moves:
+        if self.is_shuffled:
             every, part = range(self.splits.getNumPartitions()), partial(_part_of, self._cuts())
             splits = [k for k in every if part((k, 0)) == partition]
         return self.fault_in(splits, error, {})
 
     def fault_in(self, splits: list[int], error: DataError, counts: dict[int, int]) -> DataError:
-        """The same of a line of these splits, one after the other; counts: how many lines some splits have."""
+        """As `fault`, for a line of consecutive splits; counts: numbers of lines that are known already, by split."""
         places = [(name, start) for name, start, _ in adapter.splits(self.splits)]
         starts = {name: start for name, start in sorted(places[k] for k in splits)}
         ahead = {place: k for k, place in enumerate(places) if place[1] < starts.get(place[0], 0)}
@@ -112,25 +112,25 @@ class Text:
 
 
 def _part_of(cuts: list[int], key: tuple[int, int]) -> int:
-    """The partition of a piece, whose key is its split's number and its own."""
+    """The partition of a piece; key: index of its split, index of the piece."""
     return bisect_right(cuts, key[0])
 
 
 def _pieces(split: int, lines: Iterable[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
-    """The text of a split in pieces, by its number and theirs."""
+    """Yield the text of a split in pieces, with keys (split, piece)."""
     for k, chunk in enumerate(_chunks(lines)):
         yield (split, k), b"\n".join(chunk) + b"\n"
 
 
 def in_order(context: Any, path: str) -> str:
-    """The same input as patterns: Spark sorts the files that match a pattern, but not those of a folder.
+    """Convert `path` to patterns: Spark sorts the files that match a pattern, but not those of a folder.
 
-    A name that is there is taken as it is, whatever characters it has.  If it is not, commas stand between several, and
-    what is none of these names is a pattern, as to Spark's readers.  Folders are read with all folders in them.
+    The name of an existing file or folder is taken literally.  Otherwise `path` is split at commas, and names that do
+    not exist are patterns, as for Spark's readers.  Folders are read recursively.
     """
     names = re.split(r",(?![^{]*\})", path)
     if len(names) > 1:
-        with contextlib.suppress(adapter.java_error()):  # what stands between commas is examined below
+        with contextlib.suppress(adapter.java_error()):  # the parts are checked below
             if _named(context, path) is not None:
                 names = [path]
     return ",".join(pattern for name in names for pattern in _patterns(context, name))
@@ -138,14 +138,14 @@ def in_order(context: Any, path: str) -> str:
 
 def _patterns(context: Any, name: str) -> list[str]:
     if not name:
-        raise SvmtoolError("can't open input file '': a file needs a name")
+        raise SvmtoolError("can't open input file '': the name is empty")
     named = _named(context, name)
     if named is None:
         found = matches(context, name)
         if found and not any(status.isDirectory() for status in found):
             return [name]
     elif named.isFile() and _hidden(named):
-        raise SvmtoolError(f"can't open input file {name}: Spark passes over files whose names begin with _ or .")
+        raise SvmtoolError(f"can't open input file {name}: Spark ignores files whose names begin with _ or .")
     else:
         found = [named]
     patterns = [pattern for status in found for pattern in _files(context, status)]
@@ -156,7 +156,7 @@ def _patterns(context: Any, name: str) -> list[str]:
 
 
 def _files(context: Any, status: Any) -> list[str]:
-    """Patterns for a file, or for all files of a folder."""
+    """Patterns for a file, or for all files in a folder."""
     literal = _literal(status.getPath().toString())
     if not status.isDirectory():
         return [literal]
@@ -167,13 +167,13 @@ def _files(context: Any, status: Any) -> list[str]:
 
 
 def _named(context: Any, name: str) -> Any:
-    """The status of a file or folder of this very name, None where there is none."""
+    """The status of the file or folder with exactly this name, None if there is none."""
     place, system = adapter.hadoop_path(context, name)
     return system.getFileStatus(place) if system.exists(place) else None
 
 
 def matches(context: Any, pattern: str) -> list[Any]:
-    """The statuses of files and folders that match a pattern, sorted, but for those that Spark passes over."""
+    """The statuses of files and folders that match a pattern, sorted, without those that Spark ignores."""
     place, system = adapter.hadoop_path(context, pattern)
     return [status for status in system.globStatus(place) or () if not _hidden(status)]
 
@@ -183,7 +183,7 @@ def _hidden(status: Any) -> bool:
 
 
 def _literal(name: str) -> str:
-    """The pattern that this name alone matches."""
+    """A pattern that matches only this name."""
     return re.sub(r"([\\*?\[\]{}])", r"\\\1", name).replace(",", r"{\,}")
 
 
@@ -192,9 +192,9 @@ def _count(lines: Iterable[bytes]) -> list[int]:
 
 
 def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]], ordered: bool = True) -> Dataset:
-    """The rows of a partition; DataError numbers its lines from 1 on.
+    """The rows of a partition; DataError counts its lines from 1.
 
-    ordered: whether the pieces come in the order of their keys; no more of them are read then once one is bad.
+    ordered: pieces arrive in the order of their keys, so that reading stops at the first malformed one.
     """
     found: dict[tuple[int, int], tuple[int, RawTable | DataError]] = {}
     for key, text in pieces:
@@ -214,14 +214,14 @@ def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]], ordered: bool = Tr
 
 
 def _raw(text: bytes) -> RawTable:
-    """The rows of whole lines."""
+    """Parse complete lines."""
     buffer = Buffer("u1", len(text) + text_loops.PADDING)
     buffer.items[: len(text)] = np.frombuffer(text, np.uint8)
     return parse_text(buffer, len(text), "")
 
 
 def _chunks(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Lists of lines of about CHUNK bytes together."""
+    """Yield lists of lines with about CHUNK bytes each."""
     chunk: list[bytes] = []
     size = 0
     for line in lines:

@@ -1,7 +1,7 @@
-"""A quiet Spark session for one command: created from a master URL, stopped at the end, one message for each fault.
+"""A quiet Spark session for one command, created from a master URL; errors of Spark become one-line messages.
 
-What runs in executors is this package: they find it where the driver has it, or in the archive that is sent to those
-that have no such folder.  Nothing here is imported unless --spark is given.
+Executors import this package from the driver's folder if they have it, else from an archive that is sent to them.
+This module is imported only with --spark.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from svmtool.errors import SvmtoolError
 from svmtool.integers import parse_integer
 
 PACKAGE = Path(svmtool.__file__).resolve().parent
-SENT = "svmtool-package"  # folder of the package in the working directory of an executor that was sent it
-CONNECT_SECONDS = 5.0  # for a standalone master to answer
-EXECUTOR_SECONDS = 60.0  # for the first executor to come, ...
-SETTLED_SECONDS = 1.0  # ... and for more of them, since the last one came
-JAVA_SECONDS = 10.0  # for Java to remove its folders
-STAGE_ATTEMPTS = 8  # of a barrier stage, all but the first after a loss, ...
-ROOM_SECONDS = 60  # ... for each of which the cluster must have space in that time
+ARCHIVE_FOLDER = "svmtool-package"  # the unpacked archive in an executor's working directory
+CONNECT_SECONDS = 5.0  # time limit for a standalone master to answer
+EXECUTOR_SECONDS = 60.0  # time limit for the first executor to register
+SETTLED_SECONDS = 1.0  # training starts when no executor has registered for so long
+JAVA_SECONDS = 10.0  # time limit for Java to remove its folders
+STAGE_ATTEMPTS = 8  # of a barrier stage: the first, and restarts after a loss
+SLOTS_SECONDS = 60  # time limit for the cluster to have free cores for a barrier stage
 LOCAL = re.compile(r"local(\[(\*|\d+)(,\s*(\*|\d+))?\])?\Z")
 LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\]\Z")
 LOOPBACK = ("localhost", "127.0.0.1")
@@ -47,16 +47,16 @@ appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 """
 
-# what the text of a Java exception says, and the message for it
+# pattern in the text of a Java exception, and our message
 REASONS = (
-    (r"Relative path in absolute URI: (.+)", "can't open input file {0}: Spark's readers want no colon in a name"),
-    (r"error parsing regexp: (.+)", "can't open input file: a pattern is wrong: {0}"),
+    (r"Relative path in absolute URI: (.+)", "can't open input file {0}: Spark cannot read names with a colon"),
+    (r"error parsing regexp: (.+)", "can't open input file: invalid pattern: {0}"),
     (r'No FileSystem for scheme "?([\w-]+)', "can't open input file: this Spark has no reader for {0}: paths"),
     (r"Class (\S*s3a\S*) not found", "can't open input file: this Spark has no reader for s3a: paths ({0} is missing)"),
     (r"java\.net\.UnknownHostException: (\S+)", "can't open input file: host {0} is unknown"),
     (r"java\.net\.ConnectException: (.*)", "can't open input file: {0}"),
     (r"AccessDeniedException: (.*)|Permission denied(.*)", "can't open input file: permission denied {0}"),
-    (r"No module named '(svmtool|numpy)'", "the executors' Python lacks {0}: install svmtool there (PYSPARK_PYTHON)"),
+    (r"No module named '(svmtool|numpy)'", "the executors' Python has no {0}: install it there (PYSPARK_PYTHON)"),
     (
         r"(No module named '(?:svmtool|numpy)\.[\w.]+'|cannot import name '\w+' from '(?:svmtool|numpy)[\w.]*'"
         r"|Can't get attribute '\w+' on <module '(?:svmtool|numpy)[\w.]*')",
@@ -64,30 +64,30 @@ REASONS = (
     ),
     (r'Cannot run program "([^"]+)"', "the executors can't run {0}: PYSPARK_PYTHON names their Python"),
     (r"Python in worker has different version[:\s]*(.*)", "the executors' Python differs from the driver's: {0}"),
-    (r"(No space left on device)", "a disk of Spark's is full ({0}): spark.local.dir names its folder"),
+    (r"(No space left on device)", "Spark's scratch disk is full ({0}): spark.local.dir names its folder"),
     (
         r"(SPARK-24819|requires more slots than)",
-        "the cluster has no room for all tasks at a time, as a barrier stage needs it: free cores, or add executors",
+        "a barrier stage needs a free core for each task, and the cluster has too few: free cores or add executors",
     ),
     (
         r"(SPARK-24942|dynamic resource allocation)",
-        "a barrier stage does not run with dynamic allocation: spark.dynamicAllocation.enabled must be false",
+        "a barrier stage cannot use dynamic allocation: spark.dynamicAllocation.enabled must be false",
     ),
     (r"(SPARK-248\d\d|[Bb]arrier execution mode[^\n]*)", "this cluster cannot run barrier stages: {0}"),
-    (r"(OutOfMemoryError|MemoryError)", "an executor has not enough memory for its part of the rows ({0})"),
+    (r"(OutOfMemoryError|MemoryError)", "an executor does not have enough memory for its partition ({0})"),
 )
 
 
 class Session:
-    """A SparkContext, `context`, for the time of a `with`.
+    """A SparkContext, `context`, that is stopped at the end of a `with`.
 
-    master: local[N], local-cluster[N,C,M], spark://HOST:PORT, yarn, k8s://..; name: what Spark's pages call the run;
-    settings: Spark's own, beside those of its configuration files.
-    slots: how many tasks run at a time; host: the address at which they reach the driver, which listens on
-    `listens_on`, an interface.  SvmtoolError says in one sentence what keeps it from starting.
+    master: local[N], local-cluster[N,C,M], spark://HOST:PORT, yarn, k8s://..  name: name of the application.
+    settings: settings of Spark in addition to its configuration files.
+    slots: number of tasks that run at the same time.  host: the address at which they reach the driver, which listens
+    on the interface `listens_on`.  Raises SvmtoolError if Spark cannot be started.
     """
 
-    _own = True  # whether the SparkContext ends with it
+    _own = True  # whether `close` stops the SparkContext
 
     def __init__(self, master: str, name: str = "svmtool", settings: dict[str, str] | None = None):
         self.master = master
@@ -107,24 +107,24 @@ class Session:
         except BaseException:
             self.close()
             raise
-        finally:  # Spark sets a handler of its own, which would end a training without its model
-            with contextlib.suppress(ValueError):  # not the main thread: it has set none
+        finally:  # Spark's own handler would end a training without a model
+            with contextlib.suppress(ValueError):  # not in the main thread, where Spark sets none
                 signal.signal(signal.SIGINT, before)
-        self._know()
+        self._read_settings()
 
     @classmethod
     def over(cls, context: Any) -> Session:
-        """The session of a SparkContext that somebody else has made, and that lasts beyond this one."""
+        """The session of an existing SparkContext, which `close` does not stop."""
         self = cls.__new__(cls)
         self.master, self.context, self._gateway, self._own = context.master, context, None, False
         self._folder = tempfile.mkdtemp(prefix="svmtool-spark-")
         if not LOCAL.match(self.master):
             context.addPyFile(_archive(self._folder))
-        self._know()
+        self._read_settings()
         return self
 
-    def _know(self) -> None:
-        """What others ask of a session."""
+    def _read_settings(self) -> None:
+        """Read slots, host and listens_on from the context."""
         self.slots = int(self.context.defaultParallelism)
         self._local = bool(LOCAL.match(self.master))
         found = self.context.getConf()
@@ -132,7 +132,7 @@ class Session:
         self.listens_on = "127.0.0.1" if self._local else found.get("spark.driver.bindAddress", self.host)
 
     def threads_each(self, tasks: int) -> int:
-        """Threads that each of so many tasks may take: an executor's task has one core."""
+        """Threads for each of so many tasks; a task in an executor has one core."""
         return max(1, self.slots // tasks) if self._local else 1
 
     def _settings(self, name: str) -> dict[str, str]:
@@ -144,26 +144,26 @@ class Session:
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log.as_uri()}",
-            "spark.dynamicAllocation.enabled": "false",  # a barrier stage does not run with it
+            "spark.dynamicAllocation.enabled": "false",  # a barrier stage requires this
             "spark.stage.maxConsecutiveAttempts": str(STAGE_ATTEMPTS),
             "spark.scheduler.barrier.maxConcurrentTasksCheck.interval": "1s",
-            "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": str(ROOM_SECONDS),
+            "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": str(SLOTS_SECONDS),
             "spark.python.worker.reuse": "true",
-            "spark.executorEnv.PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), SENT]),
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), ARCHIVE_FOLDER]),
             "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
         }
         if "PYSPARK_PYTHON" not in os.environ:
             found["spark.pyspark.python"] = sys.executable
         if not LOCAL.match(self.master):
-            found["spark.archives"] = f"{_archive(self._folder)}#{SENT}"
+            found["spark.archives"] = f"{_archive(self._folder)}#{ARCHIVE_FOLDER}"
         if LOCAL.match(self.master) or LOCAL_CLUSTER.match(self.master) or _on_loopback(self.master):
             found["spark.driver.host"] = found["spark.driver.bindAddress"] = "127.0.0.1"
         return found
 
     def _start(self, pyspark: Any, conf: Any) -> None:
-        """The Java side with its output in a file, whose last words tell what went wrong."""
-        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would print where in it Ctrl-C came, ...
-        logging.getLogger().addFilter(_not_of_py4j)  # ... and does so in the root's name too
+        """Start Java, with its output in a file whose last line explains a failure."""
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would log a traceback at Ctrl-C,
+        logging.getLogger().addFilter(_is_not_from_py4j)  # and does so through the root logger too
         output = Path(self._folder, "output")
         try:
             with open(output, "wb") as file:
@@ -176,9 +176,9 @@ class Session:
             raise SvmtoolError(f"ERROR: --spark {self.master}: {reason(e, ' '.join(last))}") from e
 
     def close(self) -> None:
-        """Give everything back."""
+        """Stop Spark, if it was started here, and remove the temporary folder."""
         if self.context is not None and self._own:
-            with contextlib.suppress(Exception):  # a session that Ctrl-C or a lost master has ended cannot end again
+            with contextlib.suppress(Exception):  # fails after Ctrl-C or the loss of the master
                 self.context.stop()
         self.context = None
         if self._gateway is not None:
@@ -196,7 +196,7 @@ class Session:
 
 @contextlib.contextmanager
 def spark_errors(what: str = "ERROR: --spark") -> Iterator[None]:
-    """Turn what Spark raises within into SvmtoolError of one sentence."""
+    """Turn Spark's exceptions in this block into SvmtoolError."""
     try:
         yield
     except (SvmtoolError, KeyboardInterrupt):
@@ -208,18 +208,18 @@ def spark_errors(what: str = "ERROR: --spark") -> Iterator[None]:
 
 
 def error_text(e: BaseException, what: str) -> str:
-    """One sentence for what Spark raised."""
+    """The message for an exception of Spark."""
     text = str(e)
-    for pattern, words in REASONS:
+    for pattern, template in REASONS:
         found = re.search(pattern, text)
         if found:
-            answer = words.format(next((g for g in found.groups() if g), "").strip())
-            return answer if answer.startswith("can't open") else f"{what}: {answer}"
+            message = template.format(next((g for g in found.groups() if g), "").strip())
+            return message if message.startswith("can't open") else f"{what}: {message}"
     return f"{what}: {reason(e)}"
 
 
 def reason(e: BaseException, java_output: str = "") -> str:
-    """The line of an exception's text that names the cause, or `java_output` where it says nothing."""
+    """The line of an exception's text that names the cause, or `java_output` if Java did not start."""
     lines = [line.strip() for line in str(e).splitlines() if line.strip()]
     causes = [line for line in lines if re.match(r"(Caused by: |: )?[\w.$]+(Exception|Error): ", line)]
     if causes:
@@ -242,7 +242,7 @@ def _check_master(master: str) -> None:
         return
     if not re.match(r"spark://[^\s/,]+:\d+(,[^\s/,]+:\d+)*\Z", master):
         raise SvmtoolError(
-            f"ERROR: --spark {master}: wants a master's URL: local[N], spark://HOST:PORT, yarn or k8s://URL"
+            f"ERROR: --spark {master}: not a master URL: use local[N], spark://HOST:PORT, yarn or k8s://URL"
         )
     faults = []
     for place in master.removeprefix("spark://").split(","):
@@ -269,7 +269,7 @@ def _check_java() -> None:
 
 
 def _archive(folder: str) -> str:
-    """The package as a zip file, for executors that do not find it where the driver has it."""
+    """Write the package to a zip file for executors that cannot read the driver's folder; returns its path."""
     path = os.path.join(folder, "package.zip")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for source in sorted(PACKAGE.rglob("*")):
@@ -279,7 +279,7 @@ def _archive(folder: str) -> str:
 
 
 def _await_executors(context: Any, master: str) -> None:
-    """Until all executors of a local cluster are there, or one of another and no more of them come."""
+    """Wait for all executors of a local cluster, or on others for one and until no more register."""
     if LOCAL.match(master):
         return
     found = LOCAL_CLUSTER.match(master)
@@ -295,11 +295,11 @@ def _await_executors(context: Any, master: str) -> None:
             if seen:
                 return
             raise SvmtoolError(
-                f"ERROR: --spark {master}: no executor came in {EXECUTOR_SECONDS:g} seconds: are there workers with "
-                "free cores and memory?"
+                f"ERROR: --spark {master}: no executor registered in {EXECUTOR_SECONDS:g} seconds: are there workers "
+                "with free cores and memory?"
             )
         time.sleep(0.05)
 
 
-def _not_of_py4j(record: logging.LogRecord) -> bool:
+def _is_not_from_py4j(record: logging.LogRecord) -> bool:
     return Path(record.pathname).parent.name != "py4j"

@@ -1,8 +1,8 @@
 """The barrier stage that holds the rows during a run, and the driver's connections to its tasks.
 
-Spark reads the rows, starts all tasks at once or none, and starts all of them again where one is lost (a stage of a
-shuffle: Spark gives up a result stage instead).  A question is a message to the tasks and their answers, for a job of
-its own would take Spark some 50 ms.  After a loss the run goes on from the driver's best weights; see problems.py.
+Spark reads the rows, starts all tasks at once or none, and restarts all of them if one is lost (for stages of a
+shuffle; a result stage would fail).  Requests are messages to these tasks, because a Spark job for each would take some
+50 ms.  After a loss the run is resumed from the best weights, which the driver holds; see reductions.py.
 """
 
 from __future__ import annotations
@@ -19,18 +19,29 @@ from typing import Any
 
 from svmtool.distributed.collective import Call, Collective, LostError
 from svmtool.distributed.listener import Listener
-from svmtool.distributed.rank import FAN, WHAT, Address, Answer, Fault, Question, Rank, joined, portable, topology
+from svmtool.distributed.rank import (
+    FANOUT,
+    PREFIX,
+    Address,
+    Answer,
+    Fault,
+    Rank,
+    RemoteCalls,
+    joined,
+    portable,
+    topology,
+)
 from svmtool.distributed.reading import Text
 from svmtool.distributed.session import Session, error_text, spark_errors
 from svmtool.errors import DataError, SvmtoolError
 
-POLL_SECONDS = 0.5  # between two checks of the job while tasks are silent
-END_SECONDS = 5.0  # for the tasks to end after the driver's last message
+POLL_SECONDS = 0.5  # between two checks of the job while the driver waits for tasks
+END_SECONDS = 5.0  # time limit for tasks to end after the driver's last message
 GROUP = "svmtool"
 
 
 class Ranks(Collective):
-    """The driver's side of `size` ranks that connect to `listener`.  Knows nothing of Spark.
+    """The driver's side of `size` ranks that connect to `listener`; independent of Spark.
 
     host: the interface on which the driver listens.
     """
@@ -41,21 +52,21 @@ class Ranks(Collective):
         self._links: dict[int, tuple[int, Connection]] = {}  # rank -> attempt and connection
         self._changed = threading.Condition()  # guards _links, _stale and _over
         self._over = False
-        self._stale: list[Connection] = []  # of an attempt that has been lost, to be closed
-        self._current: list[Connection] = []  # of the ranks that are there, by rank; ...
-        self._asked: list[Connection] = []  # ... those of them that the driver asks
+        self._stale: list[Connection] = []  # of a lost attempt, to be closed
+        self._current: list[Connection] = []  # of all ranks, by rank
+        self._children: list[Connection] = []  # of the ranks that the driver sends requests to
         self._selector = selectors.DefaultSelector()
         self.listener = Listener(host, self.key, self._accepted, max(128, size))
 
-    def _check(self) -> None:  # noqa: B027  a kind may have nothing to examine
-        """Called while ranks are awaited; SvmtoolError if they will not come."""
+    def _check(self) -> None:  # noqa: B027  optional
+        """Called while waiting for ranks; raises SvmtoolError if they have failed."""
 
-    def _refused(self, rank: int, error: Exception) -> Exception:
-        """The error to raise where a rank could not answer."""
+    def _error_of(self, rank: int, error: Exception) -> Exception:
+        """The exception to raise for the error of a rank."""
         return error
 
     def _accepted(self, connection: Connection, hello: tuple[int, int]) -> None:
-        """Keep the newest attempt's ranks: the numbers of one attempt's tasks follow each other."""
+        """Keep the ranks of the newest attempt; the numbers of one attempt's tasks are consecutive."""
         rank, attempt = hello
         with self._changed:
             newest = max([attempt, *(known for known, _ in self._links.values())])
@@ -68,7 +79,7 @@ class Ranks(Collective):
             self._changed.notify_all()
 
     def await_all(self) -> None:
-        """Until all ranks have read their rows; the tree stands then, or the driver is to ask all."""
+        """Wait until all ranks have read their rows, and find out whether they are connected as a tree."""
         while True:
             with contextlib.suppress(LostError):
                 with self._changed:
@@ -80,31 +91,31 @@ class Ranks(Collective):
                 self._selector = selectors.DefaultSelector()
                 for link in self._current:
                     self._selector.register(link, selectors.EVENT_READ)
-                tree = all(self._heard(self._current))
+                tree = all(self._receive(self._current))
                 for link in self._current:
                     self._send(link, pickle.dumps(tree))
                 self.costs.star |= not tree
-                first, _ = topology(self.size, FAN if tree else self.size)
-                self._asked = [self._current[rank] for rank in first]
+                first, _ = topology(self.size, FANOUT if tree else self.size)
+                self._children = [self._current[rank] for rank in first]
                 return
 
     def _exchange(self, calls: list[Call], add: bool) -> list[Any]:
-        raw = pickle.dumps(Question(calls, add), pickle.HIGHEST_PROTOCOL)
-        for link in self._asked:
+        raw = pickle.dumps(RemoteCalls(calls, add), pickle.HIGHEST_PROTOCOL)
+        for link in self._children:
             self._send(link, raw)
-        answer: Answer = joined(self._heard(self._asked), add)
-        if isinstance(answer.what, Fault):
-            raise self._refused(*answer.what)
+        answer: Answer = joined(self._receive(self._children), add)
+        if isinstance(answer.result, Fault):
+            raise self._error_of(*answer.result)
         self.costs.slowest += answer.slowest
-        self.costs.ranks += answer.together
-        return [answer.what] if add else answer.what
+        self.costs.ranks += answer.total
+        return [answer.result] if add else answer.result
 
-    def _heard(self, links: list[Connection]) -> list[Any]:
-        """One message of each of these connections."""
+    def _receive(self, links: list[Connection]) -> list[Any]:
+        """Receive one message from each of these connections."""
         found: dict[Any, Any] = {}
         while len(found) < len(links):
             ready = [key.fileobj for key, _ in self._selector.select(POLL_SECONDS)]
-            if self._stale:  # Spark has started the tasks again
+            if self._stale:  # Spark has restarted the tasks
                 self._lose()
             for link in ready:
                 try:
@@ -122,7 +133,7 @@ class Ranks(Collective):
             self._lose()
 
     def _lose(self) -> None:
-        """With one rank the attempt is lost: the others end when their connections are closed."""
+        """Close all connections, which ends the remaining ranks, and raise LostError."""
         with self._changed:
             for rank in [rank for rank, (_, link) in self._links.items() if link in self._current]:
                 self._stale.append(self._links.pop(rank)[1])
@@ -138,8 +149,8 @@ class Ranks(Collective):
         self.await_all()
         self.costs.restarting += time.perf_counter() - began
 
-    def _dismiss(self) -> int:
-        """End the run on all ranks; returns how many there were."""
+    def _end_run(self) -> int:
+        """End the run on all ranks; returns their number."""
         with self._changed:
             self._over = True
             links, self._links = [link for _, link in self._links.values()], {}
@@ -153,7 +164,7 @@ class Ranks(Collective):
 
     def close(self) -> None:
         self.costs.end()
-        self._dismiss()
+        self._end_run()
         self.listener.close()
         self._selector.close()
 
@@ -161,7 +172,7 @@ class Ranks(Collective):
 class BarrierStage(Ranks):
     """The tasks of one barrier stage over the partitions of `text`.
 
-    on_wait: called with the seconds so far, now and then, while the rows are read.
+    on_wait: called at intervals with the seconds so far while the rows are read.
     """
 
     def __init__(self, session: Session, text: Text, on_wait: Callable[[float], None] | None = None):
@@ -180,17 +191,17 @@ class BarrierStage(Ranks):
     def _start(self) -> None:
         size, key, threads_each = self.size, self.key, self.session.threads_each(self.size)
         address, context = (self.session.host, self.listener.port), self.session.context
-        rows, ordered = self.text.rows(), not self.text.moves
+        rows, ordered = self.text.rows(), not self.text.is_shuffled
 
         def work() -> None:
-            failure: BaseException = SvmtoolError(f"{WHAT}: the tasks have ended before their time")
+            failure: BaseException = SvmtoolError(f"{PREFIX}: the tasks ended unexpectedly")
             try:
                 context.setJobGroup(GROUP, "svmtool: rows")
                 held = rows.barrier().mapPartitionsWithIndex(
                     lambda rank, part: serve(rank, size, part, ordered, address, key, threads_each)
                 )
-                held.repartition(1).count()  # a shuffle, whose stage Spark starts again where a task is lost
-            except BaseException as e:  # raised where the driver waits for an answer
+                held.repartition(1).count()  # a shuffle, because Spark restarts such a stage after a loss
+            except BaseException as e:  # _check raises it
                 failure = e
             self._failure = failure
 
@@ -201,28 +212,28 @@ class BarrierStage(Ranks):
         if self._on_wait is not None:
             self._on_wait(time.perf_counter() - self.costs.started)
         if self._failure is not None:
-            raise SvmtoolError(error_text(self._failure, WHAT)) from self._failure
+            raise SvmtoolError(error_text(self._failure, PREFIX)) from self._failure
 
-    def _refused(self, rank: int, error: Exception) -> Exception:
+    def _error_of(self, rank: int, error: Exception) -> Exception:
         if isinstance(error, DataError):
-            self.close()  # the tasks would keep every core from the job that searches for the line
-            with spark_errors(WHAT):
+            self.close()  # frees the cores for the job that finds the line
+            with spark_errors(PREFIX):
                 return self.text.fault(rank, error)
         return error
 
     def close(self) -> None:
         self.costs.end()
-        if self._dismiss() < self.size:
+        if self._end_run() < self.size:
             with contextlib.suppress(Exception):  # the session may have ended already
                 self.session.context.cancelJobGroup(GROUP)
-        self._job.join(END_SECONDS)  # a session that ends before its job writes of it
+        self._job.join(END_SECONDS)  # ending the session before its job would print errors
         super().close()
 
 
 def serve(
     rank: int, size: int, part: Iterable[Any], ordered: bool, driver: Address, key: bytes, threads_each: int
 ) -> Iterator[None]:
-    """What a task does: read the partition, then answer questions until the driver ends the run.
+    """Run a task: read the partition, then execute requests until the driver ends the run.
 
     ordered: see table_of.
     """

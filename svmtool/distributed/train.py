@@ -1,4 +1,4 @@
-"""svm-train --spark: the flow of training/pipeline.py with the rows in executors."""
+"""svm-train --spark: the flow of training/pipeline.py with the rows in Spark's executors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.frame import source_of
-from svmtool.distributed.kinds import kind_of
+from svmtool.distributed.kinds import reduction_of
 from svmtool.distributed.reading import Text
 from svmtool.distributed.session import Session
 from svmtool.distributed.stage import BarrierStage
@@ -31,8 +31,8 @@ from svmtool.training.pipeline import ModelFile, Training, fitted, show
 from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, searched, validated
 
 
-class _Quiet:
-    """A console that shows nothing."""
+class _NullConsole:
+    """A console that prints nothing."""
 
     reading = None  # see BarrierStage, on_wait
 
@@ -40,24 +40,24 @@ class _Quiet:
         return lambda *_, **__: None
 
 
-QUIET = _Quiet()
+NULL_CONSOLE = _NullConsole()
 
 
 def trained(
     session: Session, settings: Settings, source: Text, initial: LinearModel | None = None,
-    recorder: Recorder | None = None, console: Any = QUIET, weights: str | None = None,
+    recorder: Recorder | None = None, console: Any = NULL_CONSOLE, weights: str | None = None,
 ) -> tuple[Training, BarrierStage, bool]:  # fmt: skip
-    """Train on the rows of a Text or Frame; also the stage that held them, ended, and whether Ctrl-C asked for an end.
+    """Train on the rows of a Text or Frame; returns the training, its closed stage, and whether Ctrl-C ended it.
 
-    weights: a file of this machine with a number for each row.  A notebook calls this with its own data frame and
+    weights: a file on this machine with a number for each row.  A notebook can call this with its own data frame and
     Session.over.
     """
-    found = source.weights()  # a job of Spark's: the stage takes all cores
+    found = source.weights()  # a Spark job, which must run before the stage takes all cores
     with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
         check_after_reading(settings)
         take_weights(stage, weights, found)
         began = time.perf_counter()
-        problems = kind_of(settings)(stage, settings)
+        problems = reduction_of(settings)(stage, settings)
         console.solver(problems.method_line)
         start = None if initial is None else problems.start_from(initial)
         with Interruptible(StopFlag(settings.stopping.max_seconds)) as stop:
@@ -72,16 +72,16 @@ def trained(
 
 
 def take_weights(ranks: Collective, path: str | None = None, found: np.ndarray | None = None) -> None:
-    """Give the rows their weights: those `found` in the input, or the numbers in the file `path`."""
+    """Send weights to the ranks: those `found` in the input, or the numbers in the file `path`."""
     if found is not None or path:
         counts = [part["n"] for part in ranks.surviving(lambda: ranks.gather("facts"))]
         ranks.take_weights(weight_file.read(str(path), sum(counts)) if found is None else found, counts)
 
 
 def validate(session: Session, settings: Settings, request: Request, source: Text, console: Any) -> int:
-    """-v and -C: LIBLINEAR's lines; returns the exit status."""
+    """Run -v or -C and print LIBLINEAR's lines; returns the exit status."""
     wanted = DEFAULT_FOLDS if request.folds is None else request.folds
-    found = source.weights()  # a job of Spark's: the stage takes all cores
+    found = source.weights()  # a Spark job, which must run before the stage takes all cores
     with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
         check_after_reading(settings)
         take_weights(stage, request.weights, found)
@@ -95,10 +95,10 @@ def validate(session: Session, settings: Settings, request: Request, source: Tex
 
 
 def run(settings: Settings, request: Request, path: str, model_path: str, console: Any) -> int:
-    """svm-train --spark after its command line; returns the exit status."""
+    """Run svm-train --spark with parsed settings; returns the exit status."""
     assert request.spark is not None
     initial = linear.read(request.initial_model) if request.initial_model else None
-    threads.set_count(1)  # one problem after the other; the rows' threads are in the executors
+    threads.set_count(1)  # the driver solves one problem at a time; executors have their own threads
     with named(path), Session(request.spark, f"svm-train -s {settings.problem.solver} {path}") as session:
         source = source_of(session, path, few=True, weights=request.weights)
         if request.find_C or request.folds is not None:

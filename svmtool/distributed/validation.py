@@ -1,7 +1,7 @@
 """Cross-validation (-v), the search for C (-C) and sigmoids (-b 1) for partitioned rows.
 
-Folds are as in memory, and no row is moved.  The driver holds labels, folds and predictions of all rows, some 30 bytes
-each; every rank receives the folds of all rows.
+Folds are those of training in memory; no row is moved.  The driver holds labels, folds and predictions, some 30 bytes a
+row, and sends the folds to all ranks.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from svmtool.distributed.collective import Collective
-from svmtool.distributed.kinds import kind_of
-from svmtool.distributed.problems import DistributedReduction
+from svmtool.distributed.kinds import reduction_of
+from svmtool.distributed.reductions import DistributedReduction
 from svmtool.errors import SvmtoolError
-from svmtool.limits import StopFlag, Turns
+from svmtool.limits import StopFlag, TimeShares
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
@@ -24,7 +24,7 @@ from svmtool.training.validation.folds import fold_rows
 
 
 class Labels:
-    """The part of a Dataset that Folds needs."""
+    """The part of a Dataset that Folds uses."""
 
     def __init__(self, labels: np.ndarray):
         self.labels = labels
@@ -34,7 +34,7 @@ class Labels:
 
 
 class DistributedFolds(Folds):
-    """See Folds.  whole: whether rows without weight are in the folds too, to be predicted."""
+    """Folds of distributed rows.  whole: whether rows of weight 0 are in the folds too, and so are predicted."""
 
     def __init__(self, ranks: Collective, settings: Settings, wanted: int, whole: bool = True):
         self.ranks = ranks
@@ -42,12 +42,12 @@ class DistributedFolds(Folds):
         labels, weights = np.concatenate(parts), ranks.weights
         self.of_table = np.arange(len(labels)) if whole or weights is None else np.flatnonzero(weights > 0.0)
         if settings.row.task == "classification":
-            ranks.surviving(lambda: ranks.gather("classes"))  # raises where labels are no classes
+            ranks.surviving(lambda: ranks.gather("classes"))  # raises if the labels cannot be classes
         super().__init__(Labels(labels[self.of_table]), settings, None, wanted)
         self.fold = np.empty(len(self.table), np.int32)
         for k in range(self.count):
             self.fold[self.order[self.starts[k] : self.starts[k + 1]]] = k
-        fold = np.full(len(labels), self.count, np.int32)  # rows that are in no fold have no weight
+        fold = np.full(len(labels), self.count, np.int32)  # rows in no fold have weight 0
         fold[self.of_table] = self.fold
         ranks.keep("take_folds", fold, np.cumsum([0, *map(len, parts)]))
 
@@ -56,28 +56,28 @@ class DistributedFolds(Folds):
         return checked_square(max(parts, default=0.0))
 
     def problems(self, k: int, settings: Settings) -> DistributedReduction:
-        """The problems of all rows but fold k, which is held out from now on."""
+        """Hold out fold k from now on; returns the reduction of the other rows."""
         self.ranks.keep("hold_out", k)
         inside, _ = fold_rows(self.order, self.starts, k, False)
         if self.ranks.weights is not None:
             inside = inside[self.ranks.weights[self.of_table[inside]] > 0.0]
-        return kind_of(settings)(self.ranks, settings, self.table.labels[inside])
+        return reduction_of(settings)(self.ranks, settings, self.table.labels[inside])
 
     def scores(self, problems: DistributedReduction, W: np.ndarray) -> np.ndarray:
-        """Decision values of the rows held out, in their order, f8[m, columns]."""
+        """Decision values f8[m, columns] of the rows held out."""
         return np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", problems.decisions(W))))
 
     def evaluate(self, settings: Settings, stop: StopFlag, warm: list | None = None) -> tuple[np.ndarray, bool]:
-        """See Folds; one fold after the other."""
+        """See Folds; folds are trained one after the other."""
         predictions, moved, ends = np.empty(len(self.table)), False, []
-        turns = Turns(stop, self.count, 1)
+        shares = TimeShares(stop, self.count, 1)
         warnings: dict[str, None] = {}
         for k in range(self.count):
             problems = self.problems(k, settings)
             warnings.update(dict.fromkeys(problems.warnings()))
             problems.any_start = warm is not None
             start = None if warm is None else warm[k]
-            results, _ = problems.fit_and_certify(start, stop=turns.next())
+            results, _ = problems.fit_and_certify(start, stop=shares.next())
             W = problems.weights(results)
             ends.append(TIME if any(r.status is TIME for r in results) else worst_status(results))
             moved |= start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
@@ -94,7 +94,7 @@ class DistributedFolds(Folds):
 def calibrate(
     ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag, console: Any
 ) -> list[tuple[float, float]]:
-    """See training/calibration.py; the ranks hold rows out from now on."""
+    """Fit sigmoids, see training/calibration.py; afterwards the ranks still hold out rows."""
     try:
         folds = DistributedFolds(ranks, settings.replace(stratified=True), FOLDS, whole=False)
     except SvmtoolError as e:

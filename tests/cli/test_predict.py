@@ -338,7 +338,7 @@ def errors_of(labels, predictions, blocks: int = 1) -> RegressionErrors:
     parts = (np.array_split(np.array(values, float), blocks) for values in (labels, predictions))
     for k, (y, p) in enumerate(zip(*parts, strict=True)):
         (whole, other)[k % 2].add(y, p)
-    whole.take(other)
+    whole.merge(other)
     return whole
 
 

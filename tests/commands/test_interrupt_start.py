@@ -125,8 +125,9 @@ def test_another_one_while_the_first_is_being_answered(tmp_path):
     assert not os.listdir(tmp_path)
 
 
-def test_what_is_done_together(tmp_path):
-    done = run("with interrupts.Together():\n    " + SELF + "    os.write(1, b'whole')\nos.write(1, b'more')", tmp_path)
+def test_ctrl_c_ends_the_process_after_an_uninterrupted_block(tmp_path):
+    code = "with interrupts.Uninterrupted():\n    " + SELF + "    os.write(1, b'whole')\nos.write(1, b'more')"
+    done = run(code, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (130, "whole", "interrupted\n")
 
 

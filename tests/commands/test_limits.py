@@ -17,7 +17,7 @@ from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.csr import CsrRows
 from svmtool.data.rows import from_csr
 from svmtool.formats.models import linear
-from svmtool.limits import StopFlag, in_turns
+from svmtool.limits import StopFlag, with_time_shares
 from svmtool.linalg.systems import Factored, solve_positive
 from svmtool.params import Settings
 from svmtool.request import Request
@@ -61,10 +61,10 @@ def settings_of(row, **more) -> Settings:
 
 def test_parts_get_fair_shares():
     stop = StopFlag(100.0)
-    turns = limits.Turns(stop, 4, 2)
-    shares = [turns.next().left for _ in range(4)]
+    flags = limits.TimeShares(stop, 4, 2)
+    shares = [flags.next().left for _ in range(4)]
     assert shares[:3] == pytest.approx([50.0, 100.0 * 2 / 3, 100.0], rel=0.01)
-    assert turns._stop.left == pytest.approx(shares[3], rel=0.01)
+    assert flags._stop.left == pytest.approx(shares[3], rel=0.01)
     assert StopFlag().part(0.1).left == np.inf
 
 
@@ -83,14 +83,14 @@ def test_parts_that_their_share_cuts_short_go_on():
         seen.append((k, share.left > 90.0))
         return k == 1 and seen.count((1, False)) == 1 and len(seen) == 2
 
-    in_turns(work, 3, StopFlag(100.0), 1, lambda each, n: [each(i) for i in range(n)])
+    with_time_shares(work, 3, StopFlag(100.0), 1, lambda each, n: [each(i) for i in range(n)])
     assert seen == [(0, False), (1, False), (2, True), (1, True)]
 
 
 def test_nothing_goes_on_without_a_limit_or_time():
-    assert not StopFlag().goes_on(StopFlag().part(0.1))
+    assert not StopFlag().may_resume(StopFlag().part(0.1))
     over = StopFlag(-1.0)
-    assert not over.goes_on(over.part(0.1))
+    assert not over.may_resume(over.part(0.1))
 
 
 @every_row
@@ -173,7 +173,7 @@ def test_folds_go_on_where_their_share_has_cut_them_short(row, monkeypatch):
         return results
 
     monkeypatch.setattr(kind, "fit", cut_once)
-    monkeypatch.setattr(StopFlag, "goes_on", lambda self, share: True)
+    monkeypatch.setattr(StopFlag, "may_resume", lambda self, share: True)
     monkeypatch.setattr("svmtool.training.validation.folds.threads.beside", lambda n: 1)
     folds_of = "svmtool.training.validation.folds.run_folds"
     monkeypatch.setattr(folds_of, lambda work, n, on_disk: [work(k) for k in range(n)])

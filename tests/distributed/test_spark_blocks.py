@@ -86,7 +86,7 @@ def test_samples_of_many_rows(number, tmp_path):
 def test_a_sample_stands_for_all_rows_however_they_are_cut(spec, parts):
     """Also where a block has fewer rows than one is drawn of; here all rows that take part have the same cost."""
     ranks, group = Here(cut(numbers_text(2, n=1500), parts)), 16
-    ranks.gather("lay", 12, -1.0)
+    ranks.gather("set_layout", 12, -1.0)
     n = sum(ranks.gather("begin", spec)) // (2 if isinstance(spec, Tube) else 1)
     indptr, _, _, y, cost, target = zip(*ranks.gather("draw", group, 5), strict=True)
     drawn = sum(len(part) - 1 for part in indptr)
@@ -102,9 +102,9 @@ def test_blocks_that_learn_of_more_features(last, tmp_path):
     settings, lines = settings_of(2), numbers_text(2, n=90, d=80, density=0.9).splitlines()
     text = "\n".join([*lines[:-1], last]) + "\n"
     ranks = Here(cut(text, 3))
-    assert isinstance(ranks.blocks[0]._laid, DenseRows)
+    assert isinstance(ranks.blocks[0]._active_rows, DenseRows)
     same(far(ranks, settings), in_memory(text, settings, tmp_path), settings)
-    assert {block._laid.plain for block in ranks.blocks} == {int(last[2:-2])}
+    assert {block._active_rows.plain for block in ranks.blocks} == {int(last[2:-2])}
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from spark_blocks import Here, cut, numbers_text, settings_of
 from svmtool.compiled.loops.loss import breakpoint_loops
 from svmtool.data.csr import CsrRows
 from svmtool.distributed.line_search import BINS, Breakpoints, search
-from svmtool.distributed.problems import DistributedOneVsRest
+from svmtool.distributed.reductions import DistributedOneVsRest
 from svmtool.objectives.augmented import Augmented, ModifiedHuber
 from svmtool.objectives.squared_hinge import SquaredHinge
 

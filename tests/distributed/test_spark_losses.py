@@ -14,8 +14,8 @@ import pytest
 from conftest import without_spark
 from spark_blocks import in_memory, numbers_text, settings_of
 
-from svmtool.distributed.problems import DistributedOneVsRest
 from svmtool.distributed.reading import Text
+from svmtool.distributed.reductions import DistributedOneVsRest
 from svmtool.distributed.stage import BarrierStage
 from svmtool.training.pipeline import fitted
 

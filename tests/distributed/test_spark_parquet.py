@@ -120,10 +120,10 @@ def test_a_bad_row_is_named(row, words, spark, session):
 @pytest.mark.parametrize(
     ("frame_schema", "row", "words"),
     [
-        (StructType([StructField("label", DoubleType())]), (1.0,), "there is no column features: it has label"),
-        (StructType([StructField("features", VectorUDT())]), (Vectors.dense([1.0]),), "there is no column label"),
-        (schema(label=StringType()), ("a", Vectors.dense([1.0])), "column label holds no numbers, but string"),
-        (schema(features=DoubleType()), (1.0, 1.0), "column features holds no vectors, but double"),
+        (StructType([StructField("label", DoubleType())]), (1.0,), "no column features; the columns are label"),
+        (StructType([StructField("features", VectorUDT())]), (Vectors.dense([1.0]),), "no column label"),
+        (schema(label=StringType()), ("a", Vectors.dense([1.0])), "column label must hold numbers, not string"),
+        (schema(features=DoubleType()), (1.0, 1.0), "column features must hold vectors, not double"),
     ],
 )
 def test_columns_that_are_none(frame_schema, row, words, spark, session):

@@ -136,9 +136,9 @@ def test_a_directory_that_is_there_is_left_alone(run, models, tmp_path):
     (tmp_path / "o").mkdir()
     data = REPOSITORY / "data" / "digits"
     status, out, err = run("--spark", "x", data, models / "classes", tmp_path / "o")
-    assert (status, out, err) == (1, "", f"can't open output directory {tmp_path}/o: it is there already\n")
+    assert (status, out, err) == (1, "", f"can't open output directory {tmp_path}/o: it exists already\n")
     status, out, err = run("--spark", "x", "--scores", tmp_path / "o", data, models / "classes", tmp_path / "p")
-    assert (status, out, err) == (1, "", f"can't open output directory {tmp_path}/o: it is there already\n")
+    assert (status, out, err) == (1, "", f"can't open output directory {tmp_path}/o: it exists already\n")
     assert os.listdir(tmp_path) == ["o"] and os.listdir(tmp_path / "o") == []
 
 
@@ -181,7 +181,7 @@ def test_a_bar_tells_of_the_parts_on_a_terminal(monkeypatch):
         (("d", "classes", "-"), "--spark reads files"),
         (("--scores", "-", "d", "classes", "o"), "--spark reads files"),
         (("d", "classes"), "can't open output directory"),
-        (("--threads", "2", "d", "classes", "o"), "--threads does not go with --spark"),
+        (("--threads", "2", "d", "classes", "o"), "--threads cannot be used with --spark"),
     ],
 )
 def test_options_are_looked_at_before_spark_starts(argv, words, models, monkeypatch, capsys):
@@ -246,18 +246,18 @@ def test_a_directory_that_appears_meanwhile_is_left_alone(session, tmp_path):
 
 
 def test_of_two_directories_both_are_written_or_none(run, models, tmp_path, monkeypatch):
-    give_name = spark_predict._Folder.give_name
+    publish = spark_predict._Folder.publish
 
     def appears(folder):
         if folder._name == str(tmp_path / "s"):
             (tmp_path / "s").mkdir()
-        give_name(folder)
+        publish(folder)
 
-    monkeypatch.setattr(spark_predict._Folder, "give_name", appears)
+    monkeypatch.setattr(spark_predict._Folder, "publish", appears)
     data = REPOSITORY / "data" / "digits"
     status, out, err = run("--spark", "x", "--scores", tmp_path / "s", data, models / "classes", tmp_path / "o")
     assert (status, out) == (1, "")
-    assert err == f"can't write {tmp_path}/s: it appeared meanwhile, and so nothing is written\n"
+    assert err == f"can't write {tmp_path}/s: it was created by another process; nothing was written\n"
     assert os.listdir(tmp_path) == ["s"] and os.listdir(tmp_path / "s") == []
 
 

@@ -15,7 +15,7 @@ from spark_blocks import cut, far, numbers_text, parse, same, settings_of
 
 from svmtool.distributed import listener, rank
 from svmtool.distributed.block import Block
-from svmtool.distributed.rank import FAN, Rank, portable, topology
+from svmtool.distributed.rank import FANOUT, Rank, portable, topology
 from svmtool.distributed.reading import _pieces, table_of
 from svmtool.distributed.stage import Ranks
 from svmtool.errors import DataError, SvmtoolError
@@ -122,14 +122,14 @@ def test_the_tree_is_flat_while_it_may_be_and_has_each_task_once(size):
         return [index, *(i for child in places[index][1] for i in below(child))]
 
     for index in range(size):
-        assert len(places[index][1]) <= FAN
+        assert len(places[index][1]) <= FANOUT
         assert all(places[child][0] == index for child in places[index][1])
         assert below(index) == list(range(index, index + len(below(index))))  # in the order of the rows
-    assert [i for index in first for i in below(index)] == list(range(size)) and len(first) == min(size, FAN)
+    assert [i for index in first for i in below(index)] == list(range(size)) and len(first) == min(size, FANOUT)
     while level:
         seen, level, depth = seen + level, [c for i in level for c in places[i][1]], depth + 1
-    assert sorted(seen) == list(range(size)) and depth <= 1 + np.ceil(np.log(size) / np.log(FAN))
-    assert all(places[index] == (None, ()) for index in range(size)) or size > FAN
+    assert sorted(seen) == list(range(size)) and depth <= 1 + np.ceil(np.log(size) / np.log(FANOUT))
+    assert all(places[index] == (None, ()) for index in range(size)) or size > FANOUT
     assert topology(size, size) == (tuple(range(size)), [(None, ())] * size)
 
 

@@ -45,7 +45,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(argv, words, svm_train):
 
 @pytest.mark.parametrize(
     ("master", "words"),
-    [("nonsense", "needs a master's URL"), ("spark://127.0.0.1:1", "no master answers (127.0.0.1:1: ")],
+    [("nonsense", "not a master URL"), ("spark://127.0.0.1:1", "no master answers (127.0.0.1:1: ")],
 )
 def test_masters_that_are_none(master, words, svm_train):
     status, out, err = svm_train("-s", 2, "--spark", master, "d", data="1 1:1\n-1 1:2\n")
@@ -55,8 +55,8 @@ def test_masters_that_are_none(master, words, svm_train):
 @pytest.mark.parametrize(
     ("python", "words"),
     [
-        ("ModuleNotFoundError: No module named 'svmtool'", "Python lacks svmtool: install"),
-        ("ModuleNotFoundError: No module named 'numpy'", "Python lacks numpy: install"),
+        ("ModuleNotFoundError: No module named 'svmtool'", "Python has no svmtool: install"),
+        ("ModuleNotFoundError: No module named 'numpy'", "Python has no numpy: install"),
         ("ModuleNotFoundError: No module named 'svmtool.x'", "started: No module named 'svmtool.x'"),
         ("ModuleNotFoundError: No module named 'numpy._core.x'", "started: No module named 'numpy._core.x'"),
         ("ImportError: cannot import name 'x' from 'svmtool.y' (y.py)", "started: cannot import name 'x'"),
@@ -64,7 +64,7 @@ def test_masters_that_are_none(master, words, svm_train):
             "AttributeError: Can't get attribute 'X' on <module 'svmtool.y' from 'y.py'>",
             "started: Can't get attribute 'X'",
         ),
-        ("java.io.IOException: No space left on device", "--spark: a disk of Spark's is full"),
+        ("java.io.IOException: No space left on device", "--spark: Spark's scratch disk is full"),
         ("ModuleNotFoundError: No module named 'svmtools'", "--spark: No module named 'svmtools'"),
     ],
 )
@@ -323,7 +323,7 @@ def test_ctrl_c_while_java_works_is_no_traceback(session, caplog):
 
 @on_spark
 def test_a_large_file_is_cut_in_as_many_splits_as_tasks(session, tmp_path):
-    """Else all its text would be shuffled before the barrier stage."""
+    """Else all its text would be always_shuffled before the barrier stage."""
     with open(tmp_path / "large", "wb") as f:
         f.truncate(500_000_000)  # a hole: nothing is read
     assert Text(session, str(tmp_path / "large"), few=True).splits.getNumPartitions() == session.slots
@@ -353,5 +353,5 @@ def test_fewer_places_than_partitions_is_a_sentence(session, tmp_path):
     text = Text(session, str(tmp_path / "d"), few=True)
     text.splits = session.context.textFile(str(tmp_path / "d"), 4, use_unicode=False)
     text.partitions = text.splits.getNumPartitions()
-    with pytest.raises(SvmtoolError, match=r"^ERROR: --spark: the cluster has no room for all tasks at a time"):
+    with pytest.raises(SvmtoolError, match=r"^ERROR: --spark: a barrier stage needs a free core for each task"):
         BarrierStage(session, text)

@@ -115,5 +115,5 @@ def test_threads_of_predict_and_scale(count):
         if count == LONG:
             assert parse(["--threads", count, *argv]).threads == BEYOND
         else:
-            with pytest.raises(SvmtoolError, match="--threads wants a number of at least 1"):
+            with pytest.raises(SvmtoolError, match="--threads needs a number of at least 1"):
                 parse(["--threads", count, *argv])

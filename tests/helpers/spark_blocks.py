@@ -13,7 +13,7 @@ from reference import random_rows, text_of
 from svmtool import registry
 from svmtool.distributed.block import Block
 from svmtool.distributed.collective import Collective, LostError
-from svmtool.distributed.kinds import kind_of
+from svmtool.distributed.kinds import reduction_of
 from svmtool.distributed.reading import table_of
 from svmtool.distributed.train import take_weights
 from svmtool.formats.svmlight import table as svmlight
@@ -75,7 +75,7 @@ def settings_of(number: int, **more: Any) -> Settings:
 
 def far(ranks: Collective, settings: Settings, start=None, weights: str | None = None) -> Training:
     take_weights(ranks, weights)
-    return fitted(kind_of(settings)(ranks, settings), start, None, None, 0.0)
+    return fitted(reduction_of(settings)(ranks, settings), start, None, None, 0.0)
 
 
 def in_memory(text: str, settings: Settings, tmp_path, weights: str | None = None) -> Training:

@@ -167,7 +167,7 @@ def test_share_of_the_way_is_logarithmic():
     ids=lambda x: type(x).__name__ if isinstance(x, BaseException) else None,
 )
 def test_faults_become_one_sentence(fault, status, sentence, capsys, monkeypatch):
-    monkeypatch.setattr("svmtool.cli.entry.forget_stdout", lambda: None)  # pytest needs its stdout
+    monkeypatch.setattr("svmtool.cli.entry.discard_stdout", lambda: None)  # pytest needs its stdout
 
     def work():
         raise fault

@@ -1,11 +1,10 @@
 """svm-predict: LIBLINEAR's predict for linear models, LIBSVM's for kernel models, with scores and metrics.
 
-The test file is scored a few blocks at a time, so memory does not grow with it
-(--metrics with two classes keeps nine bytes a row, for the area under the ROC
-curve).  All outputs appear whole at the end or not at all.
+The test file is scored in blocks, so memory does not grow with its size (--metrics with two classes keeps nine bytes a
+row, for the area under the ROC curve).  Outputs appear complete at the end or not at all.
 
-The plain job, classification without -b, --scores and --metrics, runs without numpy.  Which program is meant the
-model says: its first word is `solver_type` or `svm_type`.
+Classification without -b, --scores and --metrics runs without numpy.  The first word of the model, `solver_type` or
+`svm_type`, decides which program's output is printed.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ def main(argv: list[str]) -> int:
             console.warn(warning)
         return 0
 
-    return console.answer(work, lambda: USAGE)
+    return console.run(work, lambda: USAGE)
 
 
 def predict(options: Options) -> Plain | Report:
-    """Do what the options ask for; returns what it has counted.
+    """Predict; returns the report with accuracy and metrics.
 
-    The order of checks is LIBLINEAR's: test file, output file, model, probabilities, then the rows.
+    Checks are made in LIBLINEAR's order: test file, output file, model, probabilities, then the rows.
     """
     if options.spark is not None:
-        interrupts.raise_from_now_on()  # folders, and a Java process, are to go
+        interrupts.raise_from_now_on()  # to remove folders and end the Java process
         from svmtool.cli.predict.spark import predict as predict_on_spark
 
         return predict_on_spark(options)

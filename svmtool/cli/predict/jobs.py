@@ -1,4 +1,4 @@
-"""What svm-predict does with a model: where its options lead, and the rows scored."""
+"""Prediction jobs: scored rows and the report for a linear or a kernel model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def job_of(text: ModelText, options: Options) -> LinearJob | KernelJob:
-    """What to do with the model in a text; ModelError where it is none, or does not do what the options ask for."""
+    """The job for a model file's text; ModelError if it is no model or does not support the options."""
     from svmtool.formats.models.text import is_kernel_model
 
     if is_kernel_model(text):
@@ -32,7 +32,7 @@ def job_of(text: ModelText, options: Options) -> LinearJob | KernelJob:
 
 
 class LinearJob:
-    """What to do with a linear model; ModelError where it does not do what the options ask for."""
+    """Prediction with a linear model; ModelError if the model does not support the options."""
 
     def __init__(self, text: ModelText, options: Options):
         from svmtool.formats.models.linear import parse
@@ -52,7 +52,7 @@ class LinearJob:
         self.model, self.options = model, options
 
     def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
-        """Where scored blocks are to go."""
+        """The object that writes and counts scored blocks."""
         model, options = self.model, self.options
         if model.task != "regression" and not (options.probabilities or scores or options.metrics):
             return Plain(model, output)

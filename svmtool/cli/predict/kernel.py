@@ -1,4 +1,4 @@
-"""svm-predict with kernel models, as LIBSVM's svm-predict."""
+"""svm-predict for kernel models, with the output of LIBSVM's svm-predict."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ LAPLACE = (
     "Prob. model for test data: target value = predicted value + z,\n"
     "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma=%g\n"
 )
-FEW_PAIRS = 16  # of classes, up to which the decision values of a CHUNK of text take no notable memory
-LEAST_CHUNK = 1 << 16
+FEW_PAIRS = 16  # up to so many pairs of classes the decision values of a CHUNK of text need little memory
+MIN_CHUNK = 1 << 16  # bytes
 
 
 class KernelJob:
-    """What to do with a kernel model; ModelError where it does not do what the options ask for."""
+    """Prediction with a kernel model; ModelError if the model does not support the options."""
 
     def __init__(self, text: ModelText, options: Options):
         self.model, self.options = parse(text), options
@@ -45,7 +45,7 @@ class KernelJob:
             self.notice = DISABLED
 
     def report(self, output: BinaryIO, scores: BinaryIO | None) -> KernelPlain | KernelReport:
-        """Where scored blocks are to go."""
+        """The object that writes and counts scored blocks."""
         options, task = self.options, self.model.task
         if task != "regression" and not (options.probabilities or scores or options.metrics):
             return KernelPlain(self.model, output, self.notice)
@@ -56,9 +56,9 @@ class KernelJob:
         return KernelReport(self.model, output, scores, probabilities, options.metrics, self.notice)
 
     def blocks(self, source: Source) -> Iterator[Scored]:
-        """The scored rows of the test file; DataError for rows that lack values of a precomputed kernel."""
+        """The scored rows of the test file; DataError for a row without the required values of a precomputed kernel."""
         model, scores = self.model, self.model.scores
-        chunk = max(LEAST_CHUNK, CHUNK // max(1, model.columns // FEW_PAIRS))
+        chunk = max(MIN_CHUNK, CHUNK // max(1, model.columns // FEW_PAIRS))
         first = 0
         for rows in raw_tables(source, chunk, least=0):
             n = rows.labels.size
@@ -73,7 +73,7 @@ class KernelJob:
 
 
 class KernelPlain(Plain):
-    """The same for kernel models; notice: lines before the accuracy."""
+    """Plain for kernel models; notice: text printed before the accuracy."""
 
     def __init__(self, model, output: BinaryIO, notice: str):
         super().__init__(model, output)

@@ -1,4 +1,4 @@
-"""The command line of svm-predict, read as LIBLINEAR's predict reads it."""
+"""The command line of svm-predict, parsed as LIBLINEAR's predict does."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ output_file may be - (standard output).  Options stand before the files.
                    by blanks (kernel models: one value for each pair of classes)
   --metrics        print precision, recall and F1 of each class and their means;
                    the area under the ROC curve (two classes, or one-class,
-                   where rows not labelled 1 count as outliers); the mean
-                   absolute error in ranks (models of -s 43); the mean
+                   where rows not labelled 1 count as outliers); mean
+                   absolute error in ranks (models of -s 43); mean
                    absolute error and R2 (regression)
   --threads N      use N threads (default: all cores, or OMP_NUM_THREADS)
   --spark MASTER   predict with Spark (local[N], spark://HOST:PORT, yarn, ..):
@@ -43,7 +43,7 @@ VALUED = ("--scores", "--threads", "--spark")
 
 
 class Options:
-    """What a command line asks for; `page` is the text that --help or --version ask for."""
+    """The parsed command line; `page` is the text of --help or --version, if given."""
 
     __slots__ = ("probabilities", "quiet", "scores", "metrics", "threads", "spark", "files", "page")
 
@@ -57,9 +57,9 @@ class Options:
 
 
 def parse(argv: list[str]) -> Options:
-    """Read the arguments as LIBLINEAR's predict does: the character behind the dash decides.
+    """Parse the arguments as LIBLINEAR's predict does: only the character after the dash counts.
 
-    Raises UsageError (an empty text: usage alone), SvmtoolError for our own options.
+    Raises UsageError (an empty text: usage only), or SvmtoolError for svmtool's own options.
     """
     options = Options()
     i = 0
@@ -95,7 +95,7 @@ def parse(argv: list[str]) -> Options:
 
 
 def _long(options: Options, argv: list[str], word: str, i: int) -> int:
-    """Take one of our own options; returns the place behind it and its value."""
+    """Parse one of svmtool's own options; returns the index after it and its value."""
     name, given, value = word.partition("=")
     if word == "--help":
         options.page = HELP
@@ -108,18 +108,18 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
     elif name in VALUED:
         if not given:
             if i == len(argv):
-                raise SvmtoolError(f"ERROR: {name} wants a value behind it")
+                raise SvmtoolError(f"ERROR: {name} needs a value")
             value, i = argv[i], i + 1
         if name == "--scores":
             if not value:
-                raise SvmtoolError("ERROR: --scores wants the name of a file")
+                raise SvmtoolError("ERROR: --scores needs a file name")
             options.scores = value
         elif name == "--spark":
             options.spark = value
         else:
             options.threads = parse_count(value)
             if options.threads < 1:
-                raise SvmtoolError(f"ERROR: --threads wants a number of at least 1, not {clipped(value)!r}")
+                raise SvmtoolError(f"ERROR: --threads needs a number of at least 1, not {clipped(value)!r}")
     else:
         raise UsageError(f"unknown option: {word}")
     return i

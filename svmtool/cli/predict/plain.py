@@ -1,4 +1,4 @@
-"""Labels and accuracy of a classifier, without numpy: what svm-predict does where no long option asks for more."""
+"""Labels and accuracy of a classifier or one-class model, computed without numpy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Plain:
-    """Labels of a classifier or one-class model, and the accuracy, without numpy."""
+    """Writes labels block by block and counts correct ones."""
 
     def __init__(self, model: StoredModel | KernelModel, output: BinaryIO):
         from svmtool.compiled.buffers import Buffer
@@ -38,11 +38,11 @@ class Plain:
         self.output.write(b"".join(map(self.texts.__getitem__, places.items[: block.n])))
 
     def tally(self) -> tuple[int, int]:
-        """What it has counted, for another's `take`."""
+        """The counts, for `merge`."""
         return self.total, self.hits
 
-    def take(self, tally: tuple[int, int]) -> None:
-        """Count rows that were written elsewhere."""
+    def merge(self, tally: tuple[int, int]) -> None:
+        """Add the counts of rows that another process has written."""
         self.total, self.hits = self.total + tally[0], self.hits + tally[1]
 
     def result_lines(self) -> str:
@@ -57,11 +57,11 @@ class Plain:
 
 
 def accuracy_line(hits: int, total: int) -> str:
-    """LIBLINEAR's line; without rows it prints what C makes of 0 / 0."""
+    """LIBLINEAR's line; without rows C prints 0 / 0 as -nan."""
     percent = "%g" % (hits / total * 100) if total else "-nan"
     return f"Accuracy = {percent}% ({hits}/{total})\n"
 
 
 def classified(accuracy: str) -> str:
-    """LIBLINEAR's line of accuracy as LIBSVM has it."""
+    """LIBLINEAR's accuracy line in LIBSVM's form."""
     return accuracy.rstrip("\n") + " (classification)\n"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Report:
-    """Writes predictions (and scores) block by block; result lines are LIBLINEAR's, metric lines ours."""
+    """Writes predictions (and scores) block by block; prints LIBLINEAR's result lines and svmtool's metrics."""
 
     def __init__(
         self, model: LinearModel | KernelModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool,
@@ -44,15 +44,15 @@ class Report:
         """The first line of a file of probabilities."""
         return " ".join(["labels", *map(str, names)])
 
-    def answers(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Predictions f8[n], and probabilities (n, classes) where they are asked for."""
+    def predict(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Predictions f8[n], and probabilities f8[n, classes] or None."""
         return self.model.labels_from(decisions), self.model.probabilities(decisions) if self.probabilities else None
 
     def add(self, block: Scored) -> None:
         """Write and count the rows of a block."""
         n, columns = block.n, self.model.columns
         labels, decisions = block.labels.array()[:n], block.decisions.array()[: n * columns].reshape(n, columns)
-        predictions, probabilities = self.answers(decisions)
+        predictions, probabilities = self.predict(decisions)
         self.total += n
         if n == 0:
             return
@@ -68,7 +68,7 @@ class Report:
             return
         self.hits += int(np.count_nonzero(labels == predictions))
         if self.metrics:
-            one_class = self.model.task == "one-class"  # there whatever is not 1 is an outlier, as for the curve
+            one_class = self.model.task == "one-class"  # every label but 1 is an outlier, as for the curve
             self.counts.add(np.where(labels == 1.0, 1.0, -1.0) if one_class else labels, predictions)
         if self.ranks is not None:
             self.distance += float(
@@ -78,17 +78,17 @@ class Report:
             self.curve.add(labels, decisions[:, 0])
 
     def tally(self) -> tuple:
-        """What it has counted, for another's `take`."""
+        """The counts, for `merge`."""
         return self.total, self.hits, self.errors, self.distance, self.counts, self.curve
 
-    def take(self, tally: tuple) -> None:
-        """Count rows that were written elsewhere; they stand behind those that have been counted."""
+    def merge(self, tally: tuple) -> None:
+        """Add the counts of later rows that another process has written."""
         total, hits, errors, distance, counts, curve = tally
         self.total, self.hits, self.distance = self.total + total, self.hits + hits, self.distance + distance
-        self.errors.take(errors)
-        self.counts.take(counts)
+        self.errors.merge(errors)
+        self.counts.merge(counts)
         if self.curve is not None:
-            self.curve.take(curve)
+            self.curve.merge(curve)
 
     def result_lines(self) -> str:
         """Accuracy, or the two lines of a regression, as LIBLINEAR prints them."""
@@ -104,7 +104,7 @@ class Report:
         return self.errors.warnings() if self.model.task == "regression" else []
 
     def metric_lines(self) -> str:
-        """What --metrics asks for; empty without it."""
+        """The lines of --metrics; empty without it."""
         if not self.metrics:
             return ""
         if self.model.task == "regression":
@@ -126,7 +126,7 @@ class Report:
 
 
 class KernelReport(Report):
-    """The same for kernel models; notice: lines before the results."""
+    """Report for kernel models; notice: text printed before the results."""
 
     def __init__(
         self, model: KernelModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool, metrics: bool,
@@ -134,13 +134,13 @@ class KernelReport(Report):
     ):  # fmt: skip
         super().__init__(model, output, scores, probabilities, metrics)
         self.notice = notice
-        self.missed = 0  # rows whose probabilities hit the limit of iterations
+        self.missed = 0  # rows whose probabilities reached the iteration limit
 
     def header(self, names: tuple[int, ...]) -> str:
         return "label normal outlier" if self.model.task == "one-class" else super().header(names)
 
-    def answers(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """As above, but a class is predicted by its probability where that is asked for."""
+    def predict(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """As in Report; with probabilities the most probable class is predicted."""
         if not self.probabilities:
             return self.model.labels_from(decisions), None
         probabilities, missed = self.model.estimate(decisions)
@@ -152,12 +152,12 @@ class KernelReport(Report):
     def tally(self) -> tuple:
         return super().tally(), self.missed
 
-    def take(self, tally: tuple) -> None:
-        super().take(tally[0])
+    def merge(self, tally: tuple) -> None:
+        super().merge(tally[0])
         self.missed += tally[1]
 
     def result_lines(self) -> str:
-        """LIBSVM's lines."""
+        """The result lines of LIBSVM."""
         lines = super().result_lines()
         text = self.notice + "Exceeds max_iter in multiclass_prob\n" * self.missed
         return text + (lines if self.model.task == "regression" else classified(lines))

@@ -1,4 +1,4 @@
-"""svm-predict --spark: Spark's executors write the same lines to a directory of part files."""
+"""svm-predict --spark: Spark's executors write the predictions to a directory of part files."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def predict(options: Options) -> Plain | Report:
-    """Do what the options ask for; returns what it has counted.
+    """Predict on Spark; returns the report with accuracy and metrics.
 
-    Model and options are examined before Spark is started.
+    Model and options are checked before Spark is started.
     """
     path, model, targets = _names(options)
     with load(model) as text:
@@ -35,53 +35,53 @@ def predict(options: Options) -> Plain | Report:
     with Session(options.spark, "svm-predict") as session, _Bar(options.quiet) as bar:
         scorer = PartScorer(session.context.broadcast(content), options)
         for tally in score(session, path, targets, scorer, bar):
-            report.take(tally)
+            report.merge(tally)
     return report
 
 
 def _names(options: Options) -> tuple[str, str, list[str]]:
-    """Input, model, and the output directories: predictions, and decision values where they are asked for."""
+    """Input, model and output directories: predictions, and with --scores the decision values."""
     if len(options.files) < 3:
-        raise SvmtoolError("can't open output directory (null): --spark writes a directory: name it behind the model")
+        raise SvmtoolError("can't open output directory (null): name it after the model")
     path, model, target = options.files
     if "-" in (path, target, options.scores):
         raise SvmtoolError("ERROR: --spark reads files and writes directories, not standard input and output")
     if options.threads is not None:
-        raise SvmtoolError("ERROR: --threads does not go with --spark: the master says how many tasks run side by side")
+        raise SvmtoolError("ERROR: --threads cannot be used with --spark: the master sets the number of parallel tasks")
     return path, model, [target] if options.scores is None else [target, options.scores]
 
 
 class PartScorer:
-    """What an executor does with the lines of one partition: the model is a broadcast of its file's bytes."""
+    """Scores the lines of one partition in an executor; model: a broadcast of the model file's bytes."""
 
     def __init__(self, model: Any, options: Options):
         self.model, self.options = model, options
 
     def __call__(self, source: Source, part: int) -> Generator[tuple[bytes | None, ...], None, Any]:
-        """Texts for the output directories, block by block; a header stands in the first part alone.
+        """Yield the output of each directory block by block, with a header in the first part only; returns the tally.
 
-        What follows is the job of the same command without Spark, on one thread.
+        Runs the job of the same command without Spark, on one thread.
         """
         threads.set_count(1)  # other tasks have the other cores
         job = job_of(ModelText.of(self.model.value, self.options.files[1]), self.options)
         outputs = _outputs(self.options)
         report = job.report(*outputs)
         if part:
-            _taken(outputs[0])
+            _drain(outputs[0])
         for block in job.blocks(source):
             report.add(block)
-            yield tuple(map(_taken, outputs))
-        yield tuple(map(_taken, outputs))  # the header of no rows
+            yield tuple(map(_drain, outputs))
+        yield tuple(map(_drain, outputs))  # the header, if there are no rows
         return report.tally()
 
 
 def _outputs(options: Options) -> tuple[io.BytesIO, io.BytesIO | None]:
-    """Where predictions and, if they are asked for, decision values go before they are sent on."""
+    """Buffers for predictions and, with --scores, decision values."""
     return io.BytesIO(), None if options.scores is None else io.BytesIO()
 
 
-def _taken(output: io.BytesIO | None) -> bytes | None:
-    """What has been written since the last call, None for nothing."""
+def _drain(output: io.BytesIO | None) -> bytes | None:
+    """Return what was written since the last call, or None, and empty the buffer."""
     if output is None:
         return None
     text = output.getvalue()
@@ -91,7 +91,7 @@ def _taken(output: io.BytesIO | None) -> bytes | None:
 
 
 class _Bar:
-    """How many parts are done, on a terminal."""
+    """Progress bar of finished parts, on a terminal."""
 
     def __init__(self, quiet: bool):
         self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()

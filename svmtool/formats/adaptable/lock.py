@@ -22,7 +22,7 @@ class ModelLock:
 
         self._name, self._fd = path + LOCK, -1
         try:
-            with interrupts.Together():
+            with interrupts.Uninterrupted():
                 while not self._is_mine():
                     self.close_file()  # its last holder has taken the name away since it was opened
                     self._fd = open_regular(self._name, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))

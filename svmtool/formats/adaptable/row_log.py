@@ -61,7 +61,7 @@ class RowLog:
         number = int.from_bytes(os.urandom(8), "little") if number is None else number
         try:
             mode = mode_of(path)
-            with interrupts.Together():
+            with interrupts.Uninterrupted():
                 fd = open_regular(path + NEXT, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
                 interrupts.begin_file(path + NEXT)
         except OSError as e:

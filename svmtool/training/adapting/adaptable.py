@@ -228,7 +228,7 @@ class Adaptable:
         log = self.log_at_target()
         log.flush()
         state.log, state.entries = log.number, log.entries
-        with interrupts.Together():
+        with interrupts.Uninterrupted():
             adaptable_state.write(self.target, state)
             log.settle()
             linear.write_text(self.target, [state.model])

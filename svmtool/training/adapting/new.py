@@ -50,7 +50,7 @@ class NewState:
             log.flush()
             text, before = b"".join(linear.text_of(done.model)), signature(content_of(self.path))
             state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
-            with interrupts.Together():
+            with interrupts.Uninterrupted():
                 adaptable_state.write(self.path, state)
                 log.settle()
                 linear.write_text(self.path, [text])

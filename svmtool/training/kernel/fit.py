@@ -16,7 +16,7 @@ from svmtool.compiled import threads
 from svmtool.kernel_params import options_for, tolerance
 from svmtool.kernels.problems import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
 from svmtool.kernels.rows import MEGABYTE
-from svmtool.limits import EndedError, StopFlag, Turns
+from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
 from svmtool.params import Settings
 from svmtool.solvers.shared import residual
@@ -170,10 +170,10 @@ class Fitting:
         """one(k, what ends it) for each k of `problems`, which need so much `room` in MB."""
         arranged, count = groups(mapped, self.settings.run.cache_mb), threads.count()
         beside = [min(count, len(group)) if count < AT_ONCE * len(group) else 1 for group in arranged]
-        turns = Turns(self.stop, len(problems), max(beside))
+        shares = TimeShares(self.stop, len(problems), max(beside))
 
         def work(at: int) -> None:
-            one(problems[at], turns.next())
+            one(problems[at], shares.next())
 
         for group, at_once in zip(arranged, beside, strict=True):
             if at_once > 1:

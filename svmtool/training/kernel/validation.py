@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.limits import Turns
+from svmtool.limits import TimeShares
 from svmtool.request import Request
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
@@ -82,10 +82,10 @@ def evaluate(
     classifies = s.row.task == "classification"
     order, starts, train = folds.order, folds.starts, trainer(s)
     predictions, open_ends = np.empty(len(data)), []
-    turns = Turns(fitting.stop, folds.count, 1)
+    shares = TimeShares(fitting.stop, folds.count, 1)
     for k in range(folds.count):
         inside, outside = fold_rows(order, starts, k)
-        within = Fitting(s, fitting.report, turns.next())
+        within = Fitting(s, fitting.report, shares.next())
         done = train(data.take(inside), within, rand if classifies else None)
         if fitting.stop.set:
             raise KeyboardInterrupt  # half a cross-validation says nothing

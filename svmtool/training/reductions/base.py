@@ -21,7 +21,7 @@ from svmtool.certify.linear import Certificate, Certifier, worst
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
-from svmtool.limits import EndedError, StopFlag, in_turns, until
+from svmtool.limits import EndedError, StopFlag, until, with_time_shares
 from svmtool.models.linear import LinearModel
 from svmtool.objectives import losses
 from svmtool.objectives.task import Task
@@ -209,9 +209,9 @@ class Reduction(ABC):
             results[k] = verify.sound(self, k, self._solve(k, start, report, share, before), began)
             if sure and results[k].status in (OPTIMAL, PRECISION):
                 results[k], _ = verify.verified(self, k, results[k], self._monitor(None, share), began)
-            return results[k].status is TIME and stop.goes_on(share)
+            return results[k].status is TIME and stop.may_resume(share)
 
-        in_turns(solve, self.count, stop, threads.beside(self.count), threads.run_blocks)
+        with_time_shares(solve, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
 
     def _prepared(self, stop: StopFlag | None) -> StopFlag:
@@ -251,12 +251,12 @@ class Reduction(ABC):
             if known is not None and known.dual > found[k].dual:
                 found[k] = Certificate(found[k].primal, known.dual, known.violation)
                 results[k].certified_gap = found[k].gap
-            return results[k].status is TIME and stop.goes_on(share)
+            return results[k].status is TIME and stop.may_resume(share)
 
         if stop.ends == math.inf:
             threads.run_in_turns(solve, certify, self.count)
         else:
-            in_turns(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
+            with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results, worst(found)
 
     # What verify.py asks of a problem

@@ -9,7 +9,7 @@ import numpy as np
 
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
-from svmtool.limits import StopFlag, in_turns
+from svmtool.limits import StopFlag, with_time_shares
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.interrupt import Interruptible
@@ -77,7 +77,7 @@ class Folds:
             W = problems.weights(results)
             late = any(r.status is TIME for r in results)
             ends[k] = TIME if late else worst_status(results)
-            if late and stop.goes_on(share):
+            if late and stop.may_resume(share):
                 so_far[k] = problems.start_from(problems.model(W))
                 return True
             moved[k] = start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
@@ -88,7 +88,7 @@ class Folds:
 
         on_disk = self.table.mapped is not None
         beside = 1 if on_disk else draws.threads.beside(self.count)
-        in_turns(one, self.count, stop, beside, lambda work, count: draws.run_folds(work, count, on_disk))
+        with_time_shares(one, self.count, stop, beside, lambda work, count: draws.run_folds(work, count, on_disk))
         if stop.set:
             raise KeyboardInterrupt
         self.open_ends = tuple(status for status in ends if status is not None and not status.converged)

@@ -16,7 +16,7 @@ from svmtool.distributed.block import Tube, TwoClasses
 from svmtool.distributed.certifier import certify
 from svmtool.distributed.collective import Collective, LostError
 from svmtool.distributed.objective import DistributedRows, DistributedTask, KeptDualPoint
-from svmtool.limits import StopFlag, Turns
+from svmtool.limits import StopFlag, TimeShares
 from svmtool.objectives import losses
 from svmtool.params import Settings
 from svmtool.registry.row import Solver
@@ -26,21 +26,21 @@ from svmtool.training.reductions.base import Reduction
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 from svmtool.training.reductions.regression import Regression
 
-# The numbers whose dual method visits single rows, and those whose method over sums solves the same problem here; ...
+# Solver numbers whose dual method visits single rows, and the method that solves the same problem by sums over rows
 OVER_SUMS = {1: "-s 2", 3: "-s 31 --loss-power 1", 7: "-s 0", 12: "-s 11", 13: "-s 31 --loss-power 1, for a tube"}
 OVER_SUMS[21] = "-s 31 --loss-power 1, with a row for rho"
-GAP_AN_EPS, MOST_GAP = 1e-2, 1e-2  # ... the certified gap that ends their runs, for each unit of -e, and at most
+GAP_PER_EPS, MAX_GAP = 1e-2, 1e-2  # their runs end at the certified gap min(GAP_PER_EPS * -e, MAX_GAP)
 
 
 class DistributedReduction(Reduction):
-    """What both kinds share: facts of the rows instead of the rows.
+    """Base of the reductions of distributed rows; holds sizes of the rows instead of the rows.
 
-    Where ranks are lost all begin again with their rows alone; the problem at hand goes on from the driver's best
-    weights.
+    After a loss of ranks all start again with their rows, and the current problem is resumed from the best weights,
+    which the driver holds.
     """
 
     def __init__(self, ranks: Collective, settings: Settings, labels: np.ndarray | None = None):
-        """labels: of all rows that take part, in the order in which classes are to appear; None: the rows' own."""
+        """labels: of all rows in use, in the order that determines the order of classes; None: read from the ranks."""
         self.ranks, self.settings, self.solver, self._ordered = ranks, settings, settings.row, labels
         self.loss = losses.of(self.solver.loss, settings.problem.loss_power)
         self.row_weights = None
@@ -55,58 +55,58 @@ class DistributedReduction(Reduction):
         labels = self._largest_label(np.array([self._largest]))
         refuse_range(n, s.C, s.class_weights, self.ranks.weights, largest, labels)
         self._read_labels(np.zeros(0))
-        self.rows = DistributedRows(self.ranks, n, self.n_features, nnz, self.bias, self._lay())
+        self.rows = DistributedRows(self.ranks, n, self.n_features, nnz, self.bias, self._set_layout())
 
     @property
     def bias(self) -> float:
-        """Of the rows as the ranks lay them out."""
+        """The bias feature of the rows on the ranks."""
         return self.settings.problem.bias
 
-    def answer_at(self, w: np.ndarray) -> np.ndarray:
-        """The answer that the weights w of the task at hand are, copied."""
+    def solution_at(self, w: np.ndarray) -> np.ndarray:
+        """The solution, copied, for weights w of the current task."""
         return w.copy()
 
     def decisions(self, W: np.ndarray) -> np.ndarray:
-        """Weights whose products with rows are the decision values of these answers."""
+        """Weights whose products with rows are the decision values of these solutions."""
         return W
 
-    def _lay(self) -> float:
-        """Have the ranks lay out their rows; returns the larger of their `gram_entries`."""
-        return max(self.ranks.gather("lay", self.n_features, self.bias), default=1.0)
+    def _set_layout(self) -> float:
+        """Have the ranks choose the layout of their rows; returns their largest `gram_entries`."""
+        return max(self.ranks.gather("set_layout", self.n_features, self.bias), default=1.0)
 
     def surviving(self, ask: Callable[[], Any]) -> Any:
-        """Collective.surviving, of what needs the rows laid out."""
+        """Collective.surviving, for requests that need the layout to be set."""
         return self.ranks.surviving(ask, self._restart)
 
     def _restart(self) -> None:
         while True:
             with contextlib.suppress(LostError):
                 self.ranks.restart()
-                self._lay()
+                self._set_layout()
                 return
 
     def _begin(self, spec: Any, costs: np.ndarray, **more: Any) -> DistributedTask:
-        """The task of a problem, to which the ranks turn."""
+        """Start a problem on the ranks; returns its task."""
         n, r = sum(self.ranks.gather("begin", spec)), self.rows
         nnz = r.nnz * n // max(r.n, 1)
         rows = DistributedRows(self.ranks, n, r.plain, nnz, r.bias, r.gram_entries)
         weights = self.ranks.weights
-        if weights is not None and n:  # of costs solvers ask how large they are
+        if weights is not None and n:  # solvers need only the size of costs
             costs = costs * float(np.mean(weights[weights > 0.0]))
         free_bias = more.pop("free_bias", not self.settings.problem.regularize_bias)
         self._task = DistributedTask(self.ranks, rows, costs, free_bias, **more)
         return self._task
 
     def rule(self, k: int) -> Rule:
-        """See Reduction.  A certified gap takes the place of rules for dual variables, which speak of single rows."""
+        """See Reduction.  Rules on dual variables need single rows; a certified gap replaces them."""
         by_gap = self.solver.number in OVER_SUMS or self._l1
         if by_gap and self.eps is not None:
-            return Rule(gap=min(GAP_AN_EPS * self.eps, MOST_GAP))
+            return Rule(gap=min(GAP_PER_EPS * self.eps, MAX_GAP))
         return super().rule(k)  # type: ignore[safe-super]
 
     @property
     def method(self) -> Solver:
-        """See Reduction: the same row, whose back end needs sums over the rows alone."""
+        """See Reduction; the row of the registry with the back end that needs only sums over rows."""
         return self.solver._replace(module=self.solver.over_sums or self.solver.module)
 
     @property
@@ -115,7 +115,7 @@ class DistributedReduction(Reduction):
 
     @property
     def method_line(self) -> str:
-        """One line for the user where another number's method solves the problem; else empty."""
+        """A line for the user if another solver number's method is used, else empty."""
         n = self.solver.number
         if n not in OVER_SUMS:
             return ""
@@ -125,11 +125,11 @@ class DistributedReduction(Reduction):
     def fit_and_certify(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
-        """See Reduction: one problem after the other, each measured before the ranks turn to the next."""
+        """See Reduction; each problem is solved and certified before the next is started."""
         stop = self.surviving(lambda: self._prepared(stop))
-        turns, results, found = Turns(stop, self.count, 1), [], []
+        shares, results, found = TimeShares(stop, self.count, 1), [], []
         for k in range(self.count):
-            result, certificate = self._solved(k, start, report, turns.next())
+            result, certificate = self._solved(k, start, report, shares.next())
             results.append(result)
             found.append(certificate)
         return results, worst(found)
@@ -137,14 +137,14 @@ class DistributedReduction(Reduction):
     def _solved(
         self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag
     ) -> tuple[Result, Certificate]:
-        """The answer to problem k and its certificate, whatever ranks are lost meanwhile."""
+        """The result of problem k and its certificate; resumes after losses of ranks."""
         best: Result | None = None
 
         def keep(**record: Any) -> None:
             nonlocal best
             w = self._task.weights
             if w is not None and (best is None or record["objective"] < best.history[-1]["objective"]):
-                best = Result(self.answer_at(w), INTERRUPTED, record["iteration"] + 1, [record])
+                best = Result(self.solution_at(w), INTERRUPTED, record["iteration"] + 1, [record])
             if report is not None:
                 report(**record)
 
@@ -159,10 +159,10 @@ class DistributedReduction(Reduction):
                 self._restart()
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> None:
-        """None: the ranks have to turn to the problem in any case."""
+        """Return None: the ranks must start the problem in any case."""
 
     def certify(self, k: int, result: Result) -> Certificate:
-        """The certificate of an answer to problem k, which is the one that the ranks are at."""
+        """The certificate of a result of problem k, the current one of the ranks."""
         if not self.rows.n:
             return Certificate(0.0, 0.0, 0.0)
         free_bias = not self.settings.problem.regularize_bias
@@ -170,7 +170,7 @@ class DistributedReduction(Reduction):
 
 
 class DistributedOneVsRest(DistributedReduction, OneVsRest):
-    """Classes: one problem after the other."""
+    """Classification: one problem for each class, solved one after the other."""
 
     def __init__(self, ranks: Collective, settings: Settings, labels: np.ndarray | None = None):
         super().__init__(ranks, settings, labels)
@@ -178,7 +178,7 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
         self.count = self.classes.problems if self.rows.n else 0
 
     def _read_labels(self, labels: np.ndarray) -> None:
-        """The labels that the blocks have, in order of appearance, and the rows of each."""
+        """Read the labels of the blocks, in order of appearance, and the number of rows of each."""
         if self._ordered is not None:
             self.classes = Classes(self._ordered)
             self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
@@ -192,7 +192,7 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
 
     def _summed(self, r: np.ndarray | None) -> ClassStatistics:
         own = [label for label, _ in self.settings.problem.class_weights]
-        parts = self.ranks.gather("label_sums", own, list(self.classes.labels))
+        parts = self.ranks.gather("class_statistics", own, list(self.classes.labels))
         whole = parts[0]
         for part in parts[1:]:
             whole.join(part)
@@ -213,13 +213,13 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
 
 
 class DistributedRegression(DistributedReduction, Regression):
-    """A regression: each row twice, as the sides of the tube."""
+    """Regression: each row twice, as the two sides of the tube."""
 
     def _read_labels(self, labels: np.ndarray) -> None:
-        """The blocks keep them."""
+        """No effect: the blocks hold the labels."""
 
     def finish(self, result: Result) -> None:
-        """Dual points stay where the rows are."""
+        """No effect: the blocks hold the dual point."""
 
     def task(self, k: int) -> DistributedTask:
         """See Reduction."""
